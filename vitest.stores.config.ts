@@ -13,7 +13,7 @@ function drawing(): string[] {
 }
 
 /**
- * The store suite by every client, around every wrapper over a wire, and on every kind of table and folder, all draws of the random tests,
+ * The store suite by every client, around every wrapper, and on every kind of table and folder, all draws of the random tests,
  * and what takes long (`*.long.test.ts`): what `npm test` takes a choice of.
  */
 export default defineConfig({

@@ -1,49 +1,90 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { partMarkdown, tableMarkdown } from './render/markdown.ts'
+import { machineText } from './render/text.ts'
+import { VIEWS } from './render/views.ts'
+import type { PartResults, SuiteResults } from './result/suite-result.ts'
 
-/** What a run puts into documents: its suite, its parts' Markdown by name, and where it was measured. */
-export interface Figures {
+/**
+ * A block of a document: `<!-- bench: SUITE PART [TABLE] -->` or `<!-- bench: view NAME -->` up to `<!-- /bench -->`, each mark on its own
+ * line.
+ */
+const BLOCK = /^(<!-- bench: (\S+) (\S+)(?: (\S+))? -->)\n[^]*?^(<!-- \/bench -->)$/gm
+const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'dist', 'results'])
+
+/** A block of a document, with its file. */
+export interface Block {
   readonly suite: string
-  readonly documents: Readonly<Record<string, string>>
-  readonly where: string
-  /** Options of the run that change its figures, as they were typed; default none. */
-  readonly options?: string
+  readonly part: string
+  readonly table?: string
+  readonly file: string
 }
 
-/** `<!-- bench: SUITE PART -->` and everything up to `<!-- /bench -->`, each on a line of its own. */
-const BLOCK = /^(<!-- bench: (\S+) (\S+) -->)\n[^]*?^(<!-- \/bench -->)$/gm
-const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'dist'])
-
-/** A document with the blocks of this run replaced: the command, the table, the machine. Other blocks stay as they are. */
-export function withFigures(text: string, { suite, documents, where, options = '' }: Figures): string {
-  return text.replace(BLOCK, (whole, begin: string, of: string, part: string, end: string) => {
-    const markdown = of === suite ? documents[part] : undefined
-    if (markdown === undefined) return whole
-    const source = wrapped(`\`npm run bench -- ${suite} --only ${part}${options}\`, ${where}:`)
-    return [begin, '', source, '', markdown, '', end].join('\n')
+/** Replaces each block by the command, the measured figures and the machine. Blocks without results stay as they are. */
+export function withFigures(text: string, suites: readonly SuiteResults[]): string {
+  return text.replace(BLOCK, (whole, begin: string, suite: string, name: string, table: string | undefined, end: string) => {
+    if (suite === 'view') {
+      const shown = VIEWS.get(name)?.(suites)
+      return shown === undefined ? whole : [begin, '', shown, '', end].join('\n')
+    }
+    const part = suites.find((one) => one.suite === suite)?.parts.find((one) => one.name === name)
+    const markdown = part === undefined ? undefined : markdownOf(part, table)
+    if (part === undefined || markdown === undefined) return whole
+    return [begin, '', wrapped(sourceOf(suite, part)), '', wrappedText(markdown), '', end].join('\n')
   })
 }
 
-/** Lines of at most 120 characters, cut between words. */
+function markdownOf(part: PartResults, name: string | undefined): string | undefined {
+  if (name === undefined) return partMarkdown(part)
+  const table = part.tables.find((one) => one.name === name)
+  return table === undefined ? undefined : tableMarkdown(table)
+}
+
+function sourceOf(suite: string, { name, depth, seconds, machine, servers, began, disturbed }: PartResults): string {
+  const quick = depth === 'quick' ? ' --quick' : ''
+  const doubtful = disturbed === undefined ? '' : `, DISTURBED (${disturbed})`
+  return `\`npm run bench -- ${suite} --only ${name}${quick}\`, ${began.slice(0, 10)}, ${seconds} s a comparison${doubtful}; ${machineText(machine, servers)}:`
+}
+
+/** The text in lines of at most 120 characters. */
 function wrapped(text: string): string {
   return text.replaceAll(/(.{1,120})(?:\s|$)/g, '$1\n').trimEnd()
 }
 
-/** Writes the figures into every Markdown file below `root` that shows them; the paths of those that changed. */
-export function writeFigures(root: string, figures: Figures): string[] {
+/** Rows of a table stay as long as they are. */
+function wrappedText(markdown: string): string {
+  return markdown
+    .split('\n')
+    .map((line) => (line.startsWith('|') ? line : wrapped(line)))
+    .join('\n')
+}
+
+/** Writes the figures into every Markdown file below `root` that has their blocks. Returns the paths of the changed files. */
+export function writeFigures(root: string, suites: readonly SuiteResults[]): string[] {
   return documentsBelow(root).flatMap((file) => {
     const text = readFileSync(file, 'utf8')
-    const written = withFigures(text, figures)
+    const written = withFigures(text, suites)
     if (written === text) return []
     writeFileSync(file, written)
     return [relative(root, file)]
   })
 }
 
-/** Every block below `root`, and its position. */
-export function documentedParts(root: string): { readonly suite: string; readonly part: string; readonly file: string }[] {
+/** The documents whose blocks do not show the given results. */
+export function outdatedDocuments(root: string, suites: readonly SuiteResults[]): string[] {
+  const differs = (text: string): boolean => withFigures(text, suites) !== text
+  return documentsBelow(root).flatMap((file) => (differs(readFileSync(file, 'utf8')) ? [relative(root, file)] : []))
+}
+
+/** Every block in the documents below `root`, with its file. */
+export function documentedBlocks(root: string): Block[] {
   return documentsBelow(root).flatMap((file) =>
-    [...readFileSync(file, 'utf8').matchAll(BLOCK)].map(([, , suite = '', part = '']) => ({ suite, part, file: relative(root, file) })),
+    [...readFileSync(file, 'utf8').matchAll(BLOCK)].map(([, , suite = '', part = '', table]) => ({
+      suite,
+      part,
+      ...(table === undefined ? {} : { table }),
+      file: relative(root, file),
+    })),
   )
 }
 

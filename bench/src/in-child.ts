@@ -4,28 +4,43 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { PartOptions } from './part.ts'
 
-/** Programs of measurements: each has its own `child.ts`. */
-export type Family = 'embedded' | 'redis' | 'postgres'
+/** Families of measurements. Each has its own program `child.ts`. */
+export type Family = 'memory' | 'redis' | 'postgres' | 'scale' | 'seed-000' | 'seed-003' | 'seed-002'
 
 export interface ChildOptions extends Pick<PartOptions, 'atEnd'> {
   readonly family?: Family
 }
 
 /**
- * Runs a measurement of a family's `child.ts` in a process of its own, so that no other one has shaped its heap or its compiled code; the
- * collector can be called there. Rejects where the process fails; what it wrote to stderr went to ours.
+ * Runs a measurement of a family's `child.ts` in a process of its own, so that no other measurement affects its heap or its compiled code.
+ * The process can call the garbage collector. Rejects if the process fails. Its stderr is that of this process.
  */
-export async function inChild<Result>(measurement: string, input: object, { atEnd, family = 'embedded' }: ChildOptions): Promise<Result> {
+export async function inChild<Result>(measurement: string, input: object, { atEnd, family = 'memory' }: ChildOptions): Promise<Result> {
   const program = fileURLToPath(new URL(`${family}/child.js`, import.meta.url))
-  const args = ['--expose-gc', program, measurement, JSON.stringify(input)]
-  return JSON.parse(await outputOf(`the measurement ${measurement}`, args, { atEnd })) as Result
+  const args = ['--expose-gc', program, measurement]
+  return JSON.parse(await outputOf(`the measurement ${measurement}`, args, input, { atEnd })) as Result
 }
 
-/** What `node ARGS` prints; rejects, under this name, where it fails. What it wrote to stderr went to ours. */
-export async function outputOf(name: string, args: readonly string[], { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<string> {
-  const child = spawn(process.execPath, [...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-  atEnd(async () => void child.kill())
-  const [out, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close') as Promise<[number | null, string | null]>])
+/**
+ * What `node ARGS` prints that has `input` on its stdin: every user of the machine can read arguments, and a URL may have a password.
+ * Rejects if it fails, with `name` in the message. Its stderr is that of this process.
+ */
+export async function outputOf(
+  name: string,
+  args: readonly string[],
+  input: object,
+  { atEnd }: Pick<PartOptions, 'atEnd'>,
+): Promise<string> {
+  const child = spawn(process.execPath, [...args], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>
+  atEnd(async () => {
+    child.kill()
+    await closed.catch(() => {})
+  })
+  // A child that ends before it has read all reports its failure itself.
+  child.stdin.on('error', () => {})
+  child.stdin.end(JSON.stringify(input))
+  const [out, [code, signal]] = await Promise.all([text(child.stdout), closed])
   if (code !== 0) throw new Error(`${name} ended with ${signal ?? `code ${String(code)}`}`)
   return out
 }

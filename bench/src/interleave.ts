@@ -1,40 +1,48 @@
-import { waitedMs } from './waited.ts'
+import { disturbanceMeter, disturbedBy } from './machine/disturbance.ts'
+import { waitedMs } from './machine/waited.ts'
 
-/** Something to be measured: `run` makes so many calls and returns how many of them were allowed. */
+/** Something that is measured: `run` makes `calls` calls and returns how many of them were allowed. */
 export interface Lane {
   readonly name: string
-  /** What was allowed depends on every answer, so that none of the work can be left out. */
+  /** The result depends on every answer, so the compiler cannot leave out any of the work. */
   run(calls: number): number | Promise<number>
 }
 
-/** What one lane took, round by round. */
+/** The times of one lane, round by round. */
 export interface Timed {
   readonly name: string
-  /** Nanoseconds per call: wall time without what the thread had to wait for a processor. */
+  /** Nanoseconds per call: wall time without the time for which the thread waited for a processor. */
   readonly rounds: readonly number[]
   readonly calls: number
   readonly allowed: number
+  /** What else used the machine during the rounds, in words; the same for all lanes. */
+  readonly disturbed?: string
 }
 
 export interface InterleaveOptions {
   readonly calls: number
-  /** Batches of every lane before anything is counted, unless they take longer than `seconds`: the compiler has then seen all of them. */
+  /**
+   * Batches of every lane before anything is counted, so that all lanes are compiled. They end early if they take longer than `seconds`.
+   */
   readonly warmUp: number
-  /** Rounds are made for so long, and at least `MIN_ROUNDS` of them. */
+  /** Rounds are made for this long, but at least `MIN_ROUNDS` rounds. */
   readonly seconds: number
 }
 
 const MIN_ROUNDS = 8
 
 /**
- * Runs small batches in turns, A B C C B A A B C, so that whatever else the machine does, and the order itself, falls on all
- * lanes alike. Lanes are found again by their place.
+ * Runs small batches of the lanes in turns, A B C C B A A B C. So other load on the machine, and the order itself, affect all lanes alike.
+ * The results are in the order of the lanes.
  */
 export async function interleave(lanes: readonly Lane[], { calls, warmUp, seconds }: InterleaveOptions): Promise<Timed[]> {
   const warm = performance.now() + seconds * 1_000
   for (let round = 0; round < warmUp && (round === 0 || performance.now() < warm); round += 1)
     for (const lane of lanes) await lane.run(calls)
   const found = lanes.map(({ name }) => ({ name, rounds: [] as number[], calls: 0, allowed: 0 }))
+  // One meter for all lanes: a batch takes a few milliseconds, and the system counts processor time in steps of ten.
+  const meter = disturbanceMeter()
+  meter.begin()
   const until = performance.now() + seconds * 1_000
   for (let round = 0; round < MIN_ROUNDS || performance.now() < until; round += 1) {
     for (let place = 0; place < lanes.length; place += 1) {
@@ -50,5 +58,6 @@ export async function interleave(lanes: readonly Lane[], { calls, warmUp, second
       timed.allowed += allowed
     }
   }
-  return found
+  meter.end()
+  return found.map((timed) => ({ ...timed, ...disturbedBy(meter) }))
 }

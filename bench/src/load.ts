@@ -1,18 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** What callers in a closed loop got. */
+/** The results of callers in a closed loop. */
 export interface Load {
   readonly total: number
   readonly allowed: number
   readonly denied: number
   readonly errors: number
-  /** Message -> how often. */
+  /** The number of errors by message. */
   readonly reasons: ReadonlyMap<string, number>
   /** From before the first request until after the last answer, in milliseconds. */
   readonly elapsedMs: number
 }
 
-/** Callers that call again as soon as they are answered, until `ms` milliseconds have passed; requests in flight are waited for. */
+/**
+ * Runs callers that call again as soon as they are answered, until `ms` milliseconds have passed. It waits for the requests that are then
+ * in flight.
+ */
 export async function closedLoop(callers: number, ms: number, invoke: (caller: number) => Promise<boolean>): Promise<Load> {
   let [total, allowed, errors] = [0, 0, 0]
   const reasons = new Map<string, number>()
@@ -27,7 +30,7 @@ export async function closedLoop(callers: number, ms: number, invoke: (caller: n
         errors += 1
         const message = error instanceof Error ? error.message : String(error)
         reasons.set(message, (reasons.get(message) ?? 0) + 1)
-        // A client that refuses at once would otherwise keep this loop busy and nothing else would ever happen.
+        // Lets other work run. A client that rejects at once would otherwise keep the event loop busy forever.
         await nextTurn()
       }
     }

@@ -1,72 +1,91 @@
 import { parseArgs } from 'node:util'
-import { cold } from './suites/cold.ts'
-import { embedded } from './suites/embedded.ts'
-import { open } from './suites/open.ts'
-import { redis } from './suites/redis.ts'
-import { seed003 } from './suites/seed-003.ts'
-import { seed004 } from './suites/seed-004.ts'
-import type { Suite, SuiteOptions } from './suites/suite.ts'
+import type { Depth } from './result/suite-result.ts'
+import { SUITES } from './suites/index.ts'
+import type { Suite } from './suites/suite.ts'
 
-const SUITES: readonly Suite[] = [embedded, redis, open, cold, seed003, seed004]
-
-/** What a command line may say. */
+/** The usage text. */
 export const USAGE: string = [
-  'usage: npm run bench -- SUITE [--seconds N] [--json FILE] [--only PART,...] [--gates] [--write]',
+  'usage: npm run bench -- [SUITE ...] [--quick] [--only PART,...] [--seconds N] [--results FOLDER] [--write]',
+  '       npm run bench -- compare FOLDER FOLDER',
   '',
-  'suites:',
+  'suites (default: all):',
   ...SUITES.flatMap(({ name, summary, parts }) => [
     `  ${name.padEnd(12)}${summary}`,
-    ...(parts === undefined ? [] : [`${' '.repeat(14)}parts: ${parts.join(', ')}`]),
+    `${' '.repeat(14)}parts: ${parts.map((part) => part.name).join(', ')}`,
   ]),
   '',
-  '  --seconds N   seconds that one contestant is under load in the first part, or that one comparison takes (default: the suite’s);',
-  '                the rest shrinks with it',
-  '  --json FILE   also write the results there',
-  '  --only PARTS  some parts of a suite that has parts, by commas',
-  '  --gates       also time `npm test` and `npm run check`: minutes',
-  '  --write       also put the tables into the documents that show them',
+  '  --quick           less time for each comparison, and fewer loads: less than 18 minutes for all suites on two cores',
+  '  --only PARTS      some parts of one suite, by commas',
+  '  --seconds N       seconds of one comparison (default: those of the suite)',
+  '  --results FOLDER  where SUITE.json, report.html and report.md are written (default: bench/results/local)',
+  '  --write           writes them to bench/results, and the tables into the documents that show them',
   '',
-  'seed-003 uses the Redis that SLUICE_REDIS_URL names; without it, and for the other suites always, private servers are started and',
-  'stopped. The suite embedded needs none.',
+  'compare says whether two runs rank the ways alike, where they are further apart than their quartiles.',
+  'Exit codes: 0 measured, 1 a part failed, 2 an engine is missing, 3 wrong arguments; of compare: 0 alike, 1 not, 3 nothing to compare.',
+  'Private servers are started and stopped.',
 ].join('\n')
 
 /** A requested run. */
-export interface Order extends Pick<SuiteOptions, 'seconds' | 'parts' | 'gates'> {
-  readonly suite: Suite
-  readonly json?: string
+export interface Order {
+  readonly suites: readonly Suite[]
+  /** Names of the parts to measure; default all. */
+  readonly parts?: readonly string[]
+  readonly depth: Depth
+  /** Replaces the seconds of the suites. */
+  readonly seconds?: number
+  readonly results?: string
   readonly write: boolean
 }
 
-/** What a command line requests, or why it was not understood. */
-export function orderOf(args: readonly string[]): Order | string {
+/** Two folders of results to compare. */
+export interface Comparison {
+  readonly compare: readonly [string, string]
+}
+
+/** Parses a command line. Returns the order, or the mistake as a text. */
+export function orderOf(args: readonly string[]): Order | Comparison | string {
   try {
     const text = { type: 'string' } as const
     const flag = { type: 'boolean', default: false } as const
-    const options = { seconds: text, json: text, only: text, gates: flag, write: flag } as const
+    const options = { seconds: text, only: text, results: text, quick: flag, write: flag } as const
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-    const [name, ...rest] = positionals
-    if (name === undefined) return 'no suite was named'
-    const suite = SUITES.find((candidate) => candidate.name === name)
-    if (suite === undefined) return `no suite is called ${name}`
-    if (rest.length > 0) return `one suite at a time, not also ${rest.join(', ')}`
+    if (positionals[0] === 'compare') {
+      const flags = Object.entries(values).flatMap(([name, value]) => (value === undefined || value === false ? [] : [`--${name}`]))
+      return flags.length === 0 ? comparisonOf(positionals.slice(1)) : `compare takes two folders of results, not ${flags.join(' and ')}`
+    }
+    const unknown = positionals.find((name) => !SUITES.some((suite) => suite.name === name))
+    if (unknown !== undefined) return `no suite is called ${unknown}`
+    const suites = positionals.length === 0 ? SUITES : SUITES.filter(({ name }) => positionals.includes(name))
     const seconds = values.seconds === undefined ? undefined : Number(values.seconds)
     if (seconds !== undefined && !(seconds > 0 && seconds <= 3_600))
       return `--seconds is ${values.seconds}, expected above 0 and at most 3600`
-    const { parts: known } = suite
-    if (known === undefined && values.only !== undefined) return `--only: ${name} has no parts`
-    if (suite.gates !== true && values.gates) return `--gates: not with ${name}`
     const parts = values.only?.split(',')
-    const unknown = parts?.find((part) => !known?.includes(part))
-    if (unknown !== undefined) return `--only: ${name} has no part ${JSON.stringify(unknown)}; it has ${known?.join(', ')}`
+    const mistake = parts === undefined ? undefined : mistakeIn(parts, suites)
+    if (mistake !== undefined) return mistake
+    if (values.write && values.results !== undefined) return '--results: --write has a folder of its own'
     return {
-      suite,
+      suites,
+      depth: values.quick ? 'quick' : 'full',
       write: values.write,
       ...(seconds === undefined ? {} : { seconds }),
       ...(parts === undefined ? {} : { parts }),
-      ...(values.gates ? { gates: true } : {}),
-      ...(values.json === undefined ? {} : { json: values.json }),
+      ...(values.results === undefined ? {} : { results: values.results }),
     }
   } catch (error) {
     return (error as Error).message
   }
+}
+
+function mistakeIn(parts: readonly string[], suites: readonly Suite[]): string | undefined {
+  const [suite, ...more] = suites
+  if (suite === undefined || more.length > 0) return '--only: name one suite'
+  const known = suite.parts.map(({ name }) => name)
+  const unknown = parts.find((part) => !known.includes(part))
+  return unknown === undefined ? undefined : `--only: ${suite.name} has no part ${JSON.stringify(unknown)}; it has ${known.join(', ')}`
+}
+
+function comparisonOf(folders: readonly string[]): Comparison | string {
+  const [one, other, ...more] = folders
+  if (one === undefined || other === undefined || more.length > 0) return `compare takes two folders of results, not ${folders.length}`
+  return { compare: [one, other] }
 }

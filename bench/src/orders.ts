@@ -4,17 +4,17 @@ import type { PartOptions } from './part.ts'
 
 /** A process that takes orders one after the other. */
 export interface OrderedProcess {
-  /** What it said when it was ready. */
+  /** The message that it sent when it was ready. */
   readonly hello: unknown
-  /** Rejects where the process has ended. */
+  /** Sends an order and resolves with its answer; rejects if the process has ended. */
   invoke(order: unknown): Promise<unknown>
-  /** Ends it, whatever it does. */
+  /** Ends the process at once. */
   kill(): void
 }
 
 /**
- * Starts `program PLACE` (built, next to `from`) with `input` as its argument. It says hello over the channel, then answers each order with
- * one message. Rejects where it ends before.
+ * Starts the compiled `program` next to `from`, and sends it `input` (`orderedInput`). It sends a first message over the channel when it is
+ * ready, then answers each order with one message. Rejects if it ends before it is ready.
  */
 export async function startOrdered(
   program: string,
@@ -23,19 +23,23 @@ export async function startOrdered(
   { atEnd }: Pick<PartOptions, 'atEnd'>,
 ): Promise<OrderedProcess> {
   const file = fileURLToPath(new URL(program, from))
-  const child = fork(file, [JSON.stringify(input)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(file, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
   atEnd(async () => void child.kill())
   const answer = (): Promise<unknown> =>
     new Promise((resolve, reject) => {
-      const ended = (code: number | null): void => reject(new Error(`the process of ${JSON.stringify(input)} ended with ${String(code)}`))
+      const ended = (code: number | null, signal: string | null): void =>
+        reject(new Error(`${program} ended with ${String(signal ?? code)}`))
       child.once('exit', ended)
       child.once('message', (message) => {
         child.off('exit', ended)
         resolve(message)
       })
     })
+  const hello = answer()
+  // Over the channel: every user of the machine can read arguments, and a URL may have a password.
+  child.send(input)
   return {
-    hello: await answer(),
+    hello: await hello,
     invoke: (order) => {
       const answered = answer()
       child.send(order as object)

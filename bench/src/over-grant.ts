@@ -1,7 +1,8 @@
-import { type AnyLimit, fixedWindow, tokenBucket } from 'sluice'
-import { type Audit, audit } from 'sluice/testing'
-import { type Contestant, type Quota, windowOf } from './contestants/contestant.ts'
+import { type Audit, audit, type TraceEntry } from 'sluice/testing'
+import type { Contestant, Promised, Quota } from './contestants/contestant.ts'
+import { type Algorithm, limitUnder } from './contestants/limits.ts'
 import { closedLoop } from './load.ts'
+import { worstWindow } from './worst-window.ts'
 
 export interface OverGrantOptions {
   readonly url: string
@@ -9,40 +10,47 @@ export interface OverGrantOptions {
   readonly seconds: number
   readonly rate: number
   readonly burst: number
-  /** Also query the server's time where the contestant's decisions do not report it, which costs further commands. */
+  /** Whether to audit every interval. If decisions do not report the server's time, it is then queried, which costs further commands. */
   readonly audited?: boolean
 }
 
-/** What one contestant let through on one key, against what it may. Percentages below 0: less than the most was let through. */
+/**
+ * The requests that one contestant allowed on one key, compared with the permitted number. A percentage below 0 means that fewer were
+ * allowed.
+ */
 export interface OverGrant {
   readonly contestant: string
   readonly total: number
   readonly allowed: number
   readonly errors: number
-  /** Message -> how often. */
+  /** The number of errors by message. */
   readonly reasons: Readonly<Record<string, number>>
   readonly elapsedMs: number
-  /** burst + rate * the seconds requested: the article's theoretical maximum. */
+  /** burst + rate * the requested seconds: the theoretical maximum of Benchmarking Token Bucket Rate Limiters. */
   readonly nominalMaximum: number
-  /** The same for the time that really passed until the last answer, cut to whole requests. */
+  /** burst + rate * the seconds that really passed until the last answer, rounded down. */
   readonly maximum: number
   readonly overNominalPercent: number
   readonly overGrantPercent: number
-  /** Trips to the server and commands, per request. */
+  /** Round trips to the server per request, and commands per request. */
   readonly callsPerRequest: number
   readonly commandsPerRequest: number
-  /** The worst interval on the server's clock, in microseconds, held against what the contestant promises. */
+  /** Connections to the server. */
+  readonly connections: number
+  /** Milliseconds from the first admission by the server's clock until each of the first `MAX_TIMES` admissions, in order. */
+  readonly times: readonly number[]
+  /** The worst interval by the server's clock, in microseconds, compared with the contestant's promise. */
   readonly audit?: Audit
 }
 
-/** Sets all callers on one key of one contestant, as fast as they are answered. */
+/** Calls one contestant for one key from all callers. Each calls again as soon as it is answered. */
 export async function measureOverGrant(contestant: Contestant, options: OverGrantOptions): Promise<OverGrant> {
   const { callers, seconds, rate, burst, audited = false } = options
   const quota: Quota = { tokens: rate, per: '1s', burst }
   const key = `sluice-bench:${process.pid}:grant`
   const running = await contestant.open(options.url, quota, { callers, note: audited || contestant.instants === 'reported' })
   const before = running.wire.sent()
-  // Half a token's time longer: the last token falls due at the end exactly, and should find a caller.
+  // Half a token's time longer. The last token is refilled exactly at the end of the time, and a caller should still use it.
   const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, async (caller) => running.passed(await running.invoke(key, caller)))
   const sent = running.wire.sent()
   await running.close([key])
@@ -61,13 +69,49 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
     overGrantPercent: (load.allowed / maximum - 1) * 100,
     callsPerRequest: (sent.calls - before.calls) / load.total,
     commandsPerRequest: (sent.commands - before.commands) / load.total,
-    ...(running.admitted === undefined ? {} : { audit: audit(running.admitted, promiseOf(contestant, quota)) }),
+    connections: running.wire.clients.length,
+    times: timesOf(running.admitted ?? []),
+    ...(running.admitted === undefined ? {} : { audit: auditPromise(running.admitted, contestant.promise ?? 'bucket', quota) }),
   }
 }
 
-/** What the contestant promises to keep to, as the audit reads it. */
-function promiseOf({ promise = 'bucket' }: Contestant, quota: Quota): AnyLimit {
-  const { tokens, per, burst } = quota
-  if (promise === 'bucket') return tokenBucket({ rate: { tokens, per }, burst })
-  return fixedWindow({ limit: burst, window: windowOf(quota) * 1_000 })
+/** Enough admissions to draw. A contestant without a limit would have millions. */
+const MAX_TIMES = 2_000
+
+function timesOf(admitted: readonly TraceEntry[]): number[] {
+  const instants = admitted.map(({ at }) => at).toSorted((a, b) => a - b)
+  return instants.slice(0, MAX_TIMES).map((at) => (at - (instants[0] as number)) / 1_000)
+}
+
+/** What the audit must know of a way: whose clock it decides by, and how its instants are read. */
+export interface Timing {
+  readonly instants?: 'reported' | 'own' | 'read' | 'after' | 'before'
+  readonly clock?: 'client' | 'server'
+}
+
+/**
+ * The over-grant in percent. Only whole requests of it count if the way decides by a client's clock, or if its instants are a little early
+ * or late: then a request may seem to pass shortly before its token is there.
+ */
+export function percentOf({ overGrant, overGrantPercent, permitted }: Audit, { instants, clock }: Timing): number {
+  const rough = clock === 'client' || instants === 'before' || instants === 'after'
+  return rough ? (Math.floor(overGrant) / permitted) * 100 : overGrantPercent
+}
+
+const ALGORITHMS: Readonly<Record<Promised, Algorithm>> = {
+  bucket: 'token-bucket',
+  window: 'fixed-window',
+  counter: 'sliding-window-counter',
+  log: 'sliding-window-log',
+}
+
+/** Finds the interval in which admitted requests exceed a promise most. A log is held to its exact promise, which has no refill. */
+export function auditPromise(admitted: readonly TraceEntry[], promise: Promised, quota: Quota): Audit {
+  if (promise !== 'log') return audit(admitted, limitUnder(ALGORITHMS[promise], quota))
+  const { from, to, count } = worstWindow(
+    admitted.map(({ at }) => at),
+    quota,
+  )
+  const overGrant = Math.max(0, count - quota.burst)
+  return { overGrant, overGrantPercent: (overGrant / quota.burst) * 100, from, to, admitted: count, permitted: quota.burst }
 }

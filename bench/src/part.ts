@@ -1,26 +1,36 @@
-import type { Reading } from './reading.ts'
+import type { Engines } from './engines.ts'
+import type { Plot } from './result/plot.ts'
+import type { Reading } from './result/reading.ts'
+import type { Depth } from './result/suite-result.ts'
+import type { Table } from './result/table.ts'
 
 export interface PartOptions {
-  /** Time for one comparison; counts of keys and of requests stay as they are. */
+  /** Seconds for one comparison. Fixed numbers of keys and of requests do not change with it. */
   readonly seconds: number
+  /** A quick run may leave out loads, but no contestant. */
+  readonly depth: Depth
   readonly say: (line: string) => void
-  /** Hands out what must be undone even if the run is cut short. */
+  /** Registers what must be undone at the end, even if the run is interrupted. */
   readonly atEnd: (undo: () => Promise<void>) => void
+  /** Private servers, each started when it is first needed. */
+  readonly engines: Engines
 }
 
+/** What a part measured. Each field may be absent. */
 export interface PartResult {
-  readonly readings: readonly Reading[]
-  /** What the table cannot say: how it was measured, and other figures of the same run. */
-  readonly notes: readonly string[]
-  /** Plain JSON: what was measured, where readings do not hold all of it. */
+  /** Figures with goals. */
+  readonly readings?: readonly Reading[]
+  readonly tables?: readonly Table[]
+  readonly plots?: readonly Plot[]
+  /** Sentences: how it was measured, and what the figures do not say. */
+  readonly notes?: readonly string[]
+  /** Further measurements as plain JSON, if readings and tables do not contain all. */
   readonly figures?: unknown
-  /** What documents show of it, as Markdown; default: the readings. */
-  readonly document?: string
 }
 
-/** Figures that are measured together and can be chosen by name. */
-export interface Part<Options extends PartOptions = PartOptions> {
+/** A part of a suite: figures that are measured together. It can be chosen by name. */
+export interface Part {
   readonly name: string
   readonly title: string
-  run(options: Options): Promise<PartResult>
+  run(options: PartOptions): Promise<PartResult>
 }

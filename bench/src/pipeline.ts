@@ -5,22 +5,22 @@ import { createResponseReader } from './response-reader.ts'
 export interface PipelineOptions {
   readonly port: number
   readonly connections: number
-  /** Questions under way on each connection. */
+  /** Requests in flight on each connection. */
   readonly depth: number
-  /** Sent in turn, whole requests as bytes. */
+  /** The requests as bytes; they are sent in turn. */
   readonly requests: readonly Buffer[]
 }
 
 /** Kept connections to a server on the loopback address, called in rounds. */
 export interface Pipeline {
-  /** Opens again what the server closed since the last round, as servers do with idle connections: before time is measured. */
+  /** Opens connections again that the server closed since the last round because they were idle. Called before the measurement. */
   revive(): Promise<void>
-  /** Asks so many times; resolves with how often each status was answered, and rejects where a connection is lost. */
+  /** Sends this many requests. Resolves with the number of answers by status, and rejects if a connection is lost. */
   round(count: number): Promise<ReadonlyMap<number, number>>
   close(): void
 }
 
-/** Raw sockets instead of an HTTP client: sending must cost less than answering, or the client is what is measured. */
+/** Opens raw sockets instead of an HTTP client. Sending must cost less than answering; otherwise the client would be measured. */
 export async function openPipeline({ port, connections, depth, requests }: PipelineOptions): Promise<Pipeline> {
   const sockets = new Set<Socket>()
   let statuses = new Map<number, number>()
@@ -71,7 +71,7 @@ export async function openPipeline({ port, connections, depth, requests }: Pipel
   return {
     revive,
     round(count) {
-      // What was closed in between would never be answered.
+      // Requests on a closed connection would never be answered.
       if (sockets.size < connections) return Promise.reject(new Error('the server closed a connection before the round'))
       statuses = new Map()
       ;[unsent, unanswered] = [count, count]

@@ -1,6 +1,6 @@
-/** Whole numbers from 1 to 2^32 - 1 (xorshift32): the same ones for the same seed. */
+/** Makes a generator of whole numbers from 1 to 2^32 - 1 (xorshift32). The same seed gives the same numbers. */
 export function xorshift32(seed: number): () => number {
-  // Small seeds begin with small numbers: they are spread over the whole range first.
+  // A small seed would give small first numbers, so it is spread over the whole range first.
   let state = Math.imul(seed, 0x9e37_79b1) >>> 0
   if (state === 0) throw new RangeError('xorshift never leaves a seed of 0')
   return () => {
@@ -13,7 +13,9 @@ export function xorshift32(seed: number): () => number {
   }
 }
 
-/** `length` places in `0 .. below - 1`, drawn with xorshift32: the same ones for the same seed, and made before time is measured. */
+/**
+ * `length` random indexes from 0 to `below` - 1 (xorshift32). The same seed gives the same indexes. They are drawn before the measurement.
+ */
 export function randomOrder(length: number, below: number, seed: number): Uint32Array {
   const draw = xorshift32(seed)
   return Uint32Array.from({ length }, () => draw() % below)

@@ -2,9 +2,9 @@ const END_OF_HEAD = '\r\n\r\n'
 const STATUS = /^HTTP\/1\.1 (\d{3})/
 const LENGTH = /\r\ncontent-length: *(\d+)/i
 
-/** Takes HTTP/1.1 answers out of the bytes of a connection, wherever the chunks are cut, and reports their status codes. */
+/** Parses HTTP/1.1 answers from the bytes of a connection, wherever the chunks end, and reports their status codes. */
 export interface ResponseReader {
-  /** @throws Error for an answer that does not say how long it is */
+  /** Parses the next bytes. @throws Error for an answer without a length */
   push(chunk: Buffer): void
 }
 

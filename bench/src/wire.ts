@@ -1,6 +1,6 @@
 import { Redis, type RedisOptions } from 'ioredis'
 
-/** Connections to the server, and what was really sent over them. */
+/** Connections to the server, with counts of what was sent over them. */
 export interface Wire {
   readonly clients: readonly Redis[]
   sent(): Sent
@@ -9,11 +9,11 @@ export interface Wire {
 
 export interface Sent {
   readonly commands: number
-  /** Trips to the server: as commands, but everything from MULTI to EXEC is one batch and counts as one. */
+  /** Round trips to the server: the commands, but everything from MULTI to EXEC counts as one. */
   readonly calls: number
 }
 
-/** What a contestant's documentation requires of the client. */
+/** The client options that a contestant's documentation may require. */
 export type WireOptions = Pick<
   RedisOptions,
   | 'autoResendUnfulfilledCommands'
@@ -24,7 +24,7 @@ export type WireOptions = Pick<
   | 'retryStrategy'
 >
 
-/** Opens connections that count every command they send; rejects where the server does not answer. */
+/** Opens connections that count every command they send. Rejects if the server does not answer. */
 export async function openWire(url: string, connections: number, options: WireOptions = {}): Promise<Wire> {
   let [commands, calls] = [0, 0]
   const count = (client: Redis): void => {
@@ -40,7 +40,7 @@ export async function openWire(url: string, connections: number, options: WireOp
   }
   const clients = Array.from({ length: connections }, () => new Redis(url, { retryStrategy: () => null, ...options, lazyConnect: true }))
   for (const client of clients) {
-    // Without a listener the client prints; what went wrong comes out of connect() and of the commands.
+    // Without a listener the client would print errors. They are reported by connect() and by the commands.
     client.on('error', () => {})
     count(client)
   }
@@ -49,7 +49,7 @@ export async function openWire(url: string, connections: number, options: WireOp
     clients,
     sent: () => ({ commands, calls }),
     close: async () => {
-      // One that was lost and is not back yet has nothing to say goodbye to.
+      // A connection that is lost cannot send QUIT, so it is disconnected.
       await Promise.all(clients.map((client) => client.quit().catch(() => client.disconnect())))
     },
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { BareTable } from '../src/baselines/bare-table.ts'
 import { AsyncPlainBuckets, PlainBuckets } from '../src/baselines/plain-buckets.ts'
-import { keysOf } from '../src/embedded/many-keys.ts'
-import { collisionBound } from '../src/embedded/keys.ts'
+import { keysOf } from '../src/memory/many-keys.ts'
+import { collisionBound } from '../src/memory/keys.ts'
 import { randomOrder } from '../src/random-order.ts'
 
 const PER_DAY = 1 / 86_400

@@ -12,15 +12,40 @@ describe('the table of cold processes', () => {
   })
 
   it('holds each process against the baseline’s of the same round: its requests, and all of it', () => {
-    const { document } = coldResult([
-      [sample('Lua', 10_000, 20_000), sample('Lua', 10_000, 40_000), sample('Lua', 10_000, 10_000)],
-      [sample('Sluice', 30_000, 30_000), sample('Sluice', 30_000, 60_000, 2), sample('Sluice', 30_000, 15_000)],
-    ])
-    expect(document?.split('\n')).toEqual([
-      '| way | import | open | calls | calls x | quartiles | in all x | first | p50 | p99 | p50 x | refused | undecided |',
-      '|---|---|---|---|---|---|---|---|---|---|---|---|---|',
-      '| Lua | 10.0 | 1.0 | 20.0 | 1.00 | 1.00 .. 1.00 | 1.00 | 2.00 | 200 | 2,000 | 1.00 | 0 | 0 |',
-      '| Sluice | 30.0 | 1.0 | 30.0 | 1.50 | 1.50 .. 1.50 | 1.97 | 2.00 | 300 | 3,000 | 1.50 | 0 | 2 |',
-    ])
+    const { tables = [] } = coldResult(
+      [
+        { samples: [sample('Lua', 10_000, 20_000), sample('Lua', 10_000, 40_000), sample('Lua', 10_000, 10_000)] },
+        {
+          samples: [sample('Sluice', 30_000, 30_000), sample('Sluice', 30_000, 60_000, 2), sample('Sluice', 30_000, 15_000)],
+          disturbed: 'steal 9 %',
+        },
+      ],
+      [
+        { kind: 'baseline', overGrant: 0 },
+        { kind: 'ours', overGrant: 0 },
+      ],
+    )
+    const [lua, sluice] = tables[0]?.rows ?? []
+    expect(lua).toMatchObject({
+      name: 'Lua',
+      kind: 'baseline',
+      cells: { imported: { median: 10 }, calledX: { median: 1 }, allX: { median: 1 } },
+    })
+    expect(lua).not.toHaveProperty('disturbed')
+    expect(sluice).toMatchObject({
+      kind: 'ours',
+      disturbed: 'steal 9 %',
+      cells: {
+        opened: { median: 1 },
+        called: { median: 30 },
+        calledX: { low: 1.5, median: 1.5, high: 1.5 },
+        first: 2,
+        p50: 300,
+        p99: 3_000,
+        undecided: 2,
+      },
+      wrongAnswers: 0,
+    })
+    expect(sluice?.cells['allX']).toMatchObject({ median: 61 / 31 })
   })
 })

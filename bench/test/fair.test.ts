@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
-import { heldReadings } from '../src/embedded/keys.ts'
-import type { HoldResult } from '../src/embedded/keys-hold.ts'
+import { heldReadings } from '../src/memory/keys.ts'
+import type { HoldResult } from '../src/memory/keys-hold.ts'
 import type { Quota } from '../src/contestants/contestant.ts'
-import { ALLOWED } from '../src/embedded/profiles.ts'
+import { ALLOWED } from '../src/profiles.ts'
 import { article } from '../src/postgres/article.ts'
 import { flexible } from '../src/postgres/flexible.ts'
 import { poolIn } from '../src/postgres/pool.ts'
@@ -30,9 +30,9 @@ async function answered(running: Opened, key: string): Promise<void> {
 }
 
 describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines run where ours runs', () => {
-  const opened = async (way: Way, name: string, quota: Quota = MANY) => {
+  const opened = async (way: Way, name: string, quota: Quota = MANY, connections = 1) => {
     const schema = `fair_${name}_${process.pid}`
-    const pool = await poolIn(url, schema, 1)
+    const pool = await poolIn(url, schema, connections)
     onTestFinished(async () => {
       await pool.query(`drop schema ${schema} cascade`)
       await pool.end()
@@ -62,6 +62,17 @@ describe.skipIf(postgres === undefined)('F: PostgreSQL’s baselines run where o
     const answers: boolean[] = []
     for (const key of ['a', 'b', 'a', 'a', 'a', 'b']) answers.push(await running.invoke(key))
     expect(answers).toEqual([true, true, true, true, false, true])
+  })
+
+  it('one prepared UPDATE: exact under calls at the same time, and one statement also for a denial', async () => {
+    const { pool, running } = await opened(update, 'statements', QUOTA, 8)
+    const answers = await Promise.all(Array.from({ length: 24 }, () => running.invoke('a')))
+    expect(answers.filter(Boolean)).toHaveLength(3)
+    let statements = 0
+    pool.on('acquire', () => (statements += 1))
+    expect([await running.invoke('a'), statements]).toEqual([false, 1])
+    expect([await running.invoke('b'), statements]).toEqual([true, 3])
+    expect([await running.invoke('b'), statements]).toEqual([true, 4])
   })
 
   it.each([
@@ -115,7 +126,15 @@ describe('F: what is measured is what is reported', () => {
       const rounds = [{ wall, client, server }]
       return { name, callers: 1, rounds, total: 10, allowed: 10, errors: 0, reasons: {}, storeCalls: 1 }
     }
-    const comparison = comparisonOf(ALLOWED, ['lua', 'ours'], [lane('Lua', 100, 20, 5), lane('Sluice', 150, 40, 10)])
+    const comparison = comparisonOf(
+      ALLOWED,
+      ['lua', 'ours'],
+      [lane('Lua', 100, 20, 5), lane('Sluice', 150, 40, 10)],
+      [
+        { kind: 'baseline', grant: undefined },
+        { kind: 'ours', grant: undefined },
+      ],
+    )
     const slow = { name: 'plain', ours: 'ours', baseline: 'lua' } as const
     expect(judge(comparison, { ...slow, as: 'time' })).toMatchObject({ value: 1.5, processor: { median: 2 } })
     expect(judge(comparison, { ...slow, as: 'speed' })).toMatchObject({ value: 100 / 150, processor: { median: 0.5 } })
@@ -155,7 +174,7 @@ describe('F: the service’s baseline', () => {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const file = join(folder, 'answer.json')
     writeFileSync(file, '[{"outcome":"allowed"}]\n')
-    const server = spawn(process.execPath, [join(import.meta.dirname, '..', 'dist', 'embedded', 'json-server.js'), kind, file])
+    const server = spawn(process.execPath, [join(import.meta.dirname, '..', 'dist', 'service', 'json-server.js'), kind, file])
     onTestFinished(() => void server.kill())
     const [address] = (await once(server.stdout, 'data')) as [Buffer]
     const response = await fetch(address.toString().trim(), { method: 'POST', body })

@@ -1,32 +1,37 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, inject, it } from 'vitest'
+import { findRedis } from '@sluice/scripts/engines'
+import { describe, expect, it } from 'vitest'
+import type { SuiteResults } from '../src/result/suite-result.ts'
 import { bench, folder } from './run-bench.ts'
 
-const { redis: url } = inject('engines')
+const SEED_003 = ['contention', 'over-grant', 'bottom-line', 'clocks', 'lessons']
 
 describe('npm run bench', () => {
-  it.skipIf(url === undefined)('measures, prints a table and writes the results', async () => {
-    const json = join(folder(), 'results.json')
-    const { code, out } = await bench(['seed-003', '--seconds', '0.2', '--json', json], { SLUICE_REDIS_URL: url })
-    expect(code).toBe(0)
-    expect(out.match(/^(?:Lua EVALSHA|Lua EVALSHA, as in the article|multi-command|WATCH\/MULTI\/EXEC|Sluice) .*%$/gm)).toHaveLength(10)
-    const results = JSON.parse(readFileSync(json, 'utf8')) as { speed: { contestant: string; rounds: number[] }[] }
-    expect(results).toMatchObject({ suite: 'seed-003', seconds: 0.2, server: 'given', machine: { node: process.versions.node } })
-    expect(results.speed.map(({ rounds }) => rounds.length)).toEqual([5, 5, 5, 5, 5])
-  })
+  it.skipIf('missing' in findRedis())(
+    'measures on a server of its own, prints tables, and writes results and report',
+    async () => {
+      const results = folder()
+      const { code, out } = await bench(['seed-003', '--quick', '--seconds', '0.1', '--results', results])
+      expect(code).toBe(0)
+      for (const name of ['Lua EVALSHA, as in the article', 'MultiCmd in the article', 'WATCH/MULTI/EXEC', 'Sluice'])
+        expect(out).toMatch(new RegExp(`^${name} `, 'm'))
+      const written = JSON.parse(readFileSync(join(results, 'seed-003.json'), 'utf8')) as SuiteResults
+      expect(written).toMatchObject({ suite: 'seed-003', parts: SEED_003.map((name) => ({ name, seconds: 0.1 })) })
+      expect(readdirSync(results).toSorted()).toEqual(['report.html', 'report.md', 'seed-003.json'])
+    },
+    240_000,
+  )
 
-  it('embedded: measures the parts that were requested, each figure with its goal, its mark and its baseline', async () => {
-    const json = join(folder(), 'results.json')
-    const { code, out } = await bench(['embedded', '--only', 'hot,http,size', '--seconds', '0.1', '--json', json])
+  it('memory: measures the parts that were requested, each figure with its goal, its mark and its baseline', async () => {
+    const results = folder()
+    const { code, out } = await bench(['memory', '--only', 'hot,size', '--seconds', '0.1', '--results', results])
     expect(code).toBe(0)
     expect(out).toMatch(/^checkSync \[all allowed, burst 10\^7\] .* x +<= 2 .* Map [\d.,]+ [nu]s +0\.00 %$/m)
-    expect(out).toMatch(/^default headers \[all allowed, burst 10\^7\] .* us +<= 3 .* bare [\d.]+ us$/m)
-    const results = JSON.parse(readFileSync(json, 'utf8')) as { parts: Record<string, { readings: { mark: string }[] }> }
-    expect(results).toMatchObject({ suite: 'embedded', seconds: 0.1, machine: { node: process.versions.node } })
-    expect(Object.keys(results.parts)).toEqual(['hot', 'http', 'size'])
-    const marks = Object.values(results.parts).flatMap(({ readings }) => readings.map(({ mark }) => mark))
-    expect(marks).toHaveLength(8 + 3 + 2)
+    const written = JSON.parse(readFileSync(join(results, 'memory.json'), 'utf8')) as SuiteResults
+    expect(written).toMatchObject({ suite: 'memory', parts: [{ name: 'hot', seconds: 0.1 }, { name: 'size' }] })
+    const marks = written.parts.flatMap(({ readings }) => readings.map(({ mark }) => mark))
+    expect(marks).toHaveLength(8 + 2)
     // How fast it is depends on the machine; that it is right does not.
     expect(marks).not.toContain('wrong')
     expect(marks).not.toContain('absent')

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { poissonArrivals } from '../src/open/arrivals.ts'
 import { capacityOf } from '../src/open/capacity.ts'
-import { permittedOf } from '../src/open/open-lane.ts'
+import { metered, meteredOver, permittedOf } from '../src/open/metered.ts'
 import { type Target, openLoop, type OpenRound } from '../src/open/open-loop.ts'
 import { openResult } from '../src/open/result.ts'
 
@@ -184,6 +184,36 @@ describe('what may pass', () => {
   })
 })
 
+describe('an audit under a limit', () => {
+  // 300 a second are the fewest arrivals of any suite.
+  it.each(['bucket', 'window', 'counter', 'log'] as const)(
+    'shows that a %s without a limit over-grants, at 300 arrivals a second',
+    async (promise) => {
+      const clock = clockOf()
+      let ticking: NodeJS.Immediate | undefined
+      const advance = (): void => {
+        clock.advance(0.25)
+        ticking = setImmediate(advance)
+      }
+      advance()
+      const round = await metered(
+        async (quota) => ({ ...way(async () => true), permitted: (ms) => permittedOf(quota, promise, ms), close: async () => undefined }),
+        { perSecond: 300, seed: 1 },
+      )
+      clearImmediate(ticking as NodeJS.Immediate)
+      expect(round.total).toBeGreaterThan(4 * round.permitted)
+      expect(meteredOver(round)).toBeGreaterThan(300)
+    },
+  )
+
+  it.each([
+    { total: 105, allowed: 105, refused: 0, undecided: 0, permitted: 150 },
+    { total: 900, allowed: 50, refused: 50, undecided: 800, permitted: 150 },
+  ])('says that it could find nothing if as much was permitted as was decided', (round) => {
+    expect(meteredOver(round)).toEqual({ notAudited: expect.stringMatching(/10[05] of .* were decided, and 150 were permitted/) })
+  })
+})
+
 describe('the tables', () => {
   const round = (p50: number, undecided: number): OpenRound => ({
     total: 100,
@@ -195,31 +225,44 @@ describe('the tables', () => {
     late: { p50: 1, p99: 3 },
     elapsedMs: 1_000,
   })
-  const metered = { total: 200, allowed: 150, refused: 50, undecided: 0, permitted: 100 }
+  const counted = { total: 200, allowed: 150, refused: 50, undecided: 0, permitted: 100 }
 
   it('hold each way against the baseline of the same round, and its own share against that share of the baseline', () => {
-    const { notes, document } = openResult({
-      names: ['Lua', 'Sluice'],
-      capacities: [1_000, 2_000],
-      timed: [
-        { lane: 0, of: 'baseline', share: 0.5, perSecond: 500, rounds: [round(100, 0), round(200, 0)] },
-        { lane: 1, of: 'baseline', share: 0.5, perSecond: 500, rounds: [round(150, 0), round(300, 1)] },
-        { lane: 1, of: 'own', share: 0.5, perSecond: 1_000, rounds: [round(400, 0), round(800, 0)] },
-      ],
-      metered: [{ ...metered, permitted: 150 }, metered],
-    })
-    expect(document?.split('\n')).toEqual([
-      '| way | load | a second | p50 | p50 x | quartiles | p99 | p99 x | late p99 | refused | undecided |',
-      '|---|---|---|---|---|---|---|---|---|---|---|',
-      '| Lua | 50 % baseline | 500 | 150 | 1.00 | 1.00 .. 1.00 | 1,500 | 1.00 | 3 | 0.00 % | 0.00 % |',
-      '| Sluice | 50 % baseline | 500 | 225 | 1.50 | 1.50 .. 1.50 | 2,250 | 1.50 | 3 | 0.00 % | 0.50 % |',
-      '| Sluice | 50 % own | 1,000 | 600 | 4.00 | 4.00 .. 4.00 | 6,000 | 4.00 | 3 | 0.00 % | 0.00 % |',
-      '',
-      '| way | capacity a second | limited: refused | undecided | over-grant |',
-      '|---|---|---|---|---|',
-      '| Lua | 1,000 | 25.00 % | 0.00 % | 0.00 % |',
-      '| Sluice | 2,000 | 25.00 % | 0.00 % | 50.00 % |',
+    const { notes, tables = [] } = openResult(
+      {
+        names: ['Lua', 'Sluice'],
+        capacities: [1_000, 2_000],
+        timed: [
+          { lane: 0, of: 'baseline', share: 0.5, perSecond: 500, rounds: [round(100, 0), round(200, 0)] },
+          { lane: 1, of: 'baseline', share: 0.5, perSecond: 500, rounds: [round(150, 0), round(300, 1)], disturbed: 'steal 9 %' },
+          { lane: 1, of: 'own', share: 0.5, perSecond: 1_000, rounds: [round(400, 0), round(800, 0)] },
+        ],
+        metered: [{ ...counted, permitted: 150 }, counted],
+        limited: [{}, { disturbed: 'steal 4 %' }],
+      },
+      ['baseline', 'ours'],
+    )
+    const [latency, limited] = tables
+    expect(latency?.rows).toMatchObject([
+      {
+        name: 'Lua',
+        load: '50 % baseline',
+        kind: 'baseline',
+        cells: { perSecond: 500, p50: { median: 150 }, p50x: { median: 1 } },
+        overGrant: 0,
+      },
+      {
+        name: 'Sluice',
+        load: '50 % baseline',
+        cells: { p50x: { low: 1.5, high: 1.5 }, p99: { median: 2_250 }, late: 3, undecided: 0.5 },
+        disturbed: 'steal 9 %',
+      },
+      { name: 'Sluice', load: '50 % own', kind: 'ours', cells: { p50x: { median: 4 }, refused: 0 }, overGrant: 50 },
     ])
-    expect(notes.at(-1)).toBe('Sluice, undecided: 1 x "late"')
+    expect(limited?.rows).toMatchObject([
+      { name: 'Lua', cells: { capacity: 1_000, refused: 25 }, overGrant: 0 },
+      { name: 'Sluice', cells: { capacity: 2_000, refused: 25 }, overGrant: 50, disturbed: 'steal 4 %' },
+    ])
+    expect(notes).toEqual(['Sluice, undecided: 1 x "late"'])
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { longestCall, longestCollection } from '../src/embedded/pauses.ts'
+import { longestCall, longestCollection } from '../src/memory/pauses.ts'
 
 describe('longest calls', () => {
   const minor = { at: 12, ms: 5, kind: 'minor' }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { amount, readingsTable, tallyText } from '../src/reading-text.ts'
-import { markOf, type Measured, type Reading } from '../src/reading.ts'
+import { amount } from '../src/render/cells.ts'
+import { readingsTable, tallyText } from '../src/render/readings.ts'
+import { markOf, type Measured, type Reading } from '../src/result/reading.ts'
 
 const READING: Measured = { name: 'checkSync', unit: 'x', value: 1.9, goal: { atMost: 2 } }
 

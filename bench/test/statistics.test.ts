@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { differencesOf, median, ratiosOf, spreadOf } from '../src/statistics.ts'
+import { differencesOf, median, ratiosOf, spreadOf } from '../src/result/statistics.ts'
 
 describe('spreadOf', () => {
   it.each([

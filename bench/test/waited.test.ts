@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { waitedMs } from '../src/waited.ts'
+import { waitedMs } from '../src/machine/waited.ts'
 
 describe('time spent waiting for a processor', () => {
   it('never runs back, and never faster than the clock', () => {

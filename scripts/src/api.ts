@@ -21,7 +21,10 @@ export function checkApi(root: string): Finding {
   return findingOf([`${REPORT} is not what is exported: if that is meant, npm run api, in the same commit`, ...lines])
 }
 
-/** The report: a section for each subpath. A name that several subpaths export is declared at the first, and named at the others. */
+/**
+ * The report: a section for each subpath. A name that several subpaths export is declared under the first of them, and only named under the
+ * others.
+ */
 function apiOf(root: string): string {
   const { exports } = JSON.parse(readFileSync(join(root, PACKAGE, 'package.json'), 'utf8')) as {
     exports: Record<string, { types?: string }>
@@ -42,13 +45,13 @@ function apiOf(root: string): string {
   return [HEAD, ...sections].join('\n')
 }
 
-/** Declarations by exported name, of one file and of what it exports from others. */
+/** The declarations of a file by exported name, with those that it exports again from other files. */
 function exportsOf(file: string): Map<string, string> {
   const source = readFileSync(file, 'utf8')
   const { program, comments } = parseSync(file, source)
   const code = comments.reduce((text, { start, end }) => text.slice(0, start) + ' '.repeat(end - start) + text.slice(end), source)
   const found = new Map<string, string>()
-  /** Overloads are several declarations of one name. */
+  /** Adds a declaration. A function with overloads has several declarations under one name. */
   const add = (name: string, text: string): void => void found.set(name, found.has(name) ? `${found.get(name)}\n${text}` : text)
   const other = (specifier: string): Map<string, string> => exportsOf(join(dirname(file), specifier.replace(/\.[jt]s$/, '.d.ts')))
   const imported = new Map<string, readonly [specifier: string, name: string]>()
@@ -82,7 +85,7 @@ function lost(file: string, name: string): never {
   throw new Error(`${file}: no declaration of ${name} was found`)
 }
 
-/** The declaration of a name in a file that exports it elsewhere. */
+/** The declarations of a name in a file; undefined without one. */
 function textOf(code: string, body: readonly Statement[], name: string): string | undefined {
   const texts = body.filter((statement) => declared(statement).includes(name)).map(({ start, end }) => tidy(code.slice(start, end)))
   return texts.length === 0 ? undefined : texts.join('\n')
@@ -97,7 +100,7 @@ function nameOf(node: { readonly name: string } | { readonly value: string }): s
   return 'name' in node ? node.name : node.value
 }
 
-/** Without what comments left, and without private members, which no caller sees. */
+/** The text without empty lines, which comments left, and without private members, which no caller sees. */
 function tidy(text: string): string {
   const lines = text.split('\n').map((line) => line.trimEnd())
   const seen = lines.filter((line) => line !== '' && !/^\s+(?:private\b|#)/.test(line))

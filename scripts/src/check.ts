@@ -1,19 +1,26 @@
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkApi } from './api.ts'
+import { checkDeploy } from './deploy.ts'
 import { checkFences } from './fences/check-fences.ts'
-import type { Finding } from './finding.ts'
+import { type Finding, findingOf } from './finding.ts'
+import { checkHover } from './hover.ts'
 import { checkTexts } from './house-text.ts'
+import { problemsOf } from './release/contents.ts'
+import { publint, typesLint } from './release/lint.ts'
+import { readOwner } from './release/owner.ts'
+import { pack } from './release/pack.ts'
 import { checkLengths, checkNames } from './tree-rules.ts'
 
 /**
- * `npm run check`: everything about the repository that tests do not say. Parts run one after another; a part's output is
- * printed when it fails, or when it is named. Usage: check.js [PART ...]
+ * `npm run check`: checks everything about the repository that no test checks. Parts run one after another. The output of a part is printed
+ * if the part fails, or if it was named as an argument. Usage: check.js [PART ...]
  */
 interface Part {
   readonly name: string
-  /** Undefined: there is nothing to check yet. */
+  /** Runs the part. Undefined: there is nothing to check yet. */
   run(root: string): Promise<Finding | undefined> | Finding
 }
 
@@ -21,35 +28,52 @@ const PARTS: readonly Part[] = [
   { name: 'format', run: (root) => node(root, 'node_modules/oxfmt/bin/oxfmt', '--check', '.') },
   { name: 'lint', run: (root) => node(root, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings', '.') },
   { name: 'types', run: types },
-  // In the lint too: here alone, within a second.
+  // The lint checks imports too. This part checks only them, within a second.
   { name: 'imports', run: (root) => node(root, 'node_modules/oxlint/bin/oxlint', '-c', '.oxlint-imports.json', '.') },
   { name: 'lengths', run: checkLengths },
   { name: 'names', run: checkNames },
   { name: 'texts', run: checkTexts },
   { name: 'programs', run: (root) => node(root, 'scripts/dist/generate-programs.js', '--check') },
   { name: 'unused', run: (root) => node(root, 'node_modules/knip/bin/knip.js', '--no-progress') },
-  {
-    name: 'package',
-    run: (root) => node(root, 'node_modules/publint/src/cli.js', 'run', 'packages/sluice', '--strict', '--pack', 'false'),
-  },
+  { name: 'package', run: packages },
   { name: 'package types', run: packageTypes },
+  { name: 'deploy', run: checkDeploy },
   { name: 'api', run: checkApi },
+  { name: 'hover', run: checkHover },
   { name: 'size', run: (root) => node(root, 'node_modules/size-limit/bin.js') },
   { name: 'fences', run: (root) => checkFences(root) },
 ]
 
-/** The projects, and the tests, which are no part of them because they import sources. */
+/** Projects of tests. They are apart from the sources' projects, because they import sources. */
+const TESTS = ['tsconfig.test.json', 'bench/tsconfig.test.json', 'packages/sluice/tsconfig.express-4.json']
+
+/** Checks the types of all projects, and then of the tests. */
 async function types(root: string): Promise<Finding | undefined> {
-  const built = await node(root, 'node_modules/typescript/bin/tsc', '-b')
-  return built?.ok === false ? built : node(root, 'node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json')
+  let finding = await node(root, 'node_modules/typescript/bin/tsc', '-b')
+  for (const project of TESTS) if (finding?.ok === true) finding = await node(root, 'node_modules/typescript/bin/tsc', '-p', project)
+  return finding
 }
 
-async function packageTypes(root: string): Promise<Finding | undefined> {
-  const flags = ['--pack', 'packages/sluice', '--profile', 'esm-only', '--no-definitely-typed', '--no-emoji', '--no-color']
-  return node(root, 'node_modules/@arethetypeswrong/cli/dist/index.js', ...flags)
+/** Checks the files of both packages as they are published. */
+function packages(root: string): Finding {
+  return inFolder((folder) => pack(root, folder, readOwner(root)).flatMap((one) => [...problemsOf(one, one.files), ...publint(root, one)]))
 }
 
-/** Runs a program of the repository's own; what it prints is the finding's text. */
+function packageTypes(root: string): Finding {
+  return inFolder((folder) => pack(root, folder, readOwner(root)).flatMap((one) => typesLint(root, one)))
+}
+
+/** The problems that `find` returns, which may write into a temporary folder. */
+function inFolder(find: (folder: string) => string[]): Finding {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
+  try {
+    return findingOf(find(folder))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Runs a program of the repository. Its output is the text of the finding. */
 async function node(root: string, program: string, ...args: readonly string[]): Promise<Finding | undefined> {
   if (!existsSync(join(root, program))) return undefined
   const child = spawn(process.execPath, [program, ...args], { cwd: root, env: { ...process.env, NO_COLOR: '1' } })

@@ -1,10 +1,10 @@
-/** What one part of the check found: whether all is well, and what a reader needs to know if not. */
+/** The result of one part of the check: whether it passed, and a text that explains a failure. */
 export interface Finding {
   readonly ok: boolean
   readonly text: string
 }
 
-/** Fails with one line per problem. */
+/** A finding with one line for each problem; it passes without problems. */
 export function findingOf(problems: readonly string[]): Finding {
   return { ok: problems.length === 0, text: problems.join('\n') }
 }

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { postgresTargets, redisTarget, type Target } from './programs.ts'
 
 /**
- * Embeds the stores' programs (.lua, .sql) into committed programs.gen.ts files, so that no file is read at run time.
- * Usage: generate-programs.js [--check | --accept] [STORES]; with --check nothing is written and a difference is an error. A
- * migration whose text is not the recorded one is refused, but with --accept, which is for what was never published.
+ * Embeds the stores' programs (.lua, .sql) into committed programs.gen.ts files, so that no file is read at run time. Usage:
+ * generate-programs.js [--check | --accept] [STORES]. With --check nothing is written, and a difference is an error. A migration whose text
+ * differs from the recorded one is refused. --accept records it, and is only for migrations that were never published.
  */
 const args = process.argv.slice(2)
 const folders = args.filter((arg) => !arg.startsWith('--'))

@@ -20,7 +20,7 @@ const RULES: readonly Rule[] = [
 
 const README_LINES = 150
 
-/** What no file of the repository may say, by line. */
+/** Checks each line of the repository against texts that no file may contain, and the length of READMEs. */
 export function checkTexts(root: string): Finding {
   const problems = filesBelow(root).flatMap((file) => {
     const rules = RULES.filter((rule) => rule.files.test(file))

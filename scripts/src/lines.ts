@@ -6,12 +6,12 @@ import { transformSync } from 'esbuild'
 import { filesBelow } from './source-files.ts'
 
 /**
- * `npm run lines -- [COMMIT]`: how large the sources are, after the formatter at width 120, now and at a commit. Lines count where
- * they are not blank; Lua counts in bytes as it is sent.
+ * `npm run lines -- [COMMIT]`: the size of the sources, at present and at a commit, after formatting at width 120. It counts lines that are
+ * not blank. Of Lua it counts the bytes that are sent.
  */
 const WIDTH = 120
 const SOURCES = ['packages/sluice/src', 'packages/server/src']
-/** Where the server was at earlier commits. */
+/** The folder of the server at earlier commits. */
 const EARLIER = 'apps/server/src'
 const LUA = 'packages/sluice/src/stores/redis/programs.gen.ts'
 const root = join(import.meta.dirname, '..', '..')
@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Counts what a function puts into an empty folder. */
+/** Counts the files that `fill` writes into an empty folder. */
 async function measured(fill: (folder: string) => void): Promise<Map<string, number>> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-lines-'))
   try {
@@ -70,7 +70,7 @@ function linesOf(text: string): number {
   return text.split('\n').filter((line) => line.trim() !== '').length
 }
 
-/** At earlier commits a program's source is a text; now it is a function that puts it together. */
+/** The bytes of all programs. At earlier commits the source of a program is a text; now it is a function that returns the text. */
 async function sentBytes(generated: string): Promise<number> {
   const { code } = transformSync(generated, { loader: 'ts', format: 'esm' })
   const programs = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as Record<string, { source: string | (() => string) }>

@@ -1,18 +1,18 @@
 import { tokensOf } from './mutate/program-tokens.ts'
 
-/** Names that Lua and Redis gave: keywords, libraries and their functions, fields. */
+/** Names that belong to Lua and Redis, and must not change: keywords, libraries and their functions, fields. */
 const KEPT: ReadonlySet<string> = new Set(
   [
     'and break do else elseif end false for function if in local nil not or repeat return then true until while',
     'KEYS ARGV redis call pcall sha1hex err cjson decode struct pack unpack',
-    'string byte char format gsub sub math ceil floor huge max min table concat insert remove ipairs pairs tonumber type',
+    'string byte char find format gsub match sub math ceil floor huge max min table concat insert remove ipairs pairs tonumber type',
   ].flatMap((names) => names.split(' ')),
 )
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /**
- * Short names for all others of some Lua texts, the most frequent first. One name has one short name everywhere, as a field of a table
- * too: so texts that share names can be shortened apart, and scopes need not be known.
+ * Short names for all other names in Lua texts. The most frequent names get the shortest ones. A name has the same short name everywhere,
+ * also as a field of a table. So texts that share names can be shortened separately, and scopes do not matter.
  */
 export function shortNames(texts: Iterable<string>): ReadonlyMap<string, string> {
   const counts = new Map<string, number>()
@@ -34,7 +34,10 @@ function* shortOnes(): Generator<string> {
   }
 }
 
-/** The text without comments, blanks that no token needs, and long names: a program is sent whole when a server does not know it. */
+/**
+ * The text without comments and needless blanks, and with short names. It saves bytes when a program is sent to a server that does not know
+ * it.
+ */
 export function asSent(text: string, short: ReadonlyMap<string, string>): string {
   const lines = text
     .split('\n')
@@ -45,7 +48,10 @@ export function asSent(text: string, short: ReadonlyMap<string, string>): string
     .join('')
 }
 
-/** A blank remains where two tokens would become another one: two words, a digit and a dot, two dashes. */
+/**
+ * Joins a token to a text. A blank stays between tokens that would otherwise become another token: two words, a digit and a dot, two
+ * dashes.
+ */
 function joined(before: string, token: string): string {
   return /\w \w|\d \.|- -/.test(`${before.at(-1) ?? ''} ${token[0] ?? ''}`) ? `${before} ${token}` : before + token
 }

@@ -4,28 +4,28 @@ const INCLUDE = /^-- include: (\S+)$/
 const INLINE = /^ *-- inline: (\S+)$/
 const MODULES = /^ *-- modules$/
 const MAKE = /\bmake(?: |\()'([\w-]+)'/g
-/** A line that the text of a file replaces. */
+/** A line that will be replaced by the text of a file. */
 const FILE = /^--@ (\S+)$/
 
-/** What a line of an included file may begin with: definitions, comments, and the rest of a definition. */
+/** The allowed beginnings of a line in an included file: those of definitions, of comments, and of the further lines of a definition. */
 const DEFINES = /^(?:$| |--|local |\}|end$)/
 
-/** A part of a program: a text of its own, or that of a file which other programs may have too. */
+/** A part of a program: a text that only this program has, or the text of a file that other programs may have too. */
 export type LuaPart = string | { readonly file: string; readonly text: string }
 
-/** The text of a program of these parts. */
+/** The text of a program that has these parts. */
 export function textOf(parts: readonly LuaPart[]): string {
   return parts.map((part) => (typeof part === 'string' ? part : part.text)).join('')
 }
 
 /**
- * The parts of a Lua program, in order: no file is in it twice, however many require it.
+ * The parts of a Lua program, in order. A file is in it only once, even if several files require it.
  *
- * - `-- include: FILE`, at the top of a file: its local definitions precede what follows. They are made in every call.
+ * - `-- include: FILE`, at the top of a file: the local definitions of FILE come before the code. Each call of the program executes them.
  * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which is at the line `-- modules`, and cost
  *   nothing until they are called. Each call makes their functions anew; arguments after the name are the file's `...`.
  * - `-- inline: FILE`: the text of the file, for what is too hot to be a function.
- * @throws Error naming the file and line of what breaks these rules, and the files of a circle
+ * @throws Error that names the file and line where these rules are broken, or the files that require each other in a circle
  */
 export function luaProgram(folder: string, file: string, read: (path: string) => string): LuaPart[] {
   const source = (name: string): string => read(join(folder, name))
@@ -42,7 +42,7 @@ export function luaProgram(folder: string, file: string, read: (path: string) =>
   return partsOf(lines, texts)
 }
 
-/** Neighbouring lines that are of no file are one part. */
+/** Splits the lines into parts. Adjacent lines that belong to no file are one part. */
 function partsOf(lines: readonly string[], texts: ReadonlyMap<string, string>): LuaPart[] {
   const parts: LuaPart[] = []
   let own: string[] = []
@@ -63,7 +63,7 @@ function partsOf(lines: readonly string[], texts: ReadonlyMap<string, string>): 
   return parts
 }
 
-/** Includes are above the first line of code, and each only defines. */
+/** Replaces the includes of a file. They must be above the first line of code, and an included file may contain only definitions. */
 function withIncluded(
   file: string,
   source: (name: string) => string,
@@ -114,7 +114,7 @@ function withInlined(
     .join('\n')
 }
 
-/** Every file that the program makes, and those that they make: by name, in the order in which they are needed. */
+/** The files that the program makes, and those that these files make in turn: by name, in the order in which they are found. */
 function modulesOf(file: string, text: string, source: (name: string) => string, placed: ReadonlySet<string>): Map<string, string> {
   const modules = new Map<string, string>()
   const collect = (from: string, way: readonly string[]): void => {
@@ -132,7 +132,7 @@ function modulesOf(file: string, text: string, source: (name: string) => string,
   return modules
 }
 
-/** A module ends with what it returns, and takes nothing in but by `make`. */
+/** Checks a file for `make`: it must end with `return`, and may require other files only by `make`. */
 function moduleText(file: string, text: string): string {
   const lines = text.split('\n')
   const foreign = lines.findIndex((line) => /^ *-- (?:include|inline|modules)\b/.test(line))

@@ -6,14 +6,17 @@ export interface RecordedMigration {
   readonly sha256?: string
 }
 
-/** A migration as it is embedded. */
+/** A migration as it is embedded in programs.gen.ts. */
 export interface MigrationText {
   readonly name: string
   readonly sha256: string
   readonly source: string
 }
 
-/** The texts with their hashes, and those whose text is not the recorded one: databases that have them would not get the change. */
+/**
+ * The migrations with the hashes of their texts, and the names of those that differ from the record. A database that already has such a
+ * migration would not get the change.
+ */
 export function compareTexts(
   recorded: readonly RecordedMigration[],
   sourceOf: (name: string) => string,

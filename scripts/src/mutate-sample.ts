@@ -8,15 +8,15 @@ import { judge, readSample, type Sampled, sampledKey, type SampleResult } from '
 import { createTester } from './mutate/tester.ts'
 
 /**
- * Runs the fixed sample of mutants (packages/sluice/test/mutants-sample.json), each against the test that noticed it before. Prints what
- * each room reached; exits with 1 where a mutant survives that was noticed, or where a room is below its goal.
- * Usage: mutate-sample.js [SECONDS]; what is not tried within them is left
+ * Runs the fixed sample of mutants (packages/sluice/test/mutants-sample.json), each against the test that noticed it before. Prints the
+ * result of each room. Exits with 1 if a mutant that was noticed before now survives, or if a room is below its goal. Usage:
+ * mutate-sample.js [SECONDS]; mutants that are not tried within this time are left out.
  */
 const root = join(import.meta.dirname, '..', '..')
 const seconds = Number(process.argv[2] ?? 240)
-/** Rooms that run at a time: a test waits for its server about as long as it computes. */
+/** Concurrent rooms. Two are worthwhile, because a test waits for its server about as long as it computes. */
 const CONCURRENT = 2
-/** A test that takes longer hangs. */
+/** A test that reports nothing for this long is taken to hang. */
 const LIMIT_MS = 60_000
 
 const deadline = performance.now() + seconds * 1_000
@@ -39,7 +39,7 @@ const { ok, text } = judge(results.sort((a, b) => ROOMS.indexOf(a.room) - ROOMS.
 console.log(text)
 process.exit(ok ? 0 : 1)
 
-/** In the order of the sample, until its share of the time is over. */
+/** Tries the mutants of a room in the order of the sample, until the room's share of the time is over. */
 async function runSample(room: Room): Promise<SampleResult> {
   const here = sample.filter(({ file }) => roomOf(file) === room)
   const there = here.filter((one) => mutants.has(sampledKey(one)))
@@ -50,10 +50,10 @@ async function runSample(room: Room): Promise<SampleResult> {
   const lost: Sampled[] = []
   const broken: string[] = []
   try {
-    // A test that fails anyway, as all do where an engine is broken, would notice every mutant.
+    // A test that fails without a change would seem to notice every mutant. If an engine is broken, all tests fail.
     for (const test of tests) {
       const { name } = there.find((one) => one.test === test) as Sampled
-      // Whole the second time: a test that has another name now is not a test that fails.
+      // The second run is of the whole file: a test that was renamed is not a failing one.
       if (existsSync(join(root, test)) && !(await passes(test, name)) && !(await passes(test))) broken.push(test)
     }
     for (const one of broken.length > 0 ? [] : there) {
@@ -61,7 +61,7 @@ async function runSample(room: Room): Promise<SampleResult> {
         counts[reasons.of(mutants.get(sampledKey(one)) as Mutant) === undefined ? 'survived' : 'explained'] += 1
         continue
       }
-      // A test that depends on time may miss a mutant once; another may notice it as well.
+      // A test that depends on time may miss a mutant once, so it runs twice. Then the other tests run, which may notice the mutant too.
       const answer = await isNoticed(one, [one.test, one.test, ...tests.filter((test) => test !== one.test)])
       if (answer === undefined) break
       if (answer) counts.noticed += 1
@@ -79,7 +79,7 @@ async function runSample(room: Room): Promise<SampleResult> {
     return outcome !== 'timeout' && outcome.failed.length === 0 && outcome.passed > 0
   }
 
-  /** @returns undefined where the time is over before it is known */
+  /** Whether a test notices the mutant; undefined if the time is over before. */
   async function isNoticed(one: Sampled, order: readonly string[]): Promise<boolean | undefined> {
     const mutant = mutants.get(sampledKey(one)) as Mutant
     const path = join(root, mutant.file)

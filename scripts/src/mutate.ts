@@ -11,8 +11,8 @@ import { runRoom } from './mutate/run-room.ts'
 import { filesBelow } from './source-files.ts'
 
 /**
- * `npm run mutate`: changes one operator, constant or statement at a time and runs the tests that reach it; what no test notices
- * is listed. `--without` leaves out tests whose path has the text; `--draw` makes what was tried the fixed sample of its rooms.
+ * `npm run mutate`: changes one operator, constant or statement at a time, and runs the tests that reach it. Changes that no test notices
+ * are listed. `--without` leaves out tests whose path contains the text. `--draw` makes the tried mutants the fixed sample of their rooms.
  * Usage: mutate.js [--sample N] [--draw] [--fresh] [--workers N] [--without TEXT] [PATH ...]
  */
 const EXPLANATIONS = 'packages/sluice/test/mutants.json'
@@ -44,7 +44,7 @@ const sources = new Map(
   ]),
 )
 const known = [...sources].flatMap(([file, source]) => mutantsOf(file, source))
-// Spread evenly, so that a sample has something of every file.
+// The sample is spread evenly, so that it has mutants of every file.
 const chosen = known.filter((_, index) => Math.floor((index * sample) / known.length) !== Math.floor(((index + 1) * sample) / known.length))
 const mutants = sample >= known.length ? known : chosen
 const record = openRecord(
@@ -88,7 +88,7 @@ async function tryAll(open: readonly Mutant[]): Promise<void> {
   }
 }
 
-/** The sources of these paths, which are files or folders below the root. */
+/** The source files of these paths, which are files or folders below the root. */
 function filesOf(paths: readonly string[]): string[] {
   return paths.flatMap((path) => {
     const below = relative(root, join(root, path))
@@ -103,7 +103,7 @@ function filesOf(paths: readonly string[]): string[] {
   })
 }
 
-/** The explanations are next to the tests, and decide nothing. */
+/** The files below these folders. The explanations and the sample are left out, because no result depends on them. */
 function programsBelow(folders: readonly string[]): string[] {
   return folders.flatMap((folder) =>
     filesBelow(join(root, folder))

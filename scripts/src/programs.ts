@@ -6,20 +6,20 @@ import { luaProgram, type LuaPart, textOf } from './lua-program.ts'
 import { compareTexts, recordOf, type RecordedMigration } from './migration-texts.ts'
 import { orderedFunctions } from './sql-functions.ts'
 
-/** A file that is made from programs, and its text. */
+/** A file that is generated from programs, and its text. */
 export interface Target {
   readonly file: string
   readonly text: string
 }
 
-/** Reads a program by its path: a mutant's text may replace what is on disk. */
+/** Reads a program by its path. The text of a mutant may replace the file on disk. */
 export type ReadProgram = (path: string) => string
 
 const HEADER = '// Made from the programs beside this file by `npm run generate`; edit those, not this.\n\n'
 
 export const readProgram: ReadProgram = (path) => readFileSync(path, 'utf8')
 
-/** Where the embedded programs of a store's folder are kept. */
+/** The path of the file that embeds the programs in a store's folder. */
 export function embeddedIn(folder: string): string {
   return join(folder, '..', 'programs.gen.ts')
 }
@@ -31,7 +31,7 @@ export interface LuaProgram {
   readonly parts: readonly LuaPart[]
 }
 
-/** The Lua programs of a folder: the files of `programs`, with what they take from those of all its folders. */
+/** The Lua programs of a folder: the files in its `programs`, with the files that they require from any of its folders. */
 export function luaPrograms(folder: string, read: ReadProgram = readProgram): LuaProgram[] {
   const inside = readdirSync(folder).flatMap((name) =>
     readdirSync(join(folder, name)).map((file) => [file, join(folder, name, file)] as const),
@@ -54,7 +54,7 @@ export interface Program {
 }
 `
 
-/** The file that embeds the Lua programs of a folder: a text that several programs have is in it once. */
+/** The file that embeds the Lua programs of a folder. A text that several programs share is in it once. */
 export function redisTarget(folder: string, read: ReadProgram = readProgram): Target {
   const files = new Map<string, string>()
   const programs = luaPrograms(folder, read).map(({ name, source, parts }) => {
@@ -74,13 +74,13 @@ function constantOf(file: string): string {
   return file.replace('.lua', '').replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** What a folder of SQL is made into. */
+/** What is generated from a folder of SQL. */
 export interface SqlTargets {
   /** The embedded texts. */
   readonly embedded: Target
   /** Names and hashes of the migrations. */
   readonly record: Target
-  /** The names of those whose text is not the recorded one. */
+  /** The names of the migrations whose text differs from the record. */
   readonly changed: readonly string[]
   /** The statements that install everything, in order. */
   readonly statements: readonly string[]
@@ -95,8 +95,9 @@ const FUNCTION = `export interface SqlFunction {
 `
 
 /**
- * Migrations of tables are append-only: their order is their number, their text is never changed once released. Functions are
- * installed under names with a hash of their text, those of `named` under the names that other languages know.
+ * The generated files of a folder of SQL. Migrations of tables are append-only: they are numbered in order, and the text of a released one
+ * never changes. Functions are installed under names with a hash of their text. Only those of `named` have fixed names, for programs in
+ * other languages.
  */
 export function postgresTargets(folder: string, read: ReadProgram = readProgram): SqlTargets {
   const record = join(folder, 'tables', 'migrations.json')
@@ -118,7 +119,7 @@ export function postgresTargets(folder: string, read: ReadProgram = readProgram)
   }
 }
 
-/** The texts of a folder's files by their names, in the order of these. */
+/** The texts of the files in a folder, sorted by file name. */
 function textsIn(folder: string, read: ReadProgram): Map<string, string> {
   const names = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.sql')) : []
   return new Map(names.sort().map((name) => [name.slice(0, -'.sql'.length), strip(read(join(folder, name)), '--')]))
@@ -130,7 +131,9 @@ function fieldsOf(item: object): string {
     .join(', ')
 }
 
-/** Comments and blank lines are for readers; a program is sent whole when a server does not know it. */
+/**
+ * The text without comments and blank lines. They are only for readers, and would be sent to every server that does not know the program.
+ */
 function strip(text: string, comment: string): string {
   const lines = text.split('\n').map((line) => line.trimEnd())
   return `${lines.filter((line) => line !== '' && !line.trimStart().startsWith(comment)).join('\n')}\n`

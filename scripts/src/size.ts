@@ -4,28 +4,34 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CONFIG = join(ROOT, '.size-limit.json')
-/** What a change may add without saying so. */
+/** The limit of a size relative to the present size: a change may add 1 %. */
 const TOLERANCE = 1.01
+
+/** The bytes that a size should not exceed, by its name in CONFIG. A limit there only keeps the present size from growing. */
+export const GOALS: ReadonlyMap<string, number> = new Map([
+  ['createLimiter, tokenBucket and memoryStore', 12_500],
+  ['sluice/redis', 40_000],
+])
 
 export interface Size {
   readonly name: string
   /** Bytes, compressed with gzip. */
   readonly size: number
-  /** Bytes that it is meant to have at most. */
+  /** The number of bytes that it should not exceed. */
   readonly goal?: number
 }
 
-/** Sizes of each door of the built package, as size-limit bundles it for an application. */
+/** The size of each subpath of the built package, as size-limit bundles it for an application. */
 export function measureSizes(): Size[] {
   const program = join(ROOT, 'node_modules', 'size-limit', 'bin.js')
   const { stdout } = spawnSync(process.execPath, [program, '--json'], { cwd: ROOT, encoding: 'utf8' })
   return (JSON.parse(stdout) as { name: string; size: number }[]).map(({ name, size }) => {
-    const goal = /goal ([\d.]+) kB/.exec(name)?.[1]
-    return { name, size, ...(goal === undefined ? {} : { goal: Number(goal) * 1_000 }) }
+    const goal = GOALS.get(name)
+    return { name, size, ...(goal === undefined ? {} : { goal }) }
   })
 }
 
-/** Writes the limits of all doors anew: what they have now, and 1 % more. */
+/** Writes new limits for all subpaths: their present size and 1 % more. */
 function writeLimits(): void {
   const limits = new Map(measureSizes().map(({ name, size }) => [name, `${Math.ceil((size * TOLERANCE) / 10) / 100} kB`]))
   const lines = readFileSync(CONFIG, 'utf8').replace(/("name": "([^"]*)".*"limit": ")[^"]*/g, (_, before: string, name: string) => {

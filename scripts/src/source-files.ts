@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 
-/** Never the repository's own text: installed, built, or left behind by a run. */
-const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'dist', '.git', 'coverage', '.sluice', 'data'])
+/** Folders without text of the repository: they are installed, built, or left by a run. */
+const SKIPPED: ReadonlySet<string> = new Set(['node_modules', 'dist', '.git', 'coverage', '.sluice', '.release', 'data', 'results'])
 
-/** Every file below `folder`, as paths relative to it with forward slashes, sorted; empty where the folder does not exist. */
+/** Every file below `folder`, as paths relative to it with forward slashes, sorted. Empty if the folder does not exist. */
 export function filesBelow(folder: string): string[] {
   return walk(folder)
     .map((file) => relative(folder, file).split(sep).join('/'))
@@ -20,7 +20,7 @@ export function textOf(file: string): string | undefined {
 function walk(folder: string): string[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name)
-    // Also a file: that is what `.git` is in a work tree.
+    // Files are skipped too, because `.git` is a file in a work tree.
     if (SKIPPED.has(entry.name)) return []
     if (entry.isDirectory()) return walk(path)
     return entry.isFile() ? [path] : []

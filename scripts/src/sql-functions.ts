@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 
-/** A function as it is embedded. */
+/** An SQL function as it is embedded in programs.gen.ts. */
 export interface SqlFunction {
-  /** Without the table's name in front and the hash behind. */
+  /** The name, without the table's name before it and the hash after it. */
   readonly name: string
-  /** Of the text as it is installed for the tables that are called sluice. */
+  /** The hash of the text that is installed if the tables are named sluice. */
   readonly hash: string
-  /** With the names of tables and functions as the files have them. */
+  /** The text, with the names of tables and functions as in the files. */
   readonly source: string
 }
 
 const NAME = /\bsluice_(\w+)\(/g
 
 /**
- * Functions in the order in which they are installed, each after those that it calls. The hash of one covers the names that those
- * are installed under: what changes one changes all that come to it.
- * @throws Error where functions call one another in a circle, or a file does not make the function that it is named after
+ * Functions in the order in which they are installed: each comes after the functions that it calls. The hash of a function covers the
+ * installed names of the functions that it calls. So a change of a function also changes the names of all its callers.
+ * @throws Error if functions call one another in a circle, or if a file does not create the function of its name
  */
 export function orderedFunctions(texts: ReadonlyMap<string, string>): SqlFunction[] {
   const done = new Map<string, SqlFunction>()

@@ -6,12 +6,12 @@ import { filesBelow, textOf } from './source-files.ts'
 const MAX_LINES = 300
 const MAX_WIDTH = 120
 const MEASURED = /\.(?:ts|tsx|mts|mjs|lua|sql)$/
-/** Data: written by programs, or copied from elsewhere. */
+/** Files with data, which programs wrote or which were copied from elsewhere. */
 const DATA = /\.gen\.ts$|(?:^|\/)(?:traces|fixtures|results)(?:\/|\.ts$)/
 const NAMELESS: ReadonlySet<string> = new Set(['utils', 'util', 'helpers', 'common', 'misc'])
 const SOURCE = 'packages/sluice/src'
 const STORE_NAME = /redis/i
-/** Where the room is put together with others. */
+/** Files outside the Redis store's folder that may name Redis. */
 const DOORS: ReadonlySet<string> = new Set(['redis.ts', 'distributed-rate-limiter.ts'])
 const URL_SCHEME = /rediss?(?:\+(?:cluster|sentinel))?:/g
 
@@ -26,7 +26,7 @@ export function checkLengths(root: string): Finding {
   return findingOf(long)
 }
 
-/** What cannot be broken may be longer: tables, code, comments that are read by programs, and a line of one word. */
+/** Lines that cannot be broken may be longer: tables, code, comments that programs read, and lines of one word. */
 function longLines(file: string, text: string): string[] {
   let fenced = false
   return text.split('\n').flatMap((line, index) => {
@@ -36,7 +36,7 @@ function longLines(file: string, text: string): string[] {
   })
 }
 
-/** No folder whose name says nothing, and no store's name outside its room. */
+/** Refuses folders whose names say nothing, and the name of a store outside its folder. */
 export function checkNames(root: string): Finding {
   const files = filesBelow(root)
   const folders = new Set(
@@ -51,7 +51,7 @@ export function checkNames(root: string): Finding {
   return findingOf([...nameless.map((folder) => `${folder}/: name the folder after what is in it`), ...storeNames(root)])
 }
 
-/** Shared code never knows a store by name: the word is in the store's folder and in policy's URL schemes. */
+/** Finds the word `redis` in shared code. It is only allowed in the store's folder, in the files of `DOORS`, and in URL schemes. */
 function storeNames(root: string): string[] {
   const source = join(root, SOURCE)
   return filesBelow(source).flatMap((file) => {

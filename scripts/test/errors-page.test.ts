@@ -6,7 +6,9 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
 const page = read('docs/errors.md')
-const headings = [...page.matchAll(/^### `?([\w-]+)`?$/gm)].map((match) => match[1] as string)
+const headingsOf = (text: string): string[] => [...text.matchAll(/^### `?([\w-]+)`?$/gm)].map((match) => match[1] as string)
+/** The headings of one part of the page: up to the next part. */
+const headingsIn = (part: string): string[] => headingsOf(page.split(`\n## ${part}\n`)[1]?.split('\n## ')[0] ?? '')
 
 /** The texts of a union. Read as text: nothing of a type is left at run time. */
 function unionOf(file: string, type: string): string[] {
@@ -14,16 +16,22 @@ function unionOf(file: string, type: string): string[] {
   return [...union.matchAll(/'(\w+)'/g)].map((match) => match[1] as string)
 }
 const codes = unionOf('packages/sluice/src/errors/limiter-error.ts', 'ErrorCode')
-const kinds = unionOf('packages/sluice/src/stores/store.ts', 'StoreFailureKind')
+const kinds = unionOf('packages/sluice/src/stores/store-failure.ts', 'StoreFailureKind')
 
 describe('docs/errors.md', () => {
   it('has the heading that every error code points to', () => {
     expect(codes.length).toBeGreaterThan(5)
-    expect(headings.filter((heading) => heading === heading.toUpperCase()).sort()).toEqual(codes.sort())
+    expect(headingsIn('LimiterError').sort()).toEqual(codes.sort())
+  })
+
+  it('has the heading of every warning that names one', () => {
+    const warnings = [...read('packages/sluice/src/http/counting.ts').matchAll(/`([A-Z_]+): \$\{/g)].map((match) => match[1] as string)
+    expect(warnings.length).toBeGreaterThan(0)
+    expect(headingsIn('Warnings').sort()).toEqual(warnings.sort())
   })
 
   it('has a heading for every kind of store failure', () => {
     expect(kinds.length).toBeGreaterThan(5)
-    expect(headings.filter((heading) => heading === heading.toLowerCase()).sort()).toEqual(kinds.sort())
+    expect(headingsIn('StoreFailure').sort()).toEqual(kinds.sort())
   })
 })

@@ -1,71 +1,93 @@
-import { element } from './element.ts'
+import { count, element, make } from './element.ts'
 
-/** A limit as the service tells it. */
-export interface LimitReading {
+/** A limit as the service reports it and the page draws it. */
+export interface Reading {
   readonly name: string
+  /** Capacity. */
   readonly limit: number
-  readonly remaining: number
-  readonly resetAfterMs: number
-  readonly windowMs: number
-  /** Milliseconds a whole refill takes; equal to the window unless the policy states another. */
-  readonly fillMs: number
+  /** The share of the capacity that is used up, from 0 to 1. */
+  readonly used: number
+  /** Milliseconds until the limit is fresh, if nobody calls. */
+  readonly resetMs: number
+  /** Milliseconds in which a whole capacity is refilled. Absent for a window: it keeps its level until it is fresh. */
+  readonly fillMs?: number
+  /** The rate in words. */
+  readonly rate: string
+  /** Whose requests the limit counts, in words. */
+  readonly counts: string
 }
 
 interface Shown {
-  reading: LimitReading
-  /** When the reading arrived, on the page's own clock. */
+  reading: Reading
+  /** When the reading arrived, by the clock of the page. */
   at: number
   readonly row: HTMLLIElement
   readonly level: HTMLElement
-  readonly rate: HTMLElement
-  readonly bar: HTMLProgressElement
+  readonly facts: HTMLElement
+  readonly refused: HTMLElement
+  readonly bar: HTMLElement
+  readonly fill: HTMLElement
 }
 
-/** Below this share of its capacity a limit is drawn as nearly used up. */
+/** A limit with less than this share of its capacity left is drawn as nearly used up. */
 const LOW = 0.2
 const shown = new Map<string, Shown>()
 
-/** Takes over new readings; limits never seen before get a row. Whoever asked last may be in another tier than the one before. */
-export function showLimits(readings: readonly LimitReading[]): void {
+/** Shows these limits and no others. @param notShown the number of limits that the service left out */
+export function startLimits(readings: readonly Reading[], notShown: number): void {
+  shown.clear()
+  element('limits').replaceChildren()
+  for (const reading of readings) add(reading)
+  if (notShown > 0) element('limits').append(make('li', 'quiet', `${count(notShown)} more limits are not shown.`))
+}
+
+/** Stores new readings of limits that are shown. @param refused refused requests of the last minutes by rule */
+export function showLimits(readings: readonly Reading[], refused: Readonly<Record<string, number>>): void {
+  const at = performance.now()
   for (const reading of readings) {
-    const known = shown.get(reading.name) ?? add(reading)
-    known.reading = reading
-    known.at = performance.now()
-    known.bar.max = reading.limit
-    known.rate.textContent = `refilled at ${Math.round((reading.limit / reading.fillMs) * 1e6) / 1e3} a second`
+    const known = shown.get(reading.name)
+    if (known !== undefined) Object.assign(known, { reading, at })
+  }
+  for (const [name, { refused: text }] of shown) {
+    // A rule may be named `constructor`, which every object inherits.
+    const times = Object.hasOwn(refused, name) ? (refused[name] ?? 0) : 0
+    text.textContent = times === 0 ? '' : `${count(times)} refused`
   }
 }
 
-/** Draws every level as it stands now: from the time left until full, which falls as the bucket fills. */
+/** Draws every level as it is now. */
 export function drawLimits(): void {
   const now = performance.now()
-  for (const { reading, at, row, level, bar } of shown.values()) {
-    const left = Math.max(0, reading.resetAfterMs - (now - at))
-    const tokens = reading.limit * (1 - Math.min(1, left / reading.fillMs))
-    bar.value = tokens
-    level.textContent = `${Math.floor(tokens + 1e-9)} of ${reading.limit}`
-    row.classList.toggle('low', tokens < reading.limit * LOW)
+  for (const { reading, at, row, level, bar, fill, facts } of shown.values()) {
+    const left = leftOf(reading, now - at)
+    const text = `${count(Math.floor(left + 1e-9))} of ${count(reading.limit)} left`
+    bar.ariaValueMax = String(reading.limit)
+    bar.ariaValueNow = String(Math.floor(left))
+    bar.ariaValueText = text
+    fill.style.width = `${(100 * left) / reading.limit}%`
+    level.textContent = text
+    facts.textContent = `${reading.rate}, for ${reading.counts}`
+    row.classList.toggle('low', left < reading.limit * LOW)
   }
 }
 
-function add(reading: LimitReading): Shown {
-  const row = document.createElement('li')
-  row.className = 'limit'
-  const words = document.createElement('div')
-  words.className = 'words'
-  const [name, level, rate] = ['name', 'level', 'rate'].map((kind) => {
-    const part = document.createElement('span')
-    part.className = kind
-    return part
-  }) as [HTMLElement, HTMLElement, HTMLElement]
-  name.textContent = reading.name
-  const bar = document.createElement('progress')
-  bar.className = 'bar'
-  bar.setAttribute('aria-label', reading.name)
-  words.append(name, level, rate)
-  row.append(words, bar)
+/** Tokens left some milliseconds after the reading. */
+function leftOf({ limit, used, resetMs, fillMs }: Reading, age: number): number {
+  if (fillMs !== undefined) return limit * (1 - Math.max(0, used - age / fillMs))
+  return age >= resetMs ? limit : Math.round(limit * (1 - used))
+}
+
+function add(reading: Reading): void {
+  const row = make('li', 'limit')
+  const words = make('div', 'words')
+  const [level, refused, facts] = [make('span', 'level'), make('span', 'times'), make('span', 'facts')]
+  const [bar, fill] = [make('div', 'bar'), make('div', 'fill')]
+  bar.role = 'meter'
+  bar.ariaLabel = reading.name
+  bar.ariaValueMin = '0'
+  bar.append(fill)
+  words.append(make('span', 'name', reading.name), refused, level)
+  row.append(words, bar, facts)
   element('limits').append(row)
-  const made: Shown = { reading, at: performance.now(), row, level, rate, bar }
-  shown.set(reading.name, made)
-  return made
+  shown.set(reading.name, { reading, at: performance.now(), row, level, facts, refused, bar, fill })
 }

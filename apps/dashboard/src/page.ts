@@ -1,50 +1,65 @@
-import { showAnswers, showHeaders } from './answers.ts'
-import { element } from './element.ts'
-import { drawLimits, type LimitReading, showLimits } from './limits.ts'
+import { setText, show, element } from './element.ts'
+import { drawLimits, type Reading, showLimits, startLimits } from './limits.ts'
+import { startRequests } from './requests.ts'
+import { startStore } from './store.ts'
+import { startTopKeys } from './top-keys.ts'
+import { type Activity, drawAge, showTraffic, startTraffic } from './traffic.ts'
 
-const REQUESTS = 60
+const DRAW_MS = 200
+const RETRY_MS = 5_000
 
 interface Overview {
-  readonly limits: readonly LimitReading[]
+  readonly limits: readonly Reading[]
+  readonly notShown: number
   readonly endpoints: readonly string[]
+  readonly administration: boolean
 }
 
+type Event = Activity & { readonly limits: readonly Reading[]; readonly refusedBy: Record<string, number>; readonly policy: string }
+
 async function start(): Promise<void> {
-  const overview = (await (await fetch('/v1/overview')).json()) as Overview
-  showLimits(overview.limits)
-  const select = element('endpoint') as HTMLSelectElement
-  select.replaceChildren(...overview.endpoints.map((path) => new Option(path, path)))
-  const button = element('send') as HTMLButtonElement
-  button.disabled = overview.endpoints.length === 0
-  button.addEventListener('click', () => void sendAll(button, select.value))
+  startTraffic()
+  startStore()
+  const { endpoints, administration } = await showOverview()
+  show('limits-note')
+  startRequests(endpoints)
+  startTopKeys(administration)
   listen()
-  requestAnimationFrame(function frame() {
+  setInterval(() => {
     drawLimits()
-    requestAnimationFrame(frame)
-  })
+    drawAge()
+  }, DRAW_MS)
+}
+
+async function showOverview(): Promise<Overview> {
+  const overview = (await (await fetch('/v1/overview', { cache: 'no-store' })).json()) as Overview
+  startLimits(overview.limits, overview.notShown)
+  drawLimits()
+  return overview
 }
 
 function listen(): void {
   const events = new EventSource('/v1/events')
-  const link = element('link')
-  events.addEventListener('open', () => (link.textContent = 'live'))
-  events.addEventListener('error', () => (link.textContent = 'connection lost, trying again'))
-  events.addEventListener('message', (event: MessageEvent<string>) => showLimits((JSON.parse(event.data) as Overview).limits))
+  let policy: string | undefined
+  events.addEventListener('open', () => live(true, 'live'))
+  events.addEventListener('error', () => {
+    // The browser tries again after a lost connection, but not after a refusal.
+    if (events.readyState !== EventSource.CLOSED) return live(false, 'connection lost, trying again')
+    live(false, 'too many pages are open, trying again')
+    setTimeout(listen, RETRY_MS)
+  })
+  events.addEventListener('message', ({ data }: MessageEvent<string>) => {
+    const event = JSON.parse(data) as Event
+    if (policy !== undefined && policy !== event.policy) void showOverview()
+    policy = event.policy
+    showTraffic(event)
+    showLimits(event.limits, event.refusedBy)
+  })
 }
 
-/** One after the other, so that the order of the answers is the order of the decisions. */
-async function sendAll(button: HTMLButtonElement, path: string): Promise<void> {
-  button.disabled = true
-  const statuses: number[] = []
-  showAnswers(statuses)
-  for (let sent = 0; sent < REQUESTS; sent += 1) {
-    const answer = await fetch(path, { cache: 'no-store' })
-    await answer.arrayBuffer()
-    statuses.push(answer.status)
-    showAnswers(statuses)
-    showHeaders(path, answer)
-  }
-  button.disabled = false
+function live(good: boolean, text: string): void {
+  setText('link', text)
+  element('link').className = `state ${good ? 'good' : 'bad'}`
 }
 
 void start()

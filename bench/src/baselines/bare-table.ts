@@ -1,14 +1,14 @@
 import type { PlainDecision } from './plain-buckets.ts'
 
-/** Most of the slots that may be taken. */
+/** The largest share of slots that may be taken. */
 const MAX_LOAD = 0.7
-/** A place: 64 bits of digest, the tokens and their time; the words of the digest come first. */
+/** A slot: 64 bits of digest, the tokens, and the time of the tokens. The two 32-bit words of the digest come first. */
 const DOUBLES = 3
 const WORDS = DOUBLES * 2
 
 /**
- * The floor of any table without key strings: open addressing over one typed array of a fixed size, a seeded 64-bit digest per key,
- * and the same bucket in doubles. It does not grow and forgets nothing.
+ * The floor for a table that does not keep the texts of keys: open addressing in one typed array of a fixed size. For each key it has a
+ * seeded 64-bit digest and a bucket in doubles. It does not grow, and deletes nothing.
  */
 export class BareTable {
   readonly slots: number
@@ -18,7 +18,7 @@ export class BareTable {
   readonly burst: number
   readonly perMs: number
 
-  /** @param keys most keys it will be called with */
+  /** @param keys the most different keys that it will be called with */
   constructor(keys: number, perSecond: number, burst: number, seed: number = 0x9e37_79b9) {
     this.slots = Math.ceil(keys / MAX_LOAD) + 1
     const buffer = new ArrayBuffer(this.slots * DOUBLES * Float64Array.BYTES_PER_ELEMENT)
@@ -43,7 +43,7 @@ export class BareTable {
     return { allowed: true, remaining: Math.floor(tokens - cost), retryAfterMs: 0 }
   }
 
-  /** The key's place; a new key gets a full bucket. */
+  /** The index of the key's slot. A new key gets a full bucket. */
   private find(key: string, now: number): number {
     const { words, slots, seed } = this
     let [high, low] = [seed, ~seed]

@@ -10,15 +10,15 @@ interface PlainBucket {
 }
 
 /**
- * What one writes without a limiter: a Map of token buckets in doubles, nothing ever removed, nothing checked,
- * the clock read once per call.
+ * What a program would write without a library: a Map of token buckets in doubles. Nothing is removed or checked, and the clock is read
+ * once per call.
  */
 export class PlainBuckets {
   readonly buckets: Map<string, PlainBucket> = new Map()
   readonly burst: number
   readonly perMs: number
 
-  /** @param perSecond tokens gained a second */
+  /** @param perSecond tokens that are refilled per second */
   constructor(perSecond: number, burst: number) {
     this.perMs = perSecond / 1_000
     this.burst = burst
@@ -42,7 +42,7 @@ export class PlainBuckets {
   }
 }
 
-/** The Map behind what a store in another process would need: an asynchronous store, and a caller that waits for it. */
+/** The Map behind the interface that a store in another process would need: an asynchronous store, and a caller that awaits it. */
 export class AsyncPlainBuckets {
   readonly store: AsyncPlainStore
 

@@ -1,20 +1,19 @@
-import type { Engines } from '../engines.ts'
+import type { ContestantKind } from '../contestants/contestant.ts'
 import type { Part, PartOptions, PartResult } from '../part.ts'
-import { POSTGRES_WAYS, type WayName } from '../postgres/lanes.ts'
+import { postgresGrants } from '../postgres/grants.ts'
+import { POSTGRES_WAYS, type WayName } from '../postgres/ways.ts'
 import { poolIn } from '../postgres/pool.ts'
-import { figure, markdownTable, table } from '../report.ts'
-import { median, ratiosOf, type Spread } from '../statistics.ts'
-import { coldRounds } from './rounds.ts'
+import { redisGrants } from '../redis/taken-grants.ts'
+import type { Way } from '../redis/ways.ts'
+import { median, ratiosOf, type Spread, spreadOf } from '../result/statistics.ts'
+import type { Column, Row, Table } from '../result/table.ts'
+import { type ColdTimed, coldRounds } from './rounds.ts'
 import type { ColdInput, ColdSample, ColdWay } from './sample.ts'
-
-export interface ColdOptions extends PartOptions {
-  readonly engines: Engines
-}
 
 /** Requests of each process. */
 export const CALLS = 500
 
-/** The baseline first. */
+/** The ways on Redis; the first is the baseline. */
 const REDIS: readonly ColdWay[] = ['baseline', 'bare', 'sluice', 'flexible', 'express-store']
 const POSTGRES: Readonly<Partial<Record<ColdWay, WayName>>> = {
   baseline: 'update',
@@ -23,19 +22,38 @@ const POSTGRES: Readonly<Partial<Record<ColdWay, WayName>>> = {
   flexible: 'flexible',
 }
 
-export const coldRedis: Part<ColdOptions> = {
+/** The same ways by their names in the suite `redis`, for the audit. */
+const REDIS_NAMES: Readonly<Record<ColdWay, Way>> = {
+  baseline: 'lua',
+  bare: 'bare',
+  sluice: 'sluice',
+  flexible: 'flexible',
+  'express-store': 'express-store',
+}
+
+const KINDS: Readonly<Record<ColdWay, ContestantKind>> = {
+  baseline: 'baseline',
+  bare: 'ours',
+  sluice: 'ours',
+  flexible: 'peer',
+  'express-store': 'peer',
+}
+
+export const coldRedis: Part = {
   name: 'redis',
   title: `Redis: the first ${CALLS} requests of a process, one after the other, against one EVALSHA each`,
   async run(options) {
     const { url } = await options.engines.redis()
+    const grantOf = redisGrants(url, options)
     return measured(
       REDIS.map((way): ColdInput => ({ engine: 'redis', way, url, space: `cold${way}`, calls: CALLS })),
+      (way) => grantOf(REDIS_NAMES[way]),
       options,
     )
   },
 }
 
-export const coldPostgres: Part<ColdOptions> = {
+export const coldPostgres: Part = {
   name: 'postgres',
   title: `PostgreSQL: the first ${CALLS} requests of a process, one after the other, against one prepared UPDATE each`,
   async run(options) {
@@ -48,62 +66,84 @@ export const coldPostgres: Part<ColdOptions> = {
       await pool.end()
       inputs.push({ engine: 'postgres', way, url, space, calls: CALLS })
     }
-    return measured(inputs, options)
+    const grantOf = postgresGrants(url, options)
+    return measured(inputs, (way) => grantOf(POSTGRES[way] as WayName), options)
   },
 }
 
-async function measured(inputs: readonly ColdInput[], options: ColdOptions): Promise<PartResult> {
+async function measured(
+  inputs: readonly ColdInput[],
+  grantOf: (way: ColdWay) => Promise<{ readonly overGrantPercent: number }>,
+  options: PartOptions,
+): Promise<PartResult> {
   options.say(`processes of ${inputs.map(({ way }) => way).join(', ')} by turns`)
-  const samples = await coldRounds(inputs, options)
-  return coldResult(samples)
+  const timed = await coldRounds(inputs, options)
+  const known: ColdKnown[] = []
+  for (const { way } of inputs) known.push({ kind: KINDS[way], overGrant: (await grantOf(way)).overGrantPercent })
+  return coldResult(timed, known)
 }
 
-/** The first way is the baseline; samples of one round are held against each other. */
-export function coldResult(samples: readonly (readonly ColdSample[])[]): PartResult {
-  const [baseline = []] = samples
-  const heading = [
-    'way',
-    'import',
-    'open',
-    'calls',
-    'calls x',
-    'quartiles',
-    'in all x',
-    'first',
-    'p50',
-    'p99',
-    'p50 x',
-    'refused',
-    'undecided',
-  ]
-  const rows = samples.map((own) => {
-    const middle = (of: (sample: ColdSample) => number): number => median(own.map(of))
-    const times = (of: (sample: ColdSample) => number): Spread => ratiosOf(own.map(of), baseline.map(of))
-    const calls = times(called)
-    const sumOf = (of: (sample: ColdSample) => number): number => own.reduce((sum, sample) => sum + of(sample), 0)
-    return [
-      own[0]?.name ?? '',
-      ...[middle(imported), middle(opened), middle(called)].map((micros) => figure(micros / 1_000, 1)),
-      figure(calls.median, 2),
-      `${figure(calls.low, 2)} .. ${figure(calls.high, 2)}`,
-      figure(times(inAll).median, 2),
-      figure(middle(first) / 1_000, 2),
-      ...[middle(p50), middle(p99)].map((micros) => figure(micros)),
-      figure(times(p50).median, 2),
-      ...[sumOf(refused), sumOf(undecided)].map((count) => figure(count)),
-    ]
-  })
-  return {
-    readings: [],
+/** What is known of a way in addition to its samples. */
+export interface ColdKnown {
+  readonly kind: ContestantKind
+  /** Percent, of an audit under a limit that bites. */
+  readonly overGrant: number
+}
+
+const COLUMNS: readonly Column[] = [
+  { key: 'imported', title: 'import', unit: 'ms', decimals: 1 },
+  { key: 'opened', title: 'open', unit: 'ms', decimals: 1 },
+  { key: 'called', title: 'calls', unit: 'ms', decimals: 1 },
+  { key: 'calledX', title: 'calls against the first', unit: 'x' },
+  { key: 'allX', title: 'in all against the first', unit: 'x' },
+  { key: 'first', title: 'first request', unit: 'ms' },
+  { key: 'p50', title: 'p50', unit: 'us', decimals: 0 },
+  { key: 'p99', title: 'p99', unit: 'us', decimals: 0 },
+  { key: 'p50x', title: 'p50 against the first', unit: 'x' },
+  { key: 'refused', title: 'refused' },
+  { key: 'undecided', title: 'undecided' },
+]
+
+/** The measurements of all ways. The first way is the baseline. Samples of the same round are compared. */
+export function coldResult(timed: readonly ColdTimed[], known: readonly ColdKnown[]): PartResult {
+  const baseline = timed[0]?.samples ?? []
+  const table: Table = {
+    name: 'cold',
+    title: `processor time and latency of the first ${CALLS} requests`,
+    columns: COLUMNS,
+    rows: timed.map((own, lane) => rowOf(own, baseline, known[lane] as ColdKnown)),
+    rank: { column: 'called', best: 'least' },
     notes: [
-      table(heading, rows),
-      `import, open, calls: processor time of the process, all threads, user and system, in ms: importing client and limiter; connecting and making ready;`,
-      `${CALLS} requests. calls x: against the baseline of the same round; in all x: of the three together. first: wall time of the first request, in ms;`,
-      `p50, p99: of all, in us. ${baseline.length} processes of each way, by turns; medians. A first process of each is not counted.`,
+      'import, open, calls: processor time of the process, all threads, user and system: importing client and limiter; connecting and making ready; the requests.',
+      'Over-grant is that of a run of its own, under a limit that bites: the first requests of a process reach none.',
+      `${baseline.length} processes of each way, by turns; medians and quartiles. A first process of each is not counted.`,
     ],
-    figures: samples,
-    document: markdownTable(heading, rows),
   }
+  return { tables: [table], figures: timed.map(({ samples }) => samples) }
+}
+
+function rowOf({ samples: own, disturbed }: ColdTimed, baseline: readonly ColdSample[], { kind, overGrant }: ColdKnown): Row {
+  const middle = (of: (sample: ColdSample) => number): number => median(own.map(of))
+  const times = (of: (sample: ColdSample) => number): Spread => ratiosOf(own.map(of), baseline.map(of))
+  const millis = (of: (sample: ColdSample) => number): Spread => spreadOf(own.map((sample) => of(sample) / 1_000))
+  const sumOf = (of: (sample: ColdSample) => number): number => own.reduce((sum, sample) => sum + of(sample), 0)
+  const name = own[0]?.name ?? ''
+  const cells = {
+    imported: millis(imported),
+    opened: millis(opened),
+    called: millis(called),
+    calledX: times(called),
+    allX: times(inAll),
+    first: middle(first) / 1_000,
+    p50: middle(p50),
+    p99: middle(p99),
+    p50x: times(p50),
+    refused: sumOf(refused),
+    undecided: sumOf(undecided),
+  }
+  const row = { name, cells, ...(disturbed === undefined ? {} : { disturbed }) }
+  if (kind === 'floor') return { ...row, kind }
+  return { ...row, kind, overGrant, wrongAnswers: sumOf(refused) }
 }
 
 function imported({ cpu }: ColdSample): number {

@@ -1,21 +1,22 @@
+import { readFileSync } from 'node:fs'
 import type { Quota } from '../contestants/contestant.ts'
-import { quantileOf, sorted } from '../statistics.ts'
+import { quantileOf, sorted } from '../result/statistics.ts'
 import type { ColdInput, ColdSample, ColdWay } from './sample.ts'
 
-/** `sample-process.js INPUT`: one way in a process that has imported nothing else, from its first import to its last request. */
+/** Measures the way on stdin from its first import to its last request. The process has imported nothing else. */
 interface Cold {
   readonly name: string
-  /** Ready for its first request. */
+  /** Opens the way, so that it is ready for its first request. */
   open(): Promise<{ invoke(key: string): Promise<unknown>; passed(answer: unknown): boolean; close(): Promise<void> }>
 }
 
-/** Nobody is refused. */
+/** So large that no request is denied. */
 const QUOTA: Quota = { tokens: 1_000_000, per: '1s', burst: 10_000_000 }
-/** As many users take turns. */
+/** The number of users that take turns. */
 const USERS = 100
 const CONNECTIONS = 4
 
-const { engine, way, url, space, calls } = JSON.parse(process.argv[2] ?? '') as ColdInput
+const { engine, way, url, space, calls } = JSON.parse(readFileSync(0, 'utf8')) as ColdInput
 
 const atStart = process.cpuUsage()
 const cold = engine === 'redis' ? await redis(way) : await postgres(way)

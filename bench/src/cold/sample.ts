@@ -1,24 +1,24 @@
-/** A way to be measured from the first import of a process on: its engine, its name, and where its server is. */
+/** A way that is measured from the first import of a process on: its engine, its name, and its server's URL. */
 export interface ColdInput {
   readonly engine: 'redis' | 'postgres'
   readonly way: ColdWay
   readonly url: string
-  /** Begins every key of this sample, or is the schema that was prepared for the way (PostgreSQL). */
+  /** The prefix of every key of this sample, or for PostgreSQL the schema that was prepared for the way. */
   readonly space: string
   readonly calls: number
 }
 
 export type ColdWay = 'baseline' | 'bare' | 'sluice' | 'flexible' | 'express-store'
 
-/** One process. Processor time is that of all its threads, user and system, in microseconds. */
+/** The measurements of one process. Processor time is that of all its threads, user and system, in microseconds. */
 export interface ColdSample {
   readonly name: string
   readonly cpu: {
-    /** Modules: the client library, and the limiter where there is one. */
+    /** Importing the modules: the client library, and the limiter if there is one. */
     readonly imported: number
-    /** Connecting, sending the program, and whatever the way's pages have one wait for before the first request. */
+    /** Connecting, sending the program, and everything else that the way's documentation requires before the first request. */
     readonly opened: number
-    /** The requests, one after the other. */
+    /** Making the requests, one after the other. */
     readonly called: number
   }
   /** Wall time of a request, in microseconds. */

@@ -1,7 +1,7 @@
 import type { TraceEntry } from 'sluice/testing'
 import type { Wire } from '../wire.ts'
 
-/** What every key may have: `tokens` per second, minute or day, `burst` at once; every request costs 1. */
+/** The limit of every key: `tokens` per second, minute or day, and `burst` at once. Every request costs 1. */
 export interface Quota {
   readonly tokens: number
   readonly per: '1s' | '1m' | '1d'
@@ -11,44 +11,62 @@ export interface Quota {
 /** A contestant connected to the server and warmed up, for one quota. */
 export interface Running {
   readonly wire: Wire
-  /** Asks as its users would, without another promise around it; rejects where nothing could be decided. */
+  /** Makes one request as users of the contestant would, without an additional promise. Rejects if no decision was possible. */
   invoke(key: string, caller: number): Promise<unknown>
-  /** Whether the request may pass. @throws where the answer says that nothing could be decided */
+  /** Whether the request may pass. @throws if the answer says that no decision was possible */
   passed(answer: unknown): boolean
-  /** What was admitted, on the server's clock; there where `note` was requested. */
+  /** The admitted requests, by the server's clock. Present if `note` was set; with `all` the denied ones are here, too. */
   readonly admitted?: readonly TraceEntry[]
-  /** Forgets these keys and closes the connections. */
+  /** Deletes these keys and closes the connections. */
   close(keys: readonly string[]): Promise<void>
 }
+
+export type ContestantKind = 'ours' | 'baseline' | 'peer' | 'floor'
+
+/**
+ * The limit that a contestant promises. `bucket` (default): a token bucket. `window`: `burst` tokens in every window of `burst / rate`, so up
+ * to twice as many around the end of a window. `counter`: the same by an estimate, in any interval at most `burst` and the refill. `log`:
+ * `burst` tokens in any interval of a window's length.
+ */
+export type Promised = 'bucket' | 'window' | 'counter' | 'log'
 
 /** One way of keeping a limit in Redis. */
 export interface Contestant {
   readonly name: string
+  /** Ours; a way that the documents show (`baseline`); another library (`peer`); or less than any limiter must do (`floor`). */
+  readonly kind: ContestantKind
+  readonly promise?: Promised
   /**
-   * What it promises: a token bucket, or `burst` in every window of `burst / rate`, which is twice that across a boundary. Default
-   * `bucket`.
-   */
-  readonly promise?: 'bucket' | 'window'
-  /**
-   * How `admitted` learns the server's time: each decision reports it (`reported`); it is read in the same program or right after the write
-   * (`read`, the default); or right before the request on the same connection (`before`), which may be a few commands early.
+   * How `admitted` gets the server's time. `reported`: each decision reports it. `read` (default): it is read in the same program, or
+   * directly after the write. `before`: it is read directly before the request on the same connection, and may be a few commands early.
    */
   readonly instants?: 'reported' | 'read' | 'before'
-  /** Rejects where the server does not answer. */
+  /**
+   * `client`: it decides by the time that the client sends, in milliseconds. A request may then pass some milliseconds before its token is
+   * there by the server's clock, so only whole requests count as over-grant. Default `server`.
+   */
+  readonly clock?: 'client' | 'server'
+  /** Connects to the server; rejects if it does not answer. */
   open(url: string, quota: Quota, options: OpenOptions): Promise<Running>
 }
 
 export interface OpenOptions {
   /** Callers are numbered from 0 to `callers - 1`. */
   readonly callers: number
-  /** Fill `admitted`; left out where time is measured. */
-  readonly note?: boolean
+  /** Whether to fill `admitted`; not set when time is measured. `all` is for the contestants of the part `clocks` only. */
+  readonly note?: boolean | 'all'
+  /** The client's clock, milliseconds since 1970; default `Date.now`. It is passed to the contestants of the part `clocks` only. */
+  readonly clock?: () => number
+  /** The deadline of a request, milliseconds; default that of the contestant, if it has one. */
+  readonly deadlineMs?: number
+  /** A connection to share with another limiter of the same way, as an application does. Default: its own. */
+  readonly wire?: Wire
 }
 
-/** How long a contestant's bucket outlives its last request, in milliseconds. */
+/** Milliseconds for which a contestant keeps a bucket after its last request. */
 export const TIME_TO_LIVE = 60_000
 
-/** Of those whose answer is that already. */
+/** `passed` for contestants whose answer is a boolean. */
 export function isTrue(answer: unknown): boolean {
   return answer === true
 }
@@ -59,7 +77,7 @@ export function perSecondOf({ tokens, per }: Quota): number {
   return tokens / SECONDS[per]
 }
 
-/** How long the whole burst takes to come back, in seconds: the window of those who count in windows. */
+/** Seconds in which the whole burst is refilled. It is the window of contestants that count in windows. */
 export function windowOf({ tokens, per, burst }: Quota): number {
   return (burst * SECONDS[per]) / tokens
 }

@@ -7,21 +7,22 @@ import { type Contestant, isTrue, windowOf } from './contestant.ts'
 import { serverTime } from './server-time.ts'
 
 /**
- * rate-limit-redis as its page sets it up for ioredis, called as express-rate-limit calls it: `increment`, then the comparison with the limit;
- * without the middleware around it.
+ * rate-limit-redis as its page sets it up for ioredis, called as express-rate-limit calls it: `increment`, then the comparison with the
+ * limit, but without the middleware.
  */
 export const expressStore: Contestant = {
   name: 'rate-limit-redis',
+  kind: 'peer',
   promise: 'window',
   instants: 'before',
-  open: async (url, quota, { note = false }) => {
-    const wire = await openWire(url, 1)
+  open: async (url, quota, { note = false, wire: shared }) => {
+    const wire = shared ?? (await openWire(url, 1))
     const client = wire.clients[0] as Redis
     const admitted: TraceEntry[] = []
     const store = new RedisStore({
       sendCommand: (command: string, ...args: string[]) => client.call(command, ...args) as Promise<RedisReply>,
     })
-    // Of all that the middleware passes the store reads the window alone.
+    // The store reads only the window of the options that the middleware passes.
     await store.init({ windowMs: windowOf(quota) * 1_000 } as Options)
     return {
       wire,

@@ -9,15 +9,16 @@ import { serverTime } from './server-time.ts'
 const NAME_SPACE = 'fastify-rate-limit-'
 
 /**
- * The plugin in an application of its own, with the client settings of its example, called through its `createRateLimit`: the decision
- * without Fastify's routing and without the header fields.
+ * The plugin in an application of its own, with the client settings of its example. It is called through its `createRateLimit`, which
+ * decides without Fastify's routing and without header fields.
  */
 export const fastifyPlugin: Contestant = {
   name: '@fastify/rate-limit',
+  kind: 'peer',
   promise: 'window',
   instants: 'before',
-  open: async (url, quota, { note = false }) => {
-    const wire = await openWire(url, 1, { connectTimeout: 500, maxRetriesPerRequest: 1 })
+  open: async (url, quota, { note = false, wire: shared }) => {
+    const wire = shared ?? (await openWire(url, 1, { connectTimeout: 500, maxRetriesPerRequest: 1 }))
     const client = wire.clients[0] as Redis
     const admitted: TraceEntry[] = []
     const app = fastify()
@@ -35,7 +36,7 @@ export const fastifyPlugin: Contestant = {
       ...(note ? { admitted } : {}),
       invoke: async (key) => {
         const time = note ? serverTime(client) : undefined
-        // What the plugin reads of a request: the key's source, and the route's own settings, of which there are none.
+        // The plugin reads only these fields of a request: the source of the key, and the settings of the route, which are empty here.
         const answer = await check({ id: key, routeOptions: {} } as FastifyRequest)
         const at = await time
         const allowed = answer.isAllowed || !answer.isExceeded

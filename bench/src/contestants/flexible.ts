@@ -5,19 +5,20 @@ import { openWire } from '../wire.ts'
 import { type Contestant, isTrue, windowOf } from './contestant.ts'
 import { serverTime } from './server-time.ts'
 
-/** rate-limiter-flexible as its page on Redis sets it up: an ioredis client without an offline queue, points and duration. */
+/** rate-limiter-flexible as its page on Redis configures it: an ioredis client without an offline queue, points and duration. */
 export const flexible: Contestant = contestant('rate-limiter-flexible', false)
 
-/** The same with what its page on attacks recommends: keys that used up their points are refused from memory. */
+/** As `flexible`, with the option that its page on attacks recommends: keys that used up their points are denied from memory. */
 export const flexibleBlocking: Contestant = contestant('rate-limiter-flexible, blocking in memory', true)
 
 function contestant(name: string, blocking: boolean): Contestant {
   return {
     name,
+    kind: 'peer',
     promise: 'window',
     instants: 'before',
-    open: async (url, quota, { note = false }) => {
-      const wire = await openWire(url, 1, { enableOfflineQueue: false })
+    open: async (url, quota, { note = false, wire: shared }) => {
+      const wire = shared ?? (await openWire(url, 1, { enableOfflineQueue: false }))
       const client = wire.clients[0] as Redis
       const admitted: TraceEntry[] = []
       const limiter = new RateLimiterRedis({

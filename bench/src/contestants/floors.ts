@@ -2,15 +2,16 @@ import type { Redis } from 'ioredis'
 import { openWire } from '../wire.ts'
 import { type Contestant, isTrue } from './contestant.ts'
 
-/** So many keys at most are sent in one call, as in Sluice. */
+/** The most keys that are sent in one call, as in Sluice. */
 const MAX_CALLS = 128
 
 /**
- * A program that does nothing, called with the keys of all calls made while the last one was in flight: what batching can
- * save, where deciding costs nothing. Everybody may pass.
+ * A program that does nothing. It is called with the keys of all requests that were made while the last call was in flight. It shows what
+ * batching can save if a decision costs nothing. Every request may pass.
  */
 export const emptyJoined: Contestant = {
   name: 'an empty program for all that wait',
+  kind: 'floor',
   open: async (url) => {
     const wire = await openWire(url, 1)
     const client = wire.clients[0] as Redis
@@ -48,10 +49,11 @@ export const emptyJoined: Contestant = {
   },
 }
 
-/** No store at all: an async function that reads the clock and says yes, or no. */
+/** A floor without a store: an async function that reads the clock and allows or denies. */
 export function clockAlone(allowed: boolean): Contestant {
   return {
     name: 'an async function and the clock',
+    kind: 'floor',
     open: async (url) => {
       const wire = await openWire(url, 0)
       return {
@@ -62,4 +64,15 @@ export function clockAlone(allowed: boolean): Contestant {
       }
     },
   }
+}
+
+/** A request that decides nothing: the time of a round trip, which no limiter in a store can avoid. Every request may pass. */
+export const ping: Contestant = {
+  name: 'PING',
+  kind: 'floor',
+  open: async (url) => {
+    const wire = await openWire(url, 1)
+    const client = wire.clients[0] as Redis
+    return { wire, invoke: () => client.ping(), passed: (answer) => answer === 'PONG', close: () => wire.close() }
+  },
 }

@@ -2,7 +2,7 @@ import { type CallGroup, tokenBucket } from 'sluice'
 import type { Quota } from './contestant.ts'
 
 const SCOPE = { text: 'bench:default:tb:' }
-/** A cost of 1 as stores take it. */
+/** A cost of 1 in micro-tokens, the unit of stores. */
 const ONE = 1_000_000
 
 /** Makes the group of one request to a token bucket, as a limiter passes it to its store. */

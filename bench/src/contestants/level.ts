@@ -1,12 +1,12 @@
 import { perSecondOf, type Quota } from './contestant.ts'
 
-/** A bucket as it is in the hash: tokens, fractions included, and the client's time (ms) at which there were so many. */
+/** A bucket as the hash stores it: tokens, with fractions, and the client's time (ms) at which it had this many. */
 export interface Level {
   readonly tokens: number
   readonly at: number
 }
 
-/** What one request of cost 1 makes of the stored fields: computed here, far from the server, on numbers that may be old. */
+/** The bucket after one request of cost 1. It is computed in the client, from fields that may have changed on the server since. */
 export function draw(fields: readonly (string | null)[], now: number, quota: Quota): Level & { readonly granted: boolean } {
   const [tokens, at] = fields
   const { burst } = quota

@@ -20,22 +20,37 @@ redis.call('PEXPIRE', KEYS[1], ARGV[5])
 `
 
 /**
- * KEYS[1] the bucket; ARGV: the client's time (ms), tokens a second, burst, cost, time to live (ms).
- * Returns 1 for granted, 0 for refused.
+ * KEYS[1] the bucket; ARGV: the client's time (ms), tokens a second, burst, cost, time to live (ms). Returns 1 if the request is granted,
+ * otherwise 0.
  */
 export const PROGRAM: string = `${DECIDE}return granted and 1 or 0\n`
 
-/** The same, and the server's time after it. */
+/** As `PROGRAM`, with the server's time after the result. */
 const NOTING = `${DECIDE}return { granted and 1 or 0, unpack(redis.call('TIME')) }\n`
 
-/** With the contract of the article's program: two reads, two writes, and the wait of a refused request (ms) with the answer. */
-const AS_IN_THE_ARTICLE = `
-local now, rate, burst, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+interface ArticleVariant {
+  /** Lua text for the time in milliseconds. */
+  readonly now: string
+  /** Lua text for the instant that is stored. */
+  readonly kept: string
+}
+
+const CLIENT_TIME = 'tonumber(ARGV[1])'
+const SERVER_TIME = 'time[1] * 1000 + time[2] / 1000'
+/** Before Redis 7.2, TIME advances while a program runs. So it is read once. */
+const READ_TIME = `local time = redis.call('TIME')\n`
+
+/**
+ * With the contract of the program in Benchmarking Token Bucket Rate Limiters: two reads, two writes, and with the answer the wait of a
+ * denied request (ms).
+ */
+const asInTheArticle = ({ now, kept }: ArticleVariant): string => `
+local now = ${now}
+local rate, burst, cost = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local level = tonumber(redis.call('HGET', KEYS[1], 'tokens') or burst)
 local since = tonumber(redis.call('HGET', KEYS[1], 'at') or now)
 if now > since then
   level = level + (now - since) * rate / 1000
-  since = now
 end
 if level > burst then level = burst end
 local granted, wait = 0, 0
@@ -46,55 +61,72 @@ else
   wait = math.ceil((cost - level) * 1000 / rate)
 end
 redis.call('HSET', KEYS[1], 'tokens', level)
-redis.call('HSET', KEYS[1], 'at', since)
+redis.call('HSET', KEYS[1], 'at', ${kept})
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 `
 
 interface Sources {
   readonly plain: string
   readonly noting: string
-  /** Whether the plain program answers with a list. */
+  /** Whether the plain program returns a list. */
   readonly list: boolean
+  /** Default `client`. */
+  readonly clock?: 'server'
 }
 
 const LEAN: Sources = { plain: PROGRAM, noting: NOTING, list: false }
-const ARTICLE: Sources = {
-  plain: `${AS_IN_THE_ARTICLE}return { granted, wait }\n`,
-  noting: `${AS_IN_THE_ARTICLE}return { granted, unpack(redis.call('TIME')) }\n`,
-  list: true,
+function articleSources(variant: ArticleVariant): Sources {
+  const decide = asInTheArticle(variant)
+  const plain = `${variant.now === SERVER_TIME ? READ_TIME : ''}${decide}return { granted, wait }\n`
+  return { plain, noting: `${READ_TIME}${decide}return { granted, unpack(time) }\n`, list: true }
 }
 
+const LATEST = 'math.max(now, since)'
+
 /**
- * One program per decision, sent by its digest; a hash of two fields; the time is the client's. All callers share a connection. The least
- * that such a program can do: one read, one write, and yes or no without a wait.
+ * One program for each decision, called by its digest, on a hash of two fields with the client's time. All callers share a connection. The
+ * program does the minimum: one read, one write, and an answer without a wait.
  */
 export const lua: Contestant = contestant('Lua EVALSHA', LEAN)
 
-/** The same under the contract of Benchmarking Token Bucket Rate Limiters. */
-export const luaArticle: Contestant = contestant('Lua EVALSHA, as in the article', ARTICLE)
+/** As `lua`, but with the contract of the program in Benchmarking Token Bucket Rate Limiters. */
+export const luaArticle: Contestant = contestant('Lua EVALSHA, as in the article', articleSources({ now: CLIENT_TIME, kept: LATEST }))
 
-/** The lean one over a client that writes the commands of one tick of the event loop together, its own option. */
+/** The article's first version of its program: it stores the time of the last request, which may be before that of an earlier one. */
+export const luaLastTime: Contestant = contestant('Lua EVALSHA, ts = now', articleSources({ now: CLIENT_TIME, kept: 'now' }))
+
+/** As `luaArticle`, but with the server's time instead of the client's. */
+export const luaServerTime: Contestant = contestant('Lua EVALSHA, TIME', {
+  ...articleSources({ now: SERVER_TIME, kept: LATEST }),
+  clock: 'server',
+})
+
+/** As `lua`, with the client's option to write all commands of one tick of the event loop together. */
 export const luaPipelined: Contestant = contestant('Lua EVALSHA, auto-pipelined', LEAN, { enableAutoPipelining: true })
 
-function contestant(name: string, { plain, noting, list }: Sources, options?: WireOptions): Contestant {
+function contestant(name: string, sources: Sources, options?: WireOptions): Contestant {
+  const { plain, noting, list } = sources
   return {
     name,
-    open: async (url, quota, { note = false }) => {
-      const wire = await openWire(url, 1, options)
+    kind: 'baseline',
+    clock: sources.clock ?? 'client',
+    open: async (url, quota, { note = false, clock = Date.now, wire: shared }) => {
+      const wire = shared ?? (await openWire(url, 1, options))
       const client = wire.clients[0] as Redis
       const [rate, { burst }] = [perSecondOf(quota), quota]
-      const digest = (await client.script('LOAD', note ? noting : plain)) as string
+      const digest = (await client.script('LOAD', note === false ? plain : noting)) as string
       const admitted: TraceEntry[] = []
-      const invoke = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, Date.now(), rate, burst, 1, TIME_TO_LIVE)
+      const invoke = (key: string): Promise<unknown> => client.evalsha(digest, 1, key, clock(), rate, burst, 1, TIME_TO_LIVE)
       return {
         wire,
-        ...(note ? { admitted } : {}),
+        ...(note === false ? {} : { admitted }),
         invoke,
         passed: (answer) => {
-          if (!note) return (list ? (answer as readonly number[])[0] : answer) === 1
+          if (note === false) return (list ? (answer as readonly number[])[0] : answer) === 1
           const [granted, ...time] = answer as [number, string, string]
-          if (granted === 1) admitted.push({ at: microsOf(time), cost: 1, allowed: true })
-          return granted === 1
+          const allowed = granted === 1
+          if (allowed || note === 'all') admitted.push({ at: microsOf(time), cost: 1, allowed })
+          return allowed
         },
         close: async (keys) => {
           if (keys.length > 0) await client.del(...keys)

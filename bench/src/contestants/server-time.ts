@@ -5,7 +5,7 @@ export async function serverTime(client: Redis): Promise<number> {
   return microsOf(await client.time())
 }
 
-/** What TIME answers, in microseconds. */
+/** The reply of TIME, in microseconds. */
 export function microsOf([seconds, micros]: readonly (string | number)[]): number {
   return Number(seconds) * 1e6 + Number(micros)
 }

@@ -1,42 +1,50 @@
 import { setTimeout as later } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { createLimiter, type Decision, type GroupVerdict, type Store, tokenBucket } from 'sluice'
+import { createLimiter, type Decision, type GroupVerdict, memoryStore, type Store, type Time } from 'sluice'
 import { ioredis, redisStore } from 'sluice/redis'
 import type { TraceEntry } from 'sluice/testing'
 import { type RingName, RINGS } from '../redis/rings.ts'
 import { openWire, type WireOptions } from '../wire.ts'
-import type { Contestant } from './contestant.ts'
+import type { Contestant, Promised } from './contestant.ts'
 import { groupsUnder } from './groups.ts'
+import { type Algorithm, limitUnder } from './limits.ts'
 
 const PAUSE_MS = 100
 
-/** As the adapter requires: a silent connection is replaced, and nothing is sent twice. */
+/** The client options that the adapter requires: a silent connection is replaced, and no command is sent twice. */
 export const SOUND: WireOptions = { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, retryStrategy: () => 20 }
 
-/** Sluice as it is published, defaults and deadline included, on the server's clock. All callers share a connection. */
+const PROMISES: Readonly<Record<Algorithm, Promised>> = {
+  'token-bucket': 'bucket',
+  'fixed-window': 'window',
+  'sliding-window-counter': 'counter',
+  'sliding-window-log': 'log',
+}
+
+/** Sluice as it is published, with its defaults and its deadline, on the server's clock. All callers share a connection. */
 export const sluice: Contestant = sluiceWith('Sluice', 'sluice')
 
-export function sluiceWith(name: string, ring: RingName): Contestant {
+export function sluiceWith(name: string, ring: RingName, algorithm: Algorithm = 'token-bucket'): Contestant {
   return {
     name,
+    kind: 'ours',
+    promise: PROMISES[algorithm],
     instants: 'reported',
-    open: async (url, { tokens, per, burst }, { note = false }) => {
+    open: async (url, quota, { note = false, clock, deadlineMs }) => {
       const wire = await openWire(url, 1, SOUND)
       const admitted: TraceEntry[] = []
-      const opened = redisStore({ client: ioredis(wire.clients[0] as Redis), ring: RINGS[ring] })
-      const store = note ? listening(opened, admitted) : opened
-      const limiter = createLimiter({ name: 'bench', limit: tokenBucket({ rate: { tokens, per }, burst }), store })
-      // Brings the program to the server, so that no request of the run has to.
+      const time = clock === undefined ? {} : { clock: timeOf(clock) }
+      const opened = redisStore({ client: ioredis(wire.clients[0] as Redis), ring: RINGS[ring], ...time })
+      const store = note === false ? opened : listening(opened, admitted, note === 'all')
+      const deadline = deadlineMs === undefined ? {} : { deadlineMs }
+      const limiter = createLimiter({ name: 'bench', limit: limitUnder(algorithm, quota), store, ...time, ...deadline })
+      // Sends the program to the server, so that no request of the run has to send it.
       await limiter.ready()
       return {
         wire,
-        ...(note ? { admitted } : {}),
+        ...(note === false ? {} : { admitted }),
         invoke: (key) => limiter.check(key),
-        passed: (answer) => {
-          const decision = answer as Decision
-          if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
-          return decision.allowed
-        },
+        passed,
         close: async (keys) => {
           for (const key of keys) await untilDone(() => limiter.reset(key))
           await limiter.close()
@@ -48,21 +56,46 @@ export function sluiceWith(name: string, ring: RingName): Contestant {
   }
 }
 
+function passed(answer: unknown): boolean {
+  const decision = answer as Decision
+  if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
+  return decision.allowed
+}
+
+/** The memory store, called as the Redis store is: `check`, on the clock of this process. */
+export function inMemory(name: string, algorithm: Algorithm): Contestant {
+  return {
+    name,
+    kind: 'ours',
+    promise: PROMISES[algorithm],
+    instants: 'reported',
+    open: async (url, quota, { note = false }) => {
+      const wire = await openWire(url, 0)
+      const admitted: TraceEntry[] = []
+      const opened = memoryStore()
+      const store = note ? listening(opened, admitted) : opened
+      const limiter = createLimiter({ name: 'bench', limit: limitUnder(algorithm, quota), store })
+      return { wire, ...(note ? { admitted } : {}), invoke: (key) => limiter.check(key), passed, close: () => limiter.close() }
+    },
+  }
+}
+
 /** The store without a limiter that turns verdicts into decisions. It is called as a limiter calls it, with the ring's deadline. */
 export function storeWith(name: string, ring: RingName): Contestant {
   return {
     name,
+    kind: 'ours',
     instants: 'reported',
     open: async (url, quota, { note = false }) => {
       const wire = await openWire(url, 1, SOUND)
       const admitted: TraceEntry[] = []
       const opened = redisStore({ client: ioredis(wire.clients[0] as Redis), ring: RINGS[ring] })
-      const store = note ? listening(opened, admitted) : opened
+      const store = note === false ? opened : listening(opened, admitted)
       const groupOf = groupsUnder(quota)
       await store.ready()
       return {
         wire,
-        ...(note ? { admitted } : {}),
+        ...(note === false ? {} : { admitted }),
         invoke: async (key) => {
           const group = groupOf(key)
           return store.decideNow?.(group) ?? (await store.decide([group]))[0]
@@ -86,7 +119,20 @@ export function storeWith(name: string, ring: RingName): Contestant {
   }
 }
 
-/** On a busy machine a deadline may pass; what was forgotten twice is forgotten. */
+/** A client's wall clock as the time of a limiter. Differences of time are measured on the machine's steady clock, as usual. */
+function timeOf(clock: () => number): Time {
+  return {
+    now: () => Math.round(clock() * 1_000),
+    monotonic: () => performance.now(),
+    wall: clock,
+    after: (ms, done) => {
+      const timer = setTimeout(done, ms)
+      return () => clearTimeout(timer)
+    },
+  }
+}
+
+/** Repeats a cleanup that missed its deadline, as happens on a busy machine. To delete a key twice does no harm. */
 async function untilDone(work: () => Promise<void>): Promise<void> {
   for (let tries = 1; tries < 10; tries += 1) {
     try {
@@ -98,10 +144,22 @@ async function untilDone(work: () => Promise<void>): Promise<void> {
   await work()
 }
 
-/** Notes what the store admitted: its verdicts know the microsecond, a decision the millisecond. */
-function listening(store: Store, admitted: TraceEntry[]): Store {
+/**
+ * When a denial was decided. The store decides on its server's clock. A denial from the cache reports an estimate of that clock, so the clock
+ * of this machine is read instead, which is the server's in the bench.
+ */
+function deniedAt({ at, source }: { readonly at: number; readonly source?: string }): number {
+  return source === 'denied-cache' ? Math.round((performance.timeOrigin + performance.now()) * 1_000) : at
+}
+
+/**
+ * Records what the store admitted. It reads the store's verdicts, because they have the time in microseconds; decisions have it in
+ * milliseconds.
+ */
+export function listening(store: Store, admitted: TraceEntry[], all: boolean = false): Store {
   const note = (verdict: GroupVerdict | undefined): void => {
     if (verdict?.outcome === 'allowed') admitted.push({ at: verdict.at, cost: 1, allowed: true })
+    else if (all && verdict?.outcome === 'denied') admitted.push({ at: deniedAt(verdict), cost: 1, allowed: false })
   }
   return {
     ...store,

@@ -8,11 +8,14 @@ import { microsOf } from './server-time.ts'
 const TRIES = 20
 
 /**
- * Watches the key, reads, computes here and writes in a transaction that fails if anybody wrote in between: then all over
- * again, at most 20 times. Every caller has a connection of its own, because a WATCH belongs to the connection, not the request.
+ * Watches the key, reads it, computes in the client, and writes in a transaction. The transaction fails if another client has written the
+ * key meanwhile; then everything is repeated, at most 20 times. Every caller has its own connection, because a WATCH belongs to the
+ * connection.
  */
 export const watch: Contestant = {
   name: 'WATCH/MULTI/EXEC',
+  kind: 'baseline',
+  clock: 'client',
   open: async (url, quota, { callers, note = false }) => {
     const wire = await openWire(url, callers)
     const admitted: TraceEntry[] = []

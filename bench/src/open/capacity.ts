@@ -1,8 +1,8 @@
 import type { Target } from './open-loop.ts'
 
 /**
- * Decisions a second with as many requests under way as there are callers, for `ms` milliseconds. The event loop is turned without a pause
- * and each turn makes one request at most, as the arrivals of an open loop are made: what that takes is part of the capacity.
+ * Decisions a second with `callers` requests in flight, measured for `ms` milliseconds. As in an open loop, the event loop runs without a
+ * pause and each turn makes one request at most, so that the cost of that is part of the capacity.
  */
 export function capacityOf({ invoke, passed }: Target, callers: number, ms: number): Promise<number> {
   let [issued, underWay, decided] = [0, 0, 0]
@@ -14,7 +14,7 @@ export function capacityOf({ invoke, passed }: Target, callers: number, ms: numb
         decide()
         decided += 1
       } catch {
-        // Undecided: it took its time, and is no decision.
+        // An undecided request is not counted as a decision.
       }
     }
     const fail = (): void => void (underWay -= 1)

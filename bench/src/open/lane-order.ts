@@ -1,24 +1,24 @@
 import type { Quota } from '../contestants/contestant.ts'
-import type { WayName } from '../postgres/lanes.ts'
+import type { WayName } from '../postgres/ways.ts'
 import type { Way } from '../redis/ways.ts'
 
-/** `one`: every request has the same key; `many`: each has one of 10,000 at random. */
+/** `one`: every request has the same key. `many`: each request has a random one of 10,000 keys. */
 export type OpenKeys = 'one' | 'many'
 
-/** A way of either engine, and what else its process needs. */
+/** A way on Redis or PostgreSQL, and the other settings of its process. */
 export type OpenPlace = OpenSettings & ({ readonly redis: Way } | { readonly postgres: WayName })
 
 export interface OpenSettings {
   readonly url: string
-  /** Requests under way while it warms up and its capacity is measured. */
+  /** Requests in flight during the warm-up and while the capacity is measured. */
   readonly callers: number
   readonly keys: OpenKeys
   readonly quota: Quota
-  /** A name of its own for its states: letters and digits. */
+  /** A name that separates the states of this lane from others: letters and digits. */
   readonly space: string
 }
 
-/** Arrivals a second, for how many milliseconds, and the seed from which their instants are drawn. */
+/** The number of arrivals a second, their duration in milliseconds, and the seed from which their instants are drawn. */
 export interface Arrivals {
   readonly perSecond: number
   readonly ms: number
@@ -27,10 +27,11 @@ export interface Arrivals {
 
 export type OpenOrder =
   | { readonly what: 'warm-up' | 'capacity'; readonly ms: number }
-  | ({ readonly what: 'open' | 'metered' } & Arrivals)
+  | ({ readonly what: 'open' } & Arrivals)
+  | ({ readonly what: 'metered' } & Pick<Arrivals, 'perSecond' | 'seed'>)
   | { readonly what: 'close' }
 
-/** What was let through on one key under a limit, and the most that may be. */
+/** The requests that were allowed on one key under a limit, and the most that are permitted. */
 export interface MeteredRound {
   readonly total: number
   readonly allowed: number

@@ -1,27 +1,21 @@
-import { perSecondOf, type Quota, windowOf } from '../contestants/contestant.ts'
-import { POSTGRES_WAYS } from '../postgres/lanes.ts'
+import { POSTGRES_WAYS } from '../postgres/ways.ts'
 import { poolIn } from '../postgres/pool.ts'
 import { randomOrder } from '../random-order.ts'
 import { wayOf } from '../redis/ways.ts'
 import type { OpenKeys, OpenPlace } from './lane-order.ts'
-import type { Target } from './open-loop.ts'
+import { type Limited, permittedOf } from './metered.ts'
 
-export interface OpenedLane extends Target {
+export interface OpenedLane extends Limited {
   readonly name: string
-  /** The most that a key may be let through within so many milliseconds, as the way promises it. */
-  permitted(elapsedMs: number): number
-  close(): Promise<void>
 }
 
 const MANY = 10_000
-/** So many draws of a key, made before time is measured; a power of two. */
+/** The number of random keys that are drawn before the measurement; a power of two. */
 const DRAWS = 65_536
-/** Connections of each way of PostgreSQL. */
+/** Connections of each way on PostgreSQL. */
 const CONNECTIONS = 16
-/** Who takes the time from a client counts whole milliseconds. */
-const CLOCK_MS = 1
 
-/** Opens a way, ready for its first request; rejects where the server does not answer. */
+/** Opens a way, so that it is ready for its first request. Rejects if the server does not answer. */
 export async function openLane(place: OpenPlace): Promise<OpenedLane> {
   const { url, callers, keys, quota, space } = place
   const choose = chooser(keys, space)
@@ -52,14 +46,7 @@ export async function openLane(place: OpenPlace): Promise<OpenedLane> {
   }
 }
 
-/** A bucket's burst and what flows in; or the limit of every window that the time can touch. */
-export function permittedOf(quota: Quota, promise: 'bucket' | 'window', elapsedMs: number): number {
-  const seconds = (elapsedMs + CLOCK_MS) / 1_000
-  if (promise === 'bucket') return Math.floor(quota.burst + perSecondOf(quota) * seconds)
-  return quota.burst * (Math.ceil(seconds / windowOf(quota)) + 1)
-}
-
-/** Texts are made before time is measured, through a buffer, as a parser makes them. */
+/** Makes a function that chooses keys. The texts are made before the measurement, through a buffer as in a parser. */
 function chooser(pattern: OpenKeys, space: string): (index: number) => string {
   const count = pattern === 'one' ? 1 : MANY
   const names = Array.from({ length: count }, (_, index) => Buffer.from(`${space}:user:${10_000_000 + index}`, 'latin1').toString('latin1'))

@@ -1,24 +1,24 @@
-import { sorted, quantileOf } from '../statistics.ts'
+import { sorted, quantileOf } from '../result/statistics.ts'
 
-/** What is measured: one request, by its number. */
+/** The measured code: makes one request, by its number. */
 export interface Target {
   invoke(index: number): Promise<unknown>
-  /** Whether the answer lets the request pass. @throws where nothing was decided */
+  /** Whether the answer lets the request pass. @throws if nothing was decided */
   passed(answer: unknown): boolean
 }
 
-/** Requests that came whether or not earlier ones were answered. Times in microseconds. */
+/** The results of requests that came whether or not earlier ones were answered. Times are in microseconds. */
 export interface OpenRound {
   readonly total: number
   readonly allowed: number
   readonly refused: number
-  /** Without a decision: late, refused by a breaker or a queue, failed, or never answered. */
+  /** Requests without a decision: late, refused by a breaker or a queue, failed, or never answered. */
   readonly undecided: number
-  /** Message -> how often. */
+  /** The number of undecided requests by message. */
   readonly reasons: Readonly<Record<string, number>>
-  /** From the instant at which a request was due until its answer, undecided ones included: what it waited for its turn counts. */
+  /** Time from the instant at which a request was due until its answer, also of undecided ones. It includes the wait for its turn. */
   readonly latency: { readonly p50: number; readonly p99: number; readonly longest: number }
-  /** From the instant at which a request was due until it was made: what this process had to do first. It is part of the latency. */
+  /** Time from the instant at which a request was due until it was made, because this process was busy. It is part of the latency. */
   readonly late: { readonly p50: number; readonly p99: number }
   /** From the first request until the last answer, in milliseconds. */
   readonly elapsedMs: number
@@ -26,14 +26,14 @@ export interface OpenRound {
 
 /** Time before the first arrival, in milliseconds. */
 const LEAD_MS = 2
-/** So long after the last arrival a request that was not answered counts as undecided, in milliseconds. */
+/** Milliseconds after the last arrival until unanswered requests count as undecided. */
 const PATIENCE_MS = 10_000
 const MICROS = 1_000
 
 /**
  * Makes requests at the given instants (milliseconds, in order), and measures each from the instant at which it was due (no coordinated
- * omission). The event loop is turned without a pause, because a timer fires at whole milliseconds and would bring arrivals in bunches,
- * which favours who joins calls. Each turn makes one request at most, as sockets are read one after the other.
+ * omission). The event loop runs without a pause. A timer would fire at whole milliseconds and make arrivals in bunches, which favours ways
+ * that batch calls. Each turn makes one request at most, because a server also reads its sockets one after the other.
  */
 export function openLoop({ invoke, passed }: Target, arrivals: Float64Array): Promise<OpenRound> {
   const total = arrivals.length
@@ -61,7 +61,7 @@ export function openLoop({ invoke, passed }: Target, arrivals: Float64Array): Pr
       })
     }
     const settle = (index: number, decide: () => boolean): void => {
-      // Whoever is answered after the end was counted already.
+      // A request that is answered after the end was already counted as undecided.
       if (!Number.isNaN(latencies[index])) return
       last = performance.now()
       latencies[index] = last - started - (arrivals[index] as number)

@@ -1,70 +1,110 @@
+import type { ContestantKind } from '../contestants/contestant.ts'
 import type { PartResult } from '../part.ts'
-import { figure, markdownTable, percent, table } from '../report.ts'
-import { median, ratiosOf, type Spread } from '../statistics.ts'
+import { figure } from '../render/columns.ts'
+import { median, ratiosOf, type Spread, spreadOf } from '../result/statistics.ts'
+import type { Column, OverGrant, Row, Table } from '../result/table.ts'
 import type { MeteredRound } from './lane-order.ts'
+import { meteredOver } from './metered.ts'
 import type { OpenRound } from './open-loop.ts'
 import type { OpenMeasured, OpenTimed } from './rounds.ts'
 
-const HEADING = ['way', 'load', 'a second', 'p50', 'p50 x', 'quartiles', 'p99', 'p99 x', 'late p99', 'refused', 'undecided']
+const LATENCY: readonly Column[] = [
+  { key: 'perSecond', title: 'a second' },
+  { key: 'p50', title: 'p50', unit: 'us', decimals: 0 },
+  { key: 'p50x', title: 'p50 against the first', unit: 'x' },
+  { key: 'p99', title: 'p99', unit: 'us', decimals: 0 },
+  { key: 'p99x', title: 'p99 against the first', unit: 'x' },
+  { key: 'late', title: 'late p99', unit: 'us', decimals: 0 },
+  { key: 'refused', title: 'refused', unit: '%' },
+  { key: 'undecided', title: 'undecided', unit: '%' },
+]
+const LIMITED: readonly Column[] = [
+  { key: 'capacity', title: 'capacity a second' },
+  { key: 'refused', title: 'refused', unit: '%' },
+  { key: 'undecided', title: 'undecided', unit: '%' },
+]
 
-/** Tables of what was measured; each ratio is that of two rounds with arrivals at the same share and by the same seed. */
-export function openResult(measured: OpenMeasured): PartResult {
-  const { names, capacities, timed, metered } = measured
-  const rows = timed.map((own) => rowOf(names, own, baselineOf(timed, own)))
-  const limited = names.map((name, lane) => limitedRow(name, capacities[lane] as number, metered[lane] as MeteredRound))
-  const limitedHeading = ['way', 'capacity a second', 'limited: refused', 'undecided', 'over-grant']
+/** Makes tables of the measurements. Each ratio compares two rounds with arrivals at the same share of capacity and with the same seed. */
+export function openResult(measured: OpenMeasured, kinds: readonly ContestantKind[]): PartResult {
+  const { names, timed } = measured
+  const over = measured.metered.map(meteredOver)
   const reasons = names.flatMap((name, lane) =>
     reasonsOf(
       name,
       timed.filter((own) => own.lane === lane),
     ),
   )
-  return {
-    readings: [],
+  const latency: Table = {
+    name: 'latency',
+    title: 'latency from the instant at which a request was due until its answer',
+    columns: LATENCY,
+    rows: timed.map((own) => rowOf(measured, own, { kind: kinds[own.lane] ?? 'peer', over: over[own.lane] as OverGrant })),
+    rank: { column: 'p99', best: 'least' },
     notes: [
-      table(HEADING, rows),
-      'Latency in us, from the instant at which a request was due until its answer, undecided ones included; late: how long after that instant the request was made,',
-      'because the process did something else. It is part of the latency. x: against the baseline in the same round; under `own` against the baseline at that share of its own.',
-      `Capacity: decisions a second with 64 requests under way. Medians of ${timed[0]?.rounds.length ?? 0} rounds. Nobody may be refused.`,
-      table(limitedHeading, limited),
-      'limited: one key at half of the own capacity, under a limit of half of these arrivals a second; over-grant: what passed beyond burst + rate * time (windows: beyond the',
-      'limit of every window that the time touches), within a millisecond.',
-      ...reasons,
+      'Undecided requests count with the time until they were undecided. late: how long after that instant the request was made, because the process did something',
+      'else; it is part of the latency. Under `own` the load is a share of the way’s own capacity, and the ratio is against the first way at that share of its own.',
+      `Medians and quartiles of ${timed[0]?.rounds.length ?? 0} rounds. Nobody may be refused.`,
     ],
-    figures: measured,
-    document: `${markdownTable(HEADING, rows)}\n\n${markdownTable(limitedHeading, limited)}`,
   }
+  const limited: Table = {
+    name: 'limited',
+    title: 'one key at half of the own capacity, under a limit of an eighth of these arrivals',
+    columns: LIMITED,
+    rows: names.map((name, lane) => limitedRow(measured, lane, { name, kind: kinds[lane] ?? 'peer', over: over[lane] as OverGrant })),
+    rank: { column: 'capacity', best: 'most' },
+    notes: [
+      'Capacity: decisions a second with 64 requests under way. Over-grant: what passed beyond burst + rate * time (windows: beyond the limit of every window that the',
+      'time touches), within a millisecond.',
+    ],
+  }
+  return { tables: [latency, limited], notes: reasons, figures: measured }
 }
 
-/** The baseline's rounds at the same share: its own capacity is the baseline's. */
+interface Known {
+  readonly kind: ContestantKind
+  readonly over: OverGrant
+}
+
+/** The rounds of the baseline at the same share of capacity. They serve both kinds of load, because its own capacity is the baseline's. */
 function baselineOf(timed: readonly OpenTimed[], { share }: OpenTimed): readonly OpenRound[] {
   return timed.find((other) => other.lane === 0 && other.share === share)?.rounds ?? []
 }
 
-function rowOf(names: readonly string[], { lane, of, share, perSecond, rounds }: OpenTimed, baseline: readonly OpenRound[]): string[] {
-  const middle = (by: (round: OpenRound) => number): number => median(rounds.map(by))
+function rowOf({ names, timed }: OpenMeasured, own: OpenTimed, { kind, over }: Known): Row {
+  const { lane, of, share, perSecond, rounds, disturbed } = own
+  const baseline = baselineOf(timed, own)
+  const spread = (by: (round: OpenRound) => number): Spread => spreadOf(rounds.map(by))
   const times = (by: (round: OpenRound) => number): Spread => ratiosOf(rounds.map(by), baseline.map(by))
-  const total = rounds.reduce((sum, round) => sum + round.total, 0)
-  const part = (by: (round: OpenRound) => number): string => percent((rounds.reduce((sum, round) => sum + by(round), 0) / total) * 100)
-  const half = times(({ latency }) => latency.p50)
-  return [
-    names[lane] as string,
-    `${figure(share * 100)} % ${of}`,
-    figure(perSecond),
-    figure(middle(({ latency }) => latency.p50)),
-    figure(half.median, 2),
-    `${figure(half.low, 2)} .. ${figure(half.high, 2)}`,
-    figure(middle(({ latency }) => latency.p99)),
-    figure(times(({ latency }) => latency.p99).median, 2),
-    figure(middle(({ late }) => late.p99)),
-    part(({ refused }) => refused),
-    part(({ undecided }) => undecided),
-  ]
+  const total = sumOf(rounds, (round) => round.total)
+  return {
+    name: names[lane] as string,
+    load: `${share * 100} % ${of}`,
+    kind,
+    cells: {
+      perSecond,
+      p50: spread(({ latency }) => latency.p50),
+      p50x: times(({ latency }) => latency.p50),
+      p99: spread(({ latency }) => latency.p99),
+      p99x: times(({ latency }) => latency.p99),
+      late: median(rounds.map((round) => round.late.p99)),
+      refused: (sumOf(rounds, ({ refused }) => refused) / total) * 100,
+      undecided: (sumOf(rounds, ({ undecided }) => undecided) / total) * 100,
+    },
+    overGrant: over,
+    wrongAnswers: sumOf(rounds, ({ refused }) => refused),
+    ...(disturbed === undefined ? {} : { disturbed }),
+  }
 }
 
-function limitedRow(name: string, capacity: number, { total, allowed, refused, undecided, permitted }: MeteredRound): string[] {
-  const of = (count: number): string => percent((count / total) * 100)
-  return [name, figure(capacity), of(refused), of(undecided), percent((Math.max(0, allowed - permitted) / permitted) * 100)]
+function sumOf(rounds: readonly OpenRound[], by: (round: OpenRound) => number): number {
+  return rounds.reduce((sum, round) => sum + by(round), 0)
+}
+
+function limitedRow(measured: OpenMeasured, lane: number, { name, kind, over }: Known & { readonly name: string }): Row {
+  const { capacities, metered, limited } = measured
+  const { total, refused, undecided } = metered[lane] as MeteredRound
+  const cells = { capacity: capacities[lane], refused: (refused / total) * 100, undecided: (undecided / total) * 100 }
+  return { name, kind, cells, overGrant: over, ...limited[lane] }
 }
 
 /** Why a way left requests undecided, over all loads. */

@@ -1,6 +1,7 @@
+import { disturbanceMeter, disturbedBy } from '../machine/disturbance.ts'
 import { startOrdered } from '../orders.ts'
 import type { PartOptions } from '../part.ts'
-import { median } from '../statistics.ts'
+import { median } from '../result/statistics.ts'
 import type { MeteredRound, OpenOrder, OpenPlace } from './lane-order.ts'
 import type { OpenRound } from './open-loop.ts'
 
@@ -11,28 +12,32 @@ export interface OpenLane {
   kill(): void
 }
 
-/** Whose capacity a load is a part of. */
+/** Whether a load is a share of the baseline's capacity or of the way's own. */
 export type LoadOf = 'baseline' | 'own'
 
-/** One way under one load: rounds, each with arrivals at the same instants as that of every other way under that load and round. */
+/** One way under one load. In a round, all ways under the same load have arrivals at the same instants. */
 export interface OpenTimed {
   readonly lane: number
   readonly of: LoadOf
   readonly share: number
   readonly perSecond: number
   readonly rounds: readonly OpenRound[]
+  /** What else used the machine during these rounds, in words. */
+  readonly disturbed?: string
 }
 
 export interface OpenMeasured {
   readonly names: readonly string[]
-  /** Decisions a second of each way with 64 requests under way. */
+  /** Decisions a second of each way with 64 requests in flight. */
   readonly capacities: readonly number[]
   readonly timed: readonly OpenTimed[]
   readonly metered: readonly MeteredRound[]
+  /** What else used the machine while each way's capacity was measured, and while it was under a limit. */
+  readonly limited: readonly { readonly disturbed?: string }[]
 }
 
 export interface OpenOptions extends Pick<PartOptions, 'seconds' | 'say' | 'atEnd'> {
-  /** Also loads by each way's own capacity. */
+  /** Whether to measure loads relative to each way's own capacity, too. */
   readonly own: boolean
 }
 
@@ -40,13 +45,11 @@ const SHARES = [0.5, 0.9] as const
 const ROUND_MS = 1_000
 const MIN_ROUNDS = 3
 const CAPACITY_ROUNDS = 3
-/** Seconds that a lane warms up, and of one measurement of its capacity, for each second that it has under one load. */
+/** Seconds of warm-up, and of one measurement of capacity, for each second of measurement under one load. */
 const WARM_UP = 0.3
 const CAPACITY = 0.08
-/** Two windows of those who count in windows of a second, in milliseconds. */
-const METERED_MS = 2_000
 
-/** Starts a process for each place; the first one is the baseline. */
+/** Starts a process for each of `places`. The first one is the baseline. */
 export async function startLanes(places: readonly OpenPlace[], { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<OpenLane[]> {
   const lanes: OpenLane[] = []
   for (const place of places) {
@@ -57,47 +60,78 @@ export async function startLanes(places: readonly OpenPlace[], { atEnd }: Pick<P
 }
 
 /**
- * Warms all lanes up, measures their capacity, then gives each load to one lane after the other, forth and back: whatever else the machine
- * does falls on all alike. At last each is held against a limit.
+ * Warms all lanes up and measures their capacity. Then each load is given to one lane after the other, in alternating order, so that other
+ * load on the machine affects all lanes alike. At the end each lane is measured under a limit.
  */
 export async function openRounds(lanes: readonly OpenLane[], { seconds, say, own }: OpenOptions): Promise<OpenMeasured> {
   const ms = (of: number): number => Math.ceil(seconds * 1_000 * of)
-  const roundMs = Math.min(ROUND_MS, ms(1 / MIN_ROUNDS))
   say('warming up, and capacity')
   for (const lane of lanes) await lane.invoke({ what: 'warm-up', ms: ms(WARM_UP) })
+  const capacity = observed(lanes)
   const seen: number[][] = lanes.map(() => [])
   for (let round = 0; round < CAPACITY_ROUNDS; round += 1)
     for (const place of inTurn(lanes.length, round))
-      (seen[place] as number[]).push((await (lanes[place] as OpenLane).invoke({ what: 'capacity', ms: ms(CAPACITY) })) as number)
+      (seen[place] as number[]).push((await capacity.invoke(place, { what: 'capacity', ms: ms(CAPACITY) })) as number)
   const capacities = seen.map(median)
   const timed: OpenTimed[] = []
   for (const of of own ? (['baseline', 'own'] as const) : (['baseline'] as const))
     for (const share of SHARES) {
       say(`${Math.round(share * 100)} % of ${of === 'own' ? 'the own capacity' : 'the baseline’s capacity'}`)
-      const rates = capacities.map((capacity) => (of === 'own' ? capacity : (capacities[0] as number)) * share)
-      const rounds: OpenRound[][] = lanes.map(() => [])
-      for (let round = 0; round < Math.max(MIN_ROUNDS, Math.round(ms(1) / roundMs)); round += 1)
-        for (const place of inTurn(lanes.length, round)) {
-          // The baseline's own capacity was had already.
-          if (of === 'own' && place === 0) continue
-          const order: OpenOrder = { what: 'open', perSecond: rates[place] as number, ms: roundMs, seed: round + 1 }
-          ;(rounds[place] as OpenRound[]).push((await (lanes[place] as OpenLane).invoke(order)) as OpenRound)
-        }
-      timed.push(
-        ...rounds.flatMap((of_, lane) => (of_.length === 0 ? [] : [{ lane, of, share, perSecond: rates[lane] as number, rounds: of_ }])),
-      )
+      timed.push(...(await roundsUnder(lanes, { of, share, capacities, ms: ms(1) })))
     }
-  say('a limit that half of the arrivals keep to')
+  say('a limit of an eighth of the arrivals')
   const metered: MeteredRound[] = []
-  for (const [place, lane] of lanes.entries()) {
-    const order: OpenOrder = { what: 'metered', perSecond: (capacities[place] as number) * SHARES[0], ms: METERED_MS, seed: 1 }
-    metered.push((await lane.invoke(order)) as MeteredRound)
+  for (const place of lanes.keys()) {
+    const order: OpenOrder = { what: 'metered', perSecond: (capacities[place] as number) * SHARES[0], seed: 1 }
+    metered.push((await capacity.invoke(place, order)) as MeteredRound)
   }
   for (const lane of lanes) {
     await lane.invoke({ what: 'close' })
     lane.kill()
   }
-  return { names: lanes.map(({ name }) => name), capacities, timed, metered }
+  const limited = lanes.map((_, place) => capacity.disturbed(place))
+  return { names: lanes.map(({ name }) => name), capacities, timed, metered, limited }
+}
+
+interface OpenLoad extends Pick<OpenTimed, 'of' | 'share'> {
+  readonly capacities: readonly number[]
+  /** Milliseconds of all rounds together. */
+  readonly ms: number
+}
+
+async function roundsUnder(lanes: readonly OpenLane[], { of, share, capacities, ms }: OpenLoad): Promise<OpenTimed[]> {
+  const roundMs = Math.min(ROUND_MS, Math.ceil(ms / MIN_ROUNDS))
+  const rates = capacities.map((capacity) => (of === 'own' ? capacity : (capacities[0] as number)) * share)
+  const rounds: OpenRound[][] = lanes.map(() => [])
+  const { invoke, disturbed } = observed(lanes)
+  for (let round = 0; round < Math.max(MIN_ROUNDS, Math.round(ms / roundMs)); round += 1)
+    for (const place of inTurn(lanes.length, round)) {
+      // For the baseline this load was already measured.
+      if (of === 'own' && place === 0) continue
+      const order: OpenOrder = { what: 'open', perSecond: rates[place] as number, ms: roundMs, seed: round + 1 }
+      ;(rounds[place] as OpenRound[]).push((await invoke(place, order)) as OpenRound)
+    }
+  return rounds.flatMap((own, lane) =>
+    own.length === 0 ? [] : [{ lane, of, share, perSecond: rates[lane] as number, rounds: own, ...disturbed(lane) }],
+  )
+}
+
+/** The lanes, each with a meter of what else uses the machine while it carries out an order. */
+function observed(lanes: readonly OpenLane[]): {
+  invoke(place: number, order: OpenOrder): Promise<unknown>
+  disturbed(place: number): { readonly disturbed?: string }
+} {
+  const all = lanes.map((lane) => ({ lane, meter: disturbanceMeter() }))
+  return {
+    async invoke(place, order) {
+      const { lane, meter } = all[place] as (typeof all)[number]
+      meter.begin()
+      const answer = await lane.invoke(order)
+      meter.end()
+      return answer
+    },
+    disturbed: (place) => disturbedBy((all[place] as (typeof all)[number]).meter),
+  }
 }
 
 function inTurn(count: number, round: number): number[] {

@@ -1,9 +1,12 @@
 import type pg from 'pg'
-import { secondsOf, type Way } from './way.ts'
+import { pg as port, postgresStore } from 'sluice/postgres'
+import type { TraceEntry } from 'sluice/testing'
+import type { Quota } from '../contestants/contestant.ts'
+import { fillRows, NOW_MICROS, secondsOf, SPENT, type Way } from './way.ts'
 
 /**
- * What the article does, in our words: one update that takes a token and adds what has flowed in since the last call, rounded to whole
- * tokens and bounded by -1 and the window's; an insert where there was no row.
+ * The function of Rate limiting with PostgreSQL / YugabyteDB, written anew. One update takes a token and adds the refill since the last
+ * call. It rounds to whole tokens and keeps them between -1 and the capacity. If there is no row, an insert makes it.
  */
 const FUNCTION = `create table bucket (id text primary key, tk bigint not null, ts timestamptz not null);
 create function take_token(who text, refill int, capacity int) returns int language plpgsql as $$
@@ -19,27 +22,74 @@ begin
   return remaining;
 end $$`
 
-/** Prepared once for each connection, as the statements of the store are. */
-const TAKE = { name: 'bench_take_token', text: 'select take_token($1, $2, $3) as left' }
+/** Functions with the arguments and results of the article's: the whole tokens that are left, or -1. */
+export type FunctionName = 'take_token' | 'rate_limiting_token_bucket_request'
 
-/** Makes the article's table and function in the pool's schema. */
-export async function makeArticle(pool: pg.Pool): Promise<void> {
-  await pool.query(FUNCTION)
+export interface Taken {
+  readonly left: number
+  /** The database's time in microseconds after the function, while the row is still locked. Only if it was requested. */
+  readonly at?: string
 }
 
-export async function takeToken(client: pg.Pool | pg.PoolClient, key: string, refill: number, window: number): Promise<number> {
-  const { rows } = await client.query<{ left: number }>({ ...TAKE, values: [key, refill, window] })
-  return rows[0]?.left ?? Number.NaN
+/** Calls such a function with a statement that is prepared once for each connection, as the store's statements are. */
+export async function takeToken(
+  client: pg.Pool | pg.PoolClient,
+  of: FunctionName,
+  [key, refill, window]: readonly [key: string, refill: number, window: number],
+  note: boolean = false,
+): Promise<Taken> {
+  const at = note ? `, ${NOW_MICROS} as at` : ''
+  const values = [key, refill, window]
+  const { rows } = await client.query<Taken>({
+    name: `bench_${of}${note ? '_at' : ''}`,
+    text: `select ${of}($1, $2, $3) as left${at}`,
+    values,
+  })
+  return rows[0] ?? { left: Number.NaN }
 }
 
 /** The function of Rate limiting with PostgreSQL / YugabyteDB, under READ COMMITTED. */
-export const article: Way = {
+export const article: Way = functionWay('take_token', {
   name: 'the article’s function',
-  prepare: makeArticle,
-  open: async (pool, quota) => {
-    const { refill, window } = secondsOf(quota)
-    // The pool has a connection before the first request.
-    await pool.query('select 1')
-    return { invoke: async (key) => (await takeToken(pool, key, refill, window)) >= 0, close: async () => {} }
-  },
+  kind: 'baseline',
+  prepare: async (pool) => void (await pool.query(FUNCTION)),
+  fill: (pool, { burst }, keys) =>
+    fillRows(pool, keys, 'insert into bucket select id, $2, clock_timestamp() from unnest($1::text[]) as id', [
+      Math.floor(burst * (1 - SPENT)),
+    ]),
+})
+
+/** The function that Sluice creates under the article's name, with its table. */
+export const compatFunction: Way = functionWay('rate_limiting_token_bucket_request', {
+  name: 'Sluice, its function of the same name',
+  kind: 'ours',
+  prepare: (pool) => postgresStore({ client: port(pool) }).migrate({ compatFunction: true }),
+})
+
+function functionWay(of: FunctionName, way: Pick<Way, 'name' | 'kind' | 'prepare' | 'fill'>): Way {
+  return {
+    ...way,
+    instants: 'after',
+    open: async (pool, quota, { note = false } = {}) => {
+      const { refill, window } = wholeSeconds(quota)
+      const admitted: TraceEntry[] = []
+      // Makes the pool open a connection before the first request.
+      await pool.query('select 1')
+      return {
+        ...(note ? { admitted } : {}),
+        invoke: async (key) => {
+          const { left, at } = await takeToken(pool, of, [key, refill, window], note)
+          if (note && left >= 0) admitted.push({ at: Number(at), cost: 1, allowed: true })
+          return left >= 0
+        },
+        close: async () => {},
+      }
+    },
+  }
+}
+
+/** The arguments of the function are whole numbers. A rate below one token a second becomes 0, under which every request is refused. */
+function wholeSeconds(quota: Quota): { readonly refill: number; readonly window: number } {
+  const { refill, window } = secondsOf(quota)
+  return refill < 1 ? { refill: 0, window: 1 } : { refill, window }
 }

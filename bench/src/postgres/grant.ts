@@ -1,6 +1,5 @@
-import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
-import { pg, postgresStore } from 'sluice/postgres'
+import { pg, postgresStore, type PostgresPort } from 'sluice/postgres'
 import { audit, type Audit, type TraceEntry } from 'sluice/testing'
 import { RINGS } from '../redis/rings.ts'
 import { poolIn } from './pool.ts'
@@ -14,26 +13,26 @@ export interface GrantInput {
 export interface GrantResult {
   readonly total: number
   readonly audit: Audit
-  /** That the server counted meanwhile. */
+  /** The number of statements that the server ended because of a deadlock, also those that the store tried again. */
   readonly deadlocks: number
 }
 
 const CLIENTS = 64
-/** Every call is to be answered, however slow the machine. */
+/** Milliseconds. So long that every call is answered, even on a slow machine. */
 const MAX_WAIT_MS = 10_000
 const RATE = { rate: '200/s', burst: 50 }
 
-/** Clients on one key, half of them with groups of four limits in random order, audited by the database's timestamps. */
+/** Runs clients on one key, half of them with groups of four limits in random order. Audits the decisions by the database's timestamps. */
 export async function auditClients({ url, seconds, ring }: GrantInput): Promise<GrantResult> {
   const pool = await poolIn(url, `grant_${ring}`, CLIENTS)
-  const store = postgresStore({ client: pg(pool), ring: RINGS[ring] })
+  const { client: counted, deadlocks } = countingDeadlocks(pg(pool))
+  const store = postgresStore({ client: counted, ring: RINGS[ring] })
   await store.migrate()
   const limit = tokenBucket(RATE)
   const wide = tokenBucket({ rate: '1000000/s', burst: 1_000_000 })
   const scope = { text: 'grant:' }
   const call = (key: string, of = limit) => ({ id: { scope, key }, limit: of, cost: 1_000_000, phase: 0 })
   const seen: TraceEntry[] = []
-  const before = await deadlocksOf(pool)
   const until = performance.now() + seconds * 1_000
   const client = async (index: number): Promise<void> => {
     while (performance.now() < until) {
@@ -45,15 +44,17 @@ export async function auditClients({ url, seconds, ring }: GrantInput): Promise<
     }
   }
   await Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)))
-  // Backends report their counts once a second, or when they end.
   await pool.end()
-  const reader = new pgDriver.Pool({ connectionString: url, max: 1 })
-  const after = await deadlocksOf(reader)
-  await reader.end()
-  return { total: seen.length, audit: audit(seen, limit), deadlocks: after - before }
+  return { total: seen.length, audit: audit(seen, limit), deadlocks: deadlocks() }
 }
 
-async function deadlocksOf(pool: pgDriver.Pool): Promise<number> {
-  const { rows } = await pool.query<{ deadlocks: string }>('select sum(deadlocks) as deadlocks from pg_stat_database')
-  return Number(rows[0]?.deadlocks)
+/** Counts its own: the server counts by database, and others may use the same. */
+function countingDeadlocks(client: PostgresPort): { client: PostgresPort; deadlocks: () => number } {
+  let deadlocks = 0
+  const query: PostgresPort['query'] = (text, values) =>
+    client.query(text, values).catch((error: unknown) => {
+      if ((error as { code?: unknown } | null)?.code === '40P01') deadlocks++
+      throw error
+    })
+  return { client: { ...client, query }, deadlocks: () => deadlocks }
 }

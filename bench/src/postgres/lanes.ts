@@ -1,64 +1,118 @@
+import type pg from 'pg'
 import type { Quota } from '../contestants/contestant.ts'
+import { mixedLoad } from '../mixed/requests.ts'
+import { randomOrder } from '../random-order.ts'
 import { type BatchOptions, batchesOf, type CallersLane } from '../redis/batches.ts'
 import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
-import { article } from './article.ts'
-import { flexible } from './flexible.ts'
-import { poolIn } from './pool.ts'
-import { bare, coalescing, sluice } from './sluice.ts'
-import { update } from './update.ts'
-import type { Opened, Way } from './way.ts'
+import type { Sample } from '../redis/samples.ts'
+import { openMixed } from './mixed.ts'
+import { placeOf } from './place.ts'
+import { POSTGRES_WAYS, type WayName } from './ways.ts'
 
-export type WayName = 'article' | 'update' | 'bare' | 'coalescing' | 'sluice' | 'flexible'
-
-export const POSTGRES_WAYS: Readonly<Record<WayName, Way>> = { article, update, bare, coalescing, sluice, flexible }
-const MANY = 50_000
+/** The number of random keys that are drawn before the measurement. */
+const DRAWS = 1_048_576
+const SEED = 0x2545_f491
+const SAMPLES = 5
 
 export interface LanesInput extends BatchOptions {
   readonly seconds: number
   readonly url: string
   readonly quota: Quota
-  /** As many connections for each way. */
+  /** The callers of each way. It has as many connections. */
   readonly callers: number
-  readonly keys: 'one' | 'many'
+  /** Each request has a random one of so many keys, whose rows are made beforehand. `mixed`: three limits for each request. */
+  readonly keys: number | 'mixed'
   readonly ways: readonly WayName[]
 }
 
-/** Ways side by side on one server, each in a schema of its own, with as many connections as callers. */
-export async function compareWays({ url, quota, callers, keys, ways, seconds, ...options }: LanesInput): Promise<CallersTimed[]> {
-  const opened: { lane: CallersLane; close(): Promise<void> }[] = []
-  for (const name of ways) opened.push(await open(POSTGRES_WAYS[name], name, { url, quota, callers, keys }))
-  const timed = await interleaveLanes(
-    opened.map(({ lane }) => batchesOf(lane, options)),
-    seconds,
-  )
-  for (const { close } of opened) await close()
-  return timed
+/** Bytes for each key, of the tables of a way (with their maps and free space) and of the indexes. */
+export interface Weight {
+  readonly table: number
+  readonly index: number
 }
 
-async function open(
-  way: Way,
-  schema: string,
-  { url, quota, callers, keys }: Pick<LanesInput, 'url' | 'quota' | 'callers' | 'keys'>,
-): Promise<{ lane: CallersLane; close(): Promise<void> }> {
-  const pool = await poolIn(url, `${schema}_${process.pid}_${callers}_${keys}`, callers)
+export interface LanesResult {
+  readonly timed: readonly CallersTimed[]
+  /** Batches of each way apart from the rounds, in which each request was timed. */
+  readonly samples: readonly (readonly Sample[])[]
+  /** One for each way; empty if no rows were made beforehand. */
+  readonly weights: readonly Weight[]
+}
+
+interface OpenedLane {
+  readonly lane: CallersLane
+  readonly weight?: Weight
+  close(): Promise<void>
+}
+
+/** Compares ways on one server. Each has its own schema, and as many connections as callers. */
+export async function compareWays({ seconds, ways, ...options }: LanesInput): Promise<LanesResult> {
+  const opened: OpenedLane[] = []
+  try {
+    for (const way of ways) opened.push(await open(way, options))
+    const lanes = opened.map(({ lane }) => batchesOf(lane, options))
+    const timed = await interleaveLanes(lanes, seconds)
+    const samples: Sample[][] = lanes.map(() => [])
+    const all = [...lanes.entries()]
+    for (let round = 0; round < SAMPLES; round += 1)
+      for (const [index, lane] of round % 2 === 0 ? all : all.toReversed()) samples[index]?.push(await lane.sample())
+    return { timed, samples, weights: opened.flatMap(({ weight }) => weight ?? []) }
+  } finally {
+    for (const { close } of opened) await close()
+  }
+}
+
+async function open(name: WayName, { url, quota, callers, keys }: Omit<LanesInput, 'seconds' | 'ways'>): Promise<OpenedLane> {
+  const way = POSTGRES_WAYS[name]
+  const place = await placeOf({ url, way: name, isolation: 'read committed' }, `lanes_${callers}_${keys}`)
+  const pool = place.pool(callers)
   let calls = 0
   pool.on('acquire', () => (calls += 1))
   await way.prepare(pool, quota)
-  const running: Opened = await way.open(pool, quota)
-  const names = Array.from({ length: keys === 'one' ? 1 : MANY }, (_, index) => `user:${10_000_000 + index}`)
-  let next = 0
-  const lane: CallersLane = {
-    name: way.name,
-    callers,
-    invoke: () => running.invoke(names[(next += 1) % names.length] as string),
-    passed: (answer) => answer === true,
-    sent: () => ({ calls, commands: calls }),
-  }
+  const weight = typeof keys === 'number' && keys > 1 ? await filled(pool, name, quota, keys) : undefined
+  const running = keys === 'mixed' ? await openMixed(name, pool, quota) : await way.open(pool, quota)
+  const next = 'decide' in running ? await mixedLoad(running.decide) : withKeys(running.invoke, keys as number)
   return {
-    lane,
+    lane: {
+      name: way.name,
+      callers,
+      invoke: next,
+      passed: (answer) => answer === true,
+      sent: () => ({ calls, commands: calls }),
+    },
+    ...(weight === undefined ? {} : { weight }),
     close: async () => {
       await running.close()
       await pool.end()
+      await place.drop()
     },
   }
+}
+
+/** Makes a function that requests the next key. The texts are made before the measurement. */
+function withKeys(invoke: (key: string) => Promise<boolean>, keys: number): () => Promise<boolean> {
+  const names = namesOf(keys)
+  const order = randomOrder(keys === 1 ? 1 : DRAWS, keys, SEED)
+  let next = 0
+  return () => {
+    next = next + 1 < order.length ? next + 1 : 0
+    return invoke(names[order[next] as number] as string)
+  }
+}
+
+function namesOf(keys: number): string[] {
+  return Array.from({ length: keys }, (_, index) => `user:${10_000_000 + index}`)
+}
+
+/** Makes a row for each key, and measures the tables. */
+async function filled(pool: pg.Pool, name: WayName, quota: Quota, keys: number): Promise<Weight> {
+  const { fill } = POSTGRES_WAYS[name]
+  if (fill === undefined) throw new Error(`${POSTGRES_WAYS[name].name} cannot make rows beforehand`)
+  await fill(pool, quota, namesOf(keys))
+  const { rows } = await pool.query<{ table: string; index: string }>(
+    `select sum(pg_table_size(oid)) as table, sum(pg_indexes_size(oid)) as index from pg_class
+      where relnamespace = current_schema()::regnamespace and relkind = 'r'`,
+  )
+  const [sizes] = rows
+  return { table: Number(sizes?.table) / keys, index: Number(sizes?.index) / keys }
 }

@@ -1,87 +1,95 @@
-import type { Profile } from '../embedded/profiles.ts'
+import type { Profile } from '../profiles.ts'
 import { inChild } from '../in-child.ts'
 import type { Part, PartOptions } from '../part.ts'
-import type { Goal, Reading } from '../reading.ts'
-import { comparisonOf, judge } from '../redis/comparison.ts'
-import type { CallersTimed } from '../redis/rounds.ts'
-import type { LanesInput, WayName } from './lanes.ts'
+import { type Comparison, comparisonOf, judge, type LaneKnown } from '../redis/comparison.ts'
+import type { Goal, Reading } from '../result/reading.ts'
+import type { Table } from '../result/table.ts'
+import { postgresGrants } from './grants.ts'
+import type { LanesInput, LanesResult } from './lanes.ts'
+import { POSTGRES_WAYS, type WayName } from './ways.ts'
 
 export interface PostgresOptions extends PartOptions {
   readonly url: string
 }
 
-/** Nobody is refused, and the article's function can carry it in its own type. */
-const ALLOWED: Profile = { name: 'all allowed, burst 10^7', burst: 10_000_000, tokens: 1_000_000, per: '1s', answer: 'allowed' }
+export async function onPostgres(options: PartOptions): Promise<PostgresOptions> {
+  const { url } = await options.engines.postgres()
+  return { ...options, url }
+}
+
+/** No request is denied, and the numbers fit the types of the article's function. */
+export const ALLOWED: Profile = { name: 'all allowed, burst 10^7', burst: 10_000_000, tokens: 1_000_000, per: '1s', answer: 'allowed' }
 const BATCH_MS = 60
-/** How long each lane runs before, in milliseconds of processor time for each second of the comparison: states are there then, and code is compiled. */
-const WARM_UP_MS = 1_000
-const WAYS: readonly WayName[] = ['article', 'update', 'bare', 'coalescing', 'sluice', 'flexible']
+/**
+ * The warm-up of each lane, in milliseconds of processor time for each second of the comparison. It creates the states, and the code is
+ * compiled.
+ */
+const WARM_UP_MS = 600
+const WAYS = ['article', 'compat', 'update', 'bare', 'coalescing', 'sluice', 'flexible'] as const
 
 const OURS = [
   ['bare', 'bare'],
   ['Sluice', 'sluice'],
 ] as const
 
-interface Row {
-  readonly callers: number
-  readonly keys: 'one' | 'many'
-  readonly goal: Goal
+/** The connections of a comparison and its goal. A quick run has the article's eight sessions only. */
+const HOT: readonly { readonly callers: number; readonly goal: Goal; readonly quick: boolean }[] = [
+  { callers: 32, goal: { atLeast: 20 }, quick: false },
+  { callers: 8, goal: { atLeast: 5 }, quick: true },
+]
+
+export const hot: Part = {
+  name: 'hot',
+  title: 'one hot key, against the article’s function under READ COMMITTED',
+  async run(partOptions) {
+    const options = await onPostgres(partOptions)
+    const readings: Reading[] = []
+    const tables: Table[] = []
+    for (const { callers, goal, quick } of HOT) {
+      if (options.depth === 'quick' && !quick) continue
+      options.say(`${callers} connections`)
+      const comparison = await comparedOn(options, callers, WAYS)
+      const at = `${callers} connections`
+      readings.push(...againstArticle(comparison, at, goal))
+      tables.push({ ...comparison.table, name: `lanes-${callers}`, title: at })
+    }
+    return { readings, tables }
+  },
 }
 
-export const hot: Part<PostgresOptions> = speedPart('hot', 'one hot key, against the article’s function under READ COMMITTED', [
-  { callers: 32, keys: 'one', goal: { atLeast: 20 } },
-  { callers: 8, keys: 'one', goal: { atLeast: 5 } },
-])
-
-export const different: Part<PostgresOptions> = speedPart('different', 'a different key each time, 50,000 in turn', [
-  { callers: 32, keys: 'many', goal: { atLeast: 3 } },
-])
-
-function speedPart(name: string, title: string, rows: readonly Row[]): Part<PostgresOptions> {
-  return {
-    name,
-    title,
-    async run(options) {
-      const readings: Reading[] = []
-      const notes: string[] = []
-      for (const { callers, keys, goal } of rows) {
-        options.say(`${callers} connections`)
-        const comparison = await compared(options, callers, keys)
-        const at = `${callers} connections`
-        readings.push(
-          judge(comparison, { name: `bare, ${at}`, ours: 'bare', baseline: 'article', as: 'speed' }),
-          judge(comparison, { name: `coalescing, ${at}`, ours: 'coalescing', baseline: 'article', as: 'speed', goal }),
-          judge(comparison, { name: `Sluice, ${at}`, ours: 'sluice', baseline: 'article', as: 'speed', goal }),
-          judge(comparison, {
-            name: `Sluice, ${at}, against rate-limiter-flexible`,
-            ours: 'sluice',
-            baseline: 'flexible',
-            as: 'speed',
-            goal: { atLeast: 1 },
-          }),
-          ...OURS.map(([whose, ours]) =>
-            judge(comparison, { name: `${whose}, ${at}, against one prepared UPDATE`, ours, baseline: 'update', as: 'speed' }),
-          ),
-        )
-        notes.push(`${at}:`, comparison.table)
-      }
-      return { readings, notes }
-    },
-  }
+function againstArticle(comparison: Comparison<(typeof WAYS)[number]>, at: string, goal: Goal): Reading[] {
+  return [
+    judge(comparison, { name: `bare, ${at}`, ours: 'bare', baseline: 'article', as: 'speed' }),
+    judge(comparison, { name: `coalescing, ${at}`, ours: 'coalescing', baseline: 'article', as: 'speed', goal }),
+    judge(comparison, { name: `Sluice, ${at}`, ours: 'sluice', baseline: 'article', as: 'speed', goal }),
+    judge(comparison, { name: `its function of the same name, ${at}`, ours: 'compat', baseline: 'article', as: 'speed' }),
+    judge(comparison, {
+      name: `Sluice, ${at}, against rate-limiter-flexible`,
+      ours: 'sluice',
+      baseline: 'flexible',
+      as: 'speed',
+      goal: { atLeast: 1 },
+    }),
+    ...OURS.map(([whose, ours]) =>
+      judge(comparison, { name: `${whose}, ${at}, against one prepared UPDATE`, ours, baseline: 'update', as: 'speed' }),
+    ),
+  ]
 }
 
-export const single: Part<PostgresOptions> = {
+export const single: Part = {
   name: 'single',
   title: 'one caller, one request after the other',
-  async run(options) {
+  async run(partOptions) {
+    const options = await onPostgres(partOptions)
     options.say('one connection')
-    const comparison = await compared(options, 1, 'one')
+    const comparison = await comparedOn(options, 1, WAYS)
     const goal = { atMost: 1.25 }
     return {
       readings: [
         judge(comparison, { name: 'bare', ours: 'bare', baseline: 'article', as: 'time', goal }),
         judge(comparison, { name: 'coalescing', ours: 'coalescing', baseline: 'article', as: 'time', goal }),
         judge(comparison, { name: 'Sluice', ours: 'sluice', baseline: 'article', as: 'time', goal }),
+        judge(comparison, { name: 'its function of the same name', ours: 'compat', baseline: 'article', as: 'time' }),
         judge(comparison, {
           name: 'Sluice, against rate-limiter-flexible',
           ours: 'sluice',
@@ -93,24 +101,39 @@ export const single: Part<PostgresOptions> = {
           judge(comparison, { name: `${whose}, against one prepared UPDATE`, ours, baseline: 'update', as: 'time' }),
         ),
       ],
-      notes: [comparison.table],
+      tables: [comparison.table],
     }
   },
 }
 
-async function compared(options: PostgresOptions, callers: number, keys: 'one' | 'many') {
+/** Compares ways on one hot key, all allowed. The first is the baseline of the table. */
+export async function comparedOn<Name extends WayName>(
+  options: PostgresOptions,
+  callers: number,
+  ways: readonly Name[],
+): Promise<Comparison<Name>> {
+  return (await comparedUnder(options, ALLOWED, { callers, keys: 1, ways })).comparison
+}
+
+/** Compares ways under a load. The first is the baseline of the table. */
+export async function comparedUnder<Name extends WayName>(
+  options: PostgresOptions,
+  profile: Profile,
+  load: Pick<LanesInput, 'callers' | 'keys'> & { readonly ways: readonly Name[] },
+): Promise<{ readonly comparison: Comparison<Name>; readonly result: LanesResult }> {
   const { url, seconds } = options
-  const { tokens, per, burst } = ALLOWED
+  const { tokens, per, burst } = profile
   const input: LanesInput = {
     url,
     seconds: seconds * 2,
     batchMs: Math.min(BATCH_MS, seconds * 20),
     warmUpMs: seconds * WARM_UP_MS,
     quota: { tokens, per, burst },
-    callers,
-    keys,
-    ways: WAYS,
+    ...load,
   }
-  const timed = await inChild<CallersTimed[]>('ways', input, { ...options, family: 'postgres' })
-  return comparisonOf(ALLOWED, WAYS, timed)
+  const result = await inChild<LanesResult>('ways', input, { ...options, family: 'postgres' })
+  const grantOf = postgresGrants(url, options)
+  const known: LaneKnown[] = []
+  for (const way of load.ways) known.push({ kind: POSTGRES_WAYS[way].kind, grant: await grantOf(way) })
+  return { comparison: comparisonOf(profile, load.ways, result.timed, known), result }
 }

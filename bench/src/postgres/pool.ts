@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Without one the store warns on stderr. It is long, so that it changes nothing that is measured. */
+/** A statement timeout, because without one the store warns on stderr. It is so long that it affects no measurement. */
 const TIMEOUT = '-c statement_timeout=60s'
 
 /** A pool whose connections use a schema that is created for it. */

@@ -1,67 +1,66 @@
-import pg from 'pg'
-import { createLimiter, tokenBucket } from 'sluice'
-import { pg as port, postgresStore } from 'sluice/postgres'
-import { type RingName, RINGS } from '../redis/rings.ts'
-import { makeArticle, takeToken } from './article.ts'
-import { poolIn } from './pool.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Quota } from '../contestants/contestant.ts'
+import { spreadOf, type Spread } from '../result/statistics.ts'
+import { type PlaceInput, placeOf } from './place.ts'
+import { POSTGRES_WAYS } from './ways.ts'
 
-export interface SessionsInput {
-  readonly url: string
+export interface SessionsInput extends PlaceInput {
   readonly seconds: number
-  readonly isolation: 'read committed' | 'serializable'
-  readonly way: 'article' | 'bare' | 'sluice'
 }
 
 export interface SessionsResult {
   readonly total: number
-  readonly perSecond: number
-  /** SQLSTATE, or what a decision says -> how often. */
+  readonly denied: number
+  /** Decided calls a second: the quartiles over tenths of the time. */
+  readonly perSecond: Spread
+  /** The number of failures by SQLSTATE, or by the cause in a decision. */
   readonly failures: Readonly<Record<string, number>>
 }
 
-/** The article's test of its function: eight sessions, each as fast as it is answered, 1000 tokens a second for an hour. */
-const SESSIONS = 8
-const REFILL = 1_000
-const WINDOW = 3_600
+/** The article's test: eight sessions that call again as soon as they are answered, 1000 tokens a second, and a window of an hour. */
+export const SESSIONS = 8
+const QUOTA: Quota = { tokens: 1_000, per: '1s', burst: 3_600_000 }
+const SLICES = 10
 
-/** Sessions with a connection each; one that fails tries again. */
-export async function runSessions({ url, seconds, isolation, way }: SessionsInput): Promise<SessionsResult> {
-  const schema = `sessions_${way}_${isolation.replace(' ', '_')}`
-  const pool = await poolIn(url, schema, SESSIONS, `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`)
-  const failures: Record<string, number> = {}
-  const failed = (what: string): void => {
-    failures[what] = (failures[what] ?? 0) + 1
-  }
-  let total = 0
-  const invoke = way === 'article' ? await articleSession(pool, failed) : await sluiceSession(pool, way, failed)
-  const started = performance.now()
-  const session = async (): Promise<void> => {
-    while (performance.now() < started + seconds * 1_000) {
-      await invoke()
-      total += 1
+/** Runs sessions with a connection each. A session whose call failed calls again, where the article's sessions end. */
+export async function runSessions({ seconds, ...input }: SessionsInput): Promise<SessionsResult> {
+  const way = POSTGRES_WAYS[input.way]
+  const place = await placeOf(input, 'sessions')
+  const pool = place.pool(SESSIONS)
+  try {
+    await way.prepare(pool, QUOTA)
+    const running = await way.open(pool, QUOTA)
+    const failures: Record<string, number> = {}
+    const slices = Array.from({ length: SLICES }, () => 0)
+    let [total, denied] = [0, 0]
+    const started = performance.now()
+    const sliceMs = (seconds * 1_000) / SLICES
+    const session = async (): Promise<void> => {
+      while (performance.now() < started + seconds * 1_000) {
+        total += 1
+        try {
+          if (!(await running.invoke('user1'))) denied += 1
+          // What is answered after the end belongs to no slice.
+          const slice = Math.floor((performance.now() - started) / sliceMs)
+          if (slice < SLICES) (slices[slice] as number) += 1
+        } catch (error) {
+          const code = failureOf(error)
+          failures[code] = (failures[code] ?? 0) + 1
+          await nextTurn()
+        }
+      }
     }
-  }
-  await Promise.all(Array.from({ length: SESSIONS }, session))
-  const elapsed = performance.now() - started
-  await pool.end()
-  return { total, perSecond: (total / elapsed) * 1_000, failures }
-}
-
-async function articleSession(pool: pg.Pool, failed: (what: string) => void): Promise<() => Promise<void>> {
-  await makeArticle(pool)
-  return async () => {
-    await takeToken(pool, 'user1', REFILL, WINDOW).catch((error: unknown) =>
-      failed(error instanceof pg.DatabaseError ? `${error.code}` : String(error)),
-    )
+    await Promise.all(Array.from({ length: SESSIONS }, session))
+    await running.close()
+    return { total, denied, perSecond: spreadOf(slices.map((count) => (count / sliceMs) * 1_000)), failures }
+  } finally {
+    await pool.end()
+    await place.drop()
   }
 }
 
-async function sluiceSession(pool: pg.Pool, ring: RingName, failed: (what: string) => void): Promise<() => Promise<void>> {
-  const store = postgresStore({ client: port(pool), ring: RINGS[ring] })
-  await store.migrate()
-  const limiter = createLimiter({ limit: tokenBucket({ rate: `${REFILL}/s`, burst: REFILL * WINDOW }), store })
-  return async () => {
-    const { outcome, degraded } = await limiter.check('user1')
-    if (outcome === 'undecided') failed(`undecided, ${degraded.kind}`)
-  }
+/** The SQLSTATE of a failure, or the cause in a decision. */
+export function failureOf(error: unknown): string {
+  const { code } = error as { code?: unknown }
+  return typeof code === 'string' ? code : String(error)
 }

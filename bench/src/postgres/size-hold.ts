@@ -9,7 +9,10 @@ export interface SizeInput {
 }
 
 export interface SizeResult {
-  /** Bytes a key of the table with its map and its free space, and of its indexes: once made, and after as many updates as half the keys. */
+  /**
+   * Bytes per key of the table (with its maps and free space) and of its indexes: after the inserts (`made`), and after updates of half as
+   * many keys (`updated`).
+   */
   readonly made: { readonly table: number; readonly index: number }
   readonly updated: { readonly table: number; readonly index: number }
   readonly updates: number
@@ -18,9 +21,9 @@ export interface SizeResult {
 
 const BATCH = 500
 
-/** Keys with an identity of 24 characters, each charged once, then half as many of them by chance. */
+/** Charges each key once, then half as many random ones. Each key has an identity of 24 characters. */
 export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
-  // How fast a disk takes what was written does not change how large it is.
+  // Faster commits are allowed, because they do not change the size.
   const pool = await poolIn(url, 'size', 1, '-c synchronous_commit=off')
   const store = postgresStore({ client: pg(pool), ring: false, sweepEveryMs: 0 })
   await store.migrate()
@@ -41,7 +44,7 @@ export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
     await store.decide(Array.from({ length: BATCH }, () => group(Math.floor(Math.random() * keys))))
   }
   const updated = await weigh()
-  // Backends report their counts when they end, or once a second.
+  // Ends the backends, because they report their counts once a second, or when they end.
   await pool.end()
   const reader = new pgDriver.Pool({ connectionString: url, max: 1 })
   const { rows } = await reader.query<{ updates: string; hot: string }>(

@@ -1,26 +1,65 @@
-import { createLimiter, tokenBucket } from 'sluice'
-import { pg, postgresStore } from 'sluice/postgres'
+import { createLimiter, type Degraded, tokenBucket } from 'sluice'
+import { type Concurrency, pg, postgresStore } from 'sluice/postgres'
+import type { TraceEntry } from 'sluice/testing'
+import { groupsUnder } from '../contestants/groups.ts'
+import { listening } from '../contestants/sluice.ts'
 import { type RingName, RINGS } from '../redis/rings.ts'
-import type { Way } from './way.ts'
+import { SPENT, type Way } from './way.ts'
 
-/** As it is published. Deadlines are the defaults everywhere: a request that is late is undecided, and counted as such. */
+const FILLED_AT_ONCE = 500
+/** Milliseconds: long enough for every batch of rows, on any machine. */
+const FILL_MS = 60_000
+
+/** A request without a decision. Its code is the cause; the other ways have an SQLSTATE there. */
+class Undecided extends Error {
+  override readonly name = 'Undecided'
+  readonly code: string
+
+  constructor({ kind, message }: Degraded) {
+    super(message)
+    this.code = `undecided, ${kind}`
+  }
+}
+
+/**
+ * Sluice as it is published. All ways of Sluice have the default deadline. A request that misses it is undecided, and is counted as an
+ * error.
+ */
 export const sluice: Way = sluiceWith('Sluice', 'sluice')
 export const bare: Way = sluiceWith('Sluice, bare', 'bare')
 export const coalescing: Way = sluiceWith('Sluice, coalescing', 'coalescing')
+/** With plain statements instead of functions and locks, for databases that only speak PostgreSQL's protocol. */
+export const swap: Way = sluiceWith('Sluice, compare-and-swap', 'sluice', 'compare-and-swap')
+export const bareSwap: Way = sluiceWith('Sluice, compare-and-swap, bare', 'bare', 'compare-and-swap')
 
-function sluiceWith(name: string, ring: RingName): Way {
+function sluiceWith(name: string, ring: RingName, concurrency: Concurrency = 'lock'): Way {
   return {
     name,
-    prepare: (pool) => postgresStore({ client: pg(pool) }).migrate(),
-    open: async (pool, { tokens, per, burst }) => {
+    kind: 'ours',
+    instants: 'own',
+    prepare: (pool) => postgresStore({ client: pg(pool), concurrency }).migrate(),
+    fill: async (pool, quota, keys) => {
+      const store = postgresStore({ client: pg(pool), concurrency, ring: false })
+      const groupOf = groupsUnder(quota, quota.burst * SPENT)
+      for (let from = 0; from < keys.length; from += FILLED_AT_ONCE) {
+        const groups = keys.slice(from, from + FILLED_AT_ONCE).map(groupOf)
+        for (const { failure } of await store.decide(groups, { deadline: performance.now() + FILL_MS }))
+          if (failure !== undefined) throw failure
+      }
+      await store.close()
+    },
+    open: async (pool, { tokens, per, burst }, { note = false } = {}) => {
       const limit = tokenBucket({ rate: { tokens, per }, burst })
-      const store = postgresStore({ client: pg(pool), ring: RINGS[ring] })
+      const admitted: TraceEntry[] = []
+      const opened = postgresStore({ client: pg(pool), concurrency, ring: RINGS[ring] })
+      const store = note ? listening(opened, admitted) : opened
       const limiter = createLimiter({ name: 'bench', limit, store })
       await limiter.ready()
       return {
+        ...(note ? { admitted } : {}),
         invoke: async (key) => {
           const decision = await limiter.check(key)
-          if (decision.outcome === 'undecided') throw new Error(decision.degraded.message)
+          if (decision.outcome === 'undecided') throw new Undecided(decision.degraded)
           return decision.allowed
         },
         close: async () => {

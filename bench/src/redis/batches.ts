@@ -1,34 +1,35 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { scheduleOf } from '../processor.ts'
+import { processorMs, scheduleOf } from '../machine/processor.ts'
 import type { Sent } from '../wire.ts'
-import type { Batch, LaneHandle } from './rounds.ts'
+import { sampleOf, type SampledLane } from './samples.ts'
+import type { Batch } from './rounds.ts'
 
-/** Callers that call again as soon as they are answered. */
+/** A lane of callers that call again as soon as they are answered. */
 export interface CallersLane {
   readonly name: string
   readonly callers: number
   invoke(caller: number): Promise<unknown>
-  /** Whether the answer lets the request pass. @throws where nothing was decided */
+  /** Whether the answer lets the request pass. @throws if nothing was decided */
   passed(answer: unknown): boolean
   sent(): Sent
 }
 
 export interface BatchOptions {
-  /** The server's process, where one thread of it does the work. Left out, its processor time is not known. */
+  /** The pid of the server, if one thread of it does the work. Absent: the server's processor time is not known. */
   readonly pid?: number
-  /** A batch is as many requests as take the lane about so long. */
+  /** The length of a batch: it has as many requests as the lane makes in about this time. */
   readonly batchMs: number
-  /** How long the lane runs before its first batch, in processor time: the compiler has then seen what it will see. */
+  /** How long the lane runs before its first batch, in processor time, so that its code is compiled. */
   readonly warmUpMs: number
 }
 
-/** So many times its processor time a lane may take to warm up. */
+/** The warm-up may take at most this many times its processor time. */
 const PATIENCE = 2
-/** A batch begins with a part of it that is not counted. */
+/** Before each batch, this fraction (1 / RUN_IN) of its requests runs without being counted. */
 const RUN_IN = 4
 
-/** A lane in this process. Requests are counted beforehand, so that no caller looks at the clock. */
-export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOptions): LaneHandle {
+/** Makes a lane in this process. The number of requests in a batch is fixed beforehand, so that no caller reads the clock. */
+export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOptions): SampledLane {
   const server = pid === undefined ? undefined : scheduleOf(pid)
   const least = lane.callers * 2
   let calls = least
@@ -42,14 +43,14 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
       while (processorMs(spentBefore) < warmUpMs && performance.now() < until) {
         const started = performance.now()
         await spend(lane, calls)
-        // A batch may be slow for many reasons, and quick for one.
+        // The shortest time counts, because other load can only make a batch slower.
         quickest = Math.min(quickest, (performance.now() - started) / calls)
-        // Cold batches are slow: a lane grows at most tenfold at a time.
+        // The first batches are slow and say little, so the number grows at most tenfold at a time.
         calls = Math.max(least, Math.min(Math.round(batchMs / quickest), calls * 10))
       }
     },
     async batch() {
-      // What a lane let go of while others had their turn it takes up again before time counts.
+      // An uncounted part first. During the turns of others a lane may have lost leases or caches, which it gets again here.
       await spend(lane, Math.ceil(calls / RUN_IN))
       const before = { trips: lane.sent().calls, ran: server?.().ran ?? 0, processor: process.cpuUsage() }
       const started = performance.now()
@@ -62,15 +63,14 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
       const round = { wall: wall / decided, client: client / decided, server: served / decided }
       return { round, total: calls, trips, ...spent }
     },
+    async sample() {
+      await spend(lane, Math.ceil(calls / RUN_IN))
+      return sampleOf(lane, calls, spend)
+    },
   }
 }
 
-function processorMs(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1e3
-}
-
-/** So many requests, shared by the callers; errors are counted by their message. */
+/** Makes this many requests, shared by the callers. Errors are counted by message. */
 async function spend({ callers, invoke, passed }: CallersLane, calls: number): Promise<Pick<Batch, 'allowed' | 'errors' | 'reasons'>> {
   let [left, allowed, errors] = [calls, 0, 0]
   const reasons = new Map<string, number>()
@@ -83,7 +83,7 @@ async function spend({ callers, invoke, passed }: CallersLane, calls: number): P
         errors += 1
         const message = error instanceof Error ? error.message : String(error)
         reasons.set(message, (reasons.get(message) ?? 0) + 1)
-        // What refuses at once would otherwise keep the loop busy, and nothing else would ever happen.
+        // Lets other work run. A lane that rejects at once would otherwise keep the event loop busy forever.
         await nextTurn()
       }
     }

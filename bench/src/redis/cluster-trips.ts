@@ -12,11 +12,11 @@ export interface TripsInput {
 }
 
 export interface TripsResult {
-  /** Programs that all nodes together ran for one request. */
+  /** The programs that all nodes ran, per request. */
   readonly trips: number
   readonly microseconds: number
   readonly refused: number
-  /** Requests without an answer from the store. */
+  /** Requests that the store did not decide. */
   readonly undecided: number
 }
 
@@ -53,8 +53,8 @@ export async function countTrips({ urls, callers, requests, ring }: TripsInput):
   }
   const programs = async (): Promise<number> => (await Promise.all(nodes.map(programStats))).reduce((sum, { calls }) => sum + calls, 0)
   await spend(requests)
-  // The first requests found out where the slots are.
-  undecided = 0
+  // Starts counting here, because the first requests had to find the nodes of the slots.
+  ;[refused, undecided] = [0, 0]
   const before = await programs()
   const started = performance.now()
   await spend(requests)

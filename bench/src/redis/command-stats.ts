@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis'
 
-/** What a server says of the programs it ran so far, EVALSHA and EVAL together. */
+/** The statistics of the programs that a server has run so far, EVALSHA and EVAL together. */
 export interface ProgramStats {
   readonly calls: number
-  /** Microseconds, those of the commands within them included. */
+  /** Microseconds, with the commands that the programs called. */
   readonly micros: number
 }
 

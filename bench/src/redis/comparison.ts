@@ -1,83 +1,119 @@
-import { type Profile, wrongAnswersOf } from '../embedded/profiles.ts'
-import type { Floor, Goal, Reading } from '../reading.ts'
-import { amount } from '../reading-text.ts'
-import { figure, percent, table } from '../report.ts'
-import { median, ratiosOf } from '../statistics.ts'
+import type { ContestantKind } from '../contestants/contestant.ts'
+import { type Profile, wrongAnswersOf } from '../profiles.ts'
+import type { Floor, Goal, Reading } from '../result/reading.ts'
+import { amount } from '../render/cells.ts'
+import { figure, percent } from '../render/columns.ts'
+import { median, ratiosOf, spreadOf } from '../result/statistics.ts'
+import type { Column, Row, Table } from '../result/table.ts'
 import type { Grant } from './grants.ts'
-import type { LaneInput } from './lane-input.ts'
+import { type LaneInput, type LanePlace, sharingOf } from './lane-input.ts'
 import type { RedisOptions } from './redis-part.ts'
 import { openLane, type RemoteLane } from './remote-lane.ts'
 import { type CallersTimed, interleaveLanes, type Round } from './rounds.ts'
-import type { Way } from './ways.ts'
+import { type Way, wayOf } from './ways.ts'
 
 /**
- * How long a lane's batch takes, in milliseconds: long compared with a turn of the event loop, short compared with whatever else the
- * machine does.
+ * The length of a lane's batch in milliseconds: long compared with a turn of the event loop, short compared with phases of other load on
+ * the machine.
  */
 const BATCH_MS = 30
 /**
- * So much longer is the batch of a lane that holds something, a lease or something for every caller: it takes it up again after each pause.
+ * The factor for batches of lanes with leases, or with a key for each caller. After a pause such a lane needs time to get its leases again.
  */
 const LONGER = 4
-/** How long each lane runs before, in milliseconds for each second of the comparison. */
-const WARM_UP_MS = 900
+/** The warm-up of each lane, in milliseconds for each second of the comparison; more for a short one, whose code would still be cold. */
+const [WARM_UP_MS, MIN_WARM_UP_MS] = [900, 600]
 
-const FLOORS: readonly Way[] = ['empty-joined', 'clock', 'clock-denied']
-
-/** A lane as it was measured, with the audit of its way; floors and engines have none. */
+/** The measurements of a lane, with the audit of its way. Floors have none. */
 export interface Lane extends CallersTimed {
-  readonly grant: Grant | undefined
+  readonly kind: ContestantKind
+  readonly grant: Pick<Grant, 'overGrantPercent'> | undefined
+  /** Why there is no audit. */
+  readonly notAudited?: string
 }
 
-/** Lanes that were measured side by side, by the caller's names for them. */
+/** Lanes that were measured in the same rounds, by the names that the caller gave them. */
 export interface Comparison<Name extends string> {
   readonly profile: Profile
   readonly lanes: Readonly<Record<Name, Lane>>
-  /** Every lane with its times, trips to the server, errors and over-grant. */
-  readonly table: string
+  /** All lanes with their times, round trips, errors and over-grant. */
+  readonly table: Table
 }
 
 function holds(input: LaneInput): boolean {
+  if ('mixed' in input) return input.mixed === 'leases'
   return 'keys' in input && (input.keys === 'own' || input.way === 'leases' || input.way === 'leases-store')
 }
 
-/** Measures lanes side by side, each in a process of its own. */
+/** Measures lanes in the same rounds, each in a process of its own. */
 export async function compare<Name extends string>(
   options: RedisOptions,
   profile: Profile,
   issued: Readonly<Record<Name, LaneInput>>,
 ): Promise<Comparison<Name>> {
-  const { server, seconds, grantOf } = options
-  const { tokens, per, burst } = profile
-  const inputs = Object.entries<LaneInput>(issued)
-  const opened: RemoteLane[] = []
-  for (const [index, [, input]] of inputs.entries()) {
-    const place = {
-      url: server.url,
-      pid: server.pid,
-      batchMs: Math.min(BATCH_MS, seconds * 20) * (holds(input) ? LONGER : 1),
-      warmUpMs: seconds * WARM_UP_MS,
-      quota: { tokens, per, burst },
-      space: `lane${index}`,
-    }
-    opened.push(await openLane(input, place, options))
-  }
+  const { seconds, grantOf } = options
+  const inputs = Object.values<LaneInput>(issued)
+  const opened = await openLanes(options, profile, inputs)
   const timed = await interleaveLanes(opened, seconds, 2)
   for (const lane of opened) await lane.close()
-  const grants: (Grant | undefined)[] = []
-  for (const [, input] of inputs) grants.push('way' in input && !FLOORS.includes(input.way) ? await grantOf(input.way) : undefined)
-  return comparisonOf(profile, Object.keys(issued) as Name[], timed, grants)
+  const known: LaneKnown[] = []
+  for (const input of inputs) known.push(await knownOf(input, grantOf))
+  return comparisonOf(profile, Object.keys(issued) as Name[], timed, known)
 }
 
-/** Lanes that were measured side by side, by their names. */
+/** Opens lanes under the limit of a profile, each in a process of its own. */
+export async function openLanes(
+  { server, seconds, atEnd }: Pick<RedisOptions, 'server' | 'seconds' | 'atEnd'>,
+  { tokens, per, burst }: Profile,
+  inputs: readonly LaneInput[],
+): Promise<RemoteLane[]> {
+  const opened: RemoteLane[] = []
+  const placeOf = (input: LaneInput, index: number): LanePlace => ({
+    url: server.url,
+    pid: server.pid,
+    batchMs: Math.min(BATCH_MS, seconds * 20) * (holds(input) ? LONGER : 1),
+    warmUpMs: Math.max(seconds * WARM_UP_MS, Math.min(MIN_WARM_UP_MS, seconds * 3_000)),
+    quota: { tokens, per, burst },
+    space: `lane${index}`,
+  })
+  // Processes start by twos: a start is mostly work of its own.
+  for (let from = 0; from < inputs.length; from += 2) {
+    const some = inputs.slice(from, from + 2)
+    opened.push(...(await Promise.all(some.map((input, offset) => openLane(input, placeOf(input, from + offset), { atEnd })))))
+  }
+  return opened
+}
+
+/** The way whose audit is that of the lane: a policy has the store of its ring. */
+function wayNameOf(input: LaneInput): Way {
+  if ('way' in input) return input.way
+  if ('held' in input) return 'sluice'
+  return 'mixed' in input ? input.mixed : input.ring
+}
+
+/** What is known of a lane in addition to its times. */
+export type LaneKnown = Pick<Lane, 'kind' | 'grant' | 'notAudited'>
+
+/** Audits the way of a lane with the callers that can meet on a key there: one caller alone cannot race. */
+export async function knownOf(input: LaneInput, grantOf: RedisOptions['grantOf']): Promise<LaneKnown> {
+  const way = wayNameOf(input)
+  const { kind } = wayOf(way)
+  return { kind, grant: kind === 'floor' ? undefined : await grantOf(way, { callers: sharingOf(input) }) }
+}
+
+/** Makes the comparison of lanes that were measured in the same rounds. The first lane is the baseline of the table. */
 export function comparisonOf<Name extends string>(
   profile: Profile,
   names: readonly Name[],
   timed: readonly CallersTimed[],
-  grants: readonly (Grant | undefined)[] = [],
+  known: readonly LaneKnown[],
 ): Comparison<Name> {
-  const lanes = names.map((name, index): [Name, Lane] => [name, { ...(timed[index] as CallersTimed), grant: grants[index] }])
-  return { profile, lanes: Object.fromEntries(lanes) as Record<Name, Lane>, table: laneTable(lanes.map(([, lane]) => lane)) }
+  const lanes = names.map((name, index): [Name, Lane] => [name, { ...(timed[index] as CallersTimed), ...(known[index] as LaneKnown) }])
+  const table = laneTable(
+    profile,
+    lanes.map(([, lane]) => lane),
+  )
+  return { profile, lanes: Object.fromEntries(lanes) as Record<Name, Lane>, table }
 }
 
 export interface Judged<Name extends string> {
@@ -85,12 +121,12 @@ export interface Judged<Name extends string> {
   readonly ours: Name
   readonly baseline: Name
   readonly floor?: Name
-  /** `speed`: decisions a second as a multiple of the baseline's; `time`: the time of one as a multiple of it. */
+  /** `speed`: decisions a second as a multiple of the baseline's. `time`: the time of a decision as a multiple of the baseline's. */
   readonly as: 'speed' | 'time'
   readonly goal?: Goal
 }
 
-/** One lane held against another of the same rounds. */
+/** Compares a lane with its baseline of the same rounds. */
 export function judge<Name extends string>({ profile, lanes }: Comparison<Name>, judged: Judged<Name>): Reading {
   const { name, as } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
@@ -115,13 +151,13 @@ export function judge<Name extends string>({ profile, lanes }: Comparison<Name>,
     baseline: `${baseline.name} ${microseconds(baseline)}`,
     processor: ratio(ours, processorOf),
     ...floor,
-    // A request without an answer is neither: it is counted as an error in the table of lanes.
+    // A request without an answer is not a wrong answer. The table of lanes counts it as an error.
     wrongAnswers: wrongAnswersOf(profile, { calls: total - errors, allowed }),
     ...(ours.grant === undefined ? {} : { overGrantPercent: ours.grant.overGrantPercent }),
   }
 }
 
-/** How many trips to the server a request of this lane took. */
+/** The round trips to the server per request of a lane. */
 export function storeCalls<Name extends string>({ lanes, profile }: Comparison<Name>, judged: Omit<Judged<Name>, 'as' | 'floor'>): Reading {
   const { name } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
@@ -142,19 +178,44 @@ function microseconds({ rounds }: Lane): string {
   return amount(median(rounds.map(wallOf)) / 1e3, 'us')
 }
 
-function laneTable(lanes: readonly Lane[]): string {
-  const heading = ['way', 'callers', 'us/request', 'cpu client', 'cpu server', 'calls/request', 'undecided', 'over-grant']
-  const rows = lanes.map(({ name, callers, rounds, storeCalls: calls, errors, total, grant }) => [
-    name,
-    figure(callers),
-    ...(['wall', 'client', 'server'] as const).map((key) => {
-      const micros = median(rounds.map((round) => round[key])) / 1e3
-      // A server of several processes does not report it.
-      return key === 'server' && micros === 0 ? '' : figure(micros, 2)
-    }),
-    figure(calls, 3),
-    percent((errors / total) * 100),
-    grant === undefined ? '' : percent(grant.overGrantPercent),
-  ])
-  return table(heading, rows)
+const COLUMNS: readonly Column[] = [
+  { key: 'callers', title: 'callers' },
+  { key: 'time', title: 'a request', unit: 'us' },
+  { key: 'ratio', title: 'against the first', unit: 'x' },
+  { key: 'client', title: 'cpu client', unit: 'us' },
+  { key: 'server', title: 'cpu server', unit: 'us' },
+  { key: 'calls', title: 'calls a request', decimals: 3 },
+  { key: 'undecided', title: 'undecided', unit: '%' },
+]
+
+function laneTable(profile: Profile, lanes: readonly Lane[]): Table {
+  const [first] = lanes
+  return {
+    name: 'lanes',
+    title: `all ways, ${profile.name}`,
+    columns: COLUMNS,
+    rows: lanes.map((lane) => laneRow(profile, lane, first as Lane)),
+    rank: { column: 'time', best: 'least' },
+    notes: ['Time that passed for each request, while those of other callers were under way; medians and quartiles of the rounds.'],
+  }
+}
+
+function laneRow(profile: Profile, lane: Lane, first: Lane): Row {
+  const { name, kind, rounds, callers, storeCalls: calls, errors, total, allowed, grant, notAudited = 'not requested', disturbed } = lane
+  const micros = (of: (round: Round) => number): number[] => rounds.map((round) => of(round) / 1e3)
+  const server = median(micros((round) => round.server))
+  const cells = {
+    callers,
+    time: spreadOf(micros(wallOf)),
+    ratio: ratiosOf(rounds.map(wallOf), first.rounds.map(wallOf)),
+    client: median(micros(({ client }) => client)),
+    // Empty if the server's processor time is not known, as for a server of several processes.
+    server: server === 0 ? undefined : server,
+    calls,
+    undecided: (errors / total) * 100,
+  }
+  const doubt = disturbed === undefined ? {} : { disturbed }
+  if (kind === 'floor') return { name, kind, cells, ...doubt }
+  const wrongAnswers = wrongAnswersOf(profile, { calls: total - errors, allowed })
+  return { name, kind, cells, overGrant: grant?.overGrantPercent ?? { notAudited }, wrongAnswers, ...doubt }
 }

@@ -1,8 +1,8 @@
-import { DENIED } from '../embedded/profiles.ts'
+import { DENIED } from '../profiles.ts'
 import { compare, judge } from './comparison.ts'
 import type { RedisPart } from './redis-part.ts'
 
-/** A client that continues to send requests after it was refused. */
+/** Measures clients that go on sending requests after they were denied. */
 export const denied: RedisPart = {
   name: 'denied',
   title: 'a denied flood on one key, 64 callers, against one EVALSHA per decision',
@@ -26,7 +26,7 @@ export const denied: RedisPart = {
         judge(comparison, { name: 'Sluice', ours: 'sluice', baseline: 'lua', floor: 'clock', as: 'speed' }),
         judge(comparison, { name: 'denied-cache against a peer that blocks in memory', ours: 'cache', baseline: 'blocking', as: 'speed' }),
       ],
-      notes: [comparison.table],
+      tables: [comparison.table],
     }
   },
 }

@@ -1,34 +1,45 @@
 import type { Audit } from 'sluice/testing'
-import { measureOverGrant } from '../over-grant.ts'
+import { measureOverGrant, percentOf } from '../over-grant.ts'
 import { type Way, wayOf } from './ways.ts'
 
-/** Burst 10, 10 a second, 64 callers on one key: the over-grant test of Benchmarking Token Bucket Rate Limiters. */
-export const GRANT = { callers: 64, rate: 10, burst: 10 } as const
+/** Burst 10 and 10 a second: the over-grant test of Benchmarking Token Bucket Rate Limiters. */
+const GRANT = { rate: 10, burst: 10 } as const
 
 export interface GrantInput {
   readonly url: string
   readonly seconds: number
   readonly way: Way
+  /** Callers on the one key. */
+  readonly callers: number
 }
 
-/** What a way let through on one key, audited over every interval of the server's clock. */
+/** The requests that a way allowed on one key, audited over every interval by the server's clock. */
 export interface Grant {
   readonly name: string
   readonly allowed: number
   readonly total: number
   readonly errors: number
+  /** burst + rate * the requested seconds, and by the seconds that really passed. */
+  readonly nominalMaximum: number
+  readonly maximum: number
+  /** `allowed` compared with `nominalMaximum`; below 0 if fewer were allowed. */
+  readonly overNominalPercent: number
+  /** Connections to the server. */
+  readonly connections: number
+  /** Milliseconds from the first admission by the server's clock until each of the first admissions, in order. */
+  readonly times: readonly number[]
   readonly overGrantPercent: number
   readonly audit: Audit
 }
 
-export async function auditGrant({ url, seconds, way }: GrantInput): Promise<Grant> {
+export async function auditGrant({ url, seconds, way, callers }: GrantInput): Promise<Grant> {
   const contestant = wayOf(way)
-  const { allowed, total, errors, audit } = await measureOverGrant(contestant, { url, seconds, audited: true, ...GRANT })
+  const { allowed, total, errors, maximum, nominalMaximum, overNominalPercent, connections, audit, times } = await measureOverGrant(
+    contestant,
+    { url, seconds, audited: true, callers, ...GRANT },
+  )
   if (audit === undefined) throw new Error(`${contestant.name} reported no instants`)
-  return { name: contestant.name, allowed, total, errors, overGrantPercent: percentOf(audit, contestant.instants === 'before'), audit }
-}
-
-/** Where instants may be a few commands early only whole requests count: nobody is accused for a fraction of one. */
-function percentOf({ overGrant, overGrantPercent, permitted }: Audit, rough: boolean): number {
-  return rough ? (Math.floor(overGrant) / permitted) * 100 : overGrantPercent
+  const overGrantPercent = percentOf(audit, contestant)
+  const counts = { total, allowed, errors, maximum, nominalMaximum, overNominalPercent }
+  return { name: contestant.name, ...counts, connections, overGrantPercent, audit, times }
 }

@@ -1,21 +1,22 @@
-import { ALLOWED } from '../embedded/profiles.ts'
+import { ALLOWED } from '../profiles.ts'
 import type { PartResult } from '../part.ts'
-import type { Reading } from '../reading.ts'
+import type { Reading } from '../result/reading.ts'
 import { compare, judge, storeCalls } from './comparison.ts'
 import type { RedisOptions, RedisPart } from './redis-part.ts'
 
-/** One key for all callers, and leases of a key for each caller. */
+/** Measures one key for all callers, and leases with a key for each caller. */
 export const hot: RedisPart = {
   name: 'hot',
   title: 'one hot key, against one EVALSHA per decision on a hash of two fields',
   async run(options) {
     const few = await judged(options)
+    if (options.depth === 'quick') return few
     const many = await crowd(options)
-    return { readings: [...few.readings, ...many.readings], notes: [...few.notes, ...many.notes] }
+    return { readings: [...few.readings, ...many.readings], tables: [...few.tables, ...many.tables] }
   },
 }
 
-async function judged(options: RedisOptions): Promise<PartResult> {
+async function judged(options: RedisOptions): Promise<Required<Pick<PartResult, 'readings' | 'tables'>>> {
   options.say('one key, 64 callers')
   const one = { callers: 64, keys: 'one' } as const
   const own = { callers: 64, keys: 'own' } as const
@@ -52,11 +53,11 @@ async function judged(options: RedisOptions): Promise<PartResult> {
     }),
     judge(comparison, { name: `Sluice, ${at}`, ours: 'sluice', ...lua }),
   ]
-  return { readings, notes: [`${at}:`, comparison.table] }
+  return { readings, tables: [{ ...comparison.table, name: at.replace(' ', '-'), title: at }] }
 }
 
-/** With more callers batches are larger; the goals are for 64. */
-async function crowd(options: RedisOptions): Promise<PartResult> {
+/** Measures 256 callers, whose batches are larger. The goals are for 64 callers. */
+async function crowd(options: RedisOptions): Promise<Required<Pick<PartResult, 'readings' | 'tables'>>> {
   options.say('one key, 256 callers')
   const one = { callers: 256, keys: 'one' } as const
   const comparison = await compare(options, ALLOWED, {
@@ -73,5 +74,5 @@ async function crowd(options: RedisOptions): Promise<PartResult> {
     judge(comparison, { name: `strict leases, ${at}`, ours: 'leases', ...lua }),
     storeCalls(comparison, { name: `strict leases, ${at}, store calls`, ours: 'leases', baseline: 'lua' }),
   ]
-  return { readings, notes: [`${at}:`, comparison.table] }
+  return { readings, tables: [{ ...comparison.table, name: at.replace(' ', '-'), title: at }] }
 }

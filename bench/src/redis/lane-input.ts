@@ -3,8 +3,11 @@ import type { BatchOptions, CallersLane } from './batches.ts'
 import type { Way } from './ways.ts'
 import type { RingName } from './rings.ts'
 
-/** `one`: all callers share a key; `own`: each has its own; `many`: 50,000 in turn, another one each time. */
-export type KeyPattern = 'one' | 'own' | 'many'
+/**
+ * `one`: all callers share a key. `own`: each caller has its own key. `many`: 50,000 keys in turn, so each request has another key. A
+ * number: a random one of so many keys.
+ */
+export type KeyPattern = 'one' | 'own' | 'many' | number
 
 /** A way of limiting, and its load. */
 export interface WayLane {
@@ -13,16 +16,36 @@ export interface WayLane {
   readonly keys: KeyPattern
 }
 
-/** A policy engine: of the rule `user` alone, or of `global`, `tenant`, `user` and `endpoint`. */
+/** A policy engine, with the rule `user` alone, or with `global`, `tenant`, `user` and `endpoint`. */
 export interface RulesLane {
   readonly rules: 1 | 4
   readonly ring: RingName
   readonly callers: number
 }
 
-export type LaneInput = WayLane | RulesLane
+/** A way under the mixed load, with three limits for each request. */
+export interface MixedLane {
+  readonly mixed: Way
+  readonly callers: number
+}
 
-/** The other parameters of a lane: the server, the quota, and a name of its own for its states. */
+/** What one request of a lane does: a check, a reservation with its settlement, or a slot that is taken and given back. */
+export type HeldWork = 'check' | 'reserve and settle' | 'slot'
+
+/** Our store with its ring, where each request holds something for a moment. */
+export interface HoldsLane {
+  readonly held: HeldWork
+  readonly callers: number
+}
+
+export type LaneInput = WayLane | RulesLane | MixedLane | HoldsLane
+
+/** The callers that can meet on one key. The audit of a lane has as many. */
+export function sharingOf(input: LaneInput): number {
+  return 'keys' in input && input.keys === 'own' ? 1 : input.callers
+}
+
+/** The other parameters of a lane: the server, the quota, and a name (`space`) that separates its states from others. */
 export interface LanePlace extends BatchOptions {
   readonly url: string
   readonly quota: Quota

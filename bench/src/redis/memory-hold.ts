@@ -3,6 +3,7 @@ import { ioredis, redisStore } from 'sluice/redis'
 import { perSecondOf, type Quota, TIME_TO_LIVE } from '../contestants/contestant.ts'
 import { PROGRAM } from '../contestants/lua.ts'
 import { groupsUnder } from '../contestants/groups.ts'
+import { usedMemory } from './used-memory.ts'
 
 export interface MemoryInput {
   readonly url: string
@@ -10,28 +11,28 @@ export interface MemoryInput {
   readonly quota: Quota
 }
 
-/** Bytes of Redis's memory for one key: its name, its value, its expiry and their places in the tables. */
+/** Bytes of Redis's memory for one key: its name, value and expiry, with their entries in Redis's tables. */
 export interface MemoryResult {
   readonly plain: number
-  /** The hash of two fields, under the names that the plain layout made. */
+  /** A hash of two fields, under the names of the plain layout. */
   readonly hash: number
-  /** An empty text with an expiry under the same names: what any value would cost. */
+  /** An empty text with an expiry, under the same names: the least that any value costs. */
   readonly empty: number
-  /** Undefined where the store has no packed layout. */
+  /** Absent if the store has no packed layout. */
   readonly packed?: { readonly bytes: number; readonly hashes: number }
-  /** A name of a key in Redis. */
+  /** An example of a key's name in Redis. */
   readonly example: string
   /** Decisions that were not allowed, though all may pass. */
   readonly refused: number
 }
 
-/** Every key is charged so often: a level then has a fraction, as it has in life. */
+/** Charges of every key. After two, a level has a fraction, as in normal use. */
 const CHARGES = 2
-/** What a charge takes of the burst: a state that is nearly full would be gone before it is weighed. */
+/** The share of the burst that a charge takes. A nearly full bucket would expire before its memory is measured. */
 const SHARE = 0.44
 const BATCH = 100
 
-/** Fills an empty server with one layout after the other; undefined where states were gone before they were weighed. */
+/** Fills an empty server with one layout after the other, and measures the memory. Undefined if states expired before the measurement. */
 export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<MemoryResult | undefined> {
   const client = new Redis(url)
   const identities = Array.from({ length: keys }, (_, index) => `user:${String(index).padStart(19, '0')}`)
@@ -52,7 +53,7 @@ export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<Memo
     await filling()
     return ((await usedMemory(client)) - before) / keys
   }
-  // Programs and buffers are there before the weighing begins.
+  // Loads programs and allocates buffers before the first measurement.
   await redisStore({ client: ioredis(client), ring: false }).ready()
   const plain = await weigh(() => fill('plain'))
   const names = await namesOf(client)
@@ -66,7 +67,7 @@ export async function weighKeys({ url, keys, quota }: MemoryInput): Promise<Memo
   const hashes = await client.dbsize()
   await client.flushall()
   await client.quit()
-  // A store that does not know the layout has one key for each state.
+  // A store without the packed layout has one key for each state.
   return { plain, hash, empty, ...(hashes < keys ? { packed: { bytes: packed, hashes } } : {}), example: names[0] as string, refused }
 }
 
@@ -91,9 +92,4 @@ async function namesOf(client: Redis): Promise<string[]> {
   const names: string[] = []
   for await (const some of client.scanStream({ count: 1_000 })) names.push(...(some as string[]))
   return [...new Set(names)]
-}
-
-async function usedMemory(client: Redis): Promise<number> {
-  const memory = await client.info('memory')
-  return Number(/^used_memory:(\d+)/m.exec(memory)?.[1])
 }

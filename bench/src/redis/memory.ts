@@ -1,14 +1,16 @@
 import type { Quota } from '../contestants/contestant.ts'
 import { inChild } from '../in-child.ts'
-import type { Reading } from '../reading.ts'
-import { amount } from '../reading-text.ts'
-import { figure } from '../report.ts'
+import type { Reading } from '../result/reading.ts'
+import { amount } from '../render/cells.ts'
+import { figure } from '../render/columns.ts'
+import { bytesTable } from './bytes.ts'
 import type { MemoryInput, MemoryResult } from './memory-hold.ts'
 import type { RedisPart } from './redis-part.ts'
 
-const KEYS = 100_000
+/** Both fill the tables of Redis to the same share of a power of two. */
+const KEYS = { quick: 25_000, full: 100_000 } as const
 
-/** Limits whose numbers take more and more room; their states live long enough to be weighed. */
+/** Limits whose numbers need more and more bytes. Their states live long enough to be measured. */
 const QUOTAS: readonly (readonly [name: string, quota: Quota])[] = [
   ['10/s, burst 150', { tokens: 10, per: '1s', burst: 150 }],
   ['100/min, burst 100', { tokens: 100, per: '1m', burst: 100 }],
@@ -18,17 +20,18 @@ const QUOTAS: readonly (readonly [name: string, quota: Quota])[] = [
 const PLAIN = { atMost: 0.85 }
 const PACKED = { atMost: 32 }
 
-/** What a key holds in Redis, its name and its expiry included. */
+/** Measures the memory of a key in Redis, with its name and its expiry. */
 export const memory: RedisPart = {
   name: 'memory',
-  title: `Redis's memory at ${figure(KEYS)} keys of 24 characters, name and expiry included`,
+  title: 'Redis’s memory for a key of 24 characters, name and expiry included',
   async run(options) {
-    const { server, say } = options
+    const { server, depth, say } = options
+    const keys = KEYS[depth]
     const readings: Reading[] = []
     let name = ''
-    for (const [profile, quota] of QUOTAS) {
-      say(`layouts of ${figure(KEYS)} keys, ${profile}`)
-      const input: MemoryInput = { url: server.url, keys: KEYS, quota }
+    for (const [profile, quota] of depth === 'quick' ? QUOTAS.slice(-1) : QUOTAS) {
+      say(`layouts of ${figure(keys)} keys, ${profile}`)
+      const input: MemoryInput = { url: server.url, keys, quota }
       const result = await inChild<MemoryResult | null>('memory', input, { ...options, family: 'redis' })
       if (result === null) {
         readings.push({
@@ -44,8 +47,9 @@ export const memory: RedisPart = {
     }
     return {
       readings,
+      tables: [await bytesTable(options)],
       notes: [
-        `Each key was charged twice, seconds apart, for 44 % of the burst; a name as it is in Redis: ${name}.`,
+        `${figure(keys)} keys. Each was charged twice, seconds apart, for 44 % of the burst; a name as it is in Redis: ${name}.`,
         'used_memory of the server with the keys, less what it was without.',
       ],
     }

@@ -1,8 +1,8 @@
-import { ALLOWED } from '../embedded/profiles.ts'
+import { ALLOWED } from '../profiles.ts'
 import { compare, judge } from './comparison.ts'
 import type { RedisPart } from './redis-part.ts'
 
-/** One caller, one request after the other: there is nothing to batch, and trying must cost nothing. */
+/** Measures one caller with one request after the other. Nothing can be batched, and the attempt must cost nothing. */
 export const oneCaller: RedisPart = {
   name: 'one-caller',
   title: 'one caller, against one EVALSHA per decision',
@@ -23,7 +23,7 @@ export const oneCaller: RedisPart = {
         judge(comparison, { name: 'coalescing', ours: 'coalescing', baseline: 'lua', floor: 'empty', as: 'time', goal }),
         judge(comparison, { name: 'Sluice', ours: 'sluice', baseline: 'lua', floor: 'empty', as: 'time', goal }),
       ],
-      notes: [comparison.table],
+      tables: [comparison.table],
     }
   },
 }

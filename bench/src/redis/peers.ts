@@ -1,46 +1,107 @@
-import { ALLOWED } from '../embedded/profiles.ts'
-import type { Reading } from '../reading.ts'
+import { type Profile, ALLOWED, ALLOWED_KEYS, DENIED } from '../profiles.ts'
+import type { PartResult } from '../part.ts'
+import type { Depth } from '../result/suite-result.ts'
+import type { Reading } from '../result/reading.ts'
+import type { Table } from '../result/table.ts'
+import { withBallast } from './ballast.ts'
 import { compare, judge } from './comparison.ts'
-import type { RedisPart } from './redis-part.ts'
+import type { LaneInput } from './lane-input.ts'
+import { HOT_LOAD, peerReadingName } from './peer-names.ts'
+import type { RedisOptions, RedisPart } from './redis-part.ts'
+import type { Way } from './ways.ts'
 
-/** Other libraries on the same server, in the same rounds. */
+/** A load under which the libraries are compared. */
+interface PeersLoad {
+  readonly name: string
+  readonly title: string
+  readonly profile: Profile
+  /** The keys that take turns, or `mixed` for three limits a request. */
+  readonly keys: number | 'mixed'
+  /** Whether only a full run measures it. */
+  readonly fullOnly?: true
+  /** Ways in addition to `EVERYWHERE`. */
+  readonly more?: readonly Way[]
+}
+
+/** The baseline is the first. */
+const EVERYWHERE: readonly Way[] = [
+  'lua',
+  'flexible',
+  'express-store',
+  'fastify-plugin',
+  'upstash',
+  'upstash-bucket',
+  'bare',
+  'sluice',
+  'leases',
+]
+const OTHERS: readonly Way[] = ['lua-article', 'lua-pipelined', 'multi-command', 'watch']
+const MIXED_PROFILE: Profile = { ...ALLOWED_KEYS, name: 'mixed application' }
+
+const LOADS: readonly PeersLoad[] = [
+  { name: 'hot', title: HOT_LOAD.title, profile: ALLOWED, keys: 1, more: OTHERS },
+  { name: 'keys-thousand', title: '1,000 keys at random', profile: ALLOWED_KEYS, keys: 1_000, fullOnly: true },
+  { name: 'keys-million', title: 'keys at random', profile: ALLOWED_KEYS, keys: 1_000_000, fullOnly: true },
+  { name: 'denied', title: 'a denied flood on one key', profile: DENIED, keys: 1, more: ['flexible-blocking', 'denied-cache'] },
+  {
+    name: 'mixed',
+    title: 'three limits a request, 80 % of the requests from 20 % of the users, 10 % denied',
+    profile: MIXED_PROFILE,
+    keys: 'mixed',
+  },
+]
+
+const CALLERS: Readonly<Record<Depth, readonly number[]>> = { quick: [64], full: [64, 1] }
+
+/** Measures other libraries on the same server, in the same rounds, under every load. */
 export const peers: RedisPart = {
   name: 'peers',
-  title: 'one hot key, 64 callers: other ways and other libraries',
+  title: 'other ways and other libraries, under five loads',
   async run(options) {
-    options.say('one key, 64 callers, ten ways')
-    const one = { callers: 64, keys: 'one' } as const
-    const comparison = await compare(options, ALLOWED, {
-      lua: { way: 'lua', ...one },
-      luaArticle: { way: 'lua-article', ...one },
-      luaPipelined: { way: 'lua-pipelined', ...one },
-      multiCommand: { way: 'multi-command', ...one },
-      watch: { way: 'watch', ...one },
-      flexible: { way: 'flexible', ...one },
-      expressStore: { way: 'express-store', ...one },
-      fastifyPlugin: { way: 'fastify-plugin', ...one },
-      bare: { way: 'bare', ...one },
-      sluice: { way: 'sluice', ...one },
-    })
-    const others = ['lua', 'luaArticle', 'luaPipelined', 'multiCommand', 'watch', 'flexible', 'expressStore', 'fastifyPlugin'] as const
-    const readings = (['bare', 'sluice'] as const).flatMap((ours) =>
-      others.map((baseline): Reading =>
-        judge(comparison, {
-          name: `${ours === 'bare' ? 'bare' : 'Sluice'}, against ${comparison.lanes[baseline].name}`,
-          ours,
-          baseline,
-          as: 'speed',
-        }),
-      ),
-    )
-    return {
-      readings,
-      notes: [
-        comparison.table,
-        'Each as its own pages set it up for ioredis: rate-limiter-flexible with points, duration and no offline queue; rate-limit-redis with `client.call`, its store',
-        'called as express-rate-limit calls it; @fastify/rate-limit with the client settings of its example, through `createRateLimit`. None runs its HTTP part. They',
-        'count in fixed windows, and the audit holds them to that: twice the limit may pass across a boundary. Auto-pipelining is an option of ioredis.',
-      ],
+    const readings: Reading[] = []
+    const tables: Table[] = []
+    for (const load of LOADS) {
+      if (options.depth === 'quick' && load.fullOnly) continue
+      for (const callers of CALLERS[options.depth]) {
+        const found = await measured(load, callers, options)
+        readings.push(...(found.readings ?? []))
+        tables.push(...(found.tables ?? []))
+      }
     }
+    return { readings, tables, notes: NOTES }
   },
+}
+
+const NOTES = [
+  'Each as its own pages set it up for ioredis: rate-limiter-flexible with points, duration and no offline queue; rate-limit-redis with `client.call`, its store',
+  'called as express-rate-limit calls it; @fastify/rate-limit with the client settings of its example, through `createRateLimit`. None runs its HTTP part. These',
+  'three count in fixed windows, and the audit holds them to that: twice the limit may pass across a boundary. Auto-pipelining is an option of ioredis.',
+  '@upstash/ratelimit is made for the REST API of Upstash. Here its programs run over ioredis, without their first line, which only Upstash’s servers know; so its',
+  'figures have no HTTP in them. It has its defaults: a cache denies from memory. It takes the time from its process. The audit holds its',
+  'sliding window to what a sliding window counter promises. Its token bucket refills in steps, so it is held to a fixed window, as around the end of one.',
+  'Over-grant: a run of its own under burst 10 and 10 a second, with as many callers on one key as the row has.',
+  'Under the mixed load Sluice decides all three limits of a request with one call, and charges all or none. The others check them at once, one by one, and so',
+  'charge the limits that allow a request which another one denies. A right answer there is the expected one; the denied requests are those of spent free plans.',
+]
+
+async function measured(load: PeersLoad, callers: number, options: RedisOptions): Promise<PartResult> {
+  const { name, title, profile, keys, more = [] } = load
+  const at = callers === 1 ? '1 caller' : `${callers} callers`
+  options.say(`${title}, ${at}`)
+  const ways = [...EVERYWHERE, ...more]
+  const inputOf = (way: Way): LaneInput => {
+    if (keys === 'mixed') return { mixed: way, callers }
+    return { way, callers, keys: keys === 1 ? 'one' : keys }
+  }
+  const lanes = Object.fromEntries(ways.map((way) => [way, inputOf(way)])) as Record<Way, LaneInput>
+  const comparison = await withBallast(options, keys === 'mixed' ? 0 : keys, () => compare(options, profile, lanes))
+  const many = typeof keys === 'number' && keys > 1_000 ? `${keys.toLocaleString('en-US')} ` : ''
+  const table: Table = { ...comparison.table, name: `${name}-${callers}`, title: `${many}${title}, ${at}` }
+  const against = (ours: Way, whose: string): Reading[] =>
+    ways
+      .filter((way) => comparison.lanes[way].kind !== 'ours')
+      .map((baseline) =>
+        judge(comparison, { name: peerReadingName(whose, comparison.lanes[baseline].name, { title, at }), ours, baseline, as: 'speed' }),
+      )
+  return { tables: [table], readings: name === 'hot' ? [...against('bare', 'bare'), ...against('sluice', 'Sluice')] : [] }
 }

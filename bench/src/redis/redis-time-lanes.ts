@@ -11,7 +11,7 @@ export interface RedisTimeInput {
   readonly quota: Quota
 }
 
-/** Microseconds of Redis's own time for one decision, round by round; lanes by their names. */
+/** For each lane, Redis's own time for one decision in microseconds, round by round. */
 export interface RedisTimeResult {
   readonly rounds: Readonly<Record<LaneName, readonly number[]>>
   /** Decisions that were not allowed, though all may pass. */
@@ -22,12 +22,14 @@ const LANES = ['lua', 'alone', 'different16', 'same16', 'same128', 'empty16'] as
 export type LaneName = (typeof LANES)[number]
 
 const KEYS = 50_000
-/** Calls between two readings of the server's counters: other load on the machine then affects few rounds. */
+/** Calls between two readings of the server's counters. They are few, so that other load on the machine affects few rounds. */
 const CALLS = 24
 const MIN_ROUNDS = 20
 const WARM_ROUNDS = 10
 
-/** What Redis says of itself (`INFO commandstats`), lanes by turns; nobody else sends it programs meanwhile. */
+/**
+ * Measures the time of programs as Redis reports it (`INFO commandstats`). Lanes take turns, and no other client sends programs meanwhile.
+ */
 export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput): Promise<RedisTimeResult> {
   const client = new Redis(url)
   const store = redisStore({ client: ioredis(client), ring: false })
@@ -58,7 +60,7 @@ export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput):
     for (const lane of round % 2 === 0 ? LANES : LANES.toReversed()) {
       const { decisions, run } = work[lane]
       const before = (await programStats(client)).micros
-      // One after the other: what waits behind another call is not Redis's time, and would not be counted anyway.
+      // Calls are made one after the other. To make them concurrently would change nothing, because Redis does not count waiting.
       for (let call = 0; call < CALLS; call += 1) await run()
       const spent = (await programStats(client)).micros - before
       if (round >= WARM_ROUNDS) rounds[lane].push(spent / (CALLS * decisions))

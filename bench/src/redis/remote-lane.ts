@@ -1,13 +1,14 @@
 import { startOrdered } from '../orders.ts'
 import type { PartOptions } from '../part.ts'
 import type { LaneInput, LanePlace } from './lane-input.ts'
-import type { Batch, LaneHandle } from './rounds.ts'
+import type { Batch } from './rounds.ts'
+import type { Sample, SampledLane } from './samples.ts'
 
-export interface RemoteLane extends LaneHandle {
+export interface RemoteLane extends SampledLane {
   close(): Promise<void>
 }
 
-/** Opens a lane in a process of its own; every call rejects where that has ended. */
+/** Opens a lane in a process of its own. Every call rejects if the process has ended. */
 export async function openLane(lane: LaneInput, place: LanePlace, { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<RemoteLane> {
   const { hello, invoke, kill } = await startOrdered('lane-process.js', import.meta.url, { lane, place }, { atEnd })
   return {
@@ -15,6 +16,7 @@ export async function openLane(lane: LaneInput, place: LanePlace, { atEnd }: Pic
     callers: lane.callers,
     warmUp: async () => void (await invoke('warm-up')),
     batch: async () => (await invoke('batch')) as Batch,
+    sample: async () => (await invoke('sample')) as Sample,
     close: async () => {
       await invoke('close')
       kill()

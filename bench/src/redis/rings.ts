@@ -1,6 +1,6 @@
 import type { RemoteStoreOptions } from 'sluice/remote'
 
-/** What surrounds a store: nothing, the default ring, or a single part of it; leases are requested in batches. */
+/** The ring around a store: none, the default one, or one with a single part. Leases are requested in batches. */
 export type RingName = 'bare' | 'sluice' | 'coalescing' | 'denied-cache' | 'leases'
 
 export const RINGS: Readonly<Record<RingName, RemoteStoreOptions | false>> = {

@@ -1,29 +1,31 @@
-/** What one batch took, in nanoseconds per decided request: a request without a decision by its deadline saves no time. */
+import { disturbanceMeter, disturbedBy } from '../machine/disturbance.ts'
+
+/** The times of one batch, in nanoseconds per decided request. So undecided requests do not make a lane look faster. */
 export interface Round {
-  /** Time that passed. With one caller this is the latency of a request. */
+  /** Wall time. With one caller this is the latency of a request. */
   readonly wall: number
-  /** Processor time of the client process, all threads, and of the server; the server's is 0 where it is not known. */
+  /** Processor time of all threads of the client process, and of the server. The server's is 0 if it is not known. */
   readonly client: number
   readonly server: number
 }
 
-/** One batch of requests and what became of them. */
+/** One batch of requests and their results. */
 export interface Batch {
   readonly round: Round
   readonly total: number
   readonly allowed: number
   readonly errors: number
-  /** Message of an error -> how often. */
+  /** The number of errors by message. */
   readonly reasons: Readonly<Record<string, number>>
-  /** Trips to the server. */
+  /** Round trips to the server. */
   readonly trips: number
 }
 
-/** A lane that is started by orders, wherever it runs. */
+/** A lane that is controlled by calls, in this process or another. */
 export interface LaneHandle {
   readonly name: string
   readonly callers: number
-  /** Runs until compiled, and finds out how many requests a batch should be. */
+  /** Runs the lane until its code is compiled, and finds how many requests a batch should have. */
   warmUp(): Promise<void>
   batch(): Promise<Batch>
 }
@@ -36,24 +38,31 @@ export interface CallersTimed {
   readonly allowed: number
   readonly errors: number
   readonly reasons: Readonly<Record<string, number>>
-  /** Trips to the server per request. */
+  /** Round trips to the server per request. */
   readonly storeCalls: number
+  /** What else used the machine during the lane's batches, in words. */
+  readonly disturbed?: string
 }
 
 const MIN_ROUNDS = 7
 
 /**
- * Gives every lane batches in turns, A B C C B A, so that whatever else the machine does falls on all of them alike, for so many seconds and at least
- * `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up several at once (`concurrent`): nothing is counted yet.
+ * Runs batches of the lanes in turns, A B C C B A, so that other load on the machine affects all lanes alike. It takes `seconds`, but at
+ * least `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up concurrently (`concurrent` at a time), because nothing is counted
+ * yet.
  */
 export async function interleaveLanes(lanes: readonly LaneHandle[], seconds: number, concurrent: number = 1): Promise<CallersTimed[]> {
   for (let at = 0; at < lanes.length; at += concurrent) await Promise.all(lanes.slice(at, at + concurrent).map((lane) => lane.warmUp()))
-  const all = lanes.map((lane) => ({ lane, batches: [] as Batch[] }))
+  const all = lanes.map((lane) => ({ lane, batches: [] as Batch[], meter: disturbanceMeter() }))
   const until = performance.now() + seconds * 1_000
   for (let round = 0; round < MIN_ROUNDS || performance.now() < until; round += 1) {
-    for (const { lane, batches } of round % 2 === 0 ? all : all.toReversed()) batches.push(await lane.batch())
+    for (const { lane, batches, meter } of round % 2 === 0 ? all : all.toReversed()) {
+      meter.begin()
+      batches.push(await lane.batch())
+      meter.end()
+    }
   }
-  return all.map(({ lane: { name, callers }, batches }) => {
+  return all.map(({ lane: { name, callers }, batches, meter }) => {
     const sum = (of: (batch: Batch) => number): number => batches.reduce((total, batch) => total + of(batch), 0)
     const total = sum((batch) => batch.total)
     return {
@@ -65,6 +74,7 @@ export async function interleaveLanes(lanes: readonly LaneHandle[], seconds: num
       errors: sum(({ errors }) => errors),
       reasons: addedUp(batches),
       storeCalls: sum(({ trips }) => trips) / total,
+      ...disturbedBy(meter),
     }
   })
 }

@@ -7,7 +7,7 @@ import type { CallersLane } from './batches.ts'
 import type { LanePlace, OpenLane, RulesLane } from './lane-input.ts'
 import { RINGS } from './rings.ts'
 
-/** Name and key of each rule; the first is also measured alone. */
+/** Name and key of each rule. The first rule is also measured alone. */
 const RULES = [
   ['user', 'header:x-user'],
   ['global', ''],
@@ -19,10 +19,10 @@ const USERS = 1_000
 const TENANTS = 20
 const ENDPOINTS = 8
 
-/** An engine over its own states. */
+/** Opens a lane of an engine that has its own states. */
 export async function openRulesLane({ rules, ring, callers }: RulesLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const wire = await openWire(url, 1, SOUND)
-  // Lanes share the server, and no state: each has a prefix of its own.
+  // Lanes share the server, but not the states: each lane has its own prefix.
   const store = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:`, ring: RINGS[ring] })
   const limit = `rate: ${quota.tokens}/${quota.per === '1d' ? 'd' : 's'}, burst: ${quota.burst}`
   const text = RULES.slice(0, rules).map(([name, key]) => `  - { name: ${name}, key: [${key}], ${limit} }`)

@@ -6,6 +6,7 @@ const policyFile = policyFiles()
 const TEMPLATE = 'packages/server/policies/rate-limiting-at-scale.yaml'
 const NATIVE = `
 version: 1
+trustedProxies: []
 rules:
   - name: per-key
     match: { path: /api/**, method: [GET, POST], host: "*.example.com" }
@@ -13,7 +14,7 @@ rules:
     tiers:
       - { when: { header:x-plan: big }, rate: 100/s, burst: 2000 }
       - { rate: 10/s, burst: 20 }
-    cost: { from: header:x-weight }
+    cost: { from: header:x-weight, max: 2000 }
     onStoreFailure: local
   - { name: open, key: [], rate: 1/s, burst: 5, cost: 2, onStoreFailure: allow }
   - { name: closed, key: [], rate: 1/s, burst: 5 }
@@ -134,7 +135,7 @@ rules:
     ])
     expect([alone.code, shared.code]).toEqual([0, 0])
     expect(alone.stdout).toContain('  store memory:, identifiers hmac, tokens verified upstream\n  exempt: path /healthz\n')
-    expect(shared.stdout).toContain('  store redis://u:***@127.0.0.1:1, identifiers hmac')
+    expect(shared.stdout).toContain('  store redis://***@127.0.0.1:1, identifiers hmac')
     expect(alone.stdout).toContain(
       'bound: over-grant 0 while the store decides, 0 while it does not: a store in this process has no local fallback; at most 100 is allowed\n',
     )
@@ -160,10 +161,10 @@ rules:
   })
 
   it('refuses a store that is not one', async () => {
-    expect(await run(['check', policy(), '--store', 'mysql://u:secret@h'])).toEqual({
+    expect(await run(['check', policy()], { SLUICE_STORE: 'mysql://u:secret@h' })).toEqual({
       code: 3,
       stdout: '',
-      stderr: 'sluice: check: --store mysql://u:***@h is not the URL of a store\n',
+      stderr: 'sluice: check: store mysql://***@h is not the URL of a store (from SLUICE_STORE)\n',
     })
   })
 
@@ -181,7 +182,7 @@ rules:
 describe('a policy that reads tokens', () => {
   const rule = (key: string, tiers: string): string =>
     policyFile(
-      `version: 1\nrules:\n  - name: a\n    key: ${key}\n    rate: 1/s\n    burst: 1\n    tiers: [${tiers}{ rate: 1/s, burst: 1 }]\n`,
+      `version: 1\ntrustedProxies: []\nrules:\n  - name: a\n    key: ${key}\n    rate: 1/s\n    burst: 1\n    tiers: [${tiers}{ rate: 1/s, burst: 1 }]\n`,
     )
   const plan = '{ when: { jwt:plan: x }, rate: 9/s, burst: 9 }, '
   const absent = 'but no jwt section says how tokens are verified: the value counts as absent, so '
@@ -203,7 +204,7 @@ describe('a policy that reads tokens', () => {
   it('is warned of by serve as well, unless another source replaces it', async () => {
     const [native, template] = await Promise.all([serve([rule('[jwt:sub]', '')]), serve([TEMPLATE])])
     await Promise.all([native.stop(), template.stop()])
-    expect(native.output()).toContain('sluice: warning: rule a reads jwt:sub, but')
+    expect(native.output()).toContain(' warn  rule a reads jwt:sub, but')
     expect(template.output()).not.toContain('jwt')
   })
 })

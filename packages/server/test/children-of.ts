@@ -7,3 +7,11 @@ export function childrenOf(pid: number): number[] {
     .filter((text) => text !== '')
     .map(Number)
 }
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

@@ -13,6 +13,11 @@ export interface Ran {
 
 type Env = Readonly<Record<string, string>>
 
+/** The environment of the tests, without the variables that set flags of the command, and without those of the tests themselves. */
+export const SYSTEM: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')),
+)
+
 /** A service that runs until it is stopped. */
 export interface Running {
   readonly url: string
@@ -41,12 +46,12 @@ export async function runBuilt(args: readonly string[], env: Env = {}): Promise<
 }
 
 /** Runs `sluice serve` within this process, on a free port until stopped. */
-export async function serve(args: readonly string[], env: Env = {}): Promise<Running> {
+export async function serve(args: readonly string[], env: Env = {}): Promise<Running & { signal(signal: NodeJS.Signals): void }> {
   const { io, written, wrote, signal: send } = within({ PORT: '0', ...env })
-  const gone = command(['serve', ...args], io)
+  const gone = command(['serve', ...asText(args), ...args], io)
   const url = await new Promise<string>((resolve, reject) => {
     wrote(() => {
-      const found = urlIn(written.stdout)
+      const found = urlIn(written.stderr)
       if (found !== undefined) resolve(found)
     })
     void gone.then(() => reject(new Error(`serve ended: ${written.stderr}`)))
@@ -54,6 +59,7 @@ export async function serve(args: readonly string[], env: Env = {}): Promise<Run
   return {
     url,
     output: () => written.stdout + written.stderr,
+    signal: send,
     stop: (signal = 'SIGTERM') => {
       send(signal)
       return gone
@@ -63,12 +69,12 @@ export async function serve(args: readonly string[], env: Env = {}): Promise<Run
 
 /** Runs the built `sluice serve` in a process of its own, on a free port until stopped. */
 export async function serveBuilt(args: readonly string[], env: Env = {}): Promise<RunningProcess> {
-  const child = start(['serve', ...args], { PORT: '0', ...env })
+  const child = start(['serve', ...asText(args), ...args], { PORT: '0', ...env })
   const gone = new Promise<number | null>((resolve) => child.once('close', resolve))
   const [output, errors] = [gather(child.stdout), gather(child.stderr)]
   const url = await new Promise<string>((resolve, reject) => {
-    child.stdout?.on('data', () => {
-      const found = urlIn(output())
+    child.stderr?.on('data', () => {
+      const found = urlIn(errors())
       if (found !== undefined) resolve(found)
     })
     void gone.then(() => reject(new Error(`serve ended: ${errors()}`)))
@@ -84,8 +90,13 @@ export async function serveBuilt(args: readonly string[], env: Env = {}): Promis
   }
 }
 
+/** Lines of a service are texts, as on a terminal, unless a test chooses. */
+function asText(args: readonly string[]): readonly string[] {
+  return args.includes('--log-format') ? [] : ['--log-format', 'text']
+}
+
 function urlIn(text: string): string | undefined {
-  return /on (http:\S+)/.exec(text)?.[1]
+  return /serving .* on (http:\/\/\S+:\d+)/.exec(text)?.[1]
 }
 
 interface Within {
@@ -111,7 +122,7 @@ function within(env: Env): Within {
     io: {
       out: write('stdout'),
       err: write('stderr'),
-      env: { ...process.env, ...env },
+      env: { ...SYSTEM, ...env },
       onSignal(...listener) {
         hearing.add(listener)
         return () => void hearing.delete(listener)
@@ -121,7 +132,7 @@ function within(env: Env): Within {
 }
 
 function start(args: readonly string[], env: Env): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, [MAIN, ...args], { env: { ...SYSTEM, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
 function gather(stream: NodeJS.ReadableStream | null): () => string {

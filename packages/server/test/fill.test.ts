@@ -1,6 +1,6 @@
 import { parsePolicy } from 'sluice/policy'
 import { describe, expect, it } from 'vitest'
-import { readingOf } from '../src/page/overview.ts'
+import { readingOf } from '../src/page/readings.ts'
 
 const NATIVE = `
 version: 1
@@ -24,6 +24,6 @@ describe('the time a whole refill takes', () => {
     [TEMPLATE, 'gone', 100, 7_000, 7_000],
   ])('%# of a rule is that of the tier in use', (text, name, limit, windowMs, fillMs) => {
     const view = { name, limit, remaining: 1, replenishAfterMs: 0, resetAfterMs: 0, windowMs }
-    expect(readingOf(parsePolicy(text), view)).toEqual({ ...view, fillMs })
+    expect(readingOf(parsePolicy(text), view, 0).fillMs).toBe(fillMs)
   })
 })

@@ -137,6 +137,48 @@ describe('/v1/auth', () => {
   })
 })
 
+describe('U12: what proxies that these tests do not run send by their documentation', () => {
+  const both = { 'x-user': 'ada', 'user-agent': 'Mozilla/5.0' }
+  const users = POLICY.replace(
+    'rules:',
+    'rules:\n  - { name: user, match: { path: /orders }, key: ["header:x-user"], rate: 1/h, burst: 1 }',
+  )
+
+  it.each<[string, string, string, Record<string, string>]>([
+    [
+      'Traefik, forwardAuth',
+      'GET',
+      '/v1/auth',
+      {
+        'x-forwarded-method': 'POST',
+        'x-forwarded-proto': 'https',
+        'x-forwarded-host': 'shop.example',
+        'x-forwarded-uri': '/orders?page=1',
+        'x-forwarded-for': '203.0.113.1',
+      },
+    ],
+    [
+      'Envoy, ext_authz over HTTP',
+      'POST',
+      '/v1/auth/orders?page=1',
+      { host: 'shop.example', 'content-length': '0', 'x-forwarded-for': '198.51.100.9, 203.0.113.1', 'x-envoy-internal': 'false' },
+    ],
+    [
+      'Envoy, ext_authz over HTTP to /v1/decision',
+      'POST',
+      '/v1/decision/orders?page=1',
+      { host: 'shop.example', 'content-length': '0', 'x-forwarded-for': '203.0.113.1', 'x-envoy-expected-rq-timeout-ms': '500' },
+    ],
+  ])('%s', async (_name, method, path, headers) => {
+    const { url } = await local(users)
+    const passed = await send(url, path, { ...both, ...headers }, method)
+    expect([passed.status, passed.body, passed.headers['ratelimit']]).toEqual([200, '', expect.stringContaining('"user";r=0')])
+    const denied = await send(url, path, { ...both, ...headers }, method)
+    expect([denied.status, Number(denied.headers['retry-after']) >= 3_600]).toEqual([429, true])
+    expect((await send(url, path, { ...headers, 'x-user': 'grace' }, method)).status).toBe(200)
+  })
+})
+
 describe('/v1/decision', () => {
   it('takes X-Original-* from everybody, and the client’s address from nobody', async () => {
     const { url } = await local(UNTRUSTING)

@@ -5,8 +5,10 @@ import { type PrometheusMetrics, prometheusMetrics, topKeys } from 'sluice/obser
 import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
 import { onTestFinished } from 'vitest'
 import { adminAccess } from '../src/http/admin.ts'
+import { createActivity } from '../src/page/activity.ts'
 import { countedBy } from '../src/page/busiest-keys.ts'
 import { readinessOf } from '../src/endpoints/health.ts'
+import { holdTokens } from '../src/identity/hold-tokens.ts'
 import { watchConnections } from '../src/http/connections.ts'
 import { holdOverrides } from '../src/policy/held-overrides.ts'
 import { type HeldPolicy, holdPolicy } from '../src/policy/held-policy.ts'
@@ -39,11 +41,16 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
   const first = parsePolicy(text, { filename: 'first.yaml' })
   const store = options.store ?? memoryStore()
   const metrics = prometheusMetrics({
-    read: serviceMetrics(store, () => ({ policy, ring: undefined })),
+    read: serviceMetrics(store, () => ({ policy, ring: undefined, keys: undefined })),
   })
   const top = topKeys()
-  const live = createLive(() => engine.policy)
-  const engine = createEngine({ policy: first, store, observers: [metrics, live, top], ...(pseudonym === undefined ? {} : { pseudonym }) })
+  const activity = createActivity(() => engine.policy)
+  const engine = createEngine({
+    policy: first,
+    store,
+    observers: [metrics, activity, top],
+    ...(pseudonym === undefined ? {} : { pseudonym }),
+  })
   const policy = holdPolicy(
     first,
     options.storeUrl ?? first.store ?? 'memory:',
@@ -54,13 +61,28 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
     metrics: metrics.text,
     readiness: () => readinessOf(engine, store, false),
     top: async () => [countedBy(top)],
+    activity: () => [activity.report()],
   }
+  const live = createLive(reports.activity)
   const overrides = holdOverrides(engine, () => {})
   const admission = 'token' in options && options.token === undefined ? undefined : adminAccess(options.token ?? TOKEN).admits
   const server = createServer()
   const { replace } = policy
   const metricsType = metrics.contentType
-  const parts = { engine, store, policy, replace, overrides, reports, metricsType, live, demo: false, admission }
+  const parts = {
+    engine,
+    store,
+    policy,
+    replace,
+    overrides,
+    reports,
+    metricsType,
+    live,
+    tokens: holdTokens(() => undefined, true),
+    demo: false,
+    admission,
+    unexpected: () => {},
+  }
   watchConnections(server, createService(parts))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {

@@ -117,11 +117,11 @@ describe('verbs for keys refuse in one line', () => {
       stdout: '',
       stderr: expect.stringMatching(/^sluice: service http:\/\/127\.0\.0\.1:1 cannot be reached: [^\n]+\n$/),
     })
-    const store = await run([...verb, '--store', 'redis://u:secret@127.0.0.1:1', '--policy', rules().file])
+    const store = await run([...verb, '--policy', rules().file], { SLUICE_STORE: 'redis://u:secret@127.0.0.1:1' })
     expect(store).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^sluice: store redis:\/\/u:\*\*\*@127\.0\.0\.1:1 cannot be reached: [^\n]+\n$/),
+      stderr: expect.stringMatching(/^sluice: store redis:\/\/\*\*\*@127\.0\.0\.1:1 cannot be reached: [^\n]+\n$/),
     })
   })
 

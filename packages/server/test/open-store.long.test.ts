@@ -38,20 +38,20 @@ describe('a server that takes connections and says nothing', () => {
   it.each(['redis', 'postgres'])('is given up as a %s, and the client lets go of it', async (scheme) => {
     const failure = await refusalOf(`${scheme}://u:secret@${address}`, SHORT_MS)
     expect(failure.exitCode).toBe(2)
-    expect(failure.message).toContain(`store ${scheme}://u:***@${address} cannot be reached: `)
-    expect(failure.message).toMatch(/no answer within 0\.4 s|timeout/)
+    expect(failure.message).toContain(`store ${scheme}://***@${address} cannot be reached: `)
+    expect(failure.message).toMatch(/no answer within 0\.4 s|could be made in time/)
     await expect.poll(() => sockets.size).toBe(0)
   })
 
   it('ends serve in one line, after seconds', async () => {
     const ran = await Promise.all(
       ['redis', 'postgres'].map((scheme) =>
-        run(['serve', '--demo', '--require-store', '--store', `${scheme}://u:secret@${address}`], { PORT: '0' }),
+        run(['serve', '--demo', '--require-store'], { PORT: '0', SLUICE_STORE: `${scheme}://u:secret@${address}` }),
       ),
     )
     for (const { code, stdout, stderr } of ran) {
       expect([code, stdout]).toEqual([2, ''])
-      expect(stderr).toMatch(/^sluice: store \w+:\/\/u:\*\*\*@127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n$/)
+      expect(stderr).toMatch(/^sluice: store \w+:\/\/\*\*\*@127\.0\.0\.1:\d+ cannot be reached: [^\n]+\n$/)
     }
   })
 })
@@ -92,7 +92,7 @@ describe.skipIf('missing' in redis)('a Redis with a password', () => {
     onTestFinished(engine.stop)
     await exchange(engine.url, 'CONFIG SET requirepass right\r\nQUIT\r\n')
     const url = engine.url.replace('//', `//${credentials}`)
-    const ran = await run(['serve', '--demo', '--store', url], { PORT: '0' })
+    const ran = await run(['serve', '--demo'], { PORT: '0', SLUICE_STORE: url })
     expect([ran.code, ran.stdout]).toEqual([2, ''])
     expect(ran.stderr).toMatch(new RegExp(`^sluice: store redis://.* cannot be reached: ${reason} [^\n]+\n$`))
     expect(ran.stderr).not.toContain('wrong@')

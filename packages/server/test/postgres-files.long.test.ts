@@ -7,7 +7,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { openStore } from '../src/stores/open-store.ts'
 import { certify, openssl } from './certify.ts'
-import { MAIN, run, serve } from './command.ts'
+import { MAIN, run, serve, SYSTEM } from './command.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-files-'))
 const at = (name: string): string => join(folder, name)
@@ -27,7 +27,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** In a process of its own, which is ended where a file holds it up. */
 function ended(args: readonly string[]): Promise<{ code: unknown; stderr: string }> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [MAIN, ...args], { timeout: 20_000, env: { ...process.env, PORT: '0' } }, (_, _out, stderr) =>
+    const child = execFile(process.execPath, [MAIN, ...args], { timeout: 20_000, env: { ...SYSTEM, PORT: '0' } }, (_, _out, stderr) =>
       resolve({ code: child.exitCode, stderr }),
     )
   })

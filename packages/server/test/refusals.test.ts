@@ -184,7 +184,7 @@ describe('the keys . and ..', () => {
 
   it.each(['.', '..', '-', '%2E'])('are meant by the commands that call a service: %s', async (key) => {
     const { url, post: send } = await local(POLICY)
-    const holder = serviceKeys(url, tokenFile(`${TOKEN}\n`))
+    const holder = serviceKeys(url, tokenFile(`${TOKEN}\n`), '--url')
     for (let sent = 0; sent < 2; sent += 1) await send('/v1/check', { key, limit: 'user' })
     expect(await holder.inspect({ key, limit: 'user' })).toMatchObject([{ remaining: 1 }])
     await holder.block({ key, limit: 'user' }, 60_000)

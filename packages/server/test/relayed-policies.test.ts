@@ -73,13 +73,19 @@ function workersOf(count: number) {
 describe('policies of several workers', () => {
   it('end as one, whoever is given which, whatever is refused and however long readings and messages take', async () => {
     const step = fc.oneof(
-      fc.record({ kind: fc.constantFrom('put' as const, 'bad' as const, 'file' as const), worker: fc.nat(2), text: fc.nat(3) }),
+      fc.record({
+        kind: fc.constantFrom('put' as const, 'bad' as const, 'file' as const, 'url' as const),
+        worker: fc.nat(2),
+        text: fc.nat(3),
+      }),
       fc.record({ kind: fc.constantFrom('finish' as const, 'up' as const, 'down' as const), worker: fc.nat(2), text: fc.constant(0) }),
     )
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 40 }), async (steps) => {
         const { workers, toPrimary, toWorkers } = workersOf(3)
         let good = 0
+        // A worker has one request at a time, so its own times only grow.
+        const times = [0, 0, 0]
         for (const [index, { kind, worker, text }] of steps.entries()) {
           const one = workers[worker] as (typeof workers)[number]
           const ignored = (taken: Promise<Policy>): void => void taken.catch(() => {})
@@ -87,7 +93,12 @@ describe('policies of several workers', () => {
           if (kind === 'bad') ignored(one.put({ text: `bad ${index}`, filename: 'body' }))
           // The file changed, and all workers will have read it in the end.
           if (kind === 'file') for (const each of workers) ignored(each.file({ text: `file ${text}`, filename: 'policy.yaml' }))
-          if (kind === 'put' || kind === 'file') good += 1
+          // Of several workers, the answers arrive in another order than that of their requests.
+          if (kind === 'url') {
+            times[worker]! += text
+            ignored(one.fetched({ text: `url ${index}`, filename: 'https://host/p' }, false, times[worker] as number))
+          }
+          if (kind === 'put' || kind === 'file' || kind === 'url') good += 1
           if (kind === 'finish') one.finish()
           if (kind === 'up') toPrimary[worker]?.deliver()
           if (kind === 'down') toWorkers[worker]?.deliver()
@@ -121,5 +132,77 @@ describe('policies of several workers', () => {
       await nextTurn()
     }
     expect(workers.map(({ text }) => text())).toEqual(['put 1', 'put 1'])
+  })
+
+  it('of a URL: a new worker keeps what it fetched, which may be newer than what was relayed, unless an administrator sent one', async () => {
+    const sent: RelayedPolicy[] = []
+    const order = createPolicyOrder<number>([0, 1], () => {})
+    const { held, finish } = slowPolicy()
+    const { fetched, put } = relayPolicies(
+      held,
+      (policy) => void (sent.push(policy), order.add(0, policy)),
+      () => {},
+    )
+    const loaded = async (policy: Promise<Policy>): Promise<void> => {
+      await nextTurn()
+      finish()
+      await policy
+    }
+    await loaded(fetched({ text: 'p2', filename: 'https://host/p' }, false, 1))
+    expect([sent.length, order.toBegin]).toEqual([1, undefined])
+    await loaded(put({ text: 'sent', filename: 'body' }))
+    expect(order.toBegin?.text).toBe('sent')
+  })
+
+  it('of a URL: all keep the one that was requested later, also if the answer to an earlier request is relayed after it', async () => {
+    const { workers, toPrimary, toWorkers } = workersOf(3)
+    const [quick, slow] = workers as [(typeof workers)[number], (typeof workers)[number]]
+    const taken = [quick.fetched({ text: 'new', filename: 'u' }, false, 20), slow.fetched({ text: 'old', filename: 'u' }, false, 10)]
+    await nextTurn()
+    for (const { finish } of workers) finish()
+    await Promise.all(taken)
+    // The primary orders the new text first.
+    for (const { deliver } of toPrimary) deliver()
+    for (let turn = 0; turn < 6; turn += 1) {
+      for (const { deliver } of toWorkers) deliver()
+      await nextTurn()
+      for (const { finish } of workers) finish()
+      await nextTurn()
+    }
+    expect(workers.map(({ text }) => text())).toEqual(['new', 'new', 'new'])
+  })
+
+  it('of a URL: a worker that began with a newer text keeps it, and takes one that an administrator sends', async () => {
+    const { held, finish, text } = slowPolicy()
+    const ignore = (): void => {}
+    const { relayed } = relayPolicies(held, ignore, ignore, 20)
+    const take = async (policy: RelayedPolicy): Promise<string> => {
+      relayed(policy)
+      await nextTurn()
+      finish()
+      await nextTurn()
+      return text()
+    }
+    expect(await take({ text: 'old', filename: 'u', fromPlace: true, requestedAt: 10 })).toBe('first')
+    expect(await take({ text: 'sent', filename: 'body' })).toBe('sent')
+    expect(await take({ text: 'new', filename: 'u', fromPlace: true, requestedAt: 30 })).toBe('new')
+  })
+
+  it('of a URL: the same text is loaded once by polls, and again at each SIGHUP, for the files that it names', async () => {
+    const { held, finish, idle } = slowPolicy()
+    const { fetched } = relayPolicies(
+      held,
+      () => {},
+      () => {},
+    )
+    let loads = 0
+    for (const always of [false, false, true, true]) {
+      const policy = fetched({ text: 'p2', filename: 'https://host/p' }, always, 1)
+      await nextTurn()
+      if (!idle()) loads += 1
+      finish()
+      await policy
+    }
+    expect(loads).toBe(3)
   })
 })

@@ -68,7 +68,7 @@ export async function reloadedService(first: string, args: readonly string[], co
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   }
-  const sayings = (): number => service.output().match(/was read again|stays as it is/g)?.length ?? 0
+  const sayings = (): number => service.output().match(/policy taken from|policy refused/g)?.length ?? 0
   return {
     service,
     async write(text) {

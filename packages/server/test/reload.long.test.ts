@@ -33,7 +33,7 @@ describe('a service whose policy file changes', () => {
     writeFileSync(file, policyOf(6))
     await expect.poll(burst).toBe(6)
     writeFileSync(file, 'version: 1\nrules:\n  - { name: user, burst: many }\n  - 7\n')
-    await expect.poll(service.output).toMatch(/^sluice: the policy stays as it is: .*policy\.yaml:3:\d+: .*\(and \d+ more\)$/m)
+    await expect.poll(service.output).toMatch(/ warn {2}policy refused, the present one stays: .*policy\.yaml:3:\d+: .*\(and \d+ more\)$/m)
     expect(await burst()).toBe(6)
     // More than once where it was read while it was being written.
     expect(await (await fetch(`${service.url}/metrics`)).text()).toMatch(/^sluice_policy_rejected_total [1-9]\d*$/m)
@@ -45,7 +45,7 @@ describe('a service whose policy file changes', () => {
     writeFileSync(file, policyOf(6, 'store: redis://u:secret@127.0.0.1:1\n'))
     await expect
       .poll(service.output)
-      .toContain('policy.yaml: it names the store redis://u:***@127.0.0.1:1, and memory: is in use: another store needs a restart\n')
+      .toContain('policy.yaml: it names the store redis://***@127.0.0.1:1, and memory: is in use: another store needs a restart\n')
     expect(await burst()).toBe(5)
     expect(service.output()).not.toContain('secret')
   })
@@ -55,6 +55,6 @@ describe('a service whose policy file changes', () => {
     expect([put.status, await burst()]).toEqual([200, 9])
     process.kill(service.pid, 'SIGHUP')
     await expect.poll(burst).toBe(5)
-    expect(service.output()).toMatch(/^sluice: policy .* was read again: 1 rules, hash [\da-f]{16}$/m)
+    expect(service.output()).toMatch(/ info {2}policy taken from .*policy\.yaml: 1 rules, hash [\da-f]{16}$/m)
   })
 })

@@ -73,7 +73,7 @@ const DOORS: readonly (readonly [string, (service: Local, sent: Sent) => Promise
 describe.each(DOORS)('S8: what identifies and appears more than once is one shared value: %s', (_name, door) => {
   const passed = async (service: Local, sent: (index: number) => Sent): Promise<number> => {
     let allowed = 0
-    for (let index = 0; index < 10; index += 1) if (await door(service, sent(index))) allowed += 1
+    for (let index = 0; index < 5; index += 1) if (await door(service, sent(index))) allowed += 1
     return allowed
   }
 

@@ -156,12 +156,15 @@ describe('serve refuses to start with one line', () => {
   })
 
   it.each([
-    ['redis://user:secret@127.0.0.1:1', 2, 'store redis://user:***@127.0.0.1:1 cannot be reached'],
-    ['postgres://user:secret@127.0.0.1:1/db', 2, 'store postgres://user:***@127.0.0.1:1/db cannot be reached'],
-    ['redis+cluster://user:secret@127.0.0.1:1', 2, 'store redis+cluster://user:***@127.0.0.1:1 cannot be reached'],
-    ['redis+sentinel://user:secret@127.0.0.1:1/primary', 2, 'store redis+sentinel://user:***@127.0.0.1:1/primary cannot be reached'],
-    ['redis://user:top@secret@127.0.0.1:1', 3, 'store redis://user:***@127.0.0.1:1 is not the URL of a store'],
-    ['redis://user:1/secret@127.0.0.1:1', 3, 'store redis://*** is not the URL of a store'],
+    ['redis://user:secret@127.0.0.1:1', 2, 'store redis://***@127.0.0.1:1 cannot be reached'],
+    ['postgres://user:secret@127.0.0.1:1/db', 2, 'store postgres://***@127.0.0.1:1/db cannot be reached'],
+    ['redis+cluster://user:secret@127.0.0.1:1', 2, 'store redis+cluster://***@127.0.0.1:1 cannot be reached'],
+    ['redis+sentinel://user:secret@127.0.0.1:1/primary', 2, 'store redis+sentinel://***@127.0.0.1:1/primary cannot be reached'],
+    ['redis://user:top@secret@127.0.0.1:1', 3, 'store redis://***@127.0.0.1:1 is not the URL of a store'],
+    ['redis://user:1/secret@127.0.0.1:1', 3, 'store redis://*** has an @ after its host: write / ? # and @ of a password as %2F'],
+    ['postgres://127.0.0.1:1/secret@127.0.0.1:1', 3, 'store postgres://*** has an @ after its host'],
+    ['postgres://127.0.0.1:1#secret@127.0.0.1:1', 3, 'store postgres://*** has an @ after its host'],
+    ['memory://user:1/secret@127.0.0.1:1', 3, 'store memory://*** has an @ after its host'],
     [
       'redis://127.0.0.1:1?password=secret',
       3,
@@ -169,7 +172,7 @@ describe('serve refuses to start with one line', () => {
     ],
     ['mysql://127.0.0.1', 3, 'unknown kind; expected memory:'],
   ])('for the store %s', async (store, code, line) => {
-    const ran = await run(['serve', '--demo', '--require-store', '--store', store], { PORT: '0' })
+    const ran = await run(['serve', '--demo', '--require-store'], { PORT: '0', SLUICE_STORE: store })
     expect([ran.code, ran.stdout]).toEqual([code, ''])
     expect(ran.stderr).toContain(line)
     expect(ran.stderr.trimEnd().split('\n')).toHaveLength(1)

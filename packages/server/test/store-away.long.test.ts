@@ -14,7 +14,7 @@ const engines = inject('engines')
 const redis = engines.redis === undefined ? { missing: 'no engine' } : findRedis()
 const path = 'path' in redis ? redis.path : ''
 
-async function started(args: readonly string[], starts = serve): Promise<Running> {
+async function started(args: readonly string[], starts: (args: readonly string[]) => Promise<Running> = serve): Promise<Running> {
   const service = await starts(args)
   onTestFinished(async () => void (await service.stop()))
   return service
@@ -38,7 +38,7 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
     const port = Number(new URL(engine.url).port)
     await engine.stop()
     const service = await started([policyOf(failure), '--store', engine.url])
-    expect(service.output()).toContain(`sluice: warning: store ${engine.url} cannot be reached: `)
+    expect(service.output()).toContain(` warn  store ${engine.url} cannot be reached: `)
     expect(service.output()).toContain('; serving without it, and trying again\n')
     expect((await fetch(`${service.url}/livez`)).status).toBe(200)
     expect(await readiness(service.url)).toEqual(ready)
@@ -46,7 +46,9 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
     const back = await startRedis(path, [], port)
     onTestFinished(back.stop)
     await expect.poll(() => readiness(service.url), { timeout: 20_000 }).toEqual([200, 'ready'])
-    await expect.poll(service.output, { timeout: 20_000 }).toContain(`sluice: store ${engine.url} is reached\n`)
+    await expect
+      .poll(service.output, { timeout: 20_000 })
+      .toMatch(/ info {2}store \S+ is back after [\d.]+ s; [1-9]\d* decisions? (?:was|were) made without it$/m)
     await expect.poll(async () => (await checkAt(service.url)).source, { timeout: 20_000 }).toBe('store')
     expect(service.output().split('cannot be reached')).toHaveLength(2)
   })
@@ -58,7 +60,7 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
     const service = await started([policyOf('deny'), '--store', engine.url])
     const back = await startRedis(path, ['--user', 'default', 'on', 'nopass', '~*', '&*', '-@all', '+ping', '+acl'], port)
     onTestFinished(back.stop)
-    const refused = `sluice: warning: store ${engine.url} cannot be reached: redis: NOPERM`
+    const refused = ` warn  store ${engine.url} cannot be reached: redis: NOPERM`
     await expect.poll(service.output, { timeout: 20_000 }).toContain(refused)
     // It goes on trying: the refused commands are in the log of the server.
     const denied = async (): Promise<number> => {
@@ -108,10 +110,10 @@ describe.skipIf('missing' in redis)('S6: what a Redis says of itself', () => {
     const warnings = service
       .output()
       .split('\n')
-      .filter((line) => line.startsWith('sluice: warning: store'))
-    expect(warnings).toEqual([
-      `sluice: warning: store ${replica.url} is a read-only replica, which can decide nothing; name its primary`,
-      `sluice: warning: store ${replica.url} has maxmemory-policy allkeys-lru: what it evicts forgets what keys have used, and denied keys pass; set noeviction`,
+      .filter((line) => line.includes(' warn  store'))
+    expect(warnings.map((line) => line.slice(line.indexOf(' warn ')))).toEqual([
+      ` warn  store ${replica.url} is a read-only replica, which can decide nothing; name its primary`,
+      ` warn  store ${replica.url} has maxmemory-policy allkeys-lru: what it evicts forgets what keys have used, and denied keys pass; set noeviction`,
     ])
     expect(await readiness(service.url)).toEqual([503, 'unavailable'])
     const open = await started([policyOf('allow'), '--store', replica.url, '--require-store'])
@@ -125,10 +127,10 @@ describe.skipIf('missing' in redis)('S6: what a Redis says of itself', () => {
     onTestFinished(engine.stop)
     await exchange(engine.url, 'ACL SETUSER limited on >pw ~* +@all -info\r\nQUIT\r\n')
     const limited = await started([policyOf('deny'), '--store', engine.url.replace('//', '//limited:pw@')])
-    expect(limited.output()).not.toContain('warning')
+    expect(limited.output()).not.toContain('maxmemory-policy')
     await exchange(engine.url, 'CONFIG SET maxmemory-policy noeviction\r\nQUIT\r\n')
     const fit = await started([policyOf('deny'), '--store', engine.url])
-    expect(fit.output()).not.toContain('warning')
+    expect(fit.output()).not.toContain(' warn ')
   })
 })
 
@@ -167,17 +169,17 @@ describe.skipIf(inject('engines').postgres === undefined)('7: a PostgreSQL that 
       await admin.end()
     })
     const fit = await started([policyOf('deny'), '--store', url.href])
-    expect([fit.output().includes('warning'), await readiness(fit.url)]).toEqual([false, [200, 'ready']])
+    expect([fit.output().includes(' warn '), await readiness(fit.url)]).toEqual([false, [200, 'ready']])
     const closed = `${url.href}?options=-c%20default_transaction_read_only%3Don`
     const why = 'is read-only by default_transaction_read_only, and can decide nothing; set it to off'
     for (const more of [[], ['--require-store']]) {
       const service = await started([policyOf('deny'), '--store', closed, ...more])
-      await expect.poll(() => service.output()).toContain('warning')
+      await expect.poll(() => service.output()).toContain(' warn ')
       const warnings = service
         .output()
         .split('\n')
-        .filter((line) => line.includes('warning'))
-      expect(warnings).toEqual([`sluice: warning: store ${url.href}?*** ${why}`])
+        .filter((line) => line.includes(' warn '))
+      expect(warnings).toEqual([expect.stringContaining(` warn  store ${url.href.replace(/\/\/.*@/, '//***@')}?*** ${why}`)])
       expect(await readiness(service.url)).toEqual([503, 'unavailable'])
     }
     const open = await started([policyOf('allow'), '--store', closed])

@@ -8,6 +8,8 @@ const DEADLINE_MS = 50
 /** Answers may be this much later than what held healthy answers of the same time accounts for. */
 const GRACE_MS = 5
 const policyFile = policyFiles()
+/** What /readyz says of a Redis that is away: no word of the client. */
+const IN_WORDS = /^(?:no answer in time|the connection to redis:\S+ (?:is not open|was closed)|redis:\S+ sent nothing|nothing listens at)/
 const OPEN = 'version: 1\nfailure: { policy: allow, deadline: 500ms }\nrules:\n  - { name: a, key: [], rate: 1/h, burst: 1 }\n'
 
 interface Timed {
@@ -70,7 +72,7 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
       expect(ms).toBeLessThanOrEqual(DEADLINE_MS + margin)
     }
     const ready = await fetch(`${url}/readyz`)
-    expect([ready.status, await ready.json()]).toEqual([503, { status: 'unavailable', store: expect.stringMatching(/deadline|^redis: /) }])
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'unavailable', store: expect.stringMatching(IN_WORDS) }])
     expect((await fetch(`${url}/livez`)).status).toBe(200)
     const sent = await fetch(`${url}/v1/check`, { method: 'POST', body: '{"path":"/api/data"}' })
     expect([sent.status, await sent.json()]).toEqual([
@@ -91,6 +93,31 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
     await expect.poll(async () => (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' })
   })
 
+  it('O2: writes one line when it is lost and one when it is back, and so for the breaker', async () => {
+    const url = await started([policyFile(OPEN), '--log-format', 'json'])
+    await expect.poll(async () => (await fetch(`${url}/api/data`)).status).toBe(429)
+    engine.signal('SIGSTOP')
+    const lines = (): Record<string, unknown>[] =>
+      (service?.output() ?? '')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+    const events = async (): Promise<string[]> => {
+      await (await fetch(`${url}/api/data`)).text()
+      return lines().map(({ event }) => String(event))
+    }
+    await expect.poll(events, { timeout: 20_000 }).toEqual(expect.arrayContaining(['store-lost', 'breaker-open']))
+    for (let nth = 0; nth < 50; nth += 1) await events()
+    engine.signal('SIGCONT')
+    await expect.poll(events, { timeout: 20_000 }).toEqual(expect.arrayContaining(['store-back', 'breaker-closed']))
+    expect(new Set(await events())).toEqual(new Set(['breaker-closed', 'breaker-open', 'serving', 'store-back', 'store-lost']))
+    expect(lines()).toHaveLength(5)
+    const [lost, back] = ['store-lost', 'store-back'].map((name) => lines().find(({ event }) => event === name))
+    expect(lost).toMatchObject({ level: 'warn', store: engine.url, kind: expect.any(String), reason: expect.stringMatching(IN_WORDS) })
+    expect(back).toMatchObject({ level: 'info', store: engine.url, afterMs: expect.any(Number), calls: expect.any(Number) })
+    expect(back?.['calls']).toBeGreaterThanOrEqual(50)
+  })
+
   it('lets requests pass where the policy is open, and reports no quota', async () => {
     const url = await started([policyFile(OPEN)])
     expect((await fetch(`${url}/api/data`)).headers.has('ratelimit')).toBe(true)
@@ -104,7 +131,7 @@ describe.skipIf('missing' in redis)('a service whose Redis is stopped', () => {
       expect([...answer.headers.keys()].filter((name) => /ratelimit|retry-after/.test(name))).toEqual([])
     }
     const ready = await fetch(`${url}/readyz`)
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'degraded', store: expect.stringMatching(/deadline|^redis: /) }])
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'degraded', store: expect.stringMatching(IN_WORDS) }])
     const sent = await fetch(`${url}/v1/check?status=http`, { method: 'POST', body: '{"path":"/api/data"}' })
     expect([sent.status, await sent.json()]).toEqual([200, expect.objectContaining({ outcome: 'undecided', allowed: true })])
     engine.signal('SIGCONT')

@@ -44,7 +44,7 @@ describe.skipIf('missing' in redis || 'missing' in openssl)('S6: TLS to a Redis 
   it('is made with ca, cert and key', async () => {
     const service = await serve([at('policy.yaml'), '--store', withFiles('ca', 'client'), '--require-store'])
     onTestFinished(async () => void (await service.stop()))
-    await expect.poll(() => service.output(), { timeout: 10_000 }).toContain(`sluice: store ${url}?***: `)
+    await expect.poll(() => service.output(), { timeout: 10_000 }).toContain(`; store ${url}?*** (`)
     await expect.poll(() => outcomeOf(service), { timeout: 10_000 }).toBe('store')
   })
 

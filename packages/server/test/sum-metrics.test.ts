@@ -18,10 +18,10 @@ describe('metrics of several processes', () => {
         'b_seconds_count 2',
       ),
       family('sluice_overgrant_bound', 'gauge', 'sluice_overgrant_bound{rule="x"} 5'),
-      family('sluice_keys', 'gauge', 'sluice_keys{store="memory"} 7'),
+      family('sluice_lease_tokens', 'gauge', 'sluice_lease_tokens{state="leased"} 7'),
     ].join('\n')
     const other = [
-      family('sluice_keys', 'gauge', 'sluice_keys{store="memory"} 2'),
+      family('sluice_lease_tokens', 'gauge', 'sluice_lease_tokens{state="leased"} 2'),
       family('a_total', 'counter', 'a_total{rule="x y",route=""} 4'),
       family(
         'b_seconds',
@@ -45,7 +45,7 @@ describe('metrics of several processes', () => {
           'b_seconds_count 3',
         ),
         family('sluice_overgrant_bound', 'gauge', 'sluice_overgrant_bound{rule="x"} 5', 'sluice_overgrant_bound{rule="y"} +Inf'),
-        family('sluice_keys', 'gauge', 'sluice_keys{store="memory"} 9'),
+        family('sluice_lease_tokens', 'gauge', 'sluice_lease_tokens{state="leased"} 9'),
       ].join('\n')}\n`,
     )
   })

@@ -1,7 +1,7 @@
 import { prometheusMetrics } from 'sluice/observe'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { adminAccess } from '../src/http/admin.ts'
-import { repeatedWarnings } from '../src/cli/repeated-warnings.ts'
+import { repeatedLines } from '../src/logs/repeated-lines.ts'
 import type { IncomingMessage } from 'node:http'
 
 const TOKEN = 'token-of-administration'
@@ -13,7 +13,7 @@ describe('S7: wrong admin tokens', () => {
 
   it('are counted, and said in one line a minute, without the token', () => {
     const lines: string[] = []
-    const repeated = repeatedWarnings((line) => lines.push(line), 1)
+    const repeated = repeatedLines((_level, _event, line) => lines.push(line), 1)
     const { admits: admission, metrics: read } = adminAccess(TOKEN, () => repeated('wrong-token'))
     const metrics = prometheusMetrics({ read })
     for (let sent = 0; sent < 400; sent += 1) expect(admission(request('Bearer wrong-token'))).toBe(false)

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { generateKeyPair as generateNodeKeys, type KeyObject, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { prometheusMetrics } from 'sluice/observe'
 import type { JwtChoice } from 'sluice/policy'
@@ -18,6 +19,10 @@ const file = (name: string, content: string | Uint8Array): string => {
   writeFileSync(join(folder, name), content)
   return name
 }
+
+/** Generating an RSA key is slow, so the tests share a few. A key serves every RSA algorithm. */
+const rsaKeys: Promise<{ publicKey: KeyObject; privateKey: KeyObject }>[] = []
+const rsa = (nth: number) => (rsaKeys[nth] ??= promisify(generateNodeKeys)('rsa', { modulusLength: 2_048 }))
 
 /** A verifier on a clock of the test's own, and what it said of every token. */
 async function verifier(
@@ -102,7 +107,7 @@ describe('a token signed with a secret', () => {
     ['no signature, oddly spelt', () => crafted({ alg: 'nOnE' }, { sub: 'a' }), 'algorithm'],
     ['no algorithm', () => crafted({}, { sub: 'a' }, 'AA'), 'malformed'],
     ['a longer digest than is agreed', () => signed({ sub: 'a' }, { alg: 'HS512' }, randomBytes(64)), 'algorithm'],
-    ['a private key', async () => signed({ sub: 'a' }, { alg: 'RS256' }, (await generateKeyPair('RS256')).privateKey), 'algorithm'],
+    ['a private key', async () => signed({ sub: 'a' }, { alg: 'RS256' }, (await rsa(0)).privateKey), 'algorithm'],
     [
       'claims that are changed',
       async () => (await signed({ sub: 'a' })).replace(/\.[^.]*\./, `.${Buffer.from('{"sub":"b"}').toString('base64url')}.`),
@@ -140,15 +145,15 @@ describe('a token signed with a secret', () => {
 })
 
 describe('a token signed with a key of a set', () => {
-  const make = async (alg: string, kid?: string) => {
-    const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+  const make = async (alg: string, kid?: string, nth = 0) => {
+    const { privateKey, publicKey } = /^[RP]S/.test(alg) ? await rsa(nth) : await generateKeyPair(alg, { extractable: true })
     const jwk = await exportJWK(publicKey)
     return { alg, kid, privateKey, publicKey, jwk: kid === undefined ? jwk : { ...jwk, kid, alg } }
   }
   const header = ({ alg, kid }: { alg: string; kid?: string | undefined }) => (kid === undefined ? { alg } : { alg, kid })
 
   it.each(['RS256', 'ES256', 'EdDSA', 'PS384', 'ES512'])('%s is believed when the set has its key', async (alg) => {
-    const [one, other] = await Promise.all([make(alg, 'one'), make(alg, 'other')])
+    const [one, other] = await Promise.all([make(alg, 'one'), make(alg, 'other', 1)])
     const { claims, results } = await verifier(byKeys(file(`${alg}.json`, JSON.stringify({ keys: [one.jwk, other.jwk] }))))
     expect(await claims(bearer(await signed({ sub: 'a' }, header(other), other.privateKey)))).toEqual({ sub: 'a' })
     await claims(bearer(await signed({ sub: 'a' }, { alg, kid: 'one' }, other.privateKey)))
@@ -157,10 +162,10 @@ describe('a token signed with a key of a set', () => {
   })
 
   it('may leave out which one it was', async () => {
-    const keys = await Promise.all([make('RS256'), make('RS256'), make('ES256')])
+    const keys = await Promise.all([make('RS256'), make('RS256', undefined, 1), make('ES256')])
     const { claims, results } = await verifier(byKeys(file('nameless.json', JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }))))
     for (const key of keys) await claims(bearer(await signed({ sub: 'a' }, { alg: key.alg }, key.privateKey)))
-    await claims(bearer(await signed({ sub: 'a' }, { alg: 'RS256' }, (await make('RS256')).privateKey)))
+    await claims(bearer(await signed({ sub: 'a' }, { alg: 'RS256' }, (await rsa(2)).privateKey)))
     expect(results).toEqual(['accepted', 'accepted', 'accepted', 'signature'])
   })
 

@@ -21,16 +21,22 @@ describe('verify', () => {
     [['--store', 'memory:', '--callers', '1e3'], 'expected a whole number from 1 to 1024'],
     [['--store', 'memory:', '--burst', '0'], 'expected a whole number from 1'],
     [['--store', 'memory:', '--rate', '10'], '"10" is not a rate'],
+    [['--store', 'memory:', '--faults'], 'expected redis://HOST:PORT or postgres://HOST:PORT/DATABASE, not memory:'],
+    [['--store', 'rediss://127.0.0.1', '--faults'], '--faults puts a proxy before one server without TLS'],
+    [['--store', 'redis+cluster://a,b', '--faults'], '--faults puts a proxy before one server without TLS'],
+    [['--store', 'postgres://h/d?sslmode=require', '--faults'], '--faults puts a proxy before one server without TLS'],
+    [['--store', 'postgres:///d?host=/tmp', '--faults'], '--faults puts a proxy before one server without TLS'],
+    [['--store', 'redis://127.0.0.1', '--faults', '--processes', '2'], '--processes: --faults calls from one process'],
   ])('refuses %j', async (args, line) => {
     expect(await run(['verify', ...args])).toEqual({ code: 3, stdout: '', stderr: expect.stringContaining(line) })
   })
 
   it('says in one line that a store cannot be reached', async () => {
-    const ran = await verify('--store', 'redis://u:secret@127.0.0.1:1')
+    const ran = await run(['verify', ...SHORT], { SLUICE_STORE: 'redis://u:secret@127.0.0.1:1' })
     expect(ran).toEqual({
       code: 2,
       stdout: '',
-      stderr: expect.stringMatching(/^sluice: store redis:\/\/u:\*\*\*@127.0.0.1:1 cannot [^\n]+\n$/),
+      stderr: expect.stringMatching(/^sluice: store redis:\/\/\*\*\*@127.0.0.1:1 cannot [^\n]+\n$/),
     })
   })
 })

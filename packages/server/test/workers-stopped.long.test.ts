@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { runBuilt, serveBuilt as serve } from './command.ts'
-import { childrenOf } from './children-of.ts'
+import { childrenOf, isAlive } from './children-of.ts'
 import { policyFiles } from './policy-file.ts'
 
 /** Processes are read from /proc; elsewhere these tests are skipped. */
@@ -12,14 +12,6 @@ const policyFile = policyFiles()
 /** A machine that does other work is late, and these tests are not about lateness. */
 const UNHURRIED = 'failure: { deadline: 20s }\n'
 const POLICY = `version: 1\n${UNHURRIED}rules:\n  - { name: workers-${process.pid}, key: [], rate: 1/h, burst: 20 }\n`
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () => {
   it('answers what its workers had begun to read, in every one of them', async () => {

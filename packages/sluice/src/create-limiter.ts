@@ -2,15 +2,17 @@ import type { AnyLimit } from './algorithms/algorithm.ts'
 import { LimiterError } from './errors/limiter-error.ts'
 import { checkOptions, CLOCK, type Form, MILLISECONDS, OBJECT, OBSERVERS, STORE, TEXT } from './errors/options.ts'
 import { buildLimiter } from './limiter/build-limiter.ts'
+import { MAX_HOLDS_FORM } from './limiter/hold-bound.ts'
 import type { Limiter } from './limiter/limiter.ts'
 import { DEFAULT_DEADLINE } from './limiter/timing.ts'
 import { localFallback } from './local-fallback.ts'
 import type { Observer } from './observe/events.ts'
 import { memoryStore } from './stores/memory/memory-store.ts'
 import type { FailurePolicy, Store } from './stores/store.ts'
-import { systemTime } from './time/system.ts'
+import { systemSecret, systemTime } from './time/system.ts'
 import type { Time } from './time/time.ts'
 
+/** Options of `createLimiter`. Give `limit` or `limits`, and not both. */
 export interface LimiterOptions {
   /** Part of every state's id: two limiters with different names never share a bucket. Default `default`. */
   readonly name?: string
@@ -20,14 +22,22 @@ export interface LimiterOptions {
   readonly limits?: Readonly<Record<string, AnyLimit>>
   /** Default: a memory store of the limiter's own, lost on restart and not shared between processes. */
   readonly store?: Store
+  /** Time for decisions in memory, and for deadlines; default the system's. Tests pass `manualClock()` of `sluice/testing`. */
   readonly clock?: Time
   /** Milliseconds that a remote store may take before the failure policy answers; default 50. */
   readonly deadlineMs?: number
   /**
-   * The answer if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this process. A
-   * store in this process decides itself then, for example one made by `withDividedLimit`; it stays open when the limiter is closed.
+   * The answer if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this process.
+   * A store may be passed instead, which then decides; it must be in this process, for example made by `withDividedLimit`. It stays open
+   * when the limiter is closed.
    */
   readonly onStoreFailure?: FailurePolicy | Store
+  /**
+   * The most reservations of a key that are open at once, 1 to 4,000. A further `reserve` is denied with the reason `holds`. Default: as
+   * many as the limits and the store have room for. All processes should use the same number.
+   */
+  readonly maxHolds?: number
+  /** Called after each decision and store call, such as `prometheusMetrics()`; default none. Errors that they throw are dropped. */
   readonly observers?: readonly Observer[]
 }
 
@@ -51,7 +61,9 @@ export function createLimiter(options: LimiterOptions): Limiter {
     local: own ?? made,
     clock,
     deadline: statedMs === undefined ? DEFAULT_DEADLINE : { ms: statedMs },
+    maxHolds: options.maxHolds,
     observers,
+    random: systemSecret,
     onClose: async () => {
       if (options.store === undefined) await store.close()
       await made?.close()
@@ -69,6 +81,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   clock: CLOCK,
   deadlineMs: MILLISECONDS,
   onStoreFailure: [(value) => POLICIES.includes(value) || STORE[0](value), 'allow, deny, local or a store in this process'],
+  maxHolds: MAX_HOLDS_FORM,
   observers: OBSERVERS,
 }
 

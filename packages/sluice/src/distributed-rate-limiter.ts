@@ -1,7 +1,8 @@
 import { tokenBucket } from './algorithms/token-bucket.ts'
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { microCost } from './algorithms/decimal.ts'
-import { checkOptions, type Form, MILLISECONDS, oneOf } from './errors/options.ts'
+import { type ErrorCode, LimiterError } from './errors/limiter-error.ts'
+import { checkOptions, type Form, MILLISECONDS, oneOf, shown } from './errors/options.ts'
 import { validKey } from './keys/encode.ts'
 import { toSeconds } from './time/micros.ts'
 import { ioredis, type IoredisLike } from './stores/redis/clients/ioredis.ts'
@@ -9,19 +10,24 @@ import { bareRedisStore } from './stores/redis/redis-store.ts'
 import { remoteStore } from './stores/remote/remote-store.ts'
 import { type Scope, type Store, StoreFailure } from './stores/store.ts'
 
-/** The result of `consume`, as in the article's class. Numbers are whole tokens, except a `limit` with decimals. */
+/**
+ * The result of `consume`, with the fields of the class in Rate Limiting at Scale. Numbers are whole tokens, except a `limit` with
+ * decimals.
+ */
 export interface RateLimitResult {
+  /** Whether the request may pass. */
   readonly allowed: boolean
   /** Whole tokens left; 0 if Redis could not answer. */
   readonly remaining: number
   /** The capacity that the caller passed. */
   readonly limit: number
-  /** Whole seconds; 0 if allowed. */
+  /** Whole seconds to wait; 0 if allowed. */
   readonly retryAfter: number
-  /** Set if Redis could not decide and the failure policy did: the cause. */
+  /** The cause, if Redis could not decide and the failure policy decided instead. */
   readonly degraded?: string
 }
 
+/** Options of `DistributedRateLimiter`. */
 export interface DistributedRateLimiterOptions {
   /** The answer while Redis cannot decide: `closed` refuses (default), `open` lets pass. */
   readonly failurePolicy?: 'closed' | 'open'
@@ -30,17 +36,18 @@ export interface DistributedRateLimiterOptions {
 }
 
 const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }
-/** An empty scope: keys are the prefix and the identifier alone. */
+/** An empty scope: a key in Redis is only the prefix and the identifier. */
 const BARE: Scope = { text: '' }
-/** The most limits to remember, by (capacity, refillRate). Beyond it the oldest is dropped and computed again when needed. */
+/** The most limits to remember, by (capacity, refillRate). Beyond this number the oldest is dropped; it is computed again when needed. */
 const REMEMBERED = 1_000
-/** Seconds after which a caller may try again while Redis does not answer. */
+/** `retryAfter` in seconds while Redis does not answer. */
 const PROBE_SECONDS = 1
 
 /**
- * The class of Rate Limiting at Scale's quick start, over the exact Redis store within `remoteStore`. It takes a raw ioredis client,
- * keeps states under `rl:<identifier>`, decides on the server's clock, and answers within its deadline even if Redis does not. Set the
- * client's option `autoResendUnfulfilledCommands: false`. Without it ioredis resends a command whose reply was lost, which charges twice.
+ * The class of Rate Limiting at Scale's quick start, over the exact Redis store with the ring (`remoteStore`). It takes a raw ioredis
+ * client, keeps states under `rl:<identifier>`, decides on the server's clock, and answers within its deadline even if Redis does not. Set
+ * the client's option `autoResendUnfulfilledCommands: false`. Without it ioredis resends a command whose reply was lost, which charges
+ * twice.
  */
 export class DistributedRateLimiter {
   readonly #store: Store
@@ -61,7 +68,7 @@ export class DistributedRateLimiter {
    * Takes `cost` tokens from the bucket of `identifier`, which holds `capacity` tokens and is refilled at `refillRate` tokens per second.
    * For a cost that can never pass, `retryAfter` is ceil(capacity / refillRate) seconds.
    * @throws LimiterError INVALID_KEY, INVALID_COST, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot
-   * represent the pair
+   * represent capacity and rate
    */
   async consume(identifier: string, capacity: number, refillRate: number, cost: number = 1): Promise<RateLimitResult> {
     const limit = this.#limitOf(capacity, refillRate)
@@ -86,6 +93,8 @@ export class DistributedRateLimiter {
   }
 
   #limitOf(capacity: number, refillRate: number): AnyLimit {
+    requireNumber('INVALID_BURST', 'capacity', capacity)
+    requireNumber('INVALID_RATE', 'refillRate', refillRate)
     const name = `${capacity}/${refillRate}`
     const known = this.#limits.get(name)
     if (known !== undefined) return known
@@ -95,4 +104,10 @@ export class DistributedRateLimiter {
     this.#limits.set(name, limit)
     return limit
   }
+}
+
+/** A number as text is refused: it would also be the `limit` of the result. The limit's own constructor checks its value. */
+function requireNumber(code: ErrorCode, name: string, value: unknown): void {
+  if (typeof value !== 'number')
+    throw new LimiterError(code, `DistributedRateLimiter: ${name} is ${shown(value)}, expected a number above 0`)
 }

@@ -5,10 +5,10 @@ import { systemRandom } from './time/system.ts'
 import type { Random } from './time/time.ts'
 
 /**
- * Creates a keyed hash of 64 bits that gives keys short names. Processes with the same numbers give a key the same name. Without the
- * numbers the names are useless.
+ * Creates a keyed hash of 64 bits that gives keys short names. Processes that pass the same numbers give a key the same name. Without the
+ * numbers nobody can find the key of a name.
  * @throws LimiterError INVALID_OPTIONS
- * @param random unpredictable numbers in [0, 1), of which two are taken; default numbers of this process alone
+ * @param random returns unpredictable numbers in [0, 1); two are taken. Default: numbers that only this process has
  */
 export function hashKeys(random: Random = systemRandom): Pseudonym {
   requireForm('hashKeys', 'random', random, FUNCTION)

@@ -1,4 +1,5 @@
 export { createGate, type Gate, type Passage, type RequestReader } from './http/gate.ts'
+export type { ResponseEnd, Settle } from './http/counting.ts'
 export type { Decider, EngineAnswer, GateOptions, Peers } from './http/gate-options.ts'
 export { type HeaderList, headersOf, type HeaderSink, type HeaderWriter, headerWriter } from './http/headers.ts'
 export { type Answer, type Problem, PROBLEM_TYPE, problemOf, type Refusal } from './http/problem.ts'

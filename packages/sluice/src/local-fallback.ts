@@ -3,9 +3,12 @@ import type { Store } from './stores/store.ts'
 import type { Time } from './time/time.ts'
 
 /**
- * Makes the local fallback: the store that decides in this process while `store` cannot. Undefined for a store in this process, because a
- * second memory store would grant every burst again.
+ * Makes the local fallback: the store that decides in this process while `store` cannot. Undefined if `store` is in this process, because a
+ * second memory store would grant every burst again. If `store` grants parts of limits, it grants the same.
  */
 export function localFallback(store: Store, clock: Time): Store | undefined {
-  return store.capabilities.sync ? undefined : memoryStore({ clock })
+  const { sync, around } = store.capabilities
+  if (sync) return undefined
+  const local = memoryStore({ clock })
+  return around === undefined ? local : around(local)
 }

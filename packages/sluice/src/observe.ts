@@ -1,3 +1,6 @@
 export type { ChargeEvent, DecisionEvent, Observer, RuleResult, StoreEvent } from './observe/events.ts'
 export { type MetricsOptions, type PrometheusMetrics, prometheusMetrics, type ReadMetric } from './observe/metrics.ts'
+export { type OtelInstrument, type OtelMeter, type OtelMetrics, otelMetrics, type OtelMetricsOptions } from './observe/otel-metrics.ts'
+export { type OtelSpan, type OtelTracer, type OtelTracing, otelTracing, type OtelTracingOptions } from './observe/otel-tracing.ts'
+export type { OtelAttributes } from './observe/otel-attributes.ts'
 export { type KeyCount, topKeys, type TopKeys } from './observe/top-keys.ts'

@@ -1,65 +1,165 @@
 import type { AnyLimit } from './algorithms/algorithm.ts'
 import { createLimiter } from './create-limiter.ts'
 import { LimiterError } from './errors/limiter-error.ts'
-import { checkOptions, CLOCK, COUNT, type Form, shown, SIGNAL } from './errors/options.ts'
+import { checkOptions, CLOCK, COUNT, FLAG, type Form, shown, SIGNAL, WAIT_MS } from './errors/options.ts'
+import { takesSlots } from './limiter/holders.ts'
 import type { Limiter } from './limiter/limiter.ts'
+import { type Channel, type ChannelWait, createChannel } from './pacing/channel.ts'
+import { byBytes, byItem, type Pace } from './pacing/pace.ts'
+import { throttledStream } from './pacing/stream.ts'
 import { type Throttled, throttledFunction, throttledIterable } from './pacing/throttle.ts'
 import { createTurns, type Turns, type TurnsOptions } from './pacing/turns.ts'
 import { systemTime } from './time/system.ts'
 import type { Time } from './time/time.ts'
 
-export type { Throttled }
+export type { Channel, ChannelWait, Throttled }
 
+/** Options of everything in `sluice/pacing`. */
 export interface PacingOptions extends TurnsOptions {
+  /** If the signal aborts, all that wait reject with its reason, and later calls too. */
+  readonly signal?: AbortSignal
+  /** Time for the waits; default the system's. A limiter that was passed keeps its own. */
   readonly clock?: Time
+}
+
+/** Options of `throttleFunction`. */
+export interface FunctionOptions<Args extends unknown[]> extends PacingOptions {
+  /** Tokens that a call takes, or a function of its arguments that returns them; default 1. */
+  readonly cost?: number | ((...args: Args) => number)
+}
+
+/** Options of `throttleIterable` and `throttleStream`. Give `cost` or `bytes`, and not both. */
+export interface ItemOptions<Item> extends PacingOptions {
+  /** Tokens that an item takes, or a function of the item that returns them; default 1. An item above the capacity is an error. */
+  readonly cost?: number | ((item: Item) => number)
+  /**
+   * `true`: items are bytes (`Uint8Array`, so also `Buffer`), and each byte takes a token. One that has more bytes than the limit's capacity
+   * comes in parts of that size.
+   */
+  readonly bytes?: boolean
+}
+
+/** Options of `channel`. */
+export interface ChannelOptions extends PacingOptions {
+  /** The most items that wait in the channel for a taker; a `put` beyond waits. 0: each `put` waits for its `take`. */
+  readonly capacity: number
+  /** Tokens that an item takes; default 1. */
+  readonly cost?: number
 }
 
 /**
  * Slows calls of a function down to a limit instead of refusing them. Pass a limit for this function alone, or a limiter to share a bucket
- * with other functions or processes.
- * @throws LimiterError INVALID_OPTIONS
+ * with other functions or processes. Each call waits by `limiter.wait`.
+ * @throws LimiterError INVALID_OPTIONS. Calls reject with OVERLOAD if too many wait or too long, INVALID_COST for a cost above the capacity,
+ * and with what `fn` throws
  */
 export function throttleFunction<Args extends unknown[], Result>(
   fn: (...args: Args) => Result | PromiseLike<Result>,
   limit: AnyLimit | Limiter,
-  options: PacingOptions = {},
+  options: FunctionOptions<Args> = {},
 ): Throttled<Args, Result> {
-  if (typeof fn !== 'function') throw refused('throttleFunction', `fn is ${shown(fn)}, expected a function`)
-  return throttledFunction(fn, turnsOf('throttleFunction', limit, options))
+  const where = 'throttleFunction'
+  if (typeof fn !== 'function') throw refused(where, `fn is ${shown(fn)}, expected a function`)
+  const { turns } = turnsOf(where, limit, options, FUNCTION_FORMS)
+  return throttledFunction(where, fn, turns, options.cost, options.signal)
 }
 
 /**
- * Yields the items of an iterable no faster than a limit allows (throttled channels of the same article).
+ * Yields the items of an iterable, such as a Node stream, no faster than a limit allows (throttled channels of Rate Limiting at Scale). An
+ * item is read, and its turn taken, only when the consumer wants it. To stop iterating ends a wait and closes the iterable.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function throttleIterable<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   limit: AnyLimit | Limiter,
-  options: PacingOptions = {},
+  options: ItemOptions<Item> = {},
 ): AsyncGenerator<Item, void, undefined> {
+  const where = 'throttleIterable'
   const iterable =
     typeof items === 'string' ||
     (typeof items === 'object' && items !== null && (Symbol.iterator in items || Symbol.asyncIterator in items))
-  if (!iterable) throw refused('throttleIterable', `items are ${shown(items)}, expected an iterable`)
-  return throttledIterable(items, turnsOf('throttleIterable', limit, options))
+  if (!iterable) throw refused(where, `items are ${shown(items)}, expected an iterable`)
+  return throttledIterable(items, paceOf(where, limit, options), options.signal)
+}
+
+/**
+ * A pair of web streams for `pipeThrough`: chunks come out no faster than a limit allows. One chunk at most is queued, and a turn is taken only
+ * when the reader wants a chunk. `pipeline` of `node:stream` takes it too, and `Duplex.fromWeb` makes a Node stream of it.
+ * @throws LimiterError INVALID_OPTIONS. A chunk whose turn is refused ends both sides with the error
+ */
+export function throttleStream<Chunk>(limit: AnyLimit | Limiter, options: ItemOptions<Chunk> = {}): TransformStream<Chunk, Chunk> {
+  return throttledStream(paceOf('throttleStream', limit, options, refuseSlots), options.signal)
+}
+
+/**
+ * A bounded queue between tasks, whose items can be taken no faster than a limit allows.
+ * @throws LimiterError INVALID_OPTIONS
+ */
+export function channel<Item>(limit: AnyLimit | Limiter, options: ChannelOptions): Channel<Item> {
+  const { limiter, turns } = turnsOf('channel', limit, options, CHANNEL_FORMS)
+  refuseSlots('channel', limiter)
+  const { capacity, maxWaiting = 10_000, cost, signal } = options
+  if (capacity === undefined) throw refused('channel', `capacity is undefined, expected ${CHANNEL_FORMS.capacity[1]}`)
+  return createChannel({ turns, capacity, maxWaiting, cost, signal })
 }
 
 function refused(where: string, why: string): LimiterError {
   return new LimiterError('INVALID_OPTIONS', `${where}: ${why}`)
 }
 
-const FORMS: Readonly<Record<string, Form>> = {
-  key: [(value) => typeof value === 'string' && value !== '', 'a non-empty text'],
+const isCost = (value: unknown): boolean => typeof value === 'number' && value > 0 && value < Infinity
+
+const FORMS = {
+  key: [(value: unknown) => typeof value === 'string' && value !== '', 'a non-empty text'],
   maxWaiting: COUNT,
+  maxWaitMs: WAIT_MS,
   signal: SIGNAL,
   clock: CLOCK,
+} as const satisfies Readonly<Record<string, Form>>
+const FUNCTION_FORMS = {
+  ...FORMS,
+  cost: [(value: unknown) => isCost(value) || typeof value === 'function', 'a number above 0 or a function'],
+} as const satisfies Readonly<Record<string, Form>>
+const ITEM_FORMS = { ...FUNCTION_FORMS, bytes: FLAG } as const
+const CHANNEL_FORMS = {
+  ...FORMS,
+  capacity: [(value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0, 'a whole number of at least 0'],
+  cost: [isCost, 'a number above 0'],
+} as const satisfies Readonly<Record<string, Form>>
+
+function turnsOf(
+  where: string,
+  limit: AnyLimit | Limiter,
+  options: PacingOptions,
+  forms: Readonly<Record<string, Form>>,
+): { readonly turns: Turns; readonly limiter: Limiter } {
+  checkOptions(where, options, forms)
+  const { clock = systemTime } = options
+  if (typeof limit !== 'object' || limit === null || !('wait' in limit || 'algorithm' in limit))
+    throw refused(where, `limit is ${shown(limit)}, expected a limit, such as tokenBucket({ rate: '10/s', burst: 1 }), or a limiter`)
+  const limiter = 'wait' in limit ? limit : createLimiter({ name: 'pacing', limit, clock })
+  return { turns: createTurns(where, limiter, clock, options), limiter }
 }
 
-function turnsOf(where: string, limit: AnyLimit | Limiter, options: PacingOptions): Turns {
-  checkOptions(where, options, FORMS)
-  const { clock = systemTime } = options
-  if (typeof limit !== 'object' || limit === null || !('check' in limit || 'algorithm' in limit))
-    throw refused(where, `limit is ${shown(limit)}, expected a limit, such as tokenBucket({ rate: '10/s', burst: 1 }), or a limiter`)
-  const limiter = 'check' in limit ? limit : createLimiter({ name: 'pacing', limit, clock })
-  return createTurns(limiter, clock, options)
+/** @throws LimiterError INVALID_OPTIONS for a concurrency limit, where nobody knows when the work of an item ends */
+function refuseSlots(where: string, { limits }: Limiter): void {
+  const [name] = Object.entries(limits).find(([, limit]) => takesSlots(limit)) ?? []
+  if (name !== undefined)
+    throw refused(where, `${name} is a concurrency limit; use throttleFunction or throttleIterable, which give slots back`)
+}
+
+function paceOf<Item>(
+  where: string,
+  limit: AnyLimit | Limiter,
+  options: ItemOptions<Item>,
+  check: (where: string, limiter: Limiter) => void = () => {},
+): Pace<Item> {
+  const { limiter, turns } = turnsOf(where, limit, options, ITEM_FORMS)
+  check(where, limiter)
+  const { bytes = false, cost } = options
+  if (!bytes) return byItem(where, turns, cost)
+  if (cost !== undefined) throw refused(where, 'bytes sets the cost of items; give cost or bytes')
+  const capacity = Math.min(...Object.values(limiter.limits).map((one) => one.capacity))
+  if (capacity < 1) throw refused(where, `bytes needs a capacity of at least 1; the limit has ${capacity}`)
+  return byBytes(where, turns, capacity)
 }

@@ -11,18 +11,23 @@ export { postgresJs, type PostgresJsLike } from './stores/postgres/clients/postg
 export type { PostgresPort } from './stores/postgres/clients/postgres-port.ts'
 export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
 
+/** Options of `postgresStore`: the store and the ring around it. */
 export interface PostgresStoreOptions extends BarePostgresOptions {
-  /** Deadline, batching, breaker, cached denials and leases (`remoteStore`), by this store's clock; `false` leaves them out. */
+  /**
+   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. It uses this store's
+   * clock. `false`: no ring.
+   */
   readonly ring?: Omit<RemoteStoreOptions, 'clock' | 'random'> | false
 }
 
+/** The store of `postgresStore`: with the ring, and with the database's own operations. To make or update its tables call `migrate`. */
 export interface PostgresStore extends BarePostgresStore, RemoteStore {}
 
 const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: ringForm('clock', 'random') }
 
 /**
- * States in PostgreSQL (13 or later), PGlite, or another database with its protocol (`concurrency`), decided on the database's clock: exact
- * with any number of processes. `remoteStore` is around it.
+ * States in PostgreSQL (13 or later), PGlite, or another database with its protocol (`concurrency`), decided on the database's clock. Exact
+ * with any number of processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {

@@ -9,18 +9,24 @@ export { ioredis, type IoredisLike } from './stores/redis/clients/ioredis.ts'
 export { nodeRedis, type NodeRedisLike } from './stores/redis/clients/node-redis.ts'
 export { valkeyGlide, type ValkeyGlideLike } from './stores/redis/clients/valkey-glide.ts'
 export type { BareRedisOptions, Connections, PackingOptions, RedisPort } from './stores/redis/index.ts'
+export { hashTagOf } from './stores/redis/names.ts'
 export type { RemoteStore, RemoteStoreOptions }
 
+/** Options of `redisStore`: the store and the ring around it. */
 export interface RedisStoreOptions extends BareRedisOptions {
-  /** Deadline, batching, breaker, cached denials and leases (`remoteStore`), by this store's clock; `false` leaves them out. */
+  /**
+   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. It uses this store's
+   * clock. `false`: no ring.
+   */
   readonly ring?: Omit<RemoteStoreOptions, 'clock'> | false
 }
 
 const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('clock') }
 
 /**
- * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact with any number of
- * processes. `remoteStore` is around it. A Cluster decides a group whose states are in one slot in one call, others slot by slot.
+ * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock. Exact with any number of
+ * processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`. On a Cluster a group whose states are in one slot is
+ * decided in one call, any other group slot by slot.
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): RemoteStore {

@@ -1,6 +1,7 @@
 export { withDividedLimit } from './stores/divided-limit.ts'
 export {
   type BatchingOptions,
+  type BreakerChange,
   type BreakerOptions,
   type BreakerState,
   type DenialOptions,

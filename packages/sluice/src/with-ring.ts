@@ -4,13 +4,16 @@ import type { Store } from './stores/store.ts'
 
 type Ports = Pick<RemoteStoreOptions, 'clock' | 'random'>
 
-/** The form of `ring` in a store's options: without what the store has itself. */
+/** The form of `ring` in a store's options. It must not contain the ports in `own`, because the store has options for these. */
 export function ringForm(...own: readonly (keyof Ports)[]): Form {
   const allows = (value: unknown): boolean => value === false || (OBJECT[0](value) && !own.some((port) => port in (value as object)))
   return [allows, `options without a ${own.join(' and ')}, or false`]
 }
 
-/** The ring of a store's options around it, by the store's own ports. `extra`: what the store has beyond the port for stores. */
+/**
+ * Puts the ring of a store's options around the store, with the store's clock and random numbers. `extra` are methods that the store has in
+ * addition to those of `Store`.
+ */
 export function withRing<Extra extends object>(
   store: Store,
   ring: RemoteStoreOptions | false = {},
@@ -18,6 +21,6 @@ export function withRing<Extra extends object>(
   extra: Extra,
 ): RemoteStore & Extra {
   if (ring === false) return { ...store, ...extra, breakerState: 'closed', leasedTokens: 0 }
-  // Assigned and not spread, because the ring has getters.
+  // `extra` is assigned to the ring, because spreading the ring would evaluate its getters once.
   return Object.assign(remoteStore(store, { ...ring, ...(clock && { clock }), ...(random && { random }) }), extra)
 }

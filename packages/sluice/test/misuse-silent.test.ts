@@ -95,6 +95,17 @@ describe('U3: claims that were not awaited are refused', () => {
   })
 })
 
+describe('what a token verifier returned counts only if it is an object of claims', () => {
+  const byPlan = parsePolicy(`version: 1
+jwt: { verified: upstream }
+rules: [{ name: a, key: ["jwt:length"], rate: 1/h, burst: 20 }]`)
+
+  it.each(['a text', ['a'], 5, true, () => {}])('%j', async (found) => {
+    const engine = createEngine({ policy: byPlan, store: memoryStore(), claims: any(() => found) })
+    expect((await engine.explain(facts)).rules[0]?.key).toEqual([{ source: 'jwt:length', value: null }])
+  })
+})
+
 describe('U3: policy.boundOf refuses what is no rule and no kind of store', () => {
   it.each([undefined, null, 5, 'a', {}, []])('rule %j', (rule) => {
     expect(() => policy.boundOf(any(rule), 'shared')).toThrow(expect.objectContaining(refusal('boundOf: rule is ')))

@@ -1,5 +1,5 @@
 import { LimiterError } from '../src/errors/limiter-error.ts'
-import { createLimiter, memoryStore, tokenBucket } from '../src/index.ts'
+import { createLimiter, memoryStore, type Store, tokenBucket } from '../src/index.ts'
 import * as policies from '../src/policy.ts'
 import { pg } from '../src/stores/postgres/index.ts'
 import { remoteMemory } from './remote-memory.ts'
@@ -42,7 +42,30 @@ export const NONE: readonly string[] = []
 export const COST = ['5', '0.5']
 
 export const limit = tokenBucket({ rate: '10/s', burst: 20 })
-export const limiter = createLimiter({ limit })
+let charged = 0
+/** How often a store of this file was called to charge or change something. */
+export const charges = (): number => charged
+/** A memory store that counts these calls. */
+function counted(): Store {
+  const store = memoryStore()
+  return {
+    ...store,
+    decide(groups, options) {
+      if (options?.charge !== false) charged += 1
+      return store.decide(groups, options)
+    },
+    decideNow(group, now) {
+      charged += 1
+      return store.decideNow(group, now)
+    },
+    change(changes, options) {
+      charged += 1
+      return store.change(changes, options)
+    },
+  }
+}
+
+export const limiter = createLimiter({ limit, store: counted() })
 export const near = memoryStore()
 export const far = remoteMemory(near)
 export const raw = Object.assign(() => {}, {
@@ -57,7 +80,7 @@ export const port = { evalsha: async () => null, eval: async () => null }
 export const sql = pg({ query: async () => ({ rows: [] }), connect: async () => ({}) } as never)
 export const source = 'version: 1\nrules: [{ name: a, key: [ip:address], rate: 1/s, burst: 9 }]'
 export const policy = policies.parsePolicy(source)
-export const engine = policies.createEngine({ policy, store: memoryStore() })
+export const engine = policies.createEngine({ policy, store: counted() })
 export const decision = await limiter.check('a')
 export const denied = await createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }) }).check('a', { cost: 2 })
 export const facts = { method: 'GET', path: '/', headers: {} }

@@ -4,7 +4,7 @@ export function findChromium(): Found {
   return findBinary('chromium', ['/usr/lib/chromium'], 'chromium')
 }
 
-/** What a headless browser needs to start as root on a machine without a network. */
+/** The flags with which a headless browser starts as root on a machine without a network. */
 export const CHROMIUM_FLAGS: readonly string[] = [
   '--headless',
   '--no-sandbox',

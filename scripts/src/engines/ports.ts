@@ -1,17 +1,17 @@
 import { createServer } from 'node:net'
 
 /**
- * Below the range from which systems take the ports of outgoing connections and of `listen(0)` (32,768 on Linux, 49,152 by RFC 6335):
- * a port of that range may be gone before the engine that got it has come up, and when an engine comes back to where it was.
+ * The ports for engines. They are below the range from which systems take the ports of outgoing connections and of `listen(0)` (from 32,768
+ * on Linux, from 49,152 by RFC 6335). A port of that range may be taken before its engine has started, or while the engine restarts.
  */
 const LOWEST = 10_000
 const HIGHEST = 32_767
 
-/** Processes that run side by side have numbers close to each other: each looks for ports in its own stretch first. */
+/** Concurrent processes have similar pids. So each process first searches a stretch of this many ports of its own. */
 const STRETCH = 97
 let next = LOWEST + ((process.pid * STRETCH) % (HIGHEST - LOWEST))
 
-/** A port of the loopback address that was free a moment ago, and that this process did not get before. */
+/** A port of the loopback address that was free a moment ago. This process gets each port only once. */
 export async function freePort(): Promise<number> {
   for (let tried = LOWEST; tried <= HIGHEST; tried += 1) {
     const port = next

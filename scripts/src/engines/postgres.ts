@@ -11,8 +11,8 @@ export function findPostgres(): Found {
 }
 
 /**
- * A private PostgreSQL on a free port of the loopback address. Settings are the defaults (synchronous commit included) but for
- * connections. As root it runs under the user postgres, or nobody, since the server refuses root.
+ * A private PostgreSQL on a free port of the loopback address. Settings are the defaults (with synchronous commit), except those for
+ * connections. If this process is root, the server runs under the user postgres or nobody, because it refuses root.
  */
 export async function startPostgres(initdb: string, extra: readonly string[] = []): Promise<Engine> {
   const port = await freePort()
@@ -37,7 +37,7 @@ export async function startPostgres(initdb: string, extra: readonly string[] = [
     'max_connections=200',
     ...extra,
   ]
-  // What is on PATH may be a link into the folder that holds the whole version.
+  // The program on PATH may be a link. The other programs of its version are in the folder of the link's target.
   const binaries = dirname(realpathSync(initdb))
   const isReady = join(binaries, 'pg_isready')
   return startEngine(join(binaries, 'postgres'), ['-D', data, ...settings], {

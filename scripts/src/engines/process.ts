@@ -4,12 +4,12 @@ import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process'
 export interface Engine {
   readonly url: string
   readonly pid: number
-  /** Sends a signal to the server: SIGSTOP and SIGCONT for faults. */
+  /** Sends a signal to the server, such as SIGSTOP and SIGCONT in tests of faults. */
   signal(name: NodeJS.Signals): void
   stop(): Promise<void>
 }
 
-/** Starts a server and waits until `ready` resolves; what it printed is in the error if it does not come up. */
+/** Starts a server and waits until `ready` resolves. If the server does not start, the error contains its output. */
 export async function startEngine(
   command: string,
   args: readonly string[],

@@ -10,7 +10,7 @@ export function findRedis(): Found {
   return findBinary('redis-server', [], 'redis-server')
 }
 
-/** A private redis-server on a port of the loopback address, by default a free one; nothing is kept on disk. */
+/** A private redis-server on a port of the loopback address, by default a free one. It keeps nothing on disk. */
 export async function startRedis(binary: string, extra: readonly string[] = [], fixedPort?: number): Promise<Engine> {
   const port = fixedPort ?? (await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'sluice-redis-'))

@@ -11,7 +11,7 @@ import { type Ran, runSteps } from './shell.ts'
 import { type Page, type Plan, planOf, type Step } from './steps.ts'
 import { copyWorkspace, type Workspace } from './workspace.ts'
 
-/** Lines of what a step printed that a problem shows. */
+/** The most lines of a step's output that a problem shows. */
 const SHOWN = 15
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -22,10 +22,10 @@ interface Document {
 }
 
 /**
- * Runs every fence of every document as written: programs are compiled and run on what was built, commands in a copy of the
- * repository, policies through `sluice check`.
+ * Runs every fenced block of every document as it is written. Programs are compiled and run with the built packages. Commands run in a copy
+ * of the repository. Policies are checked by `sluice check`.
  * @param root where the documents are
- * @param repository what they are about, built
+ * @param repository the built repository that the documents describe
  */
 export async function checkFences(root: string, repository: string = root): Promise<Finding> {
   const texts = filesBelow(root)
@@ -34,7 +34,7 @@ export async function checkFences(root: string, repository: string = root): Prom
     .filter(({ plan }) => plan.steps.length + plan.programs.length + plan.pages.length + plan.problems.length + plan.read > 0)
   const engines = await startEngines(new Set(texts.flatMap(({ plan }) => plan.steps.flatMap(({ needs }) => needs))))
   const workspace = copyWorkspace(repository)
-  // What runs in the background has a process group of its own, which a signal to this one does not reach.
+  // Processes in the background have a process group of their own, so a signal to this group does not reach them. They are ended at exit.
   const interrupt = (): never => process.exit(130)
   for (const signal of SIGNALS) process.once(signal, interrupt)
   process.once('exit', workspace.remove)
@@ -86,7 +86,7 @@ async function run({ name, plan, addresses }: Document, engines: Engines, worksp
   return { problems: [...refused, ...problems], ran: steps.length, skipped }
 }
 
-/** `LINE: what went wrong`, or undefined. */
+/** The problem of a step as `LINE: what went wrong`; undefined without one. */
 function problemOf(step: Step, { failures, ended }: Ran, shown: string, begun: boolean): string | undefined {
   if (!begun) return undefined
   if (!ended) return `${step.line}: did not end, or ended the shell\n${excerpt(shown)}`
@@ -97,7 +97,7 @@ function problemOf(step: Step, { failures, ended }: Ran, shown: string, begun: b
   return `${step.expected.line}: is not what was printed:\n${excerpt(shown)}`
 }
 
-/** A program and a policy say themselves where they fail. */
+/** The line of a failure. The output of a program or a policy check names it; otherwise it is the line of the command. */
 function lineOf(step: Step, line: number, shown: string): number {
   const thrown = /\/L\d+\.(?:ts|js|yaml|json):(\d+)/.exec(shown)?.[1]
   if (thrown !== undefined) return Number(thrown)
@@ -114,7 +114,7 @@ function settled(page: Page, addresses: Addresses): Page {
   return { name: page.name, text: withAddresses(page.text, addresses) }
 }
 
-/** A port to itself for each that the document names, so that nothing has to be free. */
+/** A free port for each port that the document names, so that the named ports need not be free. */
 async function addressesOf(plan: Plan, engines: Engines): Promise<Addresses> {
   const texts = [...plan.steps.map(({ script }) => script), ...plan.programs.map(({ text }) => text), ...plan.pages.map(({ text }) => text)]
   const ports = new Map<number, number>()

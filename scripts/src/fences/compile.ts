@@ -3,11 +3,14 @@ import { join } from 'node:path'
 import type { Page } from './steps.ts'
 import type { Workspace } from './workspace.ts'
 
-/** As strict as the repository, but for what is declared to be shown and not used. */
+/** The strict options of the repository, but unused declarations are allowed, because a document may only show them. */
 const OPTIONS = {
   composite: false,
   declaration: false,
   isolatedDeclarations: false,
+  // What projects of NestJS have.
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
   noUnusedLocals: false,
   noUnusedParameters: false,
   rewriteRelativeImportExtensions: false,
@@ -17,7 +20,7 @@ const OPTIONS = {
   outDir: 'out',
 }
 
-/** Checks the types of all programs and writes them as JavaScript to `out`; the problems, as `DOCUMENT:LINE: TEXT`. */
+/** Checks the types of all programs and writes them as JavaScript to `out`. Returns the problems, as `DOCUMENT:LINE: TEXT`. */
 export function compile(workspace: Workspace, programs: readonly Page[]): string[] {
   if (programs.length === 0) return []
   for (const { name, text } of programs) workspace.write(name, text)

@@ -8,13 +8,13 @@ const ENGINES = {
 
 export interface Engines {
   readonly urls: ReadonlyMap<EngineName, string>
-  /** Why an engine is not there. */
+  /** The reason why an engine is missing. */
   readonly missing: ReadonlyMap<EngineName, string>
   stop(): Promise<void>
 }
 
 /**
- * The engines that documents name, as the tests take them: a URL in the environment, else a server started for this run.
+ * Provides the engines that documents name, as for the tests: by a URL in the environment, otherwise a server that is started for this run.
  */
 export async function startEngines(names: ReadonlySet<EngineName>): Promise<Engines> {
   const urls = new Map<EngineName, string>()

@@ -1,17 +1,17 @@
-/** A fenced block of a Markdown text, and what its info string requests. */
+/** A fenced block of a Markdown text, with the options of its info string. */
 export interface Fence {
-  /** Of the opening mark, counted from 1. */
+  /** The line of the opening mark, counted from 1. */
   readonly line: number
   readonly language: string
-  /** Without the indentation of the fence. */
+  /** The text of the block, without the indentation of the fence. */
   readonly text: string
-  /** Why it is not run. */
+  /** The reason why the fence is not run. */
   readonly noRun?: string
-  /** The exit code of its last command, where that is not 0. */
+  /** The expected exit code of its last command, if that is not 0. */
   readonly exit?: number
-  /** Its text is kept under this name where the fences after it run. */
+  /** The name under which its text is saved, for the fences after it. */
   readonly file?: string
-  /** It is what the fence before it prints. */
+  /** Set if its text is the expected output of the fence before it. */
   readonly output?: true
 }
 
@@ -30,7 +30,7 @@ const LIST_ITEM = /^[ \t]*(?:[-*+]|\d+[.)])[ \t]/
 const INDENTED_CODE = /^(?: {4}|\t)/
 
 /**
- * The fences of a Markdown text. A problem is a fence that is not closed or says nothing of its language, and code that is only indented.
+ * The fences of a Markdown text. Problems are a fence that is not closed or has no language, and code that is indented instead of fenced.
  */
 export function fencesOf(markdown: string): Fences {
   const lines = markdown.split(/\r?\n/)
@@ -67,7 +67,7 @@ function closing(lines: readonly string[], from: number, mark: string): number {
   })
 }
 
-/** `LANGUAGE [output] [exit=N] [file=NAME] [no-run: REASON]`, or what is wrong with it. */
+/** Parses an info string: `LANGUAGE [output] [exit=N] [file=NAME] [no-run: REASON]`. Returns the problem as a text if it is wrong. */
 function readInfo(info: string): Omit<Fence, 'line' | 'text'> | string {
   if (info === '') return 'the fence has no info string: name its language, or text'
   const [, before = '', noRun] = /^(.*?)(?:\bno-run:?\s*(.*))?$/.exec(info) as RegExpExecArray

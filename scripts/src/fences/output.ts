@@ -1,13 +1,13 @@
 /**
- * Whether what was printed is what a document shows: line by line, blanks at the end of a line ignored. A line `...` stands for
- * any number of lines, `...` inside of a line for any text.
+ * Whether a printed text is the one that a document shows. Lines are compared without blanks at their end. A line `...` stands for any
+ * number of lines, and `...` within a line for any text.
  */
 export function looksLike(expected: string, printed: string): boolean {
   return matches(linesOf(expected), linesOf(printed))
 }
 
 function matches(expected: readonly string[], printed: readonly string[]): boolean {
-  // The classic walk with one point to go back to: the last line of dots, which may take one line more.
+  // If a line does not match, the search goes back to the last `...` line and lets that line stand for one line more.
   let at = 0
   let dots = -1
   let taken = 0
@@ -33,7 +33,7 @@ function lineMatches(expected: string, printed: string): boolean {
   return new RegExp(`^${pattern.join('.*')}$`).test(printed)
 }
 
-/** Colours and trailing blanks do not count, nor do empty lines at either end. */
+/** The lines of a text, without colours, trailing blanks, and empty lines at its beginning and end. */
 function linesOf(text: string): string[] {
   // oxlint-disable-next-line no-control-regex -- colours begin with an escape
   const plain = text.replaceAll(/\u001B\[[\d;]*m/g, '')

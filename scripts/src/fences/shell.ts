@@ -3,19 +3,22 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Workspace } from './workspace.ts'
 
-/** How long one step may say nothing of its end. */
+/** The most milliseconds that one step may take. */
 const STEP_MS = 120_000
 
 export interface Ran {
-  /** What it printed, until all steps were over for what runs in the background. */
+  /** What the step printed. Its processes in the background may print until all steps have ended. */
   readonly output: string
-  /** Exit codes other than 0 and their lines, in order. */
+  /** The exit codes other than 0, with the lines of their commands, in order. */
   readonly failures: readonly { readonly code: number; readonly line: number }[]
-  /** False for the step that did not end, and for those after it. */
+  /** False for a step that did not end, and for all steps after it. */
   readonly ended: boolean
 }
 
-/** One shell for all steps, so that what one leaves (a folder, a variable, a server) is there for the next; 3 says where it is. */
+/**
+ * One shell runs all steps, so that a step can use what an earlier one made (a folder, a variable, a server). It reports the number of each
+ * step on file descriptor 3.
+ */
 const DRIVER = `set -E
 for SLUICE_STEP in $(seq 0 $((STEPS - 1))); do
   echo "$SLUICE_STEP" >&3
@@ -29,16 +32,21 @@ kill -TERM 0
 wait
 `
 
-/** Runs scripts one after another in one bash, in the workspace's root; what they started is ended by its process group. */
+/** The environment without SLUICE_*: a reader of the documents has none of the repository's, and the command warns of them. */
+function withoutVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SLUICE_')))
+}
+
+/** Runs scripts one after another in one bash, in the workspace's root. Processes that they started are ended by their process group. */
 export async function runSteps(workspace: Workspace, name: string, scripts: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran[]> {
   const run = join(workspace.fences, 'run', name)
   workspace.write(join('run', name, 'driver.sh'), DRIVER)
-  // The last command is one that is well, or `source` itself would count as another failure.
+  // The last command `:` succeeds. Otherwise `source` would fail with the last command of the script, and count as a second failure.
   scripts.forEach((script, index) => workspace.write(join('run', name, `${index}.sh`), `${script}\n:\n`))
   const child = spawn('bash', [join(run, 'driver.sh')], {
     cwd: workspace.root,
     env: {
-      ...process.env,
+      ...withoutVariables(process.env),
       ...env,
       PATH: `${join(workspace.fences, 'bin')}:${process.env['PATH'] ?? ''}`,
       REPOSITORY: workspace.root,
@@ -55,7 +63,7 @@ export async function runSteps(workspace: Workspace, name: string, scripts: read
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // The group is empty: all have ended.
+      // The process group is empty: all processes have ended.
     }
   }
   process.once('exit', end)
@@ -75,7 +83,7 @@ export async function runSteps(workspace: Workspace, name: string, scripts: read
   }))
 }
 
-/** A loop reports its command and itself: once is enough. */
+/** Reads the failures of a step. A failed command in a loop is reported twice, by itself and by the loop, so equal entries count once. */
 function failuresOf(text: string): { code: number; line: number }[] {
   return [...new Set(text.split('\n').filter((line) => line !== ''))].map((entry) => {
     const [code = 0, line = 0] = entry.split(' ').map(Number)

@@ -2,18 +2,18 @@ import { parse as parseYaml } from 'yaml'
 import { enginesIn, type EngineName } from './addresses.ts'
 import { type Fence, fencesOf, type Problem } from './fence.ts'
 
-/** What is done with one fence, or with one command of a console fence. */
+/** What is run for one fence, or for one command of a console fence. */
 export interface Step {
   readonly line: number
-  /** Run by bash; padded so that its lines have the numbers of the document. */
+  /** A script for bash. Empty lines before it give its lines the numbers that they have in the document. */
   readonly script: string
   readonly exit: number
   readonly expected?: { readonly line: number; readonly text: string }
-  /** Without these it is skipped. */
+  /** The step is skipped if one of these engines is missing. */
   readonly needs: readonly EngineName[]
 }
 
-/** A text that is laid down before the steps run; padded like a script. */
+/** A text that is written to a file before the steps run. It is padded like a script. */
 export interface Page {
   readonly name: string
   readonly text: string
@@ -21,11 +21,11 @@ export interface Page {
 
 export interface Plan {
   readonly steps: readonly Step[]
-  /** Programs, compiled together with those of all documents. */
+  /** Programs. They are compiled together with the programs of all documents. */
   readonly programs: readonly Page[]
   readonly pages: readonly Page[]
   readonly problems: readonly Problem[]
-  /** Fences that are not run, because they say so or because nothing runs them. */
+  /** The number of fences that are not run: marked so, or in a language that nothing here runs. */
   readonly read: number
 }
 
@@ -34,10 +34,10 @@ const READ_ONLY: ReadonlySet<string> = new Set(
   'text nginx http diff caddyfile toml ini sql lua html css mermaid promql dockerfile'.split(' '),
 )
 const RUN: readonly string[] = ['ts', 'js', 'sh', 'console', 'yaml', 'json']
-/** What the three dialects of a policy have at their top. */
+/** The top-level field of each of the three dialects of a policy. */
 const POLICY = /^(?:rules|rate_limits|policies)$/
 
-/** What the fences of a document request, in their order. */
+/** Plans the steps for the fences of a document, in their order. */
 export function planOf(document: string, markdown: string): Plan {
   const { fences, problems: misread } = fencesOf(markdown)
   const problems = [...misread]
@@ -45,7 +45,7 @@ export function planOf(document: string, markdown: string): Plan {
   const programs: Page[] = []
   const pages: Page[] = []
   let read = 0
-  /** The step whose output may follow: the last one of the fence right before. */
+  /** The index of the step whose expected output may follow: the last step of the fence directly before. */
   let printer: number | undefined
   for (const fence of fences) {
     if (fence.output === true) {
@@ -67,7 +67,7 @@ export function planOf(document: string, markdown: string): Plan {
   return { steps, programs, pages, problems, read }
 }
 
-/** What one fence adds to a plan; without steps it is only read. */
+/** What one fence adds to a plan. A fence without steps is not run. */
 interface Part {
   readonly steps?: readonly Step[]
   readonly program?: Page
@@ -87,7 +87,7 @@ function partOf(document: string, fence: Fence): Part {
       return { program: page, ...(noRun === undefined ? run : {}) }
     }
     case 'sh':
-      // Where it is not run, it must at least be a script.
+      // A script that is not run must at least have a valid syntax.
       return noRun === undefined ? { steps: [step(page.text)] } : { page, steps: [step(`bash -n "$FENCES/${page.name}"\n`, [])] }
     case 'console': {
       const commands = commandsOf(fence, needs)
@@ -101,7 +101,7 @@ function partOf(document: string, fence: Fence): Part {
       const checks = noRun === undefined && isPolicy(value.value) ? [`sluice check "$FENCES/${page.name}"\n`] : []
       const keeps = file === undefined ? [] : [`cp "$FENCES/${page.name}" ${file}\n`]
       if (checks.length + keeps.length === 0) return {}
-      // Checking a policy needs no server, whatever store it names; those that use it say so themselves.
+      // Checking a policy needs no server, even if the policy names a store. Steps that use the policy name their engines themselves.
       return { page, steps: [step([...keeps, ...checks].join(''), [])] }
     }
     default:
@@ -114,7 +114,10 @@ function padded({ line, text }: Pick<Fence, 'line' | 'text'>): string {
   return '\n'.repeat(line) + text
 }
 
-/** A line that begins with `$ ` is a command, one that begins with `> ` goes on with it, all others are what it prints. */
+/**
+ * The commands of a console fence. A line that begins with `$ ` is a command, and a line that begins with `> ` continues it. All other
+ * lines are the expected output.
+ */
 function commandsOf(fence: Fence, needs: readonly EngineName[]): Step[] {
   const commands: { line: number; command: string[]; printed: string[] }[] = []
   fence.text.split('\n').forEach((text, index) => {

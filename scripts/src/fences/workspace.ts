@@ -14,25 +14,25 @@ import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A copy of the repository as it was built, in which documents may write what they like. */
+/** A copy of the built repository, in which the fences of documents may write files. */
 export interface Workspace {
   readonly root: string
-  /** What is here is not part of the repository. */
+  /** A folder of the copy for files that are not part of the repository. */
   readonly fences: string
   write(name: string, text: string): void
   remove(): void
 }
 
-/** Programs that documents call and that are not what a reader has. They wait for a server that was started in the lines before. */
+/** Programs that replace those of the reader in fences. The first three wait for a server that an earlier line started. */
 const COMMANDS: Readonly<Record<string, string>> = {
-  // In a terminal it draws no progress next to what it prints.
+  // Without the progress meter, which curl prints if its output is not a terminal.
   curl: `wait_for_servers "$@"\nexec "$CURL" --no-progress-meter "$@"\n`,
   open: `wait_for_servers "$@"\nexec "$CURL" --fail --silent --show-error --output /dev/null "$1"\n`,
   sluice: `[ "\${1:-}" = serve ] || wait_for_servers "$@"\nexec node "$REPOSITORY/packages/server/dist/main.js" "$@"\n`,
   program: `exec node --enable-source-maps "$FENCES/program.mjs" "$1"\n`,
 }
 
-/** As long as a server takes to start on a busy machine; then the command is run all the same and says what it sees. */
+/** Waits as long as a server may take to start on a busy machine. After that the command runs anyway and reports the error. */
 const WAIT = `#!/usr/bin/env bash
 wait_for_servers() {
   local argument attempt
@@ -47,13 +47,13 @@ wait_for_servers() {
 }
 `
 
-/** A program is over when its last top-level statement is: servers and connections that it leaves open do not keep it. */
+/** A program ends soon after its last top-level statement. Servers and connections that it leaves open do not keep it running. */
 const PROGRAM = `import { pathToFileURL } from 'node:url'
 await import(pathToFileURL(process.argv[2]))
 setTimeout(() => process.exit(), 250).unref()
 `
 
-/** Copies the repository with what was built, and links what was installed. */
+/** Copies the repository with its built files, and links the installed packages. */
 export function copyWorkspace(repository: string): Workspace {
   const root = mkdtempSync(join(tmpdir(), 'sluice-fences-'))
   const installed: string[] = []
@@ -87,7 +87,10 @@ export function copyWorkspace(repository: string): Workspace {
   return { root, fences, write, remove: () => rmSync(root, { recursive: true, force: true, maxRetries: 3 }) }
 }
 
-/** Links to every package, so that nothing done here touches the repository; links to its own workspaces lead to their copies. */
+/**
+ * Makes a link to every installed package. Links to workspaces of the repository lead to their copies, so that fences cannot change the
+ * repository.
+ */
 function linkPackages(from: string, to: string): void {
   mkdirSync(to, { recursive: true })
   for (const entry of readdirSync(from, { withFileTypes: true })) {

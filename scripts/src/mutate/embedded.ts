@@ -3,12 +3,12 @@ import { embeddedIn, luaPrograms, postgresTargets, readProgram, type ReadProgram
 import type { Servers } from './servers.ts'
 import type { Texts } from './worker.ts'
 
-/** The source that tests import for a file: for a program of a store the file that embeds it. */
+/** The source that tests import for a file. For a program of a store it is the file that embeds the program. */
 export function importedFor(file: string): string {
   return isProgram(file) ? embeddedIn(folderOf(file)) : file
 }
 
-/** What tests load in place of what is on disk, where a file has another text. */
+/** The sources that tests load instead of those on disk, if a file has another text. */
 export function textsFor(file: string, text: string): Texts {
   if (!isProgram(file)) return { [file]: text }
   const folder = folderOf(file)
@@ -16,7 +16,7 @@ export function textsFor(file: string, text: string): Texts {
   return { [target.file]: target.text }
 }
 
-/** Whether servers take the programs that a file with another text makes. */
+/** Whether the servers accept the programs that a changed file gives. */
 export async function isTaken(file: string, text: string, servers: Servers | undefined): Promise<boolean> {
   if (!isProgram(file) || servers === undefined) return true
   const folder = folderOf(file)
@@ -29,7 +29,7 @@ export async function isTaken(file: string, text: string, servers: Servers | und
   )
 }
 
-/** The folder of a store's programs, which are all in folders of it. */
+/** The folder of a store that contains the folders of its programs. */
 function folderOf(file: string): string {
   return dirname(dirname(file))
 }

@@ -1,7 +1,7 @@
 import type { Mutation } from './mutations.ts'
 import { isOperand, otherNumber, type Token, tokensOf } from './program-tokens.ts'
 
-/** What an operator between two operands becomes. */
+/** The replacements of an operator between two operands. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '+': ['-'],
   '-': ['+'],
@@ -21,17 +21,17 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
 
 const WORDS: Readonly<Record<string, string>> = { true: 'false', false: 'true', min: 'max', max: 'min', floor: 'ceil', ceil: 'floor' }
 
-/** After these comes the beginning of an expression or of a statement. */
+/** Keywords after which an expression or a statement begins. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   'and break do else elseif for function if in local not or repeat return then until while'.split(' '),
 )
 const OPENS_BLOCK: ReadonlySet<string> = new Set(['function', 'if', 'for', 'while', 'repeat'])
 const BEFORE_STATEMENT: ReadonlySet<string> = new Set(['then', 'do', 'else', 'repeat'])
 const ENDS_BLOCK: ReadonlySet<string> = new Set(['end', 'else', 'elseif', 'until'])
-/** Statements of these words stay: what is in them is changed. */
+/** Statements that begin with these words are not removed; their parts are changed instead. */
 const STAYS: ReadonlySet<string> = new Set(['local', 'if', 'for', 'while', 'repeat', 'function', 'do'])
 
-/** Every mutation of a Lua program, in the order of the source; some may be no program, which the compiler of the server says. */
+/** Every mutation of a Lua program, in the order of the source. Some may not be valid programs, which the server finds out. */
 export function luaMutations(source: string): Mutation[] {
   const tokens = tokensOf(source, 'lua')
   const found = [...tokens.flatMap((_, index) => ofToken(tokens, index)), ...ofStatements(tokens, source)]
@@ -52,12 +52,12 @@ function ofToken(tokens: readonly Token[], index: number): Mutation[] {
   if (others !== undefined) return others.map(replaced)
   const word = WORDS[text]
   if (kind !== 'name' || word === undefined) return []
-  // min and max are of math; a field or a variable of that name is another thing.
+  // min and max are only changed as functions of math. A field or a variable may have the same name.
   const ofMath = before?.text === '.' && tokens[index - 2]?.text === 'math'
   return ofMath || text === 'true' || text === 'false' ? [replaced(word)] : []
 }
 
-/** What is between a keyword and the one that ends its condition. */
+/** Replaces a condition: the tokens between a keyword and the keyword that ends the condition. */
 function condition(tokens: readonly Token[], index: number, closing: string, values: readonly string[]): Mutation[] {
   let depth = 0
   for (let at = index + 1; at < tokens.length; at += 1) {
@@ -74,9 +74,9 @@ function condition(tokens: readonly Token[], index: number, closing: string, val
 
 interface Level {
   readonly bracket: boolean
-  /** The place of the first token of the statement that is open here. */
+  /** The index of the first token of the statement that has not ended yet. */
   first?: number | undefined
-  /** The head of a loop is not over: its `do` opens no block of its own. */
+  /** Set within the head of a loop. The `do` that ends the head opens no further block. */
   head?: boolean
 }
 
@@ -115,7 +115,7 @@ function ofStatements(tokens: readonly Token[], source: string): Mutation[] {
   return found
 }
 
-/** `end` and `break` end statements too. */
+/** Whether a statement may end with this token: an operand, `end` or `break`. */
 function isComplete(token: Token | undefined): boolean {
   return token === undefined || token.text === 'break' || token.text === 'end' || isOperand(token, KEYWORDS)
 }

@@ -3,25 +3,25 @@ import { luaMutations } from './lua-mutations.ts'
 import { type Mutation, mutationsOf } from './mutations.ts'
 import { sqlMutations } from './sql-mutations.ts'
 
-/** A source with one change that some test should notice. */
+/** One change of a source that a test should notice. */
 export interface Mutant {
   readonly file: string
   readonly line: number
   readonly column: number
   readonly start: number
   readonly end: number
-  /** The line of the change, without blanks around it: what it is known by when lines move. */
+  /** The text of the changed line, without blanks around it. It identifies the mutant even if the line moves. */
   readonly code: string
   readonly from: string
   readonly to: string
-  /** Which of several equal ones in the file, from 1. */
+  /** The number of this mutant among equal ones in the file, from 1. */
   readonly nth: number
 }
 
 /**
- * Every mutant of a source. Those of TypeScript that are no program are left out; of Lua and SQL the server says which are none, when
+ * Every mutant of a source. Mutants of TypeScript that are not valid programs are left out. For Lua and SQL the server finds them out when
  * they are tried.
- * @throws Error where a source of TypeScript is no program itself
+ * @throws Error if a TypeScript source is not a valid program itself
  */
 export function mutantsOf(file: string, source: string): Mutant[] {
   const seen = new Map<string, number>()
@@ -47,7 +47,7 @@ function mutationsIn(file: string, source: string): Mutation[] {
   )
 }
 
-/** Its identity in a file of which only other lines change. */
+/** The identity of a mutant. It stays the same as long as only other lines of the file change. */
 export function keyOf({ file, code, from, to, nth }: Pick<Mutant, 'file' | 'code' | 'from' | 'to' | 'nth'>): string {
   return JSON.stringify([file, code, from, to, nth])
 }

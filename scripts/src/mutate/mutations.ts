@@ -7,7 +7,7 @@ export interface Mutation {
   readonly to: string
 }
 
-/** Arithmetic, boundaries, comparisons, bits and logic: what an operator becomes. */
+/** The replacements of an operator: arithmetic, boundaries, comparisons, bits and logic. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '+': ['-'],
   '-': ['+'],
@@ -48,7 +48,7 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '??=': ['&&='],
 }
 
-/** Functions of Math that are each other's opposite or neighbour. */
+/** For a function of Math, the function that replaces it: its opposite or a similar one. */
 const MATH: Readonly<Record<string, string>> = {
   min: 'max',
   max: 'min',
@@ -58,7 +58,7 @@ const MATH: Readonly<Record<string, string>> = {
   trunc: 'ceil',
 }
 
-/** Types are no behaviour; of these the expression inside is. */
+/** Types have no behaviour, so they are not mutated. Of these nodes only the inner expression is. */
 const CASTS: ReadonlySet<string> = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression', 'TSInstantiationExpression'])
 
 /** Every mutation of a program, in the order of the source. */
@@ -150,7 +150,7 @@ function isText(node: Node): boolean {
   return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string')
 }
 
-/** A condition does not distinguish false from undefined; it becomes true instead. */
+/** Whether a value counts as false in a condition. Such a value is replaced by true, because undefined would change nothing. */
 function isNothing(node: Node): boolean {
   if (node.type === 'Literal') return node.value === false
   return node.type === 'BlockStatement' || (node.type === 'Identifier' && node.name === 'undefined')

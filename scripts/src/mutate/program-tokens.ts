@@ -1,4 +1,4 @@
-/** A lexeme of a Lua or SQL program; comments and blanks are none. */
+/** A lexeme of a Lua or SQL program. Comments and blanks are not tokens. */
 export interface Token {
   readonly kind: 'name' | 'number' | 'text' | 'sign'
   readonly text: string
@@ -10,7 +10,7 @@ export type Language = 'lua' | 'sql'
 
 type Kinds = readonly (readonly [kind: Token['kind'] | 'blank', pattern: RegExp])[]
 
-/** Both are read by the first pattern that matches. */
+/** The patterns of each language. The first one that matches determines the kind of a token. */
 const KINDS: Readonly<Record<Language, Kinds>> = {
   lua: [
     ['blank', /\s+|--\[\[[^]*?\]\]|--[^\n]*/y],
@@ -44,14 +44,14 @@ export function tokensOf(source: string, language: Language): Token[] {
   return found
 }
 
-/** Where a token ends an expression, so that what follows it is an operator between two. */
+/** Whether an expression may end with this token, so that an operator after it has two operands. */
 export function isOperand(token: Token | undefined, keywords: ReadonlySet<string>): boolean {
   if (token === undefined) return false
   if (token.kind === 'name') return !keywords.has(token.text.toLowerCase())
   return token.kind !== 'sign' || [')', ']', '}', '...'].includes(token.text)
 }
 
-/** A whole number one up, and 0 in the place of 1. */
+/** A changed whole number: 0 instead of 1, otherwise one more. */
 export function otherNumber(text: string): string {
   const value = Number(text)
   return String(value === 1 ? 0 : value + 1)

@@ -1,8 +1,8 @@
 import { type Node, parseSync, visitorKeys } from 'oxc-parser'
 
 /**
- * A source that says which of its functions were entered: what a test never enters, it cannot notice a change of. Names of functions
- * are put into a set of the global object, so that a source may be loaded before and after.
+ * Changes a source so that it records which of its functions were entered. A test cannot notice a change of a function that it never
+ * enters. The names of the functions are put into a set of the global object, so that several loads of the source share it.
  */
 export function marked(file: string, source: string): string {
   const { program } = parseSync(file, source)
@@ -15,10 +15,13 @@ export function marked(file: string, source: string): string {
   return inserts.sort((a, b) => b.at - a.at).reduce((text, { at, text: added }) => text.slice(0, at) + added + text.slice(at), source)
 }
 
-/** Finds the innermost function of a source in which a place lies, as `marked` names it; undefined outside of all. */
+/**
+ * Makes a function that finds the innermost function at an offset of the source, under the name that `marked` gives it. Undefined outside
+ * all functions.
+ */
 export function enclosing(file: string, source: string): (start: number) => string | undefined {
   const { program } = parseSync(file, source)
-  // Inner functions come after those around them.
+  // A function comes before the functions inside it.
   const spans = functionsIn(program).map(({ node }) => node)
   return (start) => {
     const inner = spans.findLast((node) => node.start <= start && start < node.end)
@@ -26,7 +29,7 @@ export function enclosing(file: string, source: string): (start: number) => stri
   }
 }
 
-/** Where `marked` sources put what was entered. */
+/** The global variable in which `marked` sources record the entered functions. */
 export const SET = '__entered'
 
 function nameOf(file: string, { start }: Node): string {

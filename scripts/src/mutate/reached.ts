@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { afterAll } from 'vitest'
 import { SET } from './reach.ts'
 
-/** Runs with each test file: writes down what marked sources say was entered, where somebody wants to know. */
+/** Runs with each test file. Writes the functions that `marked` sources recorded to the file in `SLUICE_ENTERED`. */
 afterAll(() => {
   const entered = (globalThis as unknown as Record<string, Set<string> | undefined>)[SET]
   const file = process.env['SLUICE_ENTERED']

@@ -4,14 +4,17 @@ import { dirname } from 'node:path'
 import { keyOf, type Mutant } from './mutants.ts'
 import type { Status } from './report.ts'
 
-/** What earlier runs found out. A mutant that was noticed stays so while its file is the same; a survivor only while all code and tests are. */
+/**
+ * The results of earlier runs. The result of a noticed mutant is valid while its file is unchanged. That of a survivor is valid only while
+ * all code and tests are unchanged.
+ */
 export interface Record {
   statusOf(mutant: Mutant): Status | undefined
   noticedBy(mutant: Mutant): NoticedBy | undefined
   add(mutant: Mutant, status: Status, by?: NoticedBy): void
 }
 
-/** The test file that noticed a mutant, and which of its tests, where that does it alone. */
+/** The test file that noticed a mutant. `name` is the test in it, if that test notices the mutant alone. */
 export interface NoticedBy {
   readonly test: string
   readonly name?: string
@@ -25,7 +28,7 @@ interface Entry {
 }
 
 /**
- * @param file where it is kept, written after each mutant, so that a run may be stopped at any time
+ * @param file the file of the record; it is written after each mutant, so that a run may be stopped at any time
  * @param sources the text of each mutated file
  * @param tests the text of everything that decides whether a mutant is noticed
  */
@@ -54,7 +57,7 @@ function read(file: string): [string, Entry][] {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as [string, Entry][]
   } catch {
-    // Cut off in the middle of a write: those mutants are tried again.
+    // A write was cut off. All mutants are tried again.
     return []
   }
 }

@@ -1,7 +1,7 @@
 import { keyOf, type Mutant } from './mutants.ts'
 import { ELSEWHERE, roomOf, ROOMS } from './rooms.ts'
 
-/** `invalid`: it is no program, and counts for nothing. */
+/** `invalid`: the mutant is not a valid program, and is not counted. */
 export type Status = 'killed' | 'timeout' | 'survived' | 'invalid'
 
 export interface Tried {
@@ -9,10 +9,7 @@ export interface Tried {
   readonly status: Status
 }
 
-/**
- * Why no test can notice a mutant, or why none should; without `from` and `to`, why none need notice what survives of this line. `nth` is 1
- * where it is not said.
- */
+/** Why no test can or should notice a mutant. Without `from` and `to` it holds for all survivors of the line. Default of `nth`: 1. */
 export interface Explanation {
   readonly file: string
   readonly code: string
@@ -25,19 +22,19 @@ export interface Explanation {
 export interface Report {
   readonly ok: boolean
   readonly text: string
-  /** Survivors that nobody explained, as they would be among the explanations. */
+  /** Survivors without an explanation, in the form of an explanation. */
   readonly unexplained: readonly Explanation[]
 }
 
-/** Reasons help a room to its goal by so much at the most. */
+/** The most that explanations may add to the share of a room. */
 const EXCUSED = 0.1
-/** Of all survivors, so many may have no reason. */
+/** The largest share of survivors that may have no explanation. */
 const UNEXPLAINED = 0.05
 
 /**
- * How many mutants the tests noticed, by file and by room, and the survivors. It is well where every room reaches its goal, at most 5 %
- * of the survivors have no reason, and every explanation is of a survivor. What is no program counts for nothing.
- * @param all what was tried
+ * Reports how many mutants the tests noticed, by file and by room, and lists the survivors. `ok` means: every room reaches its goal, at
+ * most 5 % of the survivors have no explanation, and no explanation is out of date. Mutants that are not valid programs are not counted.
+ * @param all the mutants that were tried, with their results
  * @param known every mutant of the files that were tried, also those left out of a sample
  */
 export function reportOf(all: readonly Tried[], known: readonly Mutant[], explanations: readonly Explanation[]): Report {
@@ -83,7 +80,7 @@ export function reportOf(all: readonly Tried[], known: readonly Mutant[], explan
     list('survivors, not explained', unexplained.map(describe)),
     list('explanations of nothing', stale),
   ]
-  // An explained survivor changes nothing that a test could see: it is named, and no part of the share that is compared with the goal.
+  // An explained survivor changes nothing that a test could see. It is listed, but left out of the share that is compared with the goal.
   const noticeable = (here: readonly Tried[]): readonly Tried[] =>
     here.filter(({ status, mutant }) => status !== 'survived' || reasons.of(mutant) === undefined)
   const goals = rooms.map(({ room, here }) => {
@@ -112,7 +109,7 @@ export interface Reasons {
   of(mutant: Mutant): Explanation | undefined
 }
 
-/** That of the mutant itself goes before that of its line. */
+/** Finds the explanation of a mutant. One of the mutant itself takes precedence over one of its line. */
 export function reasonsOf(explanations: readonly Explanation[]): Reasons {
   const byMutant = new Map<string, Explanation>()
   const byLine = new Map<string, Explanation>()
@@ -143,7 +140,7 @@ function list(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`
 }
 
-/** Where it is and what it changes, in one line. */
+/** The place and the change of a mutant, in one line. */
 export function describe({ file, line, column, code, from, to }: Mutant): string {
   return `${file}:${line}:${column}: ${change(code, from, to)}`
 }

@@ -1,11 +1,13 @@
-/** Sources that are held by one choice of tests, and how many of their mutants those must notice. */
+/** A room: sources that are checked by the same tests, and the share of their mutants that these tests must notice. */
 export interface Room {
   readonly name: string
   /** Files and folders, below the root. */
   readonly paths: readonly string[]
-  /** The least share of mutants that is noticed. */
+  /** The least share of mutants that the tests must notice. */
   readonly goal: number
-  /** Test files that take part, and those of them that do not, as globs. Of them those run that import the source. */
+  /**
+   * Globs of the test files that are used, and in `without` of those among them that are not. For a source, only tests that import it run.
+   */
   readonly tests: readonly string[]
   readonly without: readonly string[]
   readonly engines: readonly EngineName[]
@@ -16,7 +18,7 @@ export type EngineName = 'redis' | 'postgres'
 const SRC = 'packages/sluice/src'
 const TEST = 'packages/sluice/test'
 const NEVER = ['**/node_modules/**', '**/*.{fault,long,stores}.test.ts']
-/** Other programs are replayed against the kernels there, or millions of keys poured in: slow, and a kernel must be held by tests of its own. */
+/** Tests that need a server or very many keys. They are slow, and a kernel must be checked by its own tests. */
 const OF_ENGINES = ['**/faults/**', '**/conformance/{redis,postgres,pglite,around,by-slot}*.test.ts', '**/stores/{redis,postgres}/**']
 
 export const ROOMS: readonly Room[] = [
@@ -87,7 +89,7 @@ export const ROOMS: readonly Room[] = [
   },
 ]
 
-/** Sources in no room, if they are requested: every test without a server. */
+/** The room of all other sources, if they are requested. Its tests are all those that need no server. */
 export const ELSEWHERE: Room = {
   name: 'elsewhere',
   paths: [],

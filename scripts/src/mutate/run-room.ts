@@ -8,13 +8,13 @@ import type { Room } from './rooms.ts'
 import { createTester, type Tester } from './tester.ts'
 import { createTrial, prepare, type Test, type Trial } from './trial.ts'
 
-/** Of one test file: worth a word, since a survivor runs all. */
+/** A test file that takes longer is named in the output, because every survivor runs all test files. */
 const SLOW_MS = 5_000
 
 export interface RoomRun {
   readonly root: string
   readonly room: Room
-  /** What is tried, each once. */
+  /** The mutants to try, each once. */
   readonly mutants: readonly Mutant[]
   /** The text of each file of the room, by its path below the root. */
   readonly sources: ReadonlyMap<string, string>
@@ -30,7 +30,7 @@ export async function runRoom({ root, room, mutants, sources, workers, without, 
   const testers = Array.from({ length: Math.min(workers, mutants.length) }, () => createTester(root, room))
   try {
     const trials = await trialsOf(testers[0] as Tester)
-    // In no order, so that a run that is stopped has tried something of every file.
+    // In a random order, so that a run that is stopped has tried mutants of every file.
     const queue = [...mutants].sort((a, b) => (shuffled(a) < shuffled(b) ? -1 : 1))
     const started = performance.now()
     let done = 0

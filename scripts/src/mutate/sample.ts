@@ -4,41 +4,41 @@ import type { NoticedBy } from './record.ts'
 import type { Tried } from './report.ts'
 import { type Room, roomOf } from './rooms.ts'
 
-/** One mutant of the fixed sample, known as an explanation knows it. */
+/** One mutant of the fixed sample, identified as in an explanation. */
 export interface Sampled {
   readonly file: string
   readonly code: string
   readonly from: string
   readonly to: string
-  /** 1 where it is not said. */
+  /** Default: 1. */
   readonly nth?: number
-  /** The test file that noticed it when the sample was drawn; absent where none did. */
+  /** The test file that noticed the mutant when the sample was drawn; absent if none did. */
   readonly test?: string
-  /** And which of its tests. */
+  /** The name of the test in that file. */
   readonly name?: string
 }
 
-/** What a run of the sample found out of one room. */
+/** The result of a run of the sample for one room. */
 export interface SampleResult {
   readonly room: Room
   readonly noticed: number
-  /** Noticed when they were drawn, and not now. */
+  /** Mutants that were noticed when the sample was drawn, and are not noticed now. */
   readonly lost: readonly Sampled[]
-  /** Survivors when they were drawn, which nobody explained. */
+  /** The number of mutants that survived when the sample was drawn, without an explanation. */
   readonly survived: number
-  /** Survivors with a written reason: they change nothing and count for nothing. */
+  /** The number of survivors with an explanation. They are not counted. */
   readonly explained: number
-  /** Their line is not what it was. */
+  /** The number of mutants whose line has changed since. */
   readonly gone: number
-  /** There was no time for them. */
+  /** The number of mutants for which there was no time. */
   readonly left: number
-  /** Tests that fail without any change: they would notice everything. */
+  /** Tests that fail without any change. They would seem to notice every mutant. */
   readonly broken: readonly string[]
 }
 
-/** So unlikely may be what a sample says, where its room is at its goal. */
+/** A room counts as below its goal if a room at its goal would give such a result with a probability below this. */
 const CHANCE = 0.01
-/** A sample of which more is gone says little of the code. */
+/** If a larger share of the sample is gone, the sample says little about the code and must be drawn again. */
 const GONE = 0.4
 
 export function readSample(file: string): Sampled[] {
@@ -46,8 +46,8 @@ export function readSample(file: string): Sampled[] {
 }
 
 /**
- * Puts what was tried into the sample, in place of what it had of those rooms. What only ends by its time is left out: a sample has
- * to be quick.
+ * Puts the tried mutants into the sample, instead of the earlier ones of their rooms. Mutants that only a timeout notices are left out,
+ * because the sample has to be quick.
  */
 export function drawSample(file: string, tried: readonly Tried[], noticedBy: (mutant: Mutant) => NoticedBy | undefined): void {
   const rooms = new Set(tried.map(({ mutant }) => roomOf(mutant.file)))
@@ -65,7 +65,10 @@ export function sampledKey({ nth = 1, ...others }: Sampled): string {
   return keyOf({ ...others, nth })
 }
 
-/** One line for each room, and whether all is well: nothing that was noticed survives, and no room is below its goal, as far as a sample says. */
+/**
+ * Judges the results: one line for each room, and `ok`. It is false if a test fails without a change, if a noticed mutant survives now, if
+ * a room is below its goal, or if the sample is too old or no noticed mutant was tried.
+ */
 export function judge(results: readonly SampleResult[]): { readonly ok: boolean; readonly text: string } {
   const lines = results.flatMap(({ room, noticed, lost, survived, explained, gone, left, broken }) => {
     const count = noticed + lost.length + survived
@@ -103,7 +106,7 @@ function isLow({ goal }: Room, noticed: number, count: number): boolean {
   return count > 0 && atMost(noticed, count, goal) < CHANCE
 }
 
-/** How likely at most so many of them are noticed, where each is with this chance. */
+/** The probability that at most `noticed` of `count` mutants are noticed, if each is noticed with probability `chance`. */
 export function atMost(noticed: number, count: number, chance: number): number {
   let term = (1 - chance) ** count
   let sum = 0

@@ -4,29 +4,32 @@ import { join } from 'node:path'
 import { type Engine, findPostgres, findRedis, startPostgres, startRedis } from '../engines/index.ts'
 import type { EngineName } from './rooms.ts'
 
-/** Servers of one tester, on which programs with a change run. */
+/** The servers of one tester, on which changed programs run. */
 export interface Servers {
   readonly urls: Readonly<Partial<Record<EngineName, string>>>
-  /** Empties them. @returns false where one is busy without end */
+  /** Empties the servers. @returns false if one of them is busy with a script that does not end */
   clear(): Promise<boolean>
-  /** @returns true where a script has run for long */
+  /** @returns true if a script has been running for longer than a second */
   busy(): Promise<boolean>
-  /** @returns false where one of the Lua programs is none */
+  /** @returns false if the server refuses one of the Lua programs */
   compiles(programs: readonly string[]): Promise<boolean>
-  /** @returns false where the statements cannot be run in turn; nothing of them stays */
+  /** @returns false if one of the statements fails; all of them are rolled back in any case */
   installs(statements: readonly string[]): Promise<boolean>
   stop(): Promise<void>
 }
 
-/** A statement that takes longer never ends. Longer than a test may take: for some tests its error would pass for an answer. */
+/**
+ * A statement that takes longer is taken to never end. It is longer than a test may take, because some tests would accept the error as an
+ * answer.
+ */
 const STATEMENT_MS = 70_000
-/** A statement of a process that was killed goes on for as long, and slows down what comes after it. */
+/** Ends the statements of a process that was killed. They would otherwise go on for that long and slow down later tests. */
 const END_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`
-/** Redis answers others so late in a script. */
+/** Milliseconds after which Redis answers other clients while a script runs. */
 const BUSY_MS = 1_000
 const ANSWER_MS = 5_000
 
-/** @throws Error where a server cannot be found or started */
+/** @throws Error if a server cannot be found or started */
 export async function startServers(root: string, names: readonly EngineName[]): Promise<Servers> {
   const redis = names.includes('redis')
     ? await startRedis(pathOf('redis', findRedis()), ['--busy-reply-threshold', String(BUSY_MS)])
@@ -81,7 +84,7 @@ interface Client {
   on(event: 'error', listener: () => void): void
 }
 
-/** By the driver that the tests of the library have. */
+/** A connection by the driver that the tests of the library use. */
 async function connected(root: string, connectionString: string): Promise<Client> {
   const require = createRequire(join(root, 'packages', 'sluice', 'package.json'))
   const { Client: Made } = require('pg') as { Client: new (options: { connectionString: string }) => Client }
@@ -91,7 +94,7 @@ async function connected(root: string, connectionString: string): Promise<Client
   return client
 }
 
-/** The first line of what Redis replies; an error of its own where nothing comes. */
+/** The first line of Redis's reply; an error line if no reply comes. */
 function replyOf(port: number, command: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {

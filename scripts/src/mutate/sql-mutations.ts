@@ -1,7 +1,7 @@
 import type { Mutation } from './mutations.ts'
 import { isOperand, otherNumber, type Token, tokensOf } from './program-tokens.ts'
 
-/** What an operator between two operands becomes. */
+/** The replacements of an operator between two operands. */
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   '+': ['-'],
   '-': ['+'],
@@ -31,13 +31,13 @@ const WORDS: Readonly<Record<string, string>> = {
   desc: 'asc',
 }
 
-/** After these comes the beginning of an expression. */
+/** Keywords after which an expression begins. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   'and by case distinct else elsif exit foreach from if in into is loop not or perform return returning select set then using values when where while'.split(
     ' ',
   ),
 )
-/** What ends a condition, by the word before it; `where` goes on to the next part of its query. */
+/** For a word that begins a condition, the words that end it. A condition of `where` extends to the next clause of its query. */
 const CONDITIONS: Readonly<Record<string, ReadonlySet<string>>> = {
   if: new Set(['then']),
   elsif: new Set(['then']),
@@ -50,8 +50,8 @@ const STATEMENTS: ReadonlySet<string> = new Set('perform update insert delete se
 const BODY = '$$'
 
 /**
- * Every mutation of a file of SQL, in the order of the source: of the bodies of its functions, or of all of it where it is a part of
- * a body. Some may be no program, which the server says.
+ * Every mutation of an SQL file, in the order of the source. Only the bodies of its functions are changed, or the whole file if it is a
+ * part of a body. Some mutations may not be valid, which the server finds out.
  */
 export function sqlMutations(source: string): Mutation[] {
   const tokens = tokensOf(source, 'sql')
@@ -59,7 +59,7 @@ export function sqlMutations(source: string): Mutation[] {
   return found.sort((a, b) => a.start - b.start || a.end - b.end)
 }
 
-/** The tokens between the marks of bodies. */
+/** The tokens of each function body, between its marks; all tokens if there are no marks. */
 function bodiesOf(tokens: readonly Token[]): (readonly Token[])[] {
   const marks = tokens.flatMap(({ text }, index) => (text === BODY ? [index] : []))
   if (marks.length === 0) return [tokens]
@@ -78,14 +78,14 @@ function ofToken(tokens: readonly Token[], index: number): Mutation[] {
   if (before?.text.toLowerCase() === 'is' && ['null', 'distinct'].includes(word)) return [replaced(`not ${text}`)]
   if (word === '-' && !isOperand(before, KEYWORDS)) return [replaced('')]
   if (word === '*' && !(isOperand(before, KEYWORDS) && before?.text !== '.')) return []
-  // `end if` begins nothing.
+  // `end if` begins no condition.
   const ends = CONDITIONS[word]
   if (ends !== undefined && before?.text.toLowerCase() !== 'end') return condition(tokens, index, ends, word)
   const others = OPERATORS[word] ?? (WORDS[word] === undefined ? [] : [WORDS[word]])
   return others.map(replaced)
 }
 
-/** What is between a word and what ends its condition. */
+/** Replaces a condition: the tokens between a word and the word that ends the condition. */
 function condition(tokens: readonly Token[], index: number, ends: ReadonlySet<string>, word: string): Mutation[] {
   let depth = 0
   let at = index + 1
@@ -100,7 +100,7 @@ function condition(tokens: readonly Token[], index: number, ends: ReadonlySet<st
   return (word === 'while' ? ['false'] : ['true', 'false']).map((to) => ({ start: first.start, end: last.end, to }))
 }
 
-/** Removes assignments, statements on tables, and the values of returns; the declarations of a function stay. */
+/** Removes assignments, statements on tables, and the values of returns. The declarations of a function stay. */
 function ofStatements(tokens: readonly Token[]): Mutation[] {
   const begin = tokens[0]?.text.toLowerCase() === 'declare' ? tokens.findIndex(({ text }) => text.toLowerCase() === 'begin') : 0
   return tokens.flatMap((first, index) => {
@@ -115,7 +115,7 @@ function ofStatements(tokens: readonly Token[]): Mutation[] {
   })
 }
 
-/** A name, perhaps with places in brackets, and `:=`. */
+/** Whether an assignment begins here: a name, possibly with indexes in brackets, and `:=`. */
 function assigns(tokens: readonly Token[], index: number): boolean {
   let at = index + 1
   let depth = 0

@@ -5,34 +5,34 @@ import { ELSEWHERE, type Room } from './rooms.ts'
 import { type Servers, startServers } from './servers.ts'
 import type { Answer, Outcome, Progress, Request, WorkerOptions } from './worker.ts'
 
-/** Runs tests against a changed source in another process, which is replaced when it does not answer, with servers of its own. */
+/** Runs tests against a changed source in another process that has its own servers. A process that does not answer is replaced. */
 export interface Tester {
   /** The test files of the room that reach a source. */
   related(file: string): Promise<readonly string[]>
-  /** False where the text of a file makes programs that the servers refuse. */
+  /** False if the servers refuse a program that this text of the file gives. */
   takes(file: string, text: string): Promise<boolean>
-  /** `timeout` where the process sent nothing for `limitOf` ms: after the test that began last, or before the first. */
+  /** Runs tests. `timeout` if the process sent nothing for the milliseconds that `limitOf` allows. */
   run(request: Extract<Request, { do: 'run' }>, limitOf: LimitOf): Promise<Outcome | 'timeout'>
   stop(): Promise<void>
 }
 
-/** How long the process may send nothing, in ms, after a test began; undefined before the first. */
+/** Milliseconds for which the process may send nothing after the test `begun` began; undefined: before the first test. */
 export type LimitOf = (begun: string | undefined) => number
 
-/** What was built, also where this file is run as a source. */
+/** The compiled worker, even if this file runs as a source. */
 const WORKER = join(import.meta.dirname, '..', '..', 'dist', 'mutate', 'worker.js')
-/** A mutant that fills the memory is stopped by its own process. */
+/** The heap limit of the process. A mutant that fills the memory ends only its process. */
 const MEMORY_MB = 1_024
-/** As long as starting may take on a busy machine. */
+/** The most milliseconds that starting may take on a busy machine. */
 const START_MS = 60_000
-/** Between two polls of whether a server is busy, and how often in turn it must be so. */
+/** Milliseconds between two checks whether a server is busy. After this many busy checks in a row, the test is stopped. */
 const POLL_MS = 1_000
 const BUSY_POLLS = 4
 
 export function createTester(root: string, room: Room = ELSEWHERE): Tester {
   let child: ChildProcess | undefined
   let servers: Servers | undefined
-  /** Ends the wait for an answer that will not come. */
+  /** Ends the wait for an answer with `timeout`. */
   let giveUp: (() => void) | undefined
 
   const stop = (): void => {
@@ -48,7 +48,7 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
     await old?.stop()
   }
 
-  /** One answer, whatever comes of the process. */
+  /** The next answer of a process, also if it ends or hangs. */
   const nextAnswer = (from: ChildProcess, limitOf: LimitOf): Promise<Answer | 'timeout'> =>
     new Promise((resolve) => {
       const finish = (answer: Answer | 'timeout'): void => {
@@ -91,7 +91,7 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
     const unwatch = watchServers()
     return answer.finally(unwatch)
   }
-  /** A script without end is a test without end. */
+  /** Stops the test if a script on Redis does not end, because the test then never ends either. */
   const watchServers = (): (() => void) => {
     if (!room.engines.includes('redis')) return () => {}
     let polls = 0
@@ -108,7 +108,9 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
       clearTimeout(timer)
     }
   }
-  /** What a test left there is nothing to the next; servers that are held up are replaced, with the process that knows their addresses. */
+  /**
+   * Empties the servers before the next test. Servers that are busy without end are replaced, with the process that knows their addresses.
+   */
   const cleared = async (): Promise<void> => {
     if (servers === undefined || (await servers.clear())) return
     stop()

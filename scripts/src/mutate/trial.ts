@@ -6,70 +6,73 @@ import type { Status } from './report.ts'
 import type { LimitOf, Tester } from './tester.ts'
 import type { Outcome, Texts } from './worker.ts'
 
-/** Tests of one source, in the order in which they are likely to notice something. */
+/** Tries mutants of one source. Tests that are likely to notice them run first. */
 export interface Trial {
   try(mutant: Mutant, tester: Tester): Promise<Result>
 }
 
 export interface Result {
   readonly status: Status
-  /** The test file that noticed it. */
+  /** The test file that noticed the mutant. */
   readonly by?: string
-  /** And which of its tests, where that does it alone. */
+  /** The test in that file, if it notices the mutant alone. */
   readonly name?: string
 }
 
-/** A test that is silent for a few times as long as it took, and some seconds for a busy machine, hangs. */
+/** A test is taken to hang if it is silent for SLOWER times its usual time and PATIENCE_MS more, which a busy machine may need. */
 const SLOWER = 3
 const PATIENCE_MS = 5_000
 const UNCHANGED_MS = 120_000
-/** Single tests that are tried before whole files; each must take less than this share of the time of its file, and be likely to notice. */
+/**
+ * Single tests (probes) run before whole files: at most PROBES. A probe must take less than PROBE_SHARE of the time of its file, and notice
+ * mutants with a probability above PROBE_CHANCE.
+ */
 const PROBES = 3
 const PROBE_SHARE = 0.4
 const PROBE_CHANCE = 0.05
 
-/** A test that takes so much of the time of its file, and so long, is run by itself. */
+/** A test that takes more than this share of its file's time, and longer than this, runs by itself. */
 const SLOW_SHARE = 0.25
 const SLOW_MS = 500
-/** What was seen of mutants of the same source counts so many times more. */
+/** The weight of results for mutants of the same source, added to those of the whole room. */
 const OWN = 3
-/** A test file, or a part of it, as it runs without any change. */
+/** A test file, or a part of one, with the measurements of a run without any change. */
 export interface Test {
   readonly path: string
   readonly ms: number
   readonly passed: number
   /** The functions that it enters, as `marked` names them. */
   readonly entered: ReadonlySet<string>
-  /** Its tests by id, in their order. */
+  /** The tests of the file by id, in order. */
   readonly cases: ReadonlyMap<string, TestCase>
-  /** Where it is a part. */
+  /** The ids of its tests, if it is a part of a file. */
   readonly part?: readonly string[]
-  /** Against all mutants of its room. */
+  /** The results for all mutants of the room. */
   readonly fared: Fared
 }
 
-/** How often a test was run against mutants, and noticed them. */
+/** How often a test was run against mutants, and how often it noticed them. */
 interface Fared {
   run: number
   noticed: number
 }
 
-/** One test, and how it fared against mutants. */
+/** One test, and its results for mutants. */
 export interface TestCase {
   readonly id: string
-  /** Alone, with what is done before the first test of its file. */
+  /** The time that it takes alone, with the preparation before the first test of its file. */
   readonly ms: number
   readonly fared: Fared
-  /** Whether it passes without the tests before it; undefined where nobody tried. */
+  /** Whether it passes without the tests before it; undefined if that was not tried. */
   alone?: boolean
 }
 
 /**
- * The tests that reach a source, each run once on sources that say what is entered.
- * @param marks all sources that are to be changed, marked
- * @param seen what other sources brought to light
+ * The tests that reach a source. Each is run once on `marked` sources, to measure it and to record the functions that it enters.
+ * @param marks the `marked` texts of all sources that are to be changed
+ * @param seen the measured tests by path, of this and earlier calls
  * @param without leaves out test files whose path has one of these texts
- * @throws Error where none reaches it, or each of them fails already
+ * @throws Error if no test reaches the source, or if all that do fail without a change
  */
 export async function prepare(
   root: string,
@@ -84,10 +87,10 @@ export async function prepare(
   if (paths.length === 0) throw new Error(`no test reaches ${relative(root, file)}`)
   for (const path of paths.filter((known) => !seen.has(known))) {
     const first = await asItIs(path, tester, marks)
-    // A machine that is busy elsewhere fails a test once.
+    // A test may fail once on a busy machine, so it runs a second time.
     const whole = typeof first === 'string' ? await asItIs(path, tester, marks) : first
     if (typeof whole === 'string') {
-      // Fewer tests notice fewer mutants: nothing is made to look better by it.
+      // A failing test is left out. That cannot improve the result, because fewer tests notice fewer mutants.
       console.log(`${relative(root, path)} is left out, it fails without any change: ${whole}`)
       seen.set(path, [])
     } else {
@@ -99,7 +102,7 @@ export async function prepare(
   return tests
 }
 
-/** @returns what failed, where something did */
+/** Runs a test without a mutant and measures it. @returns the failure as a text if it fails */
 async function asItIs(path: string, tester: Tester, marks: Texts, ids?: readonly string[]): Promise<Test | string> {
   const started = performance.now()
   const some = ids === undefined ? {} : { cases: ids }
@@ -121,7 +124,7 @@ async function asItIs(path: string, tester: Tester, marks: Texts, ids?: readonly
   }
 }
 
-/** The slow tests of a file each by itself and the quick ones together, where they pass like that; otherwise the whole file. */
+/** Splits a test file: each slow test by itself, and the quick ones together. If they do not pass that way, the whole file is used. */
 async function partsOf(whole: Test, tester: Tester, marks: Texts): Promise<readonly Test[]> {
   const all = [...whole.cases.values()]
   const before = Math.min(...all.map(({ ms }) => ms))
@@ -138,7 +141,7 @@ async function partsOf(whole: Test, tester: Tester, marks: Texts): Promise<reado
   return parts
 }
 
-/** How long a test may report nothing. The message that the next one began may be late, because a test that computes blocks it. */
+/** How long a test may report nothing. It also allows for the next test, because that test may block the message of its own beginning. */
 function limitsOf(test: Test): LimitOf {
   const cases = [...test.cases.values()]
   const places = new Map(cases.map(({ id }, index) => [id, index]))
@@ -150,8 +153,8 @@ function limitsOf(test: Test): LimitOf {
 }
 
 /**
- * Runs a test that may never end. A machine that has become slower since is no sign of that: the test is run without any change as well, and
- * again with more patience where that took long too.
+ * Runs a test that may never end. After a timeout the test is run without the change, too. If that run also takes long, the machine has
+ * become slower, and the test is run again with a longer limit.
  */
 async function patiently(test: Test, tester: Tester, texts: Texts, cases = test.part): Promise<Outcome | 'timeout'> {
   const limits = limitsOf(test)
@@ -173,18 +176,18 @@ function resultOf({ path, cases }: Test, outcome: Outcome | 'timeout'): Result {
 }
 
 /**
- * Tries mutants of one source; those tests come first that are likely to notice something soon, chance by time: single tests that noticed
- * mutants of this room before, then whole files.
+ * Tries mutants of one source. First come single tests that noticed mutants of this room before, then whole files. Both are sorted by the
+ * probability that they notice a mutant, divided by their time.
  */
 export function createTrial(file: string, source: string, tests: readonly Test[]): Trial {
   const here = new Map(tests.map((test) => [test, { run: 0, noticed: 0 }]))
-  // As if each had been run twice and noticed something once: one that was never tried has its turn early.
+  // Counts each test as if it had two more runs and noticed one more mutant. So a test that was never tried has its turn early.
   const chance = ({ run, noticed }: Fared): number => (noticed + 1) / (run + 2)
   const worth = (test: Test): number => {
     const own = here.get(test) as Fared
     return chance({ run: test.fared.run + OWN * own.run, noticed: test.fared.noticed + OWN * own.noticed }) / test.ms
   }
-  // What of a program is entered on a server, nobody sees.
+  // The functions of a Lua or SQL program run on a server, where entering them is not recorded.
   const functionAt = /\.tsx?$/.test(file) ? enclosing(file, source) : () => undefined
 
   const probesOf = (reaching: readonly Test[]): { readonly test: Test; readonly one: TestCase }[] =>
@@ -196,7 +199,7 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
       )
       .sort((a, b) => chance(b.one.fared) / b.one.ms - chance(a.one.fared) / a.one.ms)
       .slice(0, PROBES)
-  /** @returns undefined where the test needs those before it */
+  /** Runs a single test. @returns undefined if the test needs the tests before it */
   const probe = async (test: Test, one: TestCase, tester: Tester, texts: Texts): Promise<Outcome | 'timeout' | undefined> => {
     if (one.alone === undefined) {
       const outcome = await tester.run({ do: 'run', test: test.path, cases: [one.id] }, () => UNCHANGED_MS)
@@ -204,7 +207,10 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
     }
     return one.alone ? patiently(test, tester, texts, [one.id]) : undefined
   }
-  /** What fails on a busy machine passes the next time; what fails because of the mutant does not, alone or after the tests before it. */
+  /**
+   * Repeats a failed test. A failure because of the mutant occurs again, alone or after the tests before it; a failure because of a busy
+   * machine does not.
+   */
   const confirmed = async (test: Test, first: Outcome | 'timeout', tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> => {
     if (first === 'timeout' || first.failed.length === 0) return first
     const one = test.cases.get(first.failedCase ?? '')

@@ -8,15 +8,15 @@ import type { EngineName } from './rooms.ts'
 export type Texts = Readonly<Record<string, string>>
 
 /**
- * Runs test files on the sources of this repository, some of them exchanged: a process of its own, because a mutant may never
- * end. It answers each request with what passed and failed, and says before which test of a file it is. Where `cases` (by id)
- * or `named` are given, only those are run.
+ * A request to this process, which runs test files on the sources of this repository, some of them replaced by `texts`. It is a separate
+ * process, because a mutant may never end. It answers each request with the tests that passed and failed, and reports the beginning of each
+ * test. With `cases` (ids) or `named` only these tests are run.
  */
 export type Request =
   | { readonly do: 'related'; readonly file: string }
   | { readonly do: 'run'; readonly test: string; readonly texts?: Texts; readonly cases?: readonly string[]; readonly named?: string }
 
-/** Which tests there are, as globs, and where the servers are that they may use. */
+/** The test files as globs, and the URLs of the servers that they may use. */
 export interface WorkerOptions {
   readonly tests: readonly string[]
   readonly without: readonly string[]
@@ -25,7 +25,7 @@ export interface WorkerOptions {
 
 export type Answer = { readonly tests: readonly string[] } | Outcome
 
-/** Said while tests run. */
+/** A message that a test begins. */
 export interface Progress {
   readonly begins: string
 }
@@ -40,11 +40,11 @@ export interface Outcome {
   /** How many tests passed, up to the first that failed. */
   readonly passed: number
   readonly failed: readonly string[]
-  /** Those that passed, in their order. */
+  /** The tests that passed, in order. */
   readonly cases: readonly Case[]
-  /** The first that failed; undefined where none did, or the file itself. */
+  /** The id of the first test that failed. Undefined if none failed, or if the file itself failed. */
   readonly failedCase?: string | undefined
-  /** What was entered of marked sources. */
+  /** The functions of `marked` sources that were entered. */
   readonly entered?: readonly string[]
 }
 
@@ -71,7 +71,16 @@ const vitest = await createVitest(
     setupFiles: [join(import.meta.dirname, 'reached.js')],
     exclude: [...without],
     reporters: [{ onTestCaseReady: ({ id }) => void process.send?.({ begins: id } satisfies Progress) }],
-    provide: { engines: { redis: urls.redis, postgres: urls.postgres, chromium: undefined }, draws: 'few' },
+    provide: {
+      engines: {
+        redis: urls.redis,
+        postgres: urls.postgres,
+        chromium: undefined,
+        promtool: undefined,
+        proxies: { nginx: undefined, caddy: undefined, haproxy: undefined },
+      },
+      draws: 'few',
+    },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
@@ -103,7 +112,7 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
   for (const path of new Set([...Object.keys(texts), ...Object.keys(changed)])) runner.invalidateFile(path)
   changed = texts
   rmSync(ENTERED, { force: true })
-  // Failures of an earlier run would count towards `bail`, and be reported again.
+  // Clears the failures of an earlier run. They would count towards `bail`, and be reported again.
   runner.state.filesMap.clear()
   runner.state.idMap.clear()
   runner.state.clearErrors()
@@ -123,7 +132,7 @@ async function answer(runner: Vitest, request: Request): Promise<Answer> {
   }
 }
 
-/** Names of suites are reported with a sign between them, and matched with a blank. */
+/** The pattern that matches one test. Its name is reported with ` > ` between suites, but matched with blanks. */
 function patternOf(fullName: string): RegExp {
   return new RegExp(`^${fullName.replaceAll(' > ', ' ').replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')}$`)
 }

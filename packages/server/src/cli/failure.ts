@@ -1,9 +1,10 @@
+import { constants } from 'node:os'
 import { LimiterError } from 'sluice'
 
 /** Exit codes of the command; scripts rely on them. */
 export const EXIT = { ok: 0, failed: 1, unreachable: 2, usage: 3 } as const
 
-/** Ends a command: one readable line for a person, and the exit code. */
+/** Ends a command with an exit code and a message for a person. */
 export class CommandFailure extends Error {
   readonly exitCode: number
 
@@ -13,17 +14,25 @@ export class CommandFailure extends Error {
   }
 }
 
+const ending = (exitCode: number) => (message: string, options?: ErrorOptions) => new CommandFailure(exitCode, message, options)
 /** A mistake in the arguments: exit 3. */
-export function usage(message: string, options?: ErrorOptions): CommandFailure {
-  return new CommandFailure(EXIT.usage, message, options)
+export const usage = ending(EXIT.usage)
+/** A server cannot be reached: exit 2. */
+export const unreachable = ending(EXIT.unreachable)
+/** Any other failure: exit 1. */
+export const failed = ending(EXIT.failed)
+
+/** A signal ended the verb early: exit 128 and the signal's number, as shells report it, so 130 for SIGINT. */
+export function stoppedBy(verb: string, signal: NodeJS.Signals): CommandFailure {
+  return new CommandFailure(128 + constants.signals[signal], `${verb}: stopped by ${signal}`)
 }
 
-/** A failure that is not a mistake in the arguments: exit 1. */
-export function failed(message: string, options?: ErrorOptions): CommandFailure {
-  return new CommandFailure(EXIT.failed, message, options)
+/** A flag or variable without a value, or with one that cannot be used: exit 3. */
+export function wrongValue(what: string, value: string | undefined, expected: string): CommandFailure {
+  return usage(`${what} is ${value === undefined ? 'missing' : JSON.stringify(value)}: expected ${expected}`)
 }
 
-/** The result of `read`, which reads an argument. @throws CommandFailure exit 3 if it throws a LimiterError */
+/** The result of `read`, which reads an argument. @throws CommandFailure exit 3 if `read` throws a LimiterError */
 export function argumentOf<T>(verb: string, read: () => T): T {
   try {
     return read()

@@ -2,14 +2,17 @@
 export interface Io {
   out(text: string): void
   err(text: string): void
+  /** Whether `err` writes to a terminal. */
+  readonly terminal?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Calls back at each such signal until the returned function is called. */
+  /** Calls `callback` at each such signal until the returned function is called. */
   onSignal(signal: NodeJS.Signals, callback: () => void): () => void
 }
 
 export const processIo: Io = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  terminal: process.stderr.isTTY,
   env: process.env,
   onSignal(signal, callback) {
     process.on(signal, callback)
@@ -17,7 +20,7 @@ export const processIo: Io = {
   },
 }
 
-/** Resolves with the first of these signals. A repeated signal then has its default effect. */
+/** Resolves with the first of these signals that arrives. After that, the same signal has its default effect again. */
 export function signalled(io: Io, signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of signals) {
@@ -29,6 +32,7 @@ export function signalled(io: Io, signals: readonly NodeJS.Signals[]): Promise<N
   })
 }
 
+/** Writes warnings about the arguments of a command. */
 export function warningTo(io: Io): (line: string) => void {
   return (line) => io.err(`sluice: warning: ${line}\n`)
 }

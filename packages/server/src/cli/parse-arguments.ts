@@ -1,18 +1,49 @@
 import { parseArgs } from 'node:util'
 import { nearest } from 'sluice/policy'
-import { type CommandFailure, usage } from './failure.ts'
+import { type Environment, valuesFrom } from './environment.ts'
+import { type CommandFailure, usage, wrongValue } from './failure.ts'
+import { type Flag, flagsOf, variableOfWord } from './flags.ts'
 import type { ParsedArguments, Verb } from './verb.ts'
 
+/** A command line without the environment. */
+interface Line {
+  readonly words: readonly string[]
+  readonly values: ReadonlyMap<string, readonly string[]>
+}
+
+type Wrong = (message: string) => CommandFailure
+
 /**
- * Parses a verb's arguments. Unknown flags are rejected, because a typo would silently remove a limit.
- * @throws CommandFailure exit 3 that names the argument, and the nearest flag if one was probably meant
+ * Parses a verb's arguments; a flag that is not among them has the value of its environment variable. Unknown flags are rejected, because a
+ * typo would silently remove a limit.
+ * @throws CommandFailure exit 3 that names the argument or the variable, and the nearest flag if one was probably meant
  */
-export function parseArguments(verb: Verb, args: readonly string[]): ParsedArguments {
-  const wrong = (message: string): CommandFailure => usage(`${verb.name}: ${message}; "sluice ${verb.name} --help" says what it takes`)
-  const flags = new Map(Object.entries(verb.flags))
-  const options = Object.fromEntries(
-    [...flags].map(([name, flag]) => [name, { type: flag.value === undefined ? 'boolean' : 'string' } as const]),
-  )
+export function parseArguments(verb: Verb, args: readonly string[], env: Environment): ParsedArguments {
+  const help = `"sluice ${verb.name} --help" says what it takes`
+  const wrong: Wrong = (message) => usage(`${verb.name}: ${message}; ${help}`)
+  const flags = flagsOf(verb)
+  const { words: given, values } = parseLine(flags, args, wrong)
+  const variables = new Map<string, readonly string[]>()
+  for (const flag of flags) {
+    const found = values.has(flag.name) ? undefined : valuesFrom(env, flag)
+    if (found !== undefined) variables.set(flag.name, found)
+  }
+  const words = completed(verb, given, env, wrong)
+  const valuesOf = (name: string): readonly string[] => values.get(name) ?? variables.get(name) ?? []
+  const variable = new Map(flags.map((flag) => [flag.name, flag.variable]))
+  return {
+    words,
+    switch: (name) => values.has(name) || variables.has(name),
+    text: (name) => valuesOf(name)[0],
+    texts: valuesOf,
+    origin: (name) => (values.has(name) ? 'flag' : variables.has(name) ? 'variable' : undefined),
+    called: (name) => (variables.has(name) ? (variable.get(name) as string) : `--${name}`),
+  }
+}
+
+function parseLine(flags: readonly Flag[], args: readonly string[], wrong: Wrong): Line {
+  const known = new Map(flags.map((flag) => [flag.name, flag]))
+  const options = Object.fromEntries(flags.map(({ name, value }) => [name, { type: value === '' ? 'boolean' : 'string' } as const]))
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
   const words: string[] = []
   const values = new Map<string, string[]>()
@@ -20,24 +51,28 @@ export function parseArguments(verb: Verb, args: readonly string[]): ParsedArgum
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     const { name, rawName, value, inlineValue } = token
-    const flag = flags.get(name)
-    if (flag === undefined) throw wrong(`unknown flag ${rawName}${suggestion(name, [...flags.keys()])}`)
-    if (flag.value === undefined && value !== undefined) throw wrong(`${rawName} takes no value`)
-    if (flag.value !== undefined && (value === undefined || value === '' || (!inlineValue && value.startsWith('--'))))
+    const flag = known.get(name)
+    if (flag === undefined) throw wrong(`unknown flag ${rawName}${suggestion(name, [...known.keys()])}`)
+    const isSwitch = flag.value === ''
+    if (isSwitch && value !== undefined) throw wrong(`${rawName} takes no value`)
+    if (!isSwitch && (value === undefined || value === '' || (!inlineValue && value.startsWith('--'))))
       throw wrong(`${rawName} needs a value: ${rawName} ${flag.value}`)
-    const before = values.get(name)
-    if (before !== undefined && flag.repeat !== true) throw wrong(`${rawName} is given twice`)
-    values.set(name, [...(before ?? []), value ?? ''])
+    const before = values.get(name) ?? []
+    if (before.length > 0 && !flag.repeats) throw wrong(`${rawName} is given twice`)
+    values.set(name, [...before, value ?? ''])
   }
-  const required = verb.words.filter((word) => !word.startsWith('['))
+  return { words, values }
+}
+
+/** The words of the command line. If a word that has a variable is absent, the variable's value is that word. */
+function completed({ words: declared }: Verb, given: readonly string[], env: Environment, wrong: Wrong): readonly string[] {
+  const variable = variableOfWord(declared[0] ?? '')
+  const first = variable === undefined || given.length > 0 ? undefined : valuesFrom(env, { variable, value: 'FILE', repeats: false })
+  const words = first ?? given
+  const required = declared.filter((word) => !word.startsWith('['))
   if (words.length < required.length) throw wrong(`${required.slice(words.length).join(' and ')} is missing`)
-  if (words.length > verb.words.length) throw wrong(`unexpected ${JSON.stringify(words[verb.words.length])}`)
-  return {
-    words,
-    switch: (name) => values.has(name),
-    text: (name) => values.get(name)?.[0],
-    texts: (name) => values.get(name) ?? [],
-  }
+  if (words.length > declared.length) throw wrong(`unexpected ${JSON.stringify(words[declared.length])}`)
+  return words
 }
 
 /** The end of a sentence about a misspelt name: the name that was probably meant, or an empty text. */
@@ -46,11 +81,22 @@ export function suggestion(name: string, known: readonly string[], dashes: strin
   return meant === undefined ? '' : ` (did you mean ${dashes}${meant}?)`
 }
 
-/** The number of a flag. @throws CommandFailure exit 3 for anything but a whole number in the range */
-export function wholeNumber(args: ParsedArguments, flag: string, fallback: number, min: number, max: number): number {
+/** The value of a flag, or `fallback` without the flag. @throws CommandFailure exit 3 for a value that is not one of `allowed` */
+export function oneOf<T extends string>(args: ParsedArguments, flag: string, allowed: readonly T[], fallback: T): T {
+  const text = args.text(flag)
+  const found = text === undefined ? fallback : allowed.find((value) => value === text)
+  if (found === undefined) throw wrongValue(args.called(flag), text, `one of ${allowed.join(', ')}`)
+  return found
+}
+
+/**
+ * The whole number of a flag, or `fallback` without the flag.
+ * @throws CommandFailure exit 3 for a value that is not a whole number in the range
+ */
+export function wholeNumber<F>(args: ParsedArguments, flag: string, fallback: F, min: number, max: number): number | F {
   const text = args.text(flag)
   if (text === undefined) return fallback
   const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
   if (value >= min && value <= max) return value
-  throw usage(`--${flag} is ${JSON.stringify(text)}: expected a whole number from ${min} to ${max}`)
+  throw wrongValue(args.called(flag), text, `a whole number from ${min} to ${max}`)
 }

@@ -3,7 +3,9 @@ import { parseStoreUrl, type Policy, PolicyError, type StoreKind } from 'sluice/
 import { CommandFailure, usage } from '../cli/failure.ts'
 import { createIdentities } from '../identity/identities.ts'
 import type { Io } from '../cli/io.ts'
-import { readPolicy } from '../policy/read-policy.ts'
+import { storeFlags, storeUrlOf } from '../cli/store-flags.ts'
+import { adviceOf } from '../policy/advice.ts'
+import { POLICY_FLAGS, type PolicyPlace, policyPlace } from '../policy/policy-place.ts'
 import { type RuleFacts, ruleFacts } from '../policy/rule-facts.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import { tokenWarning } from '../identity/token-warnings.ts'
@@ -13,21 +15,22 @@ export const checkVerb: Verb = {
   name: 'check',
   words: ['POLICY'],
   does: 'validates a policy and says what it means, rule by rule: requests, keys, limits, costs, bounds, and what is probably not meant',
-  flags: { store: { value: 'URL', does: "the store that bounds are computed for, default the policy's, else memory:" }, json: JSON_FLAG },
+  flags: { ...storeFlags("the store that bounds are computed for, default the policy's, else memory:"), ...POLICY_FLAGS, json: JSON_FLAG },
   examples: ['check policy.yaml', 'check policy.yaml --store redis://127.0.0.1:6379 --json'],
   async run(args, io) {
-    const file = args.words[0] as string
-    const facts = await factsOf(file, readReporting(io, args, file), args.text('store'))
-    print(io, args, facts, () => textOf(file, facts))
+    const store = storeUrlOf('check', args, io)
+    const place = policyPlace(args.words[0] as string, args)
+    const facts = await factsOf(place.file, await readReporting(io, args, place), store)
+    print(io, args, facts, () => textOf(place.name, facts))
   },
 }
 
 type Facts = Awaited<ReturnType<typeof factsOf>>
 
-/** As `readPolicy`; with --json it also prints the list of mistakes for programs. */
-function readReporting(io: Io, args: ParsedArguments, file: string): Policy {
+/** Reads the policy. With --json it also prints the list of mistakes as JSON. */
+async function readReporting(io: Io, args: ParsedArguments, place: PolicyPlace): Promise<Policy> {
   try {
-    return readPolicy(file)
+    return (await place.read({ pipes: true })).policy
   } catch (error) {
     if (args.switch('json') && error instanceof CommandFailure && error.cause instanceof PolicyError)
       print(io, args, { valid: false, issues: error.cause.issues }, () => [])
@@ -38,7 +41,7 @@ function readReporting(io: Io, args: ParsedArguments, file: string): Policy {
 async function factsOf(file: string, policy: Policy, store: string | undefined) {
   const { dialect, hash, failure, identifiers, jwt, exempt = [], overrides = [] } = policy
   const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
-  if (store !== undefined && url === undefined) throw usage(`check: --store ${withoutPassword(store)} is not the URL of a store`)
+  if (store !== undefined && url === undefined) throw usage(`check: store ${withoutPassword(store)} is not the URL of a store`)
   const ofTokens = policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
   const kind: StoreKind = url === undefined || url.scheme === 'memory' ? 'process' : 'shared'
   return {
@@ -52,11 +55,11 @@ async function factsOf(file: string, policy: Policy, store: string | undefined) 
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
-    warnings: [...policy.warnings, ...ofTokens, ...(await fileWarnings(file, policy))],
+    warnings: [...policy.warnings, ...ofTokens, ...adviceOf(policy), ...(await fileWarnings(file, policy))],
   }
 }
 
-/** Warns about files that cannot be read here. That is not an error: a policy may be checked on a machine without its secrets. */
+/** Warnings about files that cannot be read here. They are not errors, because a policy may be checked on a machine without its secrets. */
 async function fileWarnings(file: string, policy: Policy): Promise<string[]> {
   try {
     await createIdentities(file, policy, () => {})
@@ -91,7 +94,7 @@ function ruleText({ name, mode, match, exempt = [], key, tiers, bound, ...rule }
   ]
 }
 
-/** `explain` describes rules in the same words. */
+/** Describes the sampling of a rule; `explain` prints it too. */
 export function sampleText(sample: number | undefined): string {
   return sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
 }

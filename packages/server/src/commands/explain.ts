@@ -1,8 +1,9 @@
 import { memoryStore } from 'sluice'
-import { clientAddress, createEngine, type Explanation, trustProxies } from 'sluice/policy'
-import { usage } from '../cli/failure.ts'
+import { createEngine, type Explanation, type RuleExplanation } from 'sluice/policy'
+import { wrongValue } from '../cli/failure.ts'
+import { addressOf } from '../http/site-guard.ts'
 import { createIdentities } from '../identity/identities.ts'
-import { readPolicy } from '../policy/read-policy.ts'
+import { POLICY_FLAGS, policyPlace } from '../policy/policy-place.ts'
 import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
 import { keyText, limitText, sampleText } from './check.ts'
 
@@ -11,21 +12,22 @@ export const explainVerb: Verb = {
   words: ['POLICY'],
   does: 'says what a policy does with one request: which rules match, with which key, limit and cost, and why others do not; calls no store',
   flags: {
-    path: { value: 'PATH', does: 'the request target, with or without a query; needed' },
-    method: { value: 'METHOD', does: 'default GET' },
-    header: { value: 'NAME:VALUE', does: 'a header of the request', repeat: true },
-    query: { value: 'NAME=VALUE', does: 'a parameter of the query', repeat: true },
-    claim: { value: 'NAME=VALUE', does: 'a claim of a token that was verified', repeat: true },
-    ip: { value: 'ADDRESS', does: 'the address of the peer; forwarding headers count where the policy trusts it' },
-    cost: { value: 'N', does: 'what the caller says it costs, instead of what the rules say' },
+    'path PATH': 'the request target, with or without a query; needed',
+    'method METHOD': 'default GET',
+    'header NAME:VALUE...': 'a header of the request',
+    'query NAME=VALUE...': 'a parameter of the query',
+    'claim NAME=VALUE...': 'a claim of a token that was verified',
+    'ip ADDRESS': 'the address of the peer; forwarding headers count where the policy trusts it',
+    'cost N': 'what the caller says it costs, instead of what the rules say',
+    ...POLICY_FLAGS,
     json: JSON_FLAG,
   },
   examples: ['explain policy.yaml --method POST --path /api/data --header x-api-key:abc --ip 203.0.113.9'],
   async run(args, io) {
-    const file = args.words[0] as string
-    const policy = readPolicy(file)
+    const place = policyPlace(args.words[0] as string, args)
+    const { policy } = await place.read({ pipes: true })
     const facts = factsOf(args)
-    const { claims, pseudonym } = await createIdentities(file, policy, (result) => {
+    const { claims, pseudonym } = await createIdentities(place.file, policy, (result) => {
       if (result !== 'accepted') io.err(`sluice: explain: the token is ignored: ${result}\n`)
     })
     await using engine = createEngine({ policy, store: memoryStore(), claims, pseudonym })
@@ -36,16 +38,15 @@ export const explainVerb: Verb = {
 
 function factsOf(args: ParsedArguments) {
   const path = args.text('path')
-  if (path?.startsWith('/') !== true)
-    throw usage(`explain: --path is ${path === undefined ? 'missing' : JSON.stringify(path)}: expected a path that begins with /`)
+  if (path?.startsWith('/') !== true) throw wrongValue(`explain: ${args.called('path')}`, path, 'a path that begins with /')
   const ip = args.text('ip')
-  if (ip !== undefined && clientAddress(ip, {}, trustProxies([])) === undefined)
-    throw usage(`explain: --ip is ${JSON.stringify(ip)}: expected an address such as 203.0.113.9 or 2001:db8::1`)
+  if (ip !== undefined && addressOf(ip) === undefined)
+    throw wrongValue(`explain: ${args.called('ip')}`, ip, 'an address such as 203.0.113.9 or 2001:db8::1')
   const cost = args.text('cost')
   if (cost !== undefined && (!/^\d+(?:\.\d{1,6})?$/.test(cost) || Number(cost) === 0))
-    throw usage(`explain: --cost is ${JSON.stringify(cost)}: expected a number above 0 with at most six decimals`)
-  const query = args.texts('query').map((pair) => pairOf('query', pair, '=').map(encodeURIComponent).join('='))
-  const claims = Object.fromEntries(args.texts('claim').map((pair) => pairOf('claim', pair, '=')))
+    throw wrongValue(`explain: ${args.called('cost')}`, cost, 'a number above 0 with at most six decimals')
+  const query = args.texts('query').map((pair) => pairOf(args.called('query'), pair, '=').map(encodeURIComponent).join('='))
+  const claims = Object.fromEntries(args.texts('claim').map((pair) => pairOf(args.called('claim'), pair, '=')))
   return {
     method: args.text('method') ?? 'GET',
     path: [path, ...query].reduce((target, pair) => `${target}${target.includes('?') ? '&' : '?'}${pair}`),
@@ -59,21 +60,22 @@ function factsOf(args: ParsedArguments) {
 function headersOf(args: ParsedArguments): Record<string, string[]> {
   const headers = new Map<string, string[]>()
   for (const text of args.texts('header')) {
-    const [name, value] = pairOf('header', text, ':')
+    const [name, value] = pairOf(args.called('header'), text, ':')
     const lower = name.trim().toLowerCase()
     headers.set(lower, [...(headers.get(lower) ?? []), value.trim()])
   }
   return Object.fromEntries(headers)
 }
 
-function pairOf(flag: string, text: string, by: string): [string, string] {
+function pairOf(called: string, text: string, by: string): [string, string] {
   const at = text.indexOf(by)
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
-  throw usage(`explain: --${flag} is ${JSON.stringify(text)}: expected NAME${by}VALUE`)
+  throw wrongValue(`explain: ${called}`, text, `NAME${by}VALUE`)
 }
 
-function textOf({ method, path, readings, unreadable, refusedBy, host, exempt, rules, ...client }: Explanation): string[] {
-  const { address = 'an unknown address' } = client
+function textOf(explanation: Explanation): string[] {
+  const { method, path, host, address = 'an unknown address', rules } = explanation
+  const { readings, unreadable, exempt, refusedBy } = explanation
   const matching = rules.filter(({ matches }) => matches)
   const head = `${method} ${path}${host === undefined ? '' : ` at ${host}`} from ${address}`
   const several = readings === undefined ? [] : [`  an upstream may read the path as ${readings.join(' or ')}`]
@@ -83,14 +85,18 @@ function textOf({ method, path, readings, unreadable, refusedBy, host, exempt, r
   return [`${head}: ${matching.length} of ${rules.length} rules match`, ...several, ...rules.flatMap(ruleText)]
 }
 
-function ruleText({ name, mode, why, key = [], tier, overridden, sample, limit, cost }: Explanation['rules'][number]): string[] {
+function ruleText(rule: RuleExplanation): string[] {
+  const { name, mode, why, key = [], tier = '', overridden, sample, limit, cost, impossible } = rule
   if (limit === undefined) return [`  ${name}: does not match: ${why ?? 'no reason is known'}`]
-  const values = key.map(({ source, value }) => `${source} ${value === null ? 'is absent' : `= ${JSON.stringify(value)}`}`)
-  const condition = tier === undefined || tier === '' ? '' : `, tier ${tier}`
+  const shown = (value: string | null): string => (value === null ? 'is absent' : `= ${JSON.stringify(value)}`)
+  const values = key.map(({ source, value }) => `${source} ${shown(value)}`)
   return [
-    `  ${name}: matches, ${mode}${condition}`,
+    `  ${name}: matches, ${mode}${tier === '' ? '' : `, tier ${tier}`}`,
     `    key: ${keyText(values)}`,
     `    limit: ${limitText(limit)}, cost ${String(cost)}${sampleText(sample)}`,
+    ...(impossible === true
+      ? [`    never admitted: the cost ${String(cost)} is above the capacity ${limit.capacity}, so waiting does not help`]
+      : []),
     ...(overridden === true ? ['    overridden: this key has a limit of its own'] : []),
   ]
 }

@@ -1,15 +1,19 @@
 import { parseDuration, type KeyState, type KeyTarget } from 'sluice/policy'
-import { argumentOf, usage } from '../cli/failure.ts'
-import { type Flag, JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
+import { argumentOf, type CommandFailure, usage } from '../cli/failure.ts'
+import type { Io } from '../cli/io.ts'
+import { storeFlags, storeUrlOf } from '../cli/store-flags.ts'
+import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
+import { POLICY_FLAGS, policyPlace } from '../policy/policy-place.ts'
 import { serviceKeys } from './keys/service-keys.ts'
 import { type KeyAccess, storeKeys } from './keys/store-keys.ts'
 
-const FLAGS: Readonly<Record<string, Flag>> = {
-  url: { value: 'URL', does: 'a running service, default http://127.0.0.1:8080' },
-  'token-file': { value: 'FILE', does: "the service's token of administration" },
-  store: { value: 'URL', does: 'instead of a service, the store itself: redis://..., postgres://..., pglite:DIR' },
-  policy: { value: 'FILE', does: 'the policy whose limits are meant; needed with --store' },
-  limit: { value: 'NAME', does: 'one rule; default every rule that has a key' },
+const FLAGS = {
+  'url URL': 'a running service, default http://127.0.0.1:8080',
+  'token-file FILE': "the service's token of administration",
+  ...storeFlags('instead of a service, the store itself: redis://..., postgres://..., pglite:DIR'),
+  'policy FILE': 'the policy whose limits are meant; needed with --store',
+  ...POLICY_FLAGS,
+  'limit NAME': 'one rule; default every rule that has a key',
   json: JSON_FLAG,
 }
 const STORE = '--store redis://127.0.0.1:6379 --policy policy.yaml'
@@ -23,13 +27,12 @@ export const keyVerbs: readonly Verb[] = [
     examples: ['inspect user:42 --token-file ./token', `inspect user:42 ${STORE}`],
     async run(args, io) {
       const target = targetOf(args)
-      await withKeys('inspect', args, async (keys) => {
-        const states = await keys.inspect(target)
-        print(io, args, { key: target.key, source: keys.name, states }, () => [
-          `${JSON.stringify(target.key)} in ${keys.name}:${states.length === 0 ? ' no rule has a key' : ''}`,
-          ...states.flatMap(stateText),
-        ])
-      })
+      await using keys = await keysOf('inspect', args, io)
+      const states = await keys.inspect(target)
+      print(io, args, { key: target.key, source: keys.name, states }, () => [
+        `${JSON.stringify(target.key)} in ${keys.name}:${states.length === 0 ? ' no rule has a key' : ''}`,
+        ...states.flatMap(stateText),
+      ])
     },
   },
   changing({
@@ -37,7 +40,7 @@ export const keyVerbs: readonly Verb[] = [
     words: ['KEY'],
     does: 'forgets what a key has used, so that its next request finds it fresh; a block stays',
     examples: ['reset user:42 --token-file ./token', `reset user:42 --limit per-key ${STORE}`],
-    change: () => ({ facts: {}, now: 'is fresh', apply: (keys, target) => keys.reset(target) }),
+    change: () => ({ now: 'is fresh' }),
   }),
   changing({
     name: 'block',
@@ -46,7 +49,7 @@ export const keyVerbs: readonly Verb[] = [
     examples: ['block user:42 15m --token-file ./token', `block user:42 1d ${STORE}`],
     change([, duration = '']) {
       const blockedForMs = argumentOf('block', () => Math.ceil(parseDuration(duration) / 1_000))
-      return blocking(blockedForMs, `is blocked for ${blockedForMs} ms`)
+      return { blockedForMs, now: `is blocked for ${blockedForMs} ms` }
     },
   }),
   changing({
@@ -54,62 +57,53 @@ export const keyVerbs: readonly Verb[] = [
     words: ['KEY'],
     does: 'lifts the block of a key',
     examples: ['unblock user:42 --token-file ./token', `unblock user:42 ${STORE}`],
-    change: () => blocking(null, 'is not blocked'),
+    change: () => ({ blockedForMs: null, now: 'is not blocked' }),
   }),
 ]
 
-function blocking(blockedForMs: number | null, now: string): KeyChange {
-  return { facts: { blockedForMs }, now, apply: (keys, target) => keys.block(target, blockedForMs) }
-}
-
 interface KeyChange {
-  /** What the JSON answer says of it. */
-  readonly facts: object
-  /** What the text says of the key from now on. */
+  /** How long the key is to be blocked; null: not any more, undefined: what it has used is forgotten. */
+  readonly blockedForMs?: number | null
+  /** The printed words between the key and the rules, such as `is blocked`. */
   readonly now: string
-  apply(keys: KeyAccess, target: KeyTarget): Promise<void>
 }
+type ChangingVerb = Omit<Verb, 'flags' | 'run'> & { change(words: readonly string[]): KeyChange }
 
-function changing({ change, ...verb }: Omit<Verb, 'flags' | 'run'> & { change(words: readonly string[]): KeyChange }): Verb {
+function changing({ change, ...verb }: ChangingVerb): Verb {
   return {
     ...verb,
     flags: FLAGS,
     async run(args, io) {
-      const { facts, now, apply } = change(args.words)
+      const { blockedForMs, now } = change(args.words)
       const target = targetOf(args)
       const rules = target.limit === undefined ? 'under every rule that has a key' : `under ${target.limit}`
-      await withKeys(verb.name, args, async (keys) => {
-        await apply(keys, target)
-        const text = `${JSON.stringify(target.key)} ${now} ${rules} in ${keys.name}`
-        print(io, args, { ...target, source: keys.name, ...facts, done: verb.name }, () => [text])
-      })
+      await using keys = await keysOf(verb.name, args, io)
+      await (blockedForMs === undefined ? keys.reset(target) : keys.block(target, blockedForMs))
+      const text = `${JSON.stringify(target.key)} ${now} ${rules} in ${keys.name}`
+      print(io, args, { ...target, source: keys.name, blockedForMs, done: verb.name }, () => [text])
     },
   }
 }
 
-async function withKeys(verb: string, args: ParsedArguments, work: (keys: KeyAccess) => Promise<void>): Promise<void> {
-  const keys = await keysOf(verb, args)
-  try {
-    await work(keys)
-  } finally {
-    await keys.close()
-  }
-}
-
 /**
- * The keys of the service or the store that the flags name.
- * @throws CommandFailure exit 3 for flags that contradict each other, exit 2 if a store cannot be reached
+ * The keys of the service or the store that the arguments name. A flag decides between the two. The variables of the other one are then
+ * ignored: they may be set for the service's own container.
+ * @throws CommandFailure exit 3 for arguments that contradict each other, exit 2 if a store cannot be reached
  */
-async function keysOf(verb: string, args: ParsedArguments): Promise<KeyAccess> {
-  const [url, token, store, policy] = ['url', 'token-file', 'store', 'policy'].map((name) => args.text(name))
-  if (store === undefined) {
-    if (policy !== undefined) throw usage(`${verb}: --policy belongs to --store; a service has its own`)
-    return serviceKeys(url ?? 'http://127.0.0.1:8080', token)
-  }
-  if (url !== undefined || token !== undefined) throw usage(`${verb}: --store and --url exclude each other: name the service or the store`)
-  if (policy === undefined) throw usage(`${verb}: --store needs --policy: the limits say what the states mean`)
-  if (store.startsWith('memory:')) throw usage(`${verb}: a memory store is inside the process that serves; address that process with --url`)
-  return storeKeys(store, policy)
+async function keysOf(verb: string, args: ParsedArguments, io: Io): Promise<KeyAccess> {
+  const [url, token, policy] = ['url', 'token-file', 'policy'].map((name) => args.text(name))
+  const wrong = (mistake: string): CommandFailure => usage(`${verb}: ${mistake}`)
+  const byFlag = (...names: string[]): boolean => names.some((name) => args.origin(name) === 'flag')
+  const named = ['store', 'store-file'].find((name) => args.origin(name) !== undefined)
+  const [ofService, ofStore] = [byFlag('url', 'token-file'), byFlag('store', 'store-file', 'policy')]
+  if (ofStore && named === undefined) throw wrong('--policy belongs to --store; a service has its own')
+  if (named === undefined || (ofService && !ofStore)) return serviceKeys(url ?? 'http://127.0.0.1:8080', token, args.called('url'))
+  if (ofService === ofStore && (url !== undefined || ofService))
+    throw wrong(`${args.called(named)} and ${args.called('url')} exclude each other: name the service or the store`)
+  const store = storeUrlOf(verb, args, io) as string
+  if (policy === undefined) throw wrong(`${args.called(named)} needs --policy: the limits say what the states mean`)
+  if (store.startsWith('memory:')) throw wrong('a memory store is inside the process that serves; address that process with --url')
+  return storeKeys(store, policyPlace(policy, args))
 }
 
 function targetOf(args: ParsedArguments): KeyTarget {

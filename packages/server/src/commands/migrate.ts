@@ -1,5 +1,7 @@
 import { StoreFailure } from 'sluice'
 import { failed, usage } from '../cli/failure.ts'
+import { PROGRESS_FLAG, progressOf } from '../cli/progress.ts'
+import { storeFlags, storeUrlOf } from '../cli/store-flags.ts'
 import { openStore } from '../stores/open-store.ts'
 import { JSON_FLAG, print, type Verb } from '../cli/verb.ts'
 
@@ -8,20 +10,24 @@ export const migrateVerb: Verb = {
   words: [],
   does: 'makes or updates the tables of a SQL store; serving does so too, this is for accounts that may not',
   flags: {
-    store: { value: 'URL', does: 'postgres://... or pglite:DIR' },
-    'compat-function': {
-      does: 'also the table and the function rate_limiting_token_bucket_request of "Rate limiting with PostgreSQL / YugabyteDB"',
-    },
-    prune: { does: 'also drops the functions of other versions; refused while one was installed in the last seven days' },
-    yes: { does: 'with --prune: drops them however young they are; processes of those versions cannot decide from then on' },
+    ...storeFlags('postgres://... or pglite:DIR; needed'),
+    'compat-function': 'also the table and the function rate_limiting_token_bucket_request of "Rate limiting with PostgreSQL / YugabyteDB"',
+    prune: 'also drops the functions of other versions; refused while one was installed in the last seven days',
+    yes: 'with --prune: drops them however young they are; processes of those versions cannot decide from then on',
+    progress: PROGRESS_FLAG,
     json: JSON_FLAG,
   },
   examples: ['migrate --store postgres://127.0.0.1:5432/limits', 'migrate --store pglite:./data --compat-function'],
   async run(args, io) {
-    const url = args.text('store')
+    const url = storeUrlOf('migrate', args, io)
     if (url === undefined) throw usage('migrate: --store URL is missing: postgres://... or pglite:DIR')
-    if (args.switch('yes') && !args.switch('prune')) throw usage('migrate: --yes is for --prune')
-    const { name, migrate, close } = await openStore(url)
+    if (args.switch('yes') && !args.switch('prune')) throw usage(`migrate: ${args.called('yes')} is for --prune`)
+    const progress = progressOf('migrate', args, io)
+    progress.clock('making tables and functions')
+    const { name, migrate, close } = await openStore(url).catch((error: unknown) => {
+      progress.end()
+      throw error
+    })
     try {
       if (migrate === undefined) throw usage(`migrate: ${name} has no tables; expected postgres://... or pglite:DIR`)
       const [compatFunction, prune, force] = [args.switch('compat-function'), args.switch('prune'), args.switch('yes')]
@@ -30,6 +36,7 @@ export const migrateVerb: Verb = {
         `${name} is up to date${compatFunction ? ', rate_limiting_token_bucket_request included' : ''}${prune ? ', functions of other versions are gone' : ''}`,
       ])
     } finally {
+      progress.end()
       await close()
     }
   },

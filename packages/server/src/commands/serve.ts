@@ -1,160 +1,173 @@
 import cluster from 'node:cluster'
 import { createServer, type ServerOptions } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { prometheusMetrics, topKeys } from 'sluice/observe'
-import { createEngine, type Engine, hashKeys, type Policy, type Pseudonym } from 'sluice/policy'
+import { createEngine, type Engine, type Policy } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
-import { type Io, warningTo } from '../cli/io.ts'
+import type { Io } from '../cli/io.ts'
+import { storeFlags } from '../cli/store-flags.ts'
+import type { Verb } from '../cli/verb.ts'
 import { readinessOf } from '../endpoints/health.ts'
 import { adminAccess, readAdminToken } from '../http/admin.ts'
-import { type ConnectionBounds, connectionMetrics } from '../http/connection-bound.ts'
+import { DEFAULT_CONNECTIONS } from '../http/connection-bound.ts'
 import { watchConnections } from '../http/connections.ts'
-import { isLoopback, type ListenAt } from '../http/port.ts'
 import { createService } from '../http/service.ts'
-import { serviceMetrics } from '../http/service-metrics.ts'
-import { guardSite, type HostCheck, hostsAllowed } from '../http/site-guard.ts'
+import { guardSite } from '../http/site-guard.ts'
+import { holdTokens } from '../identity/hold-tokens.ts'
 import { createIdentities, type Identities } from '../identity/identities.ts'
 import { tokenCounts } from '../identity/verifier.ts'
-import { countedBy } from '../page/busiest-keys.ts'
+import { DEFAULT_SAMPLE, openDecisionLog } from '../logs/decision-log.ts'
+import type { Log } from '../logs/log.ts'
+import { failureLines, repeatedLines } from '../logs/repeated-lines.ts'
 import { createLive } from '../page/live.ts'
-import { holdOverrides, takeOverride } from '../policy/held-overrides.ts'
-import { type HeldPolicy, holdPolicy, inOneLine } from '../policy/held-policy.ts'
-import { readPolicyText } from '../policy/read-policy.ts'
-import { printWarnings, reloading } from '../policy/reloading.ts'
-import { surrounded } from '../stores/ring.ts'
-import { openServing } from '../stores/serving-store.ts'
-import type { Beginning, RelayedOverride, RelayedPolicy } from '../workers/messages.ts'
-import { relayPolicies } from '../workers/shared-state.ts'
+import { holdPolicy } from '../policy/held-policy.ts'
+import { INTERVAL_FLAG, POLICY_FLAGS } from '../policy/policy-place.ts'
+import { logWarnings } from '../policy/reloading.ts'
+import { REGION_FLAGS } from '../regions/options.ts'
+import { withoutPassword } from '../stores/store-name.ts'
+import { supervise } from '../workers/supervise.ts'
 import { type Group, oneProcess, workerGroup } from '../workers/worker-group.ts'
-
-export interface ServeOptions {
-  readonly policy: string | undefined
-  readonly store: string | undefined
-  readonly listen: ListenAt
-  readonly demo: boolean
-  /** Whether an unreachable store ends the service before it begins. */
-  readonly requireStore: boolean
-  readonly adminTokenFile: string | undefined
-  readonly connections: ConnectionBounds
-  readonly allowedHosts: readonly string[]
-}
-
-const DEMO_POLICY = fileURLToPath(new URL('../../policies/rate-limiting-at-scale.yaml', import.meta.url))
-/** Milliseconds that responses under way have to finish after SIGTERM, and then the store to close: less than five seconds together. */
-const DRAIN_MS = 4_000
-const CLOSE_MS = 500
+import { end } from './serve/ending.ts'
+import { observe } from './serve/observation.ts'
+import { type ServeOptions, serveOptions } from './serve/options.ts'
+import { openServiceStore, type StoreDescription } from './serve/service-store.ts'
+import { namesFrom, share } from './serve/sharing.ts'
 
 const SERVER_OPTIONS: ServerOptions = {
-  // Milliseconds a request may take to arrive. A decision takes at most a deadline, so a slow request only occupies a connection.
+  // Milliseconds in which a whole request must arrive. A slower request would only occupy a connection.
   requestTimeout: 10_000,
   headersTimeout: 10_000,
-  // Milliseconds between checks for late requests, which are closed half a second after they are found: within a second of the limit.
+  // Milliseconds between checks for late requests. A late one is closed half a second after it is found, so within a second of the limit.
   connectionsCheckingInterval: 250,
-  // Longer than the proxies of docs/service.md keep a connection, because the side that gets requests must not be the first to close.
+  // Longer than the proxies of docs/service.md keep an idle connection. If the server closed it first, the next request could get lost.
   keepAliveTimeout: 125_000,
 }
 
-/** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets responses under way finish. */
-export async function serve(options: ServeOptions, io: Io): Promise<void> {
-  const { listen, connections: bounds, demo } = options
-  const group = cluster.isWorker ? workerGroup(io) : oneProcess(listen, bounds.served, io)
-  const { speaks } = group
-  const file = policyOf(options)
-  const admin = adminOf(options, () => group.repeated('wrong-token'))
-  const { policy: first, text } = readPolicyText(file)
-  let readAgain = (): void => {}
-  io.onSignal('SIGHUP', () => readAgain())
+export const serveVerb: Verb = {
+  name: 'serve',
+  words: ['[POLICY]'],
+  does: 'the decision service: decisions over HTTP, metrics, and a page at /; SIGTERM lets answers under way finish',
+  flags: {
+    'listen HOST:PORT': 'default 127.0.0.1:8080, or PORT from the environment',
+    ...storeFlags("memory:, redis://..., postgres://..., pglite:DIR; default the policy's, else memory:"),
+    ...POLICY_FLAGS,
+    ...INTERVAL_FLAG,
+    'require-store': 'end with exit code 2 where the store cannot be reached, instead of serving and trying again',
+    'workers N': 'processes that share the port and the store, default 1; more need a store that they share',
+    ...REGION_FLAGS,
+    'admin-token-file FILE': 'who bears this token may change the policy and keys; needed where others reach the address',
+    'allowed-host NAME...':
+      'another host that requests may name, in addition to localhost and loopback addresses; on other addresses any may, unless this is given',
+    'max-connections N': `connections that each process serves, default ${DEFAULT_CONNECTIONS}; above it only /livez and /readyz are answered`,
+    'log-format FORMAT': 'of the lines on stderr: json, or text for a person; default text on a terminal, else json',
+    'log-level LEVEL': 'error, warn, info or debug: lines of this level and of those before it; default info',
+    'decision-log FILE': 'append one JSON line for each decision, without keys or addresses; - writes to stdout. SIGHUP opens FILE again',
+    'decision-log-sample N': `write one decision in N, drawn at random; default ${DEFAULT_SAMPLE}`,
+    demo: 'a small backend behind the policy, by default that of Rate Limiting at Scale',
+  },
+  examples: ['serve --demo', 'serve policy.yaml --store redis://127.0.0.1:6379 --workers 2'],
+  async run(args, io) {
+    const options = serveOptions(args, io)
+    const { place, store, listen, connections, workers } = options
+    if (cluster.isWorker) return serve(options, workerGroup(io), io)
+    // Loaded when it is used: the other verbs start faster without it.
+    const { createLog } = await import('../logs/logger.ts')
+    const log = createLog(options.lines, io.err)
+    if (workers === 1) return serve(options, oneProcess(listen, connections.served, io, log), io)
+    refuseUnshared(workers, store ?? (await place.read()).policy.store ?? 'memory:')
+    return supervise(workers, listen, log, repeatedLines(log, connections.served), store)
+  },
+}
 
-  const storeUrl = options.store ?? first.store ?? 'memory:'
-  const policyFile = options.store === undefined ? file : undefined
-  const opened = await openServing(storeUrl, { policyFile, required: options.requireStore, speaks, io })
-  const tokens = tokenCounts()
-  const says = (line: string): void => (speaks ? io.err(`sluice: ${line}\n`) : undefined)
-  const identities = await createIdentities(file, first, tokens.count, says)
-  const ofService = serviceMetrics(opened.store, () => ({ policy, ring }))
-  const metrics = prometheusMetrics({
-    read: [...ofService, ...(admin?.metrics ?? []), ...connectionMetrics(() => connections), tokens.metric],
+/**
+ * Refuses several workers with a store in the process. Each worker would have its own store, and together they would exceed the limits.
+ * @throws CommandFailure exit 3
+ */
+function refuseUnshared(workers: number, store: string): void {
+  if (!/^(?:memory|pglite):/.test(store)) return
+  const why = `each of them would have limits of its own with the store ${withoutPassword(store)}, ${workers} times as much together`
+  const instead = 'use a store that they share (redis://, rediss:// or postgres://), or one worker'
+  throw usage(`serve: --workers ${workers}: ${why}; ${instead}`)
+}
+
+/** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets responses under way finish. */
+async function serve(options: ServeOptions, group: Group, io: Io): Promise<void> {
+  const { place, connections: bounds, demo, adminTokenFile } = options
+  const { shared: log, own, single } = group.logs
+  const admin = adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), () => group.repeated('wrong-token'))
+  const requestedAt = Date.now()
+  const { policy: first, watch } = await place.read()
+  let [readAgain, readKeys] = [(): void => {}, (): void => {}]
+  const decisionLog = await openDecisionLog(options.decisionLog, (lines) => group.repeated('decision-log-dropped', lines))
+  io.onSignal('SIGHUP', () => {
+    readAgain()
+    decisionLog.reopen(own)
+    readKeys()
   })
-  const { store, ring, around } = surrounded(opened.store, opened.name, first.failure)
+
+  const backing = await openServiceStore(options, first, group)
+  readKeys = backing.region?.readKeys ?? readKeys
+  const { store, health } = backing
+  const tokens = tokenCounts()
+  const identities = await createIdentities(place.file, first, tokens.count, (level, line) => log(level, 'token-keys', line))
+  const later = { engine: () => engine, policy: () => policy, connections: () => connections }
+  const { observers, metricsType, reports: measured } = observe(backing, { admin, tokens, decisionLog }, later)
 
   const beginning = await group.begin()
-  const [live, top] = [createLive(() => engine.policy), topKeys()]
-  // Counting keys costs more than deciding, so keys are counted only if there is an administrator to read the counts.
-  const observers = admin === undefined ? [metrics, live] : [metrics, live, top]
   const { claims, pseudonym } = identities
-  const names = namesFrom(beginning.names)
-  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, hashKeys: names })
-  const chosen = policyFile === undefined ? undefined : storeUrl
-  const policy = holdPolicy(first, chosen, (next) => use(next, engine, identities))
-  const shared = await share(group, beginning, engine, policy)
+  const onWarning = (line: string): void => single('warn', 'engine-warning', line)
+  const engine = createEngine({ policy: first, store, observers, claims, pseudonym, hashKeys: namesFrom(beginning.names), onWarning })
+  const policy = holdPolicy(first, backing.fromPolicy, (next) => use(next, engine, identities))
+  const shared = await share(group, beginning, engine, policy, requestedAt)
 
   let draining = false
-  const reports = group.reports({
-    metrics: () => metrics.text(),
-    readiness: () => readinessOf(engine, store, draining),
-    top: () => countedBy(top),
+  const reports = group.reports({ ...measured, readiness: () => readinessOf(engine, store, draining, health) })
+  const live = createLive(reports.activity)
+  const [admission, unexpected] = [admin?.admits, failureLines(own)]
+  const holds = holdTokens(identities.holdSecret, options.workers === 1)
+  const service = createService({
+    engine,
+    store,
+    policy,
+    ...shared,
+    reports,
+    metricsType,
+    live,
+    tokens: holds,
+    demo,
+    admission,
+    unexpected,
+    region: backing.region,
   })
-  const [metricsType, admission] = [metrics.contentType, admin?.admits]
-  const service = createService({ engine, store, policy, ...shared, reports, metricsType, live, demo, admission })
   const server = createServer(SERVER_OPTIONS)
-  const onFull = (): void => group.repeated('connections-full')
-  const connections = watchConnections(server, guardSite(hostsOf(options), service), { bounds, onFull })
+  const guarded = guardSite(options.hosts, service)
+  const connections = watchConnections(server, guarded, { bounds, onFull: () => group.repeated('connections-full') })
   const port = await group.listen(server).catch(async (error: unknown) => {
-    await opened.close()
+    await backing.opened.close()
     throw error
   })
 
-  // A program that reads the lines below may end the service at once, so the signals are handled before they are printed.
+  // A program may send a signal as soon as it reads the lines printed below. So the signals are handled before the lines are printed.
   const stopped = group.stopped()
-  if (speaks) await announce(options, first, port, [`store ${opened.name}: ${opened.keeps}`, `around it: ${around}`], io)
-  const watched = reloading({ replace: shared.replaceByFile, file, text, speaks, io })
+  await announce(options, policy.current, port, backing.description, log)
+  const watched = watch(shared.replaceBy, log)
   readAgain = watched.read
-  group.join({ ...shared.callbacks, pause: connections.pause })
+  group.join((change) => (change.kind === 'pause' ? connections.pause() : shared.apply(change)))
 
-  await stopped
+  const ended = await stopped
   draining = true
-  for (const part of [watched, identities, live]) part.close()
-  await connections.drain(DRAIN_MS)
-  await engine.close()
-  // A server that does not answer must not keep this process alive.
-  await Promise.race([Promise.resolve(ring?.close()).then(opened.close), pause(CLOSE_MS)])
+  await end({ followers: [watched, identities, live], connections, engine, store: backing, decisionLog })
+  ended()
 }
 
-/** Applies what the other processes have received, and connects this one with them. */
-async function share(group: Group, beginning: Beginning, engine: Engine, policy: HeldPolicy) {
-  const { policy: latest, overrides: earlier } = beginning
-  if (latest !== undefined) await policy.replace(latest).catch(keepsPolicy)
-  for (const change of earlier) adopt(engine, change)
-  const send = (accepted: RelayedPolicy): void => group.send({ kind: 'policy', policy: accepted })
-  const { put, file, relayed, ordered } = relayPolicies(policy, send, keepsPolicy)
-  const override = (change: RelayedOverride): void => adopt(engine, change)
-  const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
-  return { replace: put, replaceByFile: file, overrides, callbacks: { policy: relayed, ordered, override } }
-}
-
-async function announce(options: ServeOptions, policy: Policy, port: number, more: string[], io: Io): Promise<void> {
-  const { listen, connections } = options
-  const { host } = listen
-  if (connections.warning !== undefined) warningTo(io)(connections.warning)
-  await printWarnings(policy, io)
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  for (const line of [`serving ${policy.rules.length} rules on ${address}`, ...more]) io.out(`sluice: ${line}\n`)
-}
-
-function adminOf({ adminTokenFile }: ServeOptions, onWrong: () => void) {
-  return adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), onWrong)
-}
-
-/** The hosts that requests may name; undefined: any. */
-function hostsOf({ listen, allowedHosts }: ServeOptions): HostCheck | undefined {
-  return isLoopback(listen.host) || allowedHosts.length > 0 ? hostsAllowed(allowedHosts) : undefined
-}
-
-/** Processes share their names for keys, so that their counts can be added. */
-function namesFrom(names: readonly number[]): Pseudonym {
-  const numbers = [...names]
-  return hashKeys(() => numbers.shift() ?? 0)
+async function announce(options: ServeOptions, policy: Policy, port: number, backing: StoreDescription, log: Log): Promise<void> {
+  const { listen, connections, workers, place } = options
+  if (connections.warning !== undefined) log('warn', 'connections-limited', connections.warning)
+  await logWarnings(policy, log)
+  const address = `http://${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${port}`
+  const { rules, hash, dialect } = policy
+  const processes = workers === 1 ? '' : `, with ${workers} workers`
+  const { store, keeps, ring } = backing
+  const message = `serving ${rules.length} rules of ${place.name} on ${address}${processes}; store ${store} (${keeps}); ${ring}`
+  log('info', 'serving', message, { address, policy: place.name, rules: rules.length, hash, dialect, workers, ...backing })
 }
 
 async function use(policy: Policy, engine: Engine, identities: Identities): Promise<void> {
@@ -163,24 +176,4 @@ async function use(policy: Policy, engine: Engine, identities: Identities): Prom
   const apply = await engine.prepare(policy, pseudonym === undefined ? {} : { pseudonym })
   prepared.use()
   apply()
-}
-
-/** Applies an override that another worker set; reports on stderr if this worker cannot. */
-function adopt(engine: Engine, change: RelayedOverride): void {
-  try {
-    takeOverride(engine, change)
-  } catch (error) {
-    process.stderr.write(`sluice: worker ${process.pid} goes without an override: ${inOneLine(error)}\n`)
-  }
-}
-
-function keepsPolicy(error: unknown): void {
-  process.stderr.write(`sluice: worker ${process.pid} keeps its policy: ${inOneLine(error)}\n`)
-}
-
-/** The policy file to serve. @throws CommandFailure exit 3 if there is no policy argument and no --demo */
-export function policyOf({ policy, demo }: Pick<ServeOptions, 'policy' | 'demo'>): string {
-  const file = policy ?? (demo ? DEMO_POLICY : undefined)
-  if (file !== undefined) return file
-  throw usage('serve: give a policy file, or --demo for the one that comes along')
 }

@@ -1,26 +1,31 @@
 import { LimiterError } from 'sluice'
 import { headersOf, problemOf } from 'sluice/http'
-import { clientAddress, type Engine, type KeyRequest, type RequestFacts, trustProxies } from 'sluice/policy'
+import type { Engine, EngineDecision, KeyRequest, RequestFacts } from 'sluice/policy'
 import { BadRequest, JSON_TYPE, refusalOf, send } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
+import { addressOf } from '../http/site-guard.ts'
 import type { Routed } from '../http/routes.ts'
 import { decisionJson } from './decision-json.ts'
 
-const MAX_REQUEST_BYTES = 65_536
+export const MAX_REQUEST_BYTES = 65_536
 const MAX_LIST_BYTES = 1_048_576
 const KEY_FIELDS = ['key', 'limit', 'cost']
 const FACT_FIELDS = ['method', 'path', 'headers', 'ip', 'cost']
 const MAX_REQUESTS = 1_000
 const MAX_SHOWN_LENGTH = 60
 const NO_HEADERS = Object.freeze({})
-const NOBODY = trustProxies([])
 
 /** `POST /v1/check`: returns one decision. With `?status=http` it also sets the status and the headers that a client would get. */
-export async function check(engine: Engine, { request, response, query }: Routed): Promise<void> {
-  const call = readRequest(await readJson(request, MAX_REQUEST_BYTES))
-  const decision = 'key' in call ? await engine.decideKey(call) : await engine.decide(call)
+export async function check(engine: Engine, routed: Routed): Promise<void> {
+  const call = readRequest(await readJson(routed.request, MAX_REQUEST_BYTES))
+  answerDecision(engine, routed, 'key' in call ? await engine.decideKey(call) : await engine.decide(call))
+}
+
+/** @param more members to add to the decision's, as JSON */
+export function answerDecision(engine: Engine, { response, query }: Routed, decision: EngineDecision, more = ''): void {
   if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
-  const body = `${decisionJson(decision)}\n`
+  const json = decisionJson(decision)
+  const body = more === '' ? `${json}\n` : `${json.slice(0, -1)},${more}}\n`
   if (query.get('status') !== 'http') return send(response, 200, JSON_TYPE, body)
   const headers = headersOf(decision, decision.identity, engine.headers)
   send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, body, headers)
@@ -32,30 +37,33 @@ export async function check(engine: Engine, { request, response, query }: Routed
  */
 export async function checks(engine: Engine, { request, response }: Routed): Promise<void> {
   const list = readRequests(await readJson(request, MAX_LIST_BYTES))
-  const decisions = await engine.decideMany(list).catch((error: unknown) => {
-    throw withIndex(error)
-  })
+  const decisions = await engine.decideMany(list).catch(refuseWithIndex)
   send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
 }
 
-/** Adds the index of a wrong request as a number. The engine names it only in its message, which programs cannot read easily. */
-function withIndex(error: unknown): unknown {
-  if (!(error instanceof LimiterError)) return error
+/**
+ * Adds the index of a wrong request to the problem body. The engine gives it only in the text of its message, which programs cannot rely
+ * on.
+ */
+function refuseWithIndex(error: unknown): never {
+  if (!(error instanceof LimiterError)) throw error
   const index = /^request (\d+): /.exec(error.message)?.[1]
-  return index === undefined ? error : refusalOf(error, { index: Number(index) })
+  throw index === undefined ? error : refusalOf(error, { index: Number(index) })
 }
 
 /**
  * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
+ * @param more fields of the endpoint, for messages
  * @throws BadRequest that names the field, the value and what is allowed
  */
-function readRequest(body: unknown): KeyRequest | RequestFacts {
+export function readRequest(body: unknown, more: readonly string[] = []): KeyRequest | RequestFacts {
   const fields = objectOf(body, 'The body must be an object with key, or with method and path.')
   const byKey = Object.hasOwn(fields, 'key')
   if (!byKey && !Object.hasOwn(fields, 'path')) throw new BadRequest('The body needs key, or method and path.')
   const allowed = byKey ? KEY_FIELDS : FACT_FIELDS
   const unknown = Object.keys(fields).find((name) => !allowed.includes(name))
-  if (unknown !== undefined) throw new BadRequest(`The field ${shown(unknown)} is not known here; allowed are ${allowed.join(', ')}.`)
+  if (unknown !== undefined)
+    throw new BadRequest(`The field ${shown(unknown)} is not known here; allowed are ${[...allowed, ...more].join(', ')}.`)
   const { cost, key, limit, method = 'GET', path, headers, ip } = fields
   const charged = cost === undefined ? {} : { cost: costOf(cost) }
   if (byKey) return { key: textOf('key', key), ...(limit === undefined ? {} : { limit: textOf('limit', limit) }), ...charged }
@@ -63,14 +71,14 @@ function readRequest(body: unknown): KeyRequest | RequestFacts {
     method: textOf('method', method),
     path: textOf('path', path),
     headers: readHeaders(headers),
-    ...(ip === undefined ? {} : { ip: addressOf(textOf('ip', ip)) }),
+    ...(ip === undefined ? {} : { ip: addressIn(textOf('ip', ip)) }),
     ...charged,
   }
 }
 
 /**
  * Reads the body of /v1/checks: a list of bodies of /v1/check.
- * @throws BadRequest that also gives the index of the wrong one, counted from 0
+ * @throws BadRequest that also gives the index of the wrong request, counted from 0
  */
 function readRequests(body: unknown): (KeyRequest | RequestFacts)[] {
   if (!Array.isArray(body)) throw new BadRequest('The body must be a list of requests, each as for /v1/check.')
@@ -90,9 +98,9 @@ function textOf(name: string, value: unknown): string {
   throw new BadRequest(`The field ${name} is ${found}; expected a text that is not empty.`)
 }
 
-/** Refuses an address that cannot be read. It would count as absent, and all absent addresses share one bucket. */
-function addressOf(text: string): string {
-  if (clientAddress(text, NO_HEADERS, NOBODY) !== undefined) return text
+/** Refuses an address that cannot be read. It would count as absent, and all requests without an address share one bucket. */
+function addressIn(text: string): string {
+  if (addressOf(text) !== undefined) return text
   throw new BadRequest('The field ip is not an address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')
 }
 
@@ -103,11 +111,12 @@ function costOf(value: unknown): number {
   throw new BadRequest(`The field cost is ${found}; expected a number above 0 with at most six decimals.`)
 }
 
-/** Converts header names to lower case. A header in two spellings becomes two lines. */
+/** Converts header names to lower case. Two spellings of a name become one header with two lines. */
 function readHeaders(value: unknown): Record<string, string | readonly string[]> {
   if (value === undefined) return NO_HEADERS
   const headers = new Map<string, string | readonly string[]>()
-  for (const [spelt, content] of Object.entries(objectOf(value, 'The field headers must be an object of names and values.'))) {
+  const fields = objectOf(value, 'The field headers must be an object of names and values.')
+  for (const [spelt, content] of Object.entries(fields)) {
     const name = spelt.toLowerCase()
     const lines = linesOf(spelt, content)
     const earlier = headers.get(name)
@@ -133,5 +142,6 @@ function shown(value: unknown): string {
 
 /** The type of a value, without its content: messages must not contain an identity. */
 function kindOf(value: unknown): string {
-  return typeof value === 'number' || typeof value === 'boolean' ? `a ${typeof value}` : value === '' ? 'empty' : shown(value)
+  if (value === '') return 'empty'
+  return typeof value === 'number' || typeof value === 'boolean' ? `a ${typeof value}` : shown(value)
 }

@@ -1,25 +1,28 @@
 import type { LimitView } from 'sluice'
 import type { EngineDecision } from 'sluice/policy'
 
-/** Cache of quoted rule names. A policy has few, and one that is replaced leaves few behind. */
+/** Cache of rule names as JSON texts. A policy has few names, so those of replaced policies may stay in it. */
 const names = new Map<string, string>()
 const MAX_NAMES = 10_000
 
 type Outcome = 'outcome' | 'allowed' | 'limitName' | 'reason' | 'detail' | 'retryAfterMs'
-type OfStore = 'limits' | 'at' | 'atMicros' | 'source'
+type OfStore = 'limits' | 'at' | 'atMicros' | 'source' | 'hold'
 type OfRules = 'degraded' | 'rules' | 'shadow' | 'violated' | 'identity' | 'probabilistic' | 'exempt'
-type OfLimit = 'name' | 'limit' | 'remaining' | 'replenishAfterMs' | 'resetAfterMs' | 'windowMs'
-/** `T`, if these are all of its fields: one that is added fails to compile until it is written below. */
+type OfLimit = 'name' | 'limit' | 'remaining' | 'replenishAfterMs' | 'resetAfterMs' | 'windowMs' | 'unit'
+/**
+ * `T` if `Fields` lists all its fields, otherwise `never`. So a field that is added to `T` fails to compile until it is listed and written
+ * here.
+ */
 type Listed<T, Fields extends string> = Exclude<keyof T, Fields> extends never ? T : never
 type View = Listed<LimitView, OfLimit>
 
 /**
- * A decision as JSON, without the retry jitter, which is for headers alone. Same output as `JSON.stringify` in a third of the time: this
- * is nearly all the work for a list of decisions.
+ * A decision as JSON, without the retry jitter, which is for headers alone. Same output as `JSON.stringify` in a third of the time, because
+ * for a list of decisions nearly all the work is here.
  */
 export function decisionJson(decision: Listed<EngineDecision, Outcome | OfStore | OfRules>): string {
   const { outcome, allowed, limitName, reason, detail, retryAfterMs, limits } = decision
-  const { at, atMicros, source, degraded, rules, shadow, violated } = decision
+  const { at, atMicros, source, degraded, hold, rules, shadow, violated } = decision
   let json = `{"outcome":"${outcome}","allowed":${allowed}`
   if (limitName !== undefined) json += `,"limitName":${quoted(limitName)}`
   if (reason !== undefined) json += `,"reason":"${reason}"`
@@ -29,6 +32,7 @@ export function decisionJson(decision: Listed<EngineDecision, Outcome | OfStore 
   for (let index = 0; index < limits.length; index += 1) json += (index === 0 ? '' : ',') + viewJson(limits[index] as View)
   json += `],"at":${at},"atMicros":${atMicros},"source":"${source}"`
   if (degraded !== undefined) json += `,"degraded":${JSON.stringify(degraded)}`
+  if (hold !== undefined) json += `,"hold":${JSON.stringify(hold)}`
   json += ',"rules":['
   for (let index = 0; index < rules.length; index += 1) {
     const { name, mode } = rules[index] as EngineDecision['rules'][number]
@@ -40,8 +44,9 @@ export function decisionJson(decision: Listed<EngineDecision, Outcome | OfStore 
   return decision.exempt === undefined ? `${json}}` : `${json},"exempt":${JSON.stringify(decision.exempt)}}`
 }
 
-function viewJson({ name, limit, remaining, replenishAfterMs, resetAfterMs, windowMs }: View): string {
-  return `{"name":${quoted(name)},"limit":${limit},"remaining":${remaining},"replenishAfterMs":${replenishAfterMs},"resetAfterMs":${resetAfterMs},"windowMs":${windowMs}}`
+function viewJson({ name, limit, remaining, replenishAfterMs, resetAfterMs, windowMs, unit }: View): string {
+  const counted = unit === undefined ? '' : `,"unit":"${unit}"`
+  return `{"name":${quoted(name)},"limit":${limit},"remaining":${remaining},"replenishAfterMs":${replenishAfterMs},"resetAfterMs":${resetAfterMs},"windowMs":${windowMs}${counted}}`
 }
 
 function quoted(name: string): string {

@@ -4,7 +4,7 @@ import { type Engine, type EngineDecision, isTrustedPeer, type RequestFacts } fr
 import { BadRequest, send } from '../http/answer.ts'
 import type { Routed } from '../http/routes.ts'
 
-/** The original request as a proxy describes it, in one family of headers. */
+/** The original request as a proxy describes it in one family of headers: X-Forwarded-* or X-Original-*. */
 type Original = Readonly<Record<'method' | 'uri' | 'host', string | undefined>>
 
 /**
@@ -18,7 +18,7 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
   if (trust === undefined || !isTrustedPeer(peer, trust))
     throw new BadRequest('Only a trusted proxy may call this endpoint: name its address in trustedProxies of the policy.')
   const [forwarded, original] = [originalIn(request, 'x-forwarded'), originalIn(request, 'x-original')]
-  // A proxy sets one family and may pass on the other as the client sent it.
+  // A proxy sets one family of headers. It may pass on headers of the other family as the client sent them.
   if (differ(forwarded.uri, original.uri) || differ(forwarded.method, original.method))
     throw new BadRequest(
       'X-Forwarded-* and X-Original-* describe two different requests: have the proxy remove those that it does not set.',
@@ -31,8 +31,9 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
 }
 
 /**
- * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. Omitted ones default to
- * the call itself; its path may also follow the endpoint's. Any method is accepted, because proxies send that of the original request.
+ * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. Values of omitted headers
+ * come from the call itself. The original path may also follow the endpoint's path. Any method is accepted, because proxies send the method
+ * of the original request.
  */
 export async function decide(engine: Engine, { request, response, path, rest }: Routed): Promise<void> {
   const described = originalIn(request, 'x-original')
@@ -40,14 +41,14 @@ export async function decide(engine: Engine, { request, response, path, rest }: 
   answer(response, engine, await engine.decide(factsOf(request, { ...described, uri })))
 }
 
-/** Reads one family of headers. @throws BadRequest for a repeated header: one of the two is the client's */
+/** Reads one family of headers. @throws BadRequest for a repeated header, because one of its values may come from the client */
 function originalIn(request: IncomingMessage, family: 'x-forwarded' | 'x-original'): Original {
-  const { headers } = request
   const one = (name: 'method' | 'uri' | 'host'): string | undefined => {
-    const value = headers[`${family}-${name}`]
+    const header = `${family}-${name}`
+    const value = request.headers[header]
     // Node.js joins the lines of a repeated header.
-    if (name !== 'host' && value?.includes(', ') === true && (request.headersDistinct[`${family}-${name}`]?.length ?? 0) > 1)
-      throw new BadRequest(`${family}-${name} is there more than once: have the proxy replace what a client sends.`)
+    if (name !== 'host' && value?.includes(', ') === true && (request.headersDistinct[header]?.length ?? 0) > 1)
+      throw new BadRequest(`${header} is there more than once: have the proxy replace what a client sends.`)
     return typeof value === 'string' && value !== '' ? value : undefined
   }
   return { method: one('method'), uri: one('uri'), host: one('host') }

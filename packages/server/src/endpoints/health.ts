@@ -1,7 +1,8 @@
-import type { Store } from 'sluice'
+import { type Store, StoreFailure } from 'sluice'
 import type { Engine } from 'sluice/policy'
 import { send } from '../http/answer.ts'
 import type { Routed } from '../http/routes.ts'
+import type { StoreHealth } from '../stores/store-health.ts'
 
 /** `GET /livez`: 200 while the process answers. It does not check the store; /readyz does. */
 export function alive({ response }: Routed): void {
@@ -18,15 +19,20 @@ export interface Readiness {
   }
 }
 
-/** Computes the readiness. A service that lost its store is ready, but degraded, unless the failure policy denies requests. */
-export async function readinessOf({ policy }: Engine, store: Store, draining: boolean): Promise<Readiness> {
+/**
+ * Computes the readiness. A service that lost its store is ready, but degraded, unless the failure policy denies requests.
+ * @param health learns of the store's answer
+ */
+export async function readinessOf({ policy }: Engine, store: Store, draining: boolean, health?: StoreHealth): Promise<Readiness> {
   if (draining) return { status: 503, body: { status: 'draining' } }
   try {
     await store.ready({ deadline: performance.now() + policy.failure.deadlineMs })
+    health?.answered()
     return { status: 200, body: { status: 'ready' } }
   } catch (error) {
     const closed = policy.failure.policy === 'deny'
     const why = error instanceof Error ? error.message : String(error)
-    return { status: closed ? 503 : 200, body: { status: closed ? 'unavailable' : 'degraded', store: why } }
+    if (error instanceof StoreFailure) health?.failed(error.kind, why)
+    return { status: closed ? 503 : 200, body: { status: closed ? 'unavailable' : 'degraded', store: health?.inWords(why) ?? why } }
   }
 }

@@ -3,8 +3,9 @@ import type { Engine, KeyTarget, OverrideFields } from 'sluice/policy'
 import { type Admission, guarded } from '../http/admin.ts'
 import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
-import { busiest, type Counted } from '../page/busiest-keys.ts'
+import { busiest } from '../page/busiest-keys.ts'
 import type { HeldOverrides } from '../policy/held-overrides.ts'
+import type { ReadReports } from '../workers/messages.ts'
 import { answer, type Handler, type Route, type Routed } from '../http/routes.ts'
 
 const MAX_DURATION_BYTES = 4_096
@@ -14,17 +15,17 @@ const MAX_KEY_LENGTH = 4_096
 const PLACEHOLDER = '-'
 const MAX_TOP = 1_000
 const TOP = 20
-/** Operators wait longer than requests do; the policy's deadline is for requests. */
+/** Deadline of a store call for an operator, who can wait longer than a request. The policy's deadline is for requests. */
 const WAIT = { deadlineMs: 5_000 }
 
 /** `GET /v1/keys?top=20`: the keys with the most requests since the start, by pseudonym, over all processes. */
-export function topRoute(counted: () => Promise<readonly Counted[]>, admission: Admission | undefined): Route {
+export function topRoute(counted: ReadReports['top'], admission: Admission | undefined): Route {
   return guarded(admission, {
     GET: async ({ query, response }) => {
       const text = query.get('top') ?? String(TOP)
       const top = /^\d{1,4}$/.test(text) ? Number(text) : 0
-      if (top < 1 || top > MAX_TOP)
-        throw new BadRequest(`top is ${JSON.stringify(text.slice(0, 60))}; expected a whole number from 1 to ${MAX_TOP}.`)
+      const shown = JSON.stringify(text.slice(0, 60))
+      if (top < 1 || top > MAX_TOP) throw new BadRequest(`top is ${shown}; expected a whole number from 1 to ${MAX_TOP}.`)
       sendJson(response, 200, { keys: busiest(await counted(), top) })
     },
   })
@@ -32,44 +33,36 @@ export function topRoute(counted: () => Promise<readonly Counted[]>, admission: 
 
 /**
  * `/v1/keys/:key` (GET: its state, DELETE: forget it), `/v1/keys/:key/block` (PUT a duration, DELETE to lift it) and
- * `/v1/keys/:key/override` (PUT another limit, DELETE to remove it). They apply to every rule that has a key, or to the rule of
- * `?limit=`. The key is one path segment, percent-encoded. With the segment `-` it is that of `?key=`, because clients remove `.` and
- * `..` from a path, encoded or not.
+ * `/v1/keys/:key/override` (PUT another limit, DELETE to remove it). They apply to every rule that has a key, or with `?limit=` to the
+ * named rule. The key is one path segment, percent-encoded. If the segment is `-`, the key is the value of `?key=`: clients remove the
+ * segments `.` and `..`, even percent-encoded ones.
  */
 export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: Admission | undefined): Handler {
   const reply =
     (work: (target: KeyTarget, routed: Routed) => Promise<unknown>): Handler =>
     async (routed) => {
-      const body = await work(targetOf(routed), routed).catch((error: unknown) => {
-        throw refusedByStore(error)
-      })
+      const body = await work(targetOf(routed), routed).catch(refusedByStore)
       sendJson(routed.response, 200, body)
     }
   const key = guarded(admission, {
     GET: reply(async (target) => ({ states: await engine.inspectKey(target, WAIT), overrides: overridesOf(engine, target) })),
-    DELETE: reply(async (target) => {
-      await engine.resetKey(target, WAIT)
-      return { reset: true }
-    }),
+    DELETE: reply(async (target) => engine.resetKey(target, WAIT).then(() => ({ reset: true }))),
   })
   const block = guarded(admission, {
     PUT: reply(async (target, { request }) => {
       await engine.blockKey(target, durationIn(await readJson(request, MAX_DURATION_BYTES)), WAIT)
       return { blocked: true }
     }),
-    DELETE: reply(async (target) => {
-      await engine.blockKey(target, null, WAIT)
-      return { blocked: false }
-    }),
+    DELETE: reply(async (target) => engine.blockKey(target, null, WAIT).then(() => ({ blocked: false }))),
   })
   const override = guarded(admission, {
-    // The key keeps what it has left, cut to the new limit.
+    // The key keeps its remaining tokens, but at most as many as the new limit allows.
     PUT: reply(async (target, { request }) => {
       const fields = fieldsIn(await readJson(request, MAX_OVERRIDE_BYTES), target)
       overrides.set(fields)
       return { overrides: overridesOf(engine, { key: target.key, limit: fields.rule }) }
     }),
-    // Overrides of the policy file stay.
+    // Overrides that are written in the policy stay.
     DELETE: reply(async (target) => ({ withdrawn: overrides.withdraw(target) })),
   })
   const routes: ReadonlyMap<string | undefined, Route> = new Map([
@@ -117,11 +110,11 @@ function durationIn(body: unknown): string | number {
   throw new BadRequest(expected)
 }
 
-/** A store that cannot answer now is 503, one that does not support the operation is 501: neither is the caller's mistake. */
-function refusedByStore(error: unknown): unknown {
-  if (error instanceof StoreFailure) return new Refusal(503, `The store did not do it: ${error.message}.`)
-  if (!(error instanceof LimiterError) || error.code !== 'NOT_SUPPORTED') return error
-  return new Refusal(501, error.message)
+/** Status 503 for a store that cannot answer now, 501 for one that does not support the operation. Neither is the caller's mistake. */
+function refusedByStore(error: unknown): never {
+  if (error instanceof StoreFailure) throw new Refusal(503, `The store did not do it: ${error.message}.`)
+  if (error instanceof LimiterError && error.code === 'NOT_SUPPORTED') throw new Refusal(501, error.message)
+  throw error
 }
 
 function overridesOf(engine: Engine, target: KeyTarget): unknown[] {

@@ -10,11 +10,6 @@ import { ruleFacts } from '../policy/rule-facts.ts'
 /** Largest text of a policy, in bytes; the policy parser has its own bound, in characters. */
 const MAX_POLICY_BYTES = 1_048_576
 
-/** `GET /v1/policy`: describes the policy in use. It does not return the text, which may contain a password. */
-export async function showPolicy({ current }: HeldPolicy, kind: StoreKind, { response }: Routed): Promise<void> {
-  await sendPolicy(response, current, kind)
-}
-
 /**
  * `PUT /v1/policy`: replaces the policy by the body, YAML or JSON. If the body is invalid, the current policy stays, and the response
  * lists all mistakes.
@@ -31,8 +26,11 @@ export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind,
   }
 }
 
-/** Sends the policy, in slices: formatting thousands of rules must not hold up decisions. */
-async function sendPolicy(response: ServerResponse, policy: Policy, kind: StoreKind): Promise<void> {
+/**
+ * `GET /v1/policy`: describes the policy in use. It does not return the text, which may contain a password. The description is formatted
+ * in slices, because thousands of rules must not hold up decisions.
+ */
+export async function sendPolicy(response: ServerResponse, policy: Policy, kind: StoreKind): Promise<void> {
   const { dialect, hash, failure, rules, warnings } = policy
   const facts = await mapInSlices(rules, (rule) => JSON.stringify(ruleFacts(policy, rule, kind)))
   const [before, after] = [JSON.stringify({ dialect, hash, failure }), JSON.stringify({ warnings })]

@@ -4,11 +4,11 @@ import { LimiterError } from 'sluice'
 
 const MAX_FILE_BYTES = 1_048_576
 const ALLOWED = `a regular file of at most ${MAX_FILE_BYTES} bytes`
-/** The output length of HMAC-SHA-256: a shorter secret would be easier to guess than the hash. */
+/** The output length of HMAC-SHA-256. A shorter secret would be easier to guess than the hash. */
 const MIN_SECRET_BYTES = 32
 
 export interface ReadOptions {
-  /** Also reads a pipe, such as `/dev/stdin`, to its end, and waits for it. For commands that end, never in a service. */
+  /** Also reads a pipe, such as `/dev/stdin`, and waits for its end. Only for commands that end: a service must not wait. */
   readonly pipes?: boolean
 }
 
@@ -27,13 +27,10 @@ export function readRegular(file: string, { pipes = false }: ReadOptions = {}): 
   }
 }
 
-/** As `readRegular`, but throws what `failure` makes of a message that begins with `what`. */
-export function readAs(
-  what: string,
-  file: string,
-  failure: (message: string, options: ErrorOptions) => Error,
-  options?: ReadOptions,
-): Buffer {
+type Failure = (message: string, options: ErrorOptions) => Error
+
+/** As `readRegular`, but throws the error that `failure` makes of a message. The message begins with `what`. */
+export function readAs(what: string, file: string, failure: Failure, options?: ReadOptions): Buffer {
   try {
     return readRegular(file, options)
   } catch (error) {
@@ -46,8 +43,7 @@ export function readAs(
  * @throws LimiterError INVALID_POLICY for a file that cannot be read: missing, not a regular file, or larger than 1 MiB
  */
 export function readNamed(policyFile: string, name: string, what: string): Buffer {
-  const failure = (message: string, options: ErrorOptions): Error => new LimiterError('INVALID_POLICY', message, options)
-  return readAs(`${what} ${name}`, resolve(dirname(policyFile), name), failure)
+  return readAs(`${what} ${name}`, resolve(dirname(policyFile), name), invalidPolicy)
 }
 
 /**
@@ -59,10 +55,15 @@ export function readSecret(policyFile: string, name: string, what: string): Uint
   const end = bytes.at(-1) === 0x0a ? (bytes.at(-2) === 0x0d ? -2 : -1) : bytes.length
   const secret = bytes.subarray(0, end)
   if (secret.length >= MIN_SECRET_BYTES) return secret
-  throw new LimiterError('INVALID_POLICY', `${what} ${name} holds ${secret.length} bytes: expected at least ${MIN_SECRET_BYTES}`)
+  throw invalidPolicy(`${what} ${name} holds ${secret.length} bytes: expected at least ${MIN_SECRET_BYTES}`)
 }
 
-/** Reads to the end without asking for the size: system files report none, and other files may grow meanwhile. */
+/** A mistake in a policy, or in a file that it names. */
+export function invalidPolicy(message: string, options?: ErrorOptions): LimiterError {
+  return new LimiterError('INVALID_POLICY', message, options)
+}
+
+/** Reads to the end of the file, whatever its reported size: system files report size 0, and other files may grow meanwhile. */
 function contentsOf(descriptor: number): Buffer {
   const parts: Buffer[] = []
   let size = 0

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
 
 /**
- * Milliseconds between checks of the file's mark. Polling finds every kind of change, also those that no event of the file system reports.
- * Editors write a file in several steps, so it is read when it has not changed from one check to the next.
+ * Milliseconds between checks whether the file has changed. Polling also finds changes that no event of the file system reports. Editors
+ * write a file in several steps, so a changed file is read when two checks in a row find it the same.
  */
 const CHECK_MS = 100
-/** A file that keeps changing is read at most this long after a change. */
+/** A file that changes at every check is read about this long after its first change. */
 const MAX_SETTLE_MS = 500
 /** Milliseconds before a file that could not be read is tried again; the pause doubles after each failure. */
 const MIN_PAUSE_MS = 250
@@ -15,9 +15,11 @@ export type WatchedFile = ReturnType<typeof watchFile>
 
 export interface WatchedBy<T> {
   read(file: string): T
-  /** Called with the contents if they differ from the last ones. If it throws, the file is tried again. */
+  /** Called with the contents if they differ from the last ones, and at every `read()`. If it throws, the file is read again later. */
   changed(found: T): Promise<void> | void
-  /** Called at the first failure, and not again until the file was read and accepted. */
+  /**
+   * Called at the first failure and at a failure of `read()`. Other failures are not reported until the file has been read and accepted.
+   */
   unreadable(error: Error): void
 }
 
@@ -27,9 +29,9 @@ export interface WatchedBy<T> {
  * @param last the contents as last read
  */
 export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>) {
-  /** The mark at the last read. It is empty at first, because the file may have changed between its reading and now. */
+  /** The result of `markOf` at the last read. It is empty at first, because the file may have changed since the caller read `last`. */
   let seen = ''
-  /** A change that has not settled: the latest mark, and when the first one was noticed. */
+  /** A change that may not be complete: the latest mark, and when the change was first noticed. */
   let pending: { mark: string; readonly since: number } | undefined
   /** Whether the last read failed and was reported, and when to try again. */
   let [failing, pause, retryAt] = [false, MIN_PAUSE_MS, 0]
@@ -86,7 +88,10 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
   }
 }
 
-/** Changes whenever the file behind the name changes; times alone may be too coarse to show a second change. */
+/**
+ * A text that differs after each change of the file behind the name. It has more than times, which may be too coarse to show a second
+ * change.
+ */
 function markOf(file: string): string {
   try {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true })

@@ -6,8 +6,8 @@ import { Refusal } from './answer.ts'
 import type { Handler, Route } from './routes.ts'
 import { counter } from './service-metrics.ts'
 
-const MIN_LENGTH = 16
-const MAX_LENGTH = 4_096
+const TOKEN = /^[!-~]{16,4096}$/
+const CHALLENGE = [['WWW-Authenticate', 'Bearer realm="sluice"']] as const
 
 export type Admission = (request: IncomingMessage) => boolean
 
@@ -17,52 +17,42 @@ export type Admission = (request: IncomingMessage) => boolean
  */
 export function readAdminToken(file: string): string {
   const text = readAs(`admin token file ${file}`, file, failed).toString('utf8').trim()
-  if (!/^[!-~]*$/.test(text) || text.length < MIN_LENGTH || text.length > MAX_LENGTH) {
-    const wanted = `one line of ${MIN_LENGTH} to ${MAX_LENGTH} printable characters without blanks`
-    throw usage(`admin token file ${file}: expected ${wanted}`)
-  }
-  return text
+  if (TOKEN.test(text)) return text
+  throw usage(`admin token file ${file}: expected one line of 16 to 4096 printable characters without blanks`)
 }
 
 /**
- * Checks the bearer token of requests, and counts those that it refused. It compares digests in constant time, so the time does not show where tokens differ.
- * @param onWrong called for each wrong token; a request without one may come from a person in a browser
+ * Checks the bearer token of requests, and counts the refused requests. It compares digests in constant time, so the time does not show
+ * where a wrong token differs.
+ * @param onWrong called for each wrong token; not for a missing one, because that request may come from a person in a browser
  */
 export function adminAccess(token: string, onWrong: () => void = () => {}) {
   const wanted = digest(token)
-  let [wrong, missing] = [0, 0]
-  const refused = 'Requests that may not administer, by what they brought: a wrong token, or none.'
+  const refused = { wrong: 0, missing: 0 }
+  const help = 'Requests that may not administer, by what they brought: a wrong token, or none.'
+  const read = () => Object.entries(refused).map(([sent, value]) => ({ labels: { token: sent }, value }))
   return {
     admits({ headers: { authorization = '' } }: IncomingMessage) {
       const sent = /^bearer +([!-~]+) *$/i.exec(authorization)?.[1]
       if (timingSafeEqual(digest(sent ?? ''), wanted) && sent !== undefined) return true
-      if (sent === undefined) missing += 1
-      else {
-        wrong += 1
-        onWrong()
-      }
+      refused[sent === undefined ? 'missing' : 'wrong'] += 1
+      if (sent !== undefined) onWrong()
       return false
     },
-    metrics: [
-      counter('sluice_admin_refused_total', refused, () => [
-        { labels: { token: 'wrong' }, value: wrong },
-        { labels: { token: 'missing' }, value: missing },
-      ]),
-    ],
+    metrics: [counter('sluice_admin_refused_total', help, read)],
   }
 }
 
 /** Makes a route that only the bearer of the admin token may use. */
 export function guarded(admission: Admission | undefined, route: Exclude<Route, Handler>): Route {
+  const admit = (request: IncomingMessage): void => {
+    if (admission === undefined) throw new Refusal(403, 'Administration is off: start the service with --admin-token-file.')
+    if (!admission(request)) throw new Refusal(401, 'Administration needs the bearer token of --admin-token-file.', {}, CHALLENGE)
+  }
   const guard =
     (handler: Handler): Handler =>
     (call) => {
-      if (admission === undefined) throw new Refusal(403, 'Administration is off: start the service with --admin-token-file.')
-      if (!admission(call.request)) {
-        throw new Refusal(401, 'Administration needs the bearer token of --admin-token-file.', {}, [
-          ['WWW-Authenticate', 'Bearer realm="sluice"'],
-        ])
-      }
+      admit(call.request)
       return handler(call)
     }
   return Object.fromEntries(Object.entries(route).map(([method, handler]) => [method, guard(handler)]))

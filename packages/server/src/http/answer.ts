@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { LimiterError } from 'sluice'
 import { type HeaderList, PROBLEM_TYPE } from 'sluice/http'
 
-type Members = Readonly<Record<string, unknown>>
+export type Members = Readonly<Record<string, unknown>>
 
 /** Ends a request with a problem body (RFC 9457). */
 export class Refusal extends Error {
@@ -20,8 +20,8 @@ export class Refusal extends Error {
 
 /** A mistake of the caller that is not a used-up quota: status 400. */
 export class BadRequest extends Refusal {
-  constructor(detail: string, more: Members = {}, headers: HeaderList = []) {
-    super(400, detail, more, headers)
+  constructor(detail: string, more: Members = {}) {
+    super(400, detail, more)
   }
 }
 
@@ -31,7 +31,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   send(response, status, JSON_TYPE, `${JSON.stringify(body)}\n`, headers)
 }
 
-/** The name of a status as RFC 9110 has it; Node.js has an older one of 413. */
+/** The name of a status in RFC 9110. For 413 Node.js has an older name. */
 export function titleOf(status: number): string {
   return status === 413 ? 'Content Too Large' : (STATUS_CODES[status] ?? '')
 }
@@ -42,7 +42,7 @@ function sendProblem(response: ServerResponse, { status, message, more, headers 
 }
 
 /** Sends a complete body that no cache may store. */
-export function send(response: ServerResponse, status: number, type: string, body: string | Buffer, headers?: HeaderList): void {
+export function send(response: ServerResponse, status: number, type: string, body: string, headers?: HeaderList): void {
   const written = ['Content-Type', type, 'Cache-Control', 'no-store', 'Content-Length', String(Buffer.byteLength(body))]
   for (const [name, value] of headers ?? []) if (name !== 'Cache-Control') written.push(name, value)
   response.writeHead(status, written)
@@ -54,14 +54,14 @@ export function refusalOf({ code, message }: LimiterError, more: Members = {}): 
 }
 
 /**
- * Sends the problem body of an error. A mistake of the caller gets 400, or 404 for an unknown rule. Any other error gets 500; its details
- * go to the log and not to the caller.
+ * Sends the problem body of an error. A mistake of the caller gets 400, or 404 for an unknown rule. Any other error gets 500.
+ * @param unexpected called with an error that gets 500, whose details the caller must not see
  */
-export function sendError(response: ServerResponse, error: unknown): void {
+export function sendError(response: ServerResponse, error: unknown, unexpected: (error: unknown) => void = () => {}): void {
   // A client that disconnected in the middle of a request gets no response, and the log gets no line.
   if (response.headersSent || response.destroyed || response.socket?.destroyed === true) return void response.destroy()
   if (error instanceof Refusal) return sendProblem(response, error)
   if (error instanceof LimiterError) return sendProblem(response, refusalOf(error))
-  process.stderr.write(`sluice: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  unexpected(error)
   sendProblem(response, new Refusal(500, 'The request could not be answered.'))
 }

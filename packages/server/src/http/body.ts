@@ -2,9 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { firstWrongByte } from 'sluice/policy'
 import type { HeaderList } from 'sluice/http'
-import { BadRequest, Refusal } from './answer.ts'
+import { BadRequest, type Members, Refusal } from './answer.ts'
 
-/** A longer body is not read to its end just to keep the connection; in bytes. */
+/** Bytes of a refused body that are read to keep the connection. If the body is longer, the connection is closed instead. */
 const MAX_DRAIN = 16_777_216
 
 /**
@@ -40,29 +40,30 @@ export function readBytes(request: IncomingMessage, largest: number): Promise<Bu
 /** Reads a JSON body. @throws Refusal 413 or 415 as `readBytes`; BadRequest that says what is wrong */
 export async function readJson(request: IncomingMessage, largest: number): Promise<unknown> {
   const bytes = await readBytes(request, largest)
-  // Replacing invalid bytes by U+FFFD would give several keys one bucket.
+  // Invalid bytes are refused. If U+FFFD replaced them, several keys would share one bucket.
   if (!isUtf8(bytes)) throw notUtf8(bytes)
   const text = bytes.toString('utf8')
   try {
     return JSON.parse(text)
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new BadRequest(`The body is not JSON: ${text === '' ? 'it is empty' : withoutExcerpt(why)}.`)
+    const why = withoutExcerpt((cause as Error).message)
+    throw new BadRequest(`The body is not JSON: ${text === '' ? 'it is empty' : why}.`)
   }
 }
 
 /** The fields of a JSON object. @throws BadRequest with `expected` for any other value */
-export function objectOf(value: unknown, expected: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Readonly<Record<string, unknown>>
+export function objectOf(value: unknown, expected: string): Members {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
   throw new BadRequest(expected)
 }
 
 function notUtf8(bytes: Uint8Array): BadRequest {
   const at = firstWrongByte(bytes) ?? 0
-  return new BadRequest(`The body is not UTF-8: byte 0x${(bytes[at] ?? 0).toString(16).padStart(2, '0')} at offset ${at}.`)
+  const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0')
+  return new BadRequest(`The body is not UTF-8: byte 0x${byte} at offset ${at}.`)
 }
 
-/** Refuses an encoded body: a few bytes could decode to very many. */
+/** Refuses an encoded body, because a few bytes could decode to very many. */
 function refuseEncoded({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding === undefined || /^[ \t]*(?:identity[ \t]*)?$/i.test(encoding)) return

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { Refusal, sendError, titleOf } from './answer.ts'
 import type { UnderWay } from './slow-readers.ts'
 
-/** The errors that Node.js reports for a message that cannot be read; any other error is a 400. */
+/** The status for each error code of Node.js for a message that cannot be read. Any other code gives 400. */
 const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
@@ -20,25 +20,18 @@ const MAX_SHOWN_LENGTH = 60
 export function refuseBroken(server: Server, underWay: UnderWay, newest: WeakMap<Duplex, IncomingMessage>): void {
   const refused = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Bytes that arrive after a refusal are read and dropped: a reset could discard the response.
+    // Bytes that arrive after a refusal are ignored. To destroy the socket would reset the connection, and the client could lose the
+    // response.
     if (refused.has(socket)) return
     const broken = newest.get(socket)
     const responses = underWay.get(socket) ?? []
     const own = broken?.complete === false ? responses.findIndex(({ req }) => req === broken) : responses.length
-    // The body ended early after its response had begun, or behind a response that had.
+    // No refusal can be sent if the broken request was already answered, or if a response on the connection has begun.
     if (!socket.writable || own === -1 || responses.some(({ headersSent }) => headersSent)) return void socket.destroy()
     refused.add(socket)
     const status = STATUSES.get(error.code) ?? 400
     // Answers the requests before the broken one first, so that the client does not take the refusal for their response.
-    const before = responses.slice(0, own)
-    let open = before.length
-    if (open === 0) return refuse(socket, status)
-    for (const response of before) {
-      response.once('close', () => {
-        open -= 1
-        if (open === 0) refuse(socket, status)
-      })
-    }
+    void refuse(socket, status, responses.slice(0, own))
   })
 }
 
@@ -48,8 +41,9 @@ export function refuseExpectation({ headers: { expect = '' } }: IncomingMessage,
   sendError(response, new Refusal(417, `Expect is ${shown}; expected 100-continue, or no such header.`))
 }
 
-/** Sends a problem body and closes the connection, even if the client goes on sending and does not close its side. */
-function refuse(socket: Duplex, status: number): void {
+/** Sends a problem body after these responses and closes the connection, even if the client goes on sending and does not close its side. */
+async function refuse(socket: Duplex, status: number, before: readonly ServerResponse[]): Promise<void> {
+  await Promise.all(before.map((response) => new Promise((resolve) => response.once('close', resolve))))
   if (!socket.writable) return void socket.destroy()
   const title = titleOf(status)
   const body = `${JSON.stringify({ type: 'about:blank', title, status, detail: 'The request is not HTTP that this service can read.' })}\n`

@@ -3,9 +3,10 @@ import type { Socket } from 'node:net'
 import { normalizePath } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
 import { Refusal, sendError } from './answer.ts'
+import { HEALTH } from './routes.ts'
 import { counter, gauge } from './service-metrics.ts'
 
-/** How many connections a process serves, and how many above that get health responses. */
+/** How many connections a process serves, and how many more get only health responses. */
 export interface ConnectionBounds {
   readonly served: number
   readonly extra: number
@@ -14,7 +15,7 @@ export interface ConnectionBounds {
 }
 
 export const DEFAULT_CONNECTIONS = 10_000
-/** Files of the process itself: connections of its store, the policy, its channels. */
+/** Open files that the process itself needs: connections of its store, the policy, its channels. */
 const OWN_FILES = 64
 const MAX_EXTRA = 256
 const MIN_EXTRA = 16
@@ -32,11 +33,12 @@ export function connectionBounds(wanted: number | undefined, files: number = ope
   if (served <= fitting) return { served, extra }
   const limit = `the system lets this process have ${files} files open (ulimit -n)`
   if (wanted !== undefined) throw usage(`--max-connections is ${wanted}: ${limit}; expected at most ${fitting}`)
-  return { served: fitting, extra, warning: `${limit}: ${fitting} connections are served, and not ${DEFAULT_CONNECTIONS}` }
+  const warning = `${limit}: ${fitting} connections are served, and not ${DEFAULT_CONNECTIONS}`
+  return { served: fitting, extra, warning }
 }
 
-/** The limit of open files, after Node.js has raised it as far as the system allows. */
-function openFilesLimit(): number {
+/** The limit of open files, after Node.js has raised it as far as the system allows; Infinity if the system reports none. */
+export function openFilesLimit(): number {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean }
   // Without this the report looks up host names of addresses, which may take seconds.
   report.excludeNetwork = true
@@ -45,7 +47,7 @@ function openFilesLimit(): number {
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
 }
 
-/** @param counts called at each scrape: open connections, and those above the bound so far */
+/** @param counts called at each scrape; returns the open connections, and the number so far that were above the bound */
 export function connectionMetrics(counts: () => { readonly open: number; readonly turnedAway: number }) {
   const refused = 'Connections above --max-connections, which were answered for health alone.'
   return [
@@ -56,18 +58,18 @@ export function connectionMetrics(counts: () => { readonly open: number; readonl
 
 /** Milliseconds in which a connection above the bound must send a request and read the response. */
 const EXTRA_MS = 2_000
-const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 
 /**
  * Connections above the bound. They are closed soon and get answers only from the health endpoints.
  * @param bound the number of connections that are served, for the message
- * @param most connections above it at the same time; the oldest without a request is closed for a new one, so that a probe gets its turn
+ * @param most extra connections at the same time. For a new one the oldest without a request is closed, otherwise the oldest, so that a
+ * probe gets its turn
  * @param isAnswered whether a request of a connection is being answered
  */
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {
   const extras = new Map<Socket, NodeJS.Timeout>()
   const detail = `All ${bound} connections that this process serves are taken (--max-connections).`
-  /** A destroyed connection stays in the map until its close event, so it is not closed again to make room. */
+  /** Closes a connection if there are `most`. A destroyed one stays in the map until its close event, so it is skipped here. */
   const makeRoom = (): void => {
     const open = [...extras.keys()].filter((socket) => !socket.destroyed)
     if (open.length >= most) (open.find((socket) => !isAnswered(socket)) ?? open[0])?.destroy()
@@ -83,7 +85,7 @@ export function extraConnections(bound: number, most: number, isAnswered: (socke
         extras.delete(socket)
       })
     },
-    /** Refuses a request on one of them; returns false for a health request, which the normal handler answers. */
+    /** Refuses a request on such a connection. Returns false for a health request, which the normal handler answers. */
     refuse(request: IncomingMessage, response: ServerResponse) {
       response.shouldKeepAlive = false
       if (HEALTH.has(normalizePath(request.url ?? '/'))) return false

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { refuseBroken, refuseExpectation } from './broken-messages.ts'
 import { type ConnectionBounds, extraConnections } from './connection-bound.ts'
 import { closePort, twoTurns } from './port.ts'
@@ -11,7 +12,7 @@ export interface ConnectionOptions {
   readonly bounds?: ConnectionBounds
   /** Milliseconds in which a client must read a response; default 10,000. */
   readonly readMs?: number
-  /** Called for each connection that arrives when all are taken. */
+  /** Called for each connection above the bound. */
   readonly onFull?: () => void
 }
 
@@ -27,21 +28,21 @@ const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1
 
 /**
  * Passes requests to `handle` and tracks the responses under way, so that the server can stop without cutting them off. It refuses
- * messages that are not HTTP and closes connections whose client does not read. Connections above a bound get only health responses.
+ * messages that are not HTTP and closes connections whose client does not read. Above a bound, requests other than health checks get 503.
  */
 export function watchConnections(
   server: Server,
   handle: RequestListener,
   { bounds = UNBOUNDED, readMs = READ_MS, onFull }: ConnectionOptions = {},
 ) {
-  /** Time of the last response of each connection, or of its beginning. */
+  /** For each connection: the time of its last response, or of its opening if it has had no response. */
   const sockets = new Map<Socket, number>()
-  /** Responses by connection, in order. A response is under way until its last byte is handed to the system. */
+  /** Responses by connection, in order. A response is under way until its last byte is passed to the operating system. */
   const underWay = new Map<Duplex, ServerResponse[]>()
   const newest = new WeakMap<Duplex, IncomingMessage>()
   const extras = extraConnections(bounds.served, bounds.extra, (socket) => underWay.has(socket))
-  const gate = createGate()
   let [arrived, turnedAway] = [0, 0]
+  const gate = createGate(server, underWay, () => arrived)
   let isEmpty = (): void => {}
   closeSlowReaders(server, underWay, readMs)
   refuseBroken(server, underWay, newest)
@@ -74,16 +75,16 @@ export function watchConnections(
     get open() {
       return sockets.size
     },
-    /** Connections above the bound so far. */
+    /** The number of connections so far that were above the bound. */
     get turnedAway() {
       return turnedAway
     },
-    /** Starts no more responses until `drain`. A client that waits for a response makes no new connection, so the port can be closed. */
-    pause: () => gate.pause(underWay),
+    /** Starts no more responses until `drain`. Clients that wait for a response make no new connections, which helps to close the port. */
+    pause: gate.pause,
     /** If the server listens, closes the port. Lets responses under way finish for at most `ms` milliseconds, then cuts off the rest. */
     async drain(ms: number) {
       const last = setTimeout(() => sockets.forEach((_, socket) => socket.destroy()), ms)
-      await closeGate(server, gate, underWay, () => arrived)
+      await gate.close()
       const closed = new Promise<void>((resolve) => (isEmpty = resolve))
       gate.release()
       const checking = setInterval(() => endIdle(sockets, underWay), CHECK_IDLE_MS)
@@ -95,35 +96,36 @@ export function watchConnections(
 }
 
 /** Holds requests back while the port is being closed. */
-function createGate() {
-  return {
+function createGate(server: Server, underWay: UnderWay, arrived: () => number) {
+  const gate = {
     /** Whether each connection is closed after its response. */
     draining: false,
     /** Requests to answer once the port is closed; undefined: answer at once. */
     held: undefined as (() => void)[] | undefined,
-    pause(underWay: UnderWay) {
-      this.draining = true
-      this.held ??= []
+    pause() {
+      gate.draining = true
+      gate.held ??= []
       // A connection that is kept alive for the next request would keep the server running.
       for (const response of [...underWay.values()].flat()) response.shouldKeepAlive = false
     },
+    /** Holds requests back and closes the port, if the server listens. */
+    async close() {
+      if (!server.listening) return gate.pause()
+      gate.draining = true
+      // Clients that connected and wrote before the signal are answered; later ones find the port closed.
+      await pause(SETTLE_MS)
+      // Nothing is answered while the port is being closed. This keeps turns of the event loop so short that few clients can connect in
+      // one.
+      gate.pause()
+      await closePort(server, arrived, twoTurns)
+    },
     release() {
-      const answers = this.held ?? []
-      this.held = undefined
+      const answers = gate.held ?? []
+      gate.held = undefined
       for (const answer of answers) answer()
     },
   }
-}
-
-/** Closes the port, if the server has one, and holds requests from then on. */
-async function closeGate(server: Server, gate: ReturnType<typeof createGate>, underWay: UnderWay, arrived: () => number) {
-  if (!server.listening) return gate.pause(underWay)
-  gate.draining = true
-  // Clients that connected and wrote before the signal are answered; later ones find the port closed.
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MS))
-  // While the port is being closed nothing is answered, so that a turn of the loop takes no time in which other clients connect.
-  gate.pause(underWay)
-  await closePort(server, arrived, twoTurns)
+  return gate
 }
 
 function endIdle(sockets: ReadonlyMap<Socket, number>, underWay: ReadonlyMap<Duplex, unknown>): void {
@@ -131,7 +133,7 @@ function endIdle(sockets: ReadonlyMap<Socket, number>, underWay: ReadonlyMap<Dup
   for (const [socket, since] of sockets) if (since < silentSince && !underWay.has(socket) && socket.writableLength === 0) socket.end()
 }
 
-/** One listener for all responses: creating a closure for each would be the most expensive part of counting them. */
+/** One listener for all responses: to create a closure for each would be the most expensive part of tracking them. */
 function ending(underWay: Map<Duplex, ServerResponse[]>, sockets: Map<Socket, number>): (this: ServerResponse) => void {
   return function over() {
     const { socket } = this.req

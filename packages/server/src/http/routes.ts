@@ -6,9 +6,9 @@ import { Refusal } from './answer.ts'
 export interface Routed {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Normalized as for matching rules. */
+  /** The path, normalized as for matching rules. */
   readonly path: string
-  /** What follows the route's own path, with its slash; empty for the path itself. */
+  /** The part of the path after the route's own path, with the leading slash; empty if nothing follows. */
   readonly rest: string
   readonly query: URLSearchParams
 }
@@ -21,14 +21,16 @@ export type Route = Handler | Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | '
 export interface Routes {
   /** By path. */
   readonly exact: ReadonlyMap<string, Route>
-  /** By path prefix, up to its next slash. */
+  /** By path prefix; a slash must follow the prefix. */
   readonly below: ReadonlyMap<string, Route>
   /** As `below`, for a segment of encoded dots after the prefix (`%2E`, `%2E%2E`), which is a name here and not a dot segment. */
   readonly dots: ReadonlyMap<string, Route>
-  /** Everything else. */
+  /** For every other path. */
   readonly other: Handler
 }
 
+/** Health endpoints: they answer probes whatever else is refused. */
+export const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 const NO_QUERY = new URLSearchParams()
 
 /**
@@ -37,7 +39,7 @@ const NO_QUERY = new URLSearchParams()
  */
 export function route(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> | void {
   const { url = '/' } = request
-  // Most requests have a normalized path and no query.
+  // The URL is looked up as it is first: most requests have a normalized path and no query.
   const straight = routes.exact.get(url)
   if (straight !== undefined) return answer(straight, { request, response, path: url, rest: '', query: NO_QUERY })
   const [, above = '', dots = '', more = ''] = /^([^?#%]*)\/((?:%2e){1,2})(\/[^?#]*)?(?=[?#]|$)/i.exec(url) ?? []

@@ -6,15 +6,19 @@ import { check, checks } from '../endpoints/check.ts'
 import { DEMO_ENDPOINTS, demoBackend } from '../endpoints/demo.ts'
 import { auth, decide } from '../endpoints/forward.ts'
 import { alive } from '../endpoints/health.ts'
+import { holdRoutes } from '../endpoints/holds.ts'
 import { keyRoutes, topRoute } from '../endpoints/keys.ts'
-import { putPolicy, showPolicy } from '../endpoints/policy.ts'
+import { putPolicy, sendPolicy } from '../endpoints/policy.ts'
 import { EVENT_STREAM, type Live } from '../page/live.ts'
-import { overviewOf } from '../page/overview.ts'
 import { pageRoutes } from '../page/page.ts'
+import { freshReadings } from '../page/readings.ts'
 import type { HeldOverrides } from '../policy/held-overrides.ts'
 import type { HeldPolicy } from '../policy/held-policy.ts'
+import type { HoldTokens } from '../identity/hold-tokens.ts'
+import { REGION_PATH } from '../regions/peers.ts'
+import type { Region } from '../regions/region.ts'
 import { storeKindOf } from '../stores/ring.ts'
-import type { AllReports } from '../workers/worker-group.ts'
+import type { ReadReports } from '../workers/messages.ts'
 import { type Admission, guarded } from './admin.ts'
 import { Refusal, send, sendError, sendJson } from './answer.ts'
 import { route, type Routed, type Routes } from './routes.ts'
@@ -26,50 +30,61 @@ export interface ServiceParts {
   /** Replaces the policy, in all processes. */
   readonly replace: HeldPolicy['replace']
   readonly overrides: HeldOverrides
-  readonly reports: AllReports
+  readonly reports: ReadReports
   readonly metricsType: string
   readonly live: Live
-  /** Puts the demo backend behind the policy. */
+  /** Signs the ids of reservations. */
+  readonly tokens: HoldTokens
+  /** Whether requests to other paths are limited by the policy and answered by the demo backend. */
   readonly demo: boolean
   /** Decides who may administer; if it is absent, nobody may. */
   readonly admission?: Admission | undefined
+  /** Absent if the limits are this service's own. */
+  readonly region?: Region | undefined
+  /** Called with an error that is no refusal; its request gets 500. */
+  unexpected(error: unknown): void
 }
 
 /** The decision service as a handler of `node:http`. Its own endpoints are never limited. */
 export function createService(parts: ServiceParts): RequestListener {
   const routes = routesOf(parts)
+  const { unexpected } = parts
   return (request, response) => {
     try {
-      route(routes, request, response)?.catch((error: unknown) => sendError(response, error))
+      route(routes, request, response)?.catch((error: unknown) => sendError(response, error, unexpected))
     } catch (error) {
-      sendError(response, error)
+      sendError(response, error, unexpected)
     }
   }
 }
 
 function routesOf(parts: ServiceParts): Routes {
-  const { engine, store, policy, replace, overrides, reports, metricsType, live, demo, admission } = parts
+  const { engine, store, policy, replace, overrides, reports, metricsType, live, tokens, demo, admission, region } = parts
   const [kind, offered] = [storeKindOf(store), demo ? DEMO_ENDPOINTS : []]
   const limit = rateLimit({ engine })
   const keys = keyRoutes(engine, overrides, admission)
   const forward = (routed: Routed): Promise<void> => auth(engine, routed)
-  const show = (routed: Routed): Promise<void> => showPolicy(policy, kind, routed)
+  const show = ({ response }: Routed): Promise<void> => sendPolicy(response, policy.current, kind)
   const put = (routed: Routed): Promise<void> => putPolicy(replace, kind, routed)
   const decision = (routed: Routed): Promise<void> => decide(engine, routed)
+  /** What the page needs before the first event. */
+  const overview = () => ({ ...freshReadings(policy.current), endpoints: offered, administration: admission !== undefined })
   return {
     exact: new Map([
       ['/v1/check', { POST: (routed: Routed) => check(engine, routed) }],
       ['/v1/checks', { POST: (routed: Routed) => checks(engine, routed) }],
+      ...holdRoutes(engine, tokens),
+      ...(region === undefined ? [] : [[REGION_PATH, { POST: region.pull }] as const]),
       ['/v1/auth', forward],
       ['/v1/decision', decision],
-      ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overviewOf(policy.current, offered)) }],
+      ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overview()) }],
       ['/v1/events', { GET: (routed: Routed) => events(live, routed) }],
       ['/v1/policy', guarded(admission, { GET: show, PUT: put })],
       ['/v1/keys', topRoute(reports.top, admission)],
       ['/livez', { GET: alive }],
       ['/readyz', { GET: (routed: Routed) => ready(reports, routed) }],
       ['/metrics', { GET: async ({ response }: Routed) => send(response, 200, metricsType, await reports.metrics()) }],
-      ...pageRoutes(),
+      ...pageRoutes(() => policy.current, reports.activity),
     ]),
     // Envoy appends the path of the request to that of the endpoint.
     below: new Map([
@@ -90,7 +105,7 @@ function events(live: Live, { request, response }: Routed): void {
   if (!live.listen(response)) throw new Refusal(503, 'Too many listeners.')
 }
 
-async function ready(reports: AllReports, { response }: Routed): Promise<void> {
+async function ready(reports: ReadReports, { response }: Routed): Promise<void> {
   const { status, body } = await reports.readiness()
   sendJson(response, status, body)
 }

@@ -1,23 +1,24 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http'
 import { domainToASCII } from 'node:url'
 import { clientAddress, normalizePath, trustProxies } from 'sluice/policy'
-import { usage } from '../cli/failure.ts'
+import { wrongValue } from '../cli/failure.ts'
 import { Refusal, sendError } from './answer.ts'
+import { isLoopback } from './port.ts'
+import { HEALTH } from './routes.ts'
 
-/** Health endpoints, which are not guarded: probes may name any host. */
-const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 /**
- * The endpoints that proxies call with the headers of their clients: Host, Origin and Sec-Fetch-Site then concern the protected site.
- * Without a proxy header they concern this service. For a plain http name other than localhost a browser sends no Sec-Fetch-Site, and
- * with GET no Origin. On loopback, therefore, only the Host shows that a page made the request.
+ * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site concern the protected
+ * site. In a call without a proxy header they concern this service, and are checked. Origin and Sec-Fetch-Site are not enough: for a plain
+ * http name other than localhost a browser sends no Sec-Fetch-Site, and with GET no Origin. Then only Host shows the foreign page.
  */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
-/** Headers that proxies add. A page can send them to another site only after a CORS preflight, and this service allows none. */
+const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.'
+/** Headers that proxies add. A page can send them to another site only after a CORS preflight, and this service refuses every preflight. */
 const BY_PROXY = /^x-(?:forwarded|original|envoy)-/
 
 /**
- * Refuses requests that a browser makes for another site. A web page could charge keys of a service that only this machine reaches. With
- * DNS rebinding it could also read the responses.
+ * Refuses requests that a browser makes for another site. Otherwise a web page could charge keys of a service that only this machine can
+ * reach. With DNS rebinding the page could also read the responses.
  * @param hosts the hosts that requests may name; undefined: any
  */
 export function guardSite(hosts: HostCheck | undefined, handle: RequestListener): RequestListener {
@@ -33,48 +34,40 @@ function refusalOf(request: IncomingMessage, hosts: HostCheck | undefined): Refu
   const { host } = headers
   const foreignHost = hosts !== undefined && host !== undefined && !hosts(host)
   const foreignPage = isForeign(headers)
-  // Most requests come from programs and name a host of ours.
+  // Most requests end here: they come from programs and name an allowed host.
   if (!foreignHost && !foreignPage) return undefined
   const path = normalizePath(request.url ?? '/')
-  if (PROBES.has(path)) return undefined
-  if (FORWARDED.test(path)) {
-    if (Object.keys(headers).some((name) => BY_PROXY.test(name))) return undefined
-    return foreignHost ? otherHost(host, ', or the headers of a proxy') : otherSite()
-  }
-  if (foreignHost) return otherHost(host)
-  return path === '/' && isNavigation(request) ? undefined : otherSite()
+  // Probes may name any host.
+  if (HEALTH.has(path)) return undefined
+  const forwarded = FORWARDED.test(path)
+  if (forwarded && Object.keys(headers).some((name) => BY_PROXY.test(name))) return undefined
+  if (foreignHost) return otherHost(host, forwarded ? ', or the headers of a proxy' : '')
+  return path === '/' && isNavigation(request) ? undefined : new Refusal(403, OTHER_SITE)
 }
 
-function otherHost(host: string, more = ''): Refusal {
+function otherHost(host: string, more: string): Refusal {
   const shown = JSON.stringify(host.slice(0, 100))
   const own = `localhost, a loopback address, or a name of --allowed-host${more}`
   return new Refusal(403, `The host ${shown} is not this service's; expected ${own}.`)
 }
 
-function otherSite(): Refusal {
-  return new Refusal(
-    403,
-    'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.',
-  )
-}
-
 /** Whether a page of another origin made the request. Programs send neither Origin nor Sec-Fetch-Site. */
 function isForeign({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  // Sec-Fetch-Site is authoritative: the browser compares the port and the name that it used, whatever a proxy has made of Host.
+  // Sec-Fetch-Site is preferred to Origin: the browser compares the name and the port that it used, even if a proxy has changed Host.
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   if (origin === undefined) return false
   const own = /^https?:\/\/(.+)$/i.exec(origin)?.[1]
   return own === undefined || own.toLowerCase() !== host?.toLowerCase()
 }
 
-/** Whether the user follows a link to the page; another site cannot read the response. */
+/** Whether the user follows a link to this service's page. The site with the link cannot read the response. */
 function isNavigation({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
 }
 
 export type HostCheck = (host: string) => boolean
 
-/** Verdicts that are cached: nearly all requests have the same header. */
+/** The most verdicts in the cache. Nearly all requests have the same Host. */
 const MAX_KNOWN = 1_000
 const NOBODY = trustProxies([])
 /** A name or an IPv4 address, or an IPv6 address in brackets, each with or without a port. */
@@ -82,7 +75,7 @@ const HOST = /^(?:\[([\da-f:.]+)\]|([^:[\]/@\s]+))(?::\d{0,5})?$/i
 
 /**
  * The hosts that requests may name, on any port: `localhost`, names below it, loopback addresses, and the listed names. DNS rebinding
- * points the name of a foreign page at this machine; such a name is none of these, so the request is refused.
+ * points the name of a foreign page at this machine. That name is not in the list, so the request is refused.
  */
 export function hostsAllowed(names: readonly string[]): HostCheck {
   const listed = new Set(names.map(canonical))
@@ -92,7 +85,7 @@ export function hostsAllowed(names: readonly string[]): HostCheck {
     if (before !== undefined) return before
     const match = HOST.exec(host)
     const name = match === null ? '' : canonical(match[1] ?? match[2] ?? '')
-    const allowed = isLoopbackName(name) || (name !== '' && listed.has(name))
+    const allowed = isLoopback(name) || name.endsWith('.localhost') || (name !== '' && listed.has(name))
     if (known.size >= MAX_KNOWN) known.clear()
     known.set(host, allowed)
     return allowed
@@ -100,17 +93,13 @@ export function hostsAllowed(names: readonly string[]): HostCheck {
 }
 
 /** Reads the values of --allowed-host. @throws CommandFailure exit 3 for a value that is neither a name nor an address */
-export function readHosts(texts: readonly string[]): readonly string[] {
+export function readHosts(texts: readonly string[], called: string = '--allowed-host'): readonly string[] {
   return texts.map((text) => {
     const name = canonical(text.replace(/^\[([\da-f:.]+)\]$/i, '$1'))
     if (/^[a-z\d_]([\w.-]{0,252}[a-z\d_])?$/.test(name) || addressOf(name) !== undefined) return name
     const wanted = 'a name or an address without a port, such as limits.example or 2001:db8::1'
-    throw usage(`--allowed-host is ${JSON.stringify(text)}: expected ${wanted}`)
+    throw wrongValue(called, text, wanted)
   })
-}
-
-function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name)
 }
 
 /** The canonical spelling of a host: lower case, no trailing dot, Punycode for names, one spelling for each address. */
@@ -121,6 +110,7 @@ function canonical(host: string): string {
   return /^[!-~]*$/.test(plain) ? plain : domainToASCII(plain)
 }
 
-function addressOf(text: string): string | undefined {
+/** The canonical spelling of an address; undefined if the text is not an address. */
+export function addressOf(text: string): string | undefined {
   return clientAddress(text, {}, NOBODY)
 }

@@ -7,17 +7,22 @@ const CHECK_MS = 250
 export type UnderWay = ReadonlyMap<Duplex, readonly ServerResponse[]>
 
 /**
- * Closes connections whose client does not read its response. A client must read a whole response within `readMs` of its end. A stream has
- * no end, so its client must keep reading while data is waiting.
+ * Closes connections whose client does not read its response. A client must have read a whole response `readMs` milliseconds after the
+ * response ended. The client of a stream, which does not end, must read something every `readMs` while data is waiting.
  */
 export function closeSlowReaders(server: Server, underWay: UnderWay, readMs: number): void {
-  /** How many bytes of a response the client has read, and since when; of an ended one, when its end was noticed. */
+  /**
+   * How many bytes of a response the client has read, and since when the number is the same. The number is infinite once the response has
+   * ended.
+   */
   const progress = new WeakMap<ServerResponse, { readonly read: number; readonly since: number }>()
   const isSlow = (response: ServerResponse, socket: Duplex, now: number): boolean => {
     if (!response.headersSent) return false
-    const read = response.writableEnded ? Number.POSITIVE_INFINITY : (socket as Socket).bytesWritten - socket.writableLength
+    const { writableEnded: ended } = response
+    const { bytesWritten, writableLength } = socket as Socket
+    const read = ended ? Infinity : bytesWritten - writableLength
     const before = progress.get(response)
-    if (before?.read === read && (response.writableEnded || socket.writableLength > 0)) return now - before.since >= readMs
+    if (before?.read === read && (ended || writableLength > 0)) return now - before.since >= readMs
     progress.set(response, { read, since: now })
     return false
   }

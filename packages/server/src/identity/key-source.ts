@@ -3,28 +3,23 @@ import { dirname, resolve } from 'node:path'
 import { createLocalJWKSet, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose'
 import { LimiterError } from 'sluice'
 import type { JwtChoice } from 'sluice/policy'
-import { readNamed, readRegular, readSecret } from '../files/regular-file.ts'
+import { invalidPolicy, readNamed, readRegular, readSecret } from '../files/regular-file.ts'
 import { watchFile } from '../files/watch-file.ts'
 import { mapInSlices } from '../policy/in-slices.ts'
 import { type KeySource, remoteKeys } from './remote-keys.ts'
 
-export interface ChosenKeys {
-  readonly choice: JwtChoice
-  readonly source: KeySource
-}
-
 const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
 
 /**
- * The key source that a policy chooses. It reads a set of keys in slices. Rejects with LimiterError INVALID_POLICY for a file that cannot be
- * read or holds no key that could verify a token.
+ * Makes the source of the keys that verify tokens, as a policy chooses it. It checks a set of keys in slices. Rejects with LimiterError
+ * INVALID_POLICY for a file that cannot be read or holds no key that could verify a token.
  * @param policyFile a file of keys is found relative to its folder
  * @param before the present source: keys already fetched from the same URL are reused, because it may be unreachable now
  */
-export async function keySource(policyFile: string, choice: JwtChoice, before?: ChosenKeys): Promise<KeySource> {
+export async function keySource(policyFile: string, choice: JwtChoice, before?: KeySource): Promise<KeySource> {
   if (choice.by === 'upstream') return { keys: undefined, follow: () => () => {} }
   if (choice.by === 'secret') return { keys: readSecret(policyFile, choice.file, 'jwt.secretFile'), follow: () => () => {} }
-  if (choice.by === 'url') return before?.choice.by === 'url' && before.choice.url === choice.url ? before.source : remoteKeys(choice.url)
+  if (choice.by === 'url') return before?.url === choice.url ? before : remoteKeys(choice.url)
   const text = readNamed(policyFile, choice.file, 'jwt.jwksFile').toString('utf8')
   return fileKeys(policyFile, choice.file, text, await keysInSlices(text, choice.file))
 }
@@ -34,14 +29,14 @@ function fileKeys(policyFile: string, name: string, first: string, keys: JWTVeri
   return {
     keys: (header, token) => current(header, token),
     follow({ changed, says }) {
-      const kept = (error: Error): void => says(`the keys of jwt.jwksFile ${name} stay as they are: ${error.message}`)
+      const kept = (error: Error): void => says('warn', `the keys of jwt.jwksFile ${name} stay as they are: ${error.message}`)
       const watched = watchFile<string>(resolve(dirname(policyFile), name), first, {
         read: (file) => readRegular(file).toString('utf8'),
         async changed(text) {
           try {
             current = await keysInSlices(text, name)
             changed()
-            says(`jwt.jwksFile ${name} was read again: its keys verify tokens from now on`)
+            says('info', `jwt.jwksFile ${name} was read again: its keys verify tokens from now on`)
           } catch (error) {
             if (!(error instanceof LimiterError)) throw error
             kept(error)
@@ -61,7 +56,7 @@ async function keysInSlices(text: string, file: string): Promise<JWTVerifyGetKey
 }
 
 function wrong(file: string, why: string, options?: ErrorOptions): LimiterError {
-  return new LimiterError('INVALID_POLICY', `jwt.jwksFile ${file}: ${why}`, options)
+  return invalidPolicy(`jwt.jwksFile ${file}: ${why}`, options)
 }
 
 function parseSet(text: string, file: string): JSONWebKeySet {
@@ -74,7 +69,8 @@ function parseSet(text: string, file: string): JSONWebKeySet {
   const keys: unknown = set?.keys
   if (!Array.isArray(keys)) throw wrong(file, 'no set of keys; expected {"keys": [...]}')
   // A set may hold keys of other types for other uses. They are ignored, because none of them verifies a token.
-  const usable = (keys as (JWK | null)[]).filter((key) => KEY_TYPES.includes(key?.kty) && (key?.use ?? 'sig') === 'sig') as JWK[]
+  const isUsable = (key: JWK | null): key is JWK => KEY_TYPES.includes(key?.kty) && (key?.use ?? 'sig') === 'sig'
+  const usable = (keys as (JWK | null)[]).filter(isUsable)
   if (usable.length > 0) return { keys: usable }
   throw wrong(file, 'no key in it can verify a token; expected one with kty RSA, EC or OKP that is not for encryption')
 }

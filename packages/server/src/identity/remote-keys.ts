@@ -1,12 +1,17 @@
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from 'jose'
 
-/** The keys that verify signatures: a secret, or public keys. The policy's algorithms prevent using one as the other. */
+/**
+ * The keys that verify signatures: a secret, or public keys. The policy's parser allows only algorithms for this kind of key, so a token
+ * cannot make a public key serve as a secret.
+ */
 export type TokenKeys = Uint8Array | JWTVerifyGetKey
 
 /** The keys that verify tokens, and how they are kept up to date. */
 export interface KeySource {
   /** Undefined if tokens were verified upstream. */
   readonly keys: TokenKeys | undefined
+  /** Where the keys are fetched; undefined if they are not. */
+  readonly url?: string
   /** Follows the published keys from now on; the returned function stops that. */
   follow(follower: KeyFollower): () => void
 }
@@ -14,19 +19,21 @@ export interface KeySource {
 export interface KeyFollower {
   /** The keys changed, so cached verifications may be wrong. */
   changed(): void
-  /** A line for the operator: keys were replaced, or cannot be. */
-  says(line: string): void
+  /** A line for the operator: keys were replaced, or new ones cannot be read. */
+  says(level: 'info' | 'warn', line: string): void
 }
 
 const DEFAULTS = {
   timeoutMs: 3_000,
-  /** Milliseconds between fetches while the keys are followed, and their largest age: two fetches in a row may fail. */
+  /** Milliseconds between fetches, and the largest age of the keys. Two fetches in a row may fail before the keys are too old. */
   fetchEveryMs: 300_000,
   maxAgeMs: 900_000,
-  /** The least milliseconds between extra fetches, which a token of an unknown key or one after a failure may cause. */
+  /** The least milliseconds before an extra fetch. A token causes one if its key is unknown or the last fetch failed. */
   pauseMs: 30_000,
 }
 export type RemoteOptions = Partial<typeof DEFAULTS>
+/** What is wrong with the key that a token names, and not with the set of keys. */
+const ABOUT_KEY = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 const MAX_ANSWER_BYTES = 1_048_576
 
 /** The keys could not be fetched, so the token cannot be verified. */
@@ -44,7 +51,7 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
   let follower: KeyFollower | undefined
   const failed = (error: Error): KeysUnavailable => {
     const why = error.name === 'TimeoutError' ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error)
-    if (failure === undefined) follower?.says(`the keys of jwt.jwksUrl ${url} cannot be fetched: ${why}`)
+    if (failure === undefined) follower?.says('warn', `the keys of jwt.jwksUrl ${url} cannot be fetched: ${why}`)
     failure = new KeysUnavailable(why, { cause: error })
     failedAt = performance.now()
     return failure
@@ -53,7 +60,7 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
     if (failure !== undefined && performance.now() - failedAt < pauseMs) throw failure
     try {
       const text = await setIn(await fetch(target, request))
-      if (failure !== undefined) follower?.says(`the keys of jwt.jwksUrl ${url} were fetched again`)
+      if (failure !== undefined) follower?.says('info', `the keys of jwt.jwksUrl ${url} were fetched again`)
       failure = undefined
       if (last !== undefined && last !== text) follower?.changed()
       last = text
@@ -72,16 +79,18 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
     try {
       return await set(header, token)
     } catch (error) {
-      throw isAboutKey(error) ? error : new KeysUnavailable('the keys of jwt.jwksUrl cannot be fetched', { cause: error })
+      if (ABOUT_KEY.some((kind) => error instanceof kind)) throw error
+      throw new KeysUnavailable('the keys of jwt.jwksUrl cannot be fetched', { cause: error })
     }
   }
   return {
     keys,
+    url,
     follow(hooks) {
       follower = hooks
       const fetchNow = (): void => {
         set.reload().catch(() => {
-          // Verifications by keys that are too old are dropped as well.
+          // Cached claims that were verified with keys that are now too old are dropped.
           if (!set.fresh) hooks.changed()
         })
       }
@@ -95,15 +104,7 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
   }
 }
 
-function isAboutKey(error: unknown): boolean {
-  return (
-    error instanceof errors.JWKSNoMatchingKey ||
-    error instanceof errors.JWKSMultipleMatchingKeys ||
-    error instanceof errors.JOSENotSupported
-  )
-}
-
-/** The set of keys in an answer. @throws Error for an answer that is not a key set, or a body above the bound, which is not read to its end */
+/** The set of keys in an answer. @throws Error for an answer that is not a key set, or is longer than `MAX_ANSWER_BYTES` */
 async function setIn(answer: Response): Promise<string> {
   if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
   const parts: Uint8Array[] = []

@@ -10,14 +10,14 @@ export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }:
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
   // A part of the key with another source in addition to the claim still separates requests.
   const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
-  const claims = new Set([...[...matched, ...conditions].map(({ source }) => source.text), ...parts.flat().map(({ text }) => text)])
+  const sources = [...[...matched, ...conditions].map(({ source }) => source), ...parts.flat()]
+  const claims = new Set(sources.map(({ text }) => text))
   if (claims.size === 0) return undefined
+  const ofKey = parts.length < key.length ? ' of the key' : ''
   const effects = [
     ...(matched.length === 0 ? [] : ['it never applies']),
     ...(conditions.length === 0 ? [] : ['its tiers with such a condition are never used']),
-    ...(parts.length === 0
-      ? []
-      : [`requests that differ in nothing else${parts.length < key.length ? ' of the key' : ''} share one bucket`]),
+    ...(parts.length === 0 ? [] : [`requests that differ in nothing else${ofKey} share one bucket`]),
   ]
   return `rule ${name} reads ${[...claims].join(', ')}, but no jwt section says how tokens are verified: the value counts as absent, so ${effects.join(', and ')}`
 }

@@ -5,17 +5,18 @@ import { counter } from '../http/service-metrics.ts'
 import { KeysUnavailable, type TokenKeys } from './remote-keys.ts'
 
 type Invalid = 'malformed' | 'signature' | 'algorithm' | 'key' | 'expired' | 'early' | 'claim'
-/** The result for a token. All but `accepted` and `cached` count as a request without claims. */
+/** The result for a token. With any other result than `accepted` and `cached`, the request has no claims. */
 export type TokenResult = 'accepted' | 'cached' | 'unavailable' | Invalid
 
+export type CountToken = (result: TokenResult) => void
 export type TokenVerifier = ReturnType<typeof createVerifier>
 
 export interface VerifierParts {
   readonly keys: TokenKeys | undefined
   readonly choice: JwtChoice
   readonly now: () => number
-  readonly count: (result: TokenResult) => void
-  /** Verified tokens that are cached; default 10,000. */
+  readonly count: CountToken
+  /** The most verified tokens in the cache; default 10,000. */
   readonly remembered?: number
 }
 
@@ -38,16 +39,17 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
     /** The claims of a request's bearer token, if it has one and it is valid. */
     async claims({ headers }: Pick<RequestFacts, 'headers'>): Promise<Claims | undefined> {
       const header = Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined
-      const text = typeof header === 'string' ? header : header?.length === 1 ? header[0] : header?.join(', ')
-      // Other authentication schemes are not ours.
+      const text = typeof header === 'string' ? header : header?.join(', ')
+      // Other authentication schemes are ignored.
       if (text === undefined || !/^bearer(?: |$)/i.test(text)) return undefined
       const token = text.length > MAX_TOKEN_LENGTH ? undefined : BEARER.exec(text.trim())?.[1]
       if (token === undefined) {
         count('malformed')
         return undefined
       }
-      const digest = digestOf(token)
-      // Keeps the present cache: if keys change meanwhile, this result goes into the discarded one.
+      // Replaces the token in memory, because the token itself is a secret.
+      const digest = createHash('sha256').update(token).digest('base64url')
+      // If keys change while the token is verified, `known` is replaced. The result then goes into the discarded cache.
       const table = known
       const before = table.get(digest, now())
       if (before !== undefined) {
@@ -104,11 +106,6 @@ function resultOf(error: unknown): TokenResult {
   return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported ? 'key' : 'malformed'
 }
 
-/** A digest that replaces the token in memory, because the token itself is a secret. */
-function digestOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64url')
-}
-
 /**
  * A cache of the claims of valid tokens, by digest of the token. It evicts the least recently used entry.
  * @param most entries kept at the same time
@@ -141,8 +138,9 @@ export function verifiedTokens(most: number) {
 export function tokenCounts() {
   const counts = new Map<TokenResult, number>()
   const help = 'Bearer tokens by what became of them; all but accepted and cached count as no token.'
+  const read = () => [...counts].map(([result, value]) => ({ labels: { result }, value }))
   return {
     count: (result: TokenResult) => void counts.set(result, (counts.get(result) ?? 0) + 1),
-    metric: counter('sluice_tokens_total', help, () => [...counts].map(([result, value]) => ({ labels: { result }, value }))),
+    metric: counter('sluice_tokens_total', help, read),
   }
 }

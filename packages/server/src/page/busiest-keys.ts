@@ -11,8 +11,8 @@ export function countedBy(keys: TopKeys): Counted {
 }
 
 /**
- * Merges the most frequent keys of several processes (Agarwal et al., "Mergeable summaries", 2012). If a process has no count of a key,
- * its floor is added to the count and to the error.
+ * Merges the most frequent keys of several processes (Agarwal et al., "Mergeable summaries", 2012). If a process has no count of a key, the
+ * floor of that process is added to the key's count and error.
  */
 export function busiest(counted: readonly Counted[], most: number): readonly KeyCount[] {
   const floors = counted.reduce((sum, { floor }) => sum + floor, 0)
@@ -21,8 +21,8 @@ export function busiest(counted: readonly Counted[], most: number): readonly Key
     for (const { rule, key, requests, error, refused } of keys) {
       const name = `${rule}\0${key}`
       const known = all.get(name) ?? { requests: floors, error: floors, refused: 0 }
-      const more = { requests: known.requests - floor + requests, error: known.error - floor + error, refused: known.refused + refused }
-      all.set(name, { rule, key, ...more })
+      const counts = { requests: known.requests - floor + requests, error: known.error - floor + error }
+      all.set(name, { rule, key, ...counts, refused: known.refused + refused })
     }
   }
   return [...all.values()].toSorted((one, other) => other.requests - one.requests).slice(0, most)

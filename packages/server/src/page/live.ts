@@ -1,51 +1,70 @@
 import type { ServerResponse } from 'node:http'
-import type { DecisionEvent, LimitView } from 'sluice'
-import type { Policy } from 'sluice/policy'
-import { readingOf } from './overview.ts'
+import type { ReadReports } from '../workers/messages.ts'
+import { type Activity, sumActivity } from './activity.ts'
 
-/** Milliseconds over which decisions are collected into one event, so that a flood of decisions does not become a flood of events. */
-const GATHER_MS = 50
+/** Milliseconds between events. */
+const TICK_MS = 250
 const MAX_LISTENERS = 32
-/** Unread bytes after which a listener that does not read is disconnected. */
+/** A listener with more unread bytes than this is disconnected. */
 const MAX_UNREAD = 262_144
+/** The seconds that an event repeats; the first event of a listener has all. */
+const RECENT_SECONDS = 10
 export const EVENT_STREAM = 'text/event-stream'
 
 export type Live = ReturnType<typeof createLive>
 
-/** Server-sent events for the page: how many requests passed and were refused, and the state of each limit. They contain no keys. */
-export function createLive(policyNow: () => Policy) {
+/** Server-sent events for the page: what all processes of the service decided. While nobody listens, nothing is collected. */
+export function createLive(read: ReadReports['activity']) {
   const listeners = new Set<ServerResponse>()
-  const views = new Map<string, LimitView>()
-  let [allowed, refused] = [0, 0]
   let timer: NodeJS.Timeout | undefined
-  const flush = (): void => {
-    const policy = policyNow()
-    const limits = [...views.values()].map((view) => readingOf(policy, view))
-    const data = `data: ${JSON.stringify({ allowed, refused, limits })}\n\n`
-    for (const listener of listeners) if (!listener.write(data) && listener.writableLength > MAX_UNREAD) listener.destroy()
-    views.clear()
-    ;[allowed, refused, timer] = [0, 0, undefined]
+  let [reading, sent] = [false, '']
+  const write = (listener: ServerResponse, data: string): void => {
+    if (!listener.write(`data: ${data}\n\n`) && listener.writableLength > MAX_UNREAD) listener.destroy()
+  }
+  /** Undefined if no process reported in time. */
+  const current = async (): Promise<Activity | undefined> => {
+    try {
+      return sumActivity(await read())
+    } catch {
+      return undefined
+    }
+  }
+  const tick = async (): Promise<void> => {
+    if (reading) return
+    reading = true
+    const activity = await current()
+    reading = false
+    const data = activity === undefined ? sent : JSON.stringify(recentOf(activity))
+    if (data === sent) return
+    sent = data
+    for (const listener of listeners) write(listener, data)
   }
   return {
-    onDecision({ decision }: DecisionEvent) {
-      if (listeners.size === 0) return
-      if (decision.allowed) allowed += 1
-      else refused += 1
-      for (const view of decision.limits) views.set(view.name, view)
-      timer ??= setTimeout(flush, GATHER_MS)
-    },
     /** Adds a listener and keeps its response open; returns false if there are too many. */
-    listen(response: ServerResponse) {
+    listen(response: ServerResponse): boolean {
       if (listeners.size >= MAX_LISTENERS) return false
       response.writeHead(200, { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', Connection: 'close' })
       response.write('retry: 1000\n\n')
       listeners.add(response)
-      response.on('close', () => listeners.delete(response))
+      timer ??= setInterval(() => void tick(), TICK_MS)
+      response.on('close', () => {
+        listeners.delete(response)
+        if (listeners.size > 0) return
+        clearInterval(timer)
+        timer = undefined
+      })
+      void current().then((activity) => {
+        if (activity !== undefined && listeners.has(response)) write(response, JSON.stringify(activity))
+      })
       return true
     },
     close() {
-      clearTimeout(timer)
+      clearInterval(timer)
       for (const listener of listeners) listener.end()
     },
   }
+}
+
+function recentOf(activity: Activity): Activity {
+  return { ...activity, allowed: activity.allowed.slice(-RECENT_SECONDS), refused: activity.refused.slice(-RECENT_SECONDS) }
 }

@@ -1,20 +1,30 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import type { Policy } from 'sluice/policy'
 import { send } from '../http/answer.ts'
 import type { Route } from '../http/routes.ts'
+import type { ReadReports } from '../workers/messages.ts'
+import { sumActivity } from './activity.ts'
+import { rendered } from './rendered.ts'
 
-const require = createRequire(import.meta.url)
+/** The built page. `npm run build` copies it here, so that the published package has it too. */
+const BUILT = new URL('../../dist/page-files/', import.meta.url)
 
-const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript' } as const
+const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const
+const SCRIPTS = ['page', 'chart', 'element', 'limits', 'requests', 'store', 'top-keys', 'traffic']
 const FILES = [
-  ['/', 'index', 'html'],
-  ['/page.css', 'page', 'css'],
-  ...['page', 'limits', 'answers', 'element'].map((name) => [`/${name}.js`, name, 'js'] as const),
+  ['/page.css', 'page.css', 'css'],
+  ['/uplot.css', 'vendor/uplot.css', 'css'],
+  ['/uplot.js', 'vendor/uplot.js', 'js'],
+  ['/favicon.svg', 'favicon.svg', 'svg'],
+  ...SCRIPTS.map((name) => [`/${name}.js`, `${name}.js`, 'js'] as const),
 ] as const
 
-/** Content security policy of the page: it may run, load and call only this service, and nobody may frame it. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** Content security policy of the page. The page may load and call only this service, and no other page may frame it. */
+const POLICY = [
+  "default-src 'none'",
+  ...['script', 'style', 'img', 'connect'].map((kind) => `${kind}-src 'self'`),
+  ...['base-uri', 'form-action', 'frame-ancestors'].map((name) => `${name} 'none'`),
+].join('; ')
 
 const GUARDS = [
   ['Content-Security-Policy', POLICY],
@@ -22,9 +32,24 @@ const GUARDS = [
   ['Referrer-Policy', 'no-referrer'],
 ] as const
 
-export function pageRoutes(): [string, Route][] {
-  return FILES.map(([path, name, kind]) => {
-    const [file, type] = [require.resolve(`@sluice/dashboard/${name}.${kind}`), `${TYPES[kind]}; charset=utf-8`]
-    return [path, { GET: ({ response }) => send(response, 200, type, readFileSync(file), GUARDS) }]
+/** The page and its files. The page is sent with the limits and counts of this moment in it, for browsers that run no script. */
+export function pageRoutes(policyNow: () => Policy, activity: ReadReports['activity']): [string, Route][] {
+  const template = textOf('index.html')
+  const files = FILES.map(([path, file, kind]): [string, Route] => {
+    const [text, type] = [textOf(file), typeOf(kind)]
+    return [path, { GET: ({ response }) => send(response, 200, type, text, GUARDS) }]
   })
+  const page: Route = {
+    GET: async ({ response }) =>
+      send(response, 200, typeOf('html'), rendered(template, policyNow(), sumActivity(await activity())), GUARDS),
+  }
+  return [['/', page], ...files]
+}
+
+function textOf(file: string): string {
+  return readFileSync(new URL(file, BUILT), 'utf8')
+}
+
+function typeOf(kind: keyof typeof TYPES): string {
+  return `${TYPES[kind]}; charset=utf-8`
 }

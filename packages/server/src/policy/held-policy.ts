@@ -5,26 +5,14 @@ import { withoutPassword } from '../stores/store-name.ts'
 import { NotParsed, parseElsewhere } from './parse-elsewhere.ts'
 import type { Candidate } from './read-policy.ts'
 
-/** The policy in use. A valid candidate replaces it as a whole; an invalid one changes nothing. */
-export interface HeldPolicy {
-  readonly current: Policy
-  /** Candidates that were refused. */
-  readonly rejected: number
-  /** Candidates that were accepted, including the first policy. */
-  readonly loaded: number
-  /**
-   * Parses, checks and swaps in a candidate, off the main thread; candidates are handled one after another. Decisions under way end with
-   * the policy they began with. Rejects with a PolicyError that lists every mistake, or with a Refusal: 409 for another store than the
-   * one in use, 503 if the candidate cannot be read now.
-   */
-  replace(candidate: Candidate): Promise<Policy>
-}
+export type HeldPolicy = Readonly<ReturnType<typeof holdPolicy>>
 
-/** Bounded, because each waiting candidate may be as long as a policy can be. */
+/** The most candidates at the same time. Each may be as long as the largest policy. */
 const MAX_WAITING = 8
 
 /**
- * @param store URL of the store in use if the policy chose it: a candidate may not choose another; undefined if the command chose it
+ * The policy in use. A valid candidate replaces it as a whole; an invalid one changes nothing.
+ * @param store URL of the store in use, if the policy chose it: a candidate may not choose another. Undefined if the command line chose it
  * @param apply puts a policy in use
  * @param parse parses a candidate; default: in another thread
  */
@@ -33,7 +21,7 @@ export function holdPolicy(
   store: string | undefined,
   apply: (policy: Policy) => Promise<void>,
   parse: (candidate: Candidate) => Promise<Policy> = parseElsewhere,
-): HeldPolicy {
+) {
   let waiting = 0
   let before: Promise<unknown> = Promise.resolve()
   const take = async (candidate: Candidate): Promise<Policy> => {
@@ -53,8 +41,15 @@ export function holdPolicy(
   }
   const held = {
     current: first,
+    /** Candidates that were refused. */
     rejected: 0,
+    /** Candidates that were accepted, including the first policy. */
     loaded: 1,
+    /**
+     * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way
+     * end with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError for a file that
+     * it names, or with a Refusal: 409 if the candidate names another store than the one in use, 503 if it cannot be read now.
+     */
     replace(candidate: Candidate): Promise<Policy> {
       if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))
       waiting += 1
@@ -70,7 +65,7 @@ function refuseOtherStore(policy: Policy, store: string | undefined, filename: s
   const wanted = policy.store ?? 'memory:'
   if (store === undefined || wanted === store) return
   const [before, after] = [withoutPassword(store), withoutPassword(wanted)]
-  const change = before === after ? `the store ${after} has another password or query` : `it names the store ${after}`
+  const change = before === after ? `the store ${after} has another login or query` : `it names the store ${after}`
   throw new Refusal(409, `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
 }
 

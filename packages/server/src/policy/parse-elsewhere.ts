@@ -49,7 +49,7 @@ async function answerOf(begins: ParsingBegins): Promise<Parsed> {
   }
 }
 
-/** Takes one piece at a time, when the next is wanted: a listener would deserialize all of them at once. */
+/** Yields the pieces, and deserializes each only when it is used. A listener would deserialize all of them at once. */
 function* arrived(port: MessagePort): Iterable<NodePiece> {
   for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) yield found.message as NodePiece
 }

@@ -3,14 +3,14 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PolicyError, type PolicyIssue, type PortablePolicy, readPortable } from 'sluice/policy'
 import type { Candidate } from './read-policy.ts'
 
-/** Start data of the thread. `pieces` gets the parts of the tree, all of them before the thread answers. */
+/** Start data of the thread. `pieces` receives all parts of the parsed tree before the thread answers. */
 export interface ParsingBegins extends Candidate {
   readonly pieces: MessagePort
 }
 
 export type Parsed = { readonly portable: Omit<PortablePolicy, 'pieces'> } | { readonly issues: readonly PolicyIssue[] }
 
-/** Linux schedules threads by priority: a lower one leaves a shared processor to decisions first. */
+/** Nice value of the thread. Linux schedules threads by priority, so decisions go first on a shared processor. */
 const LOWER = 5
 if (process.platform === 'linux') {
   try {

@@ -4,12 +4,12 @@ import { parsePolicy, type Policy } from 'sluice/policy'
 import { failed } from '../cli/failure.ts'
 import { readAs, type ReadOptions, readRegular } from '../files/regular-file.ts'
 
-/** A policy's text, or its bytes if they are not UTF-8: the parser then reports where. */
+/** A policy's text, or its bytes if they are not UTF-8. The parser then reports the place of the first wrong byte. */
 export type PolicySource = string | Uint8Array
 
 /** A policy text that may replace the current policy. */
 export interface Candidate {
-  /** Bytes that are not UTF-8 count as a rejected candidate. */
+  /** Text or bytes. Bytes that are not UTF-8 are rejected. */
   readonly text: PolicySource
   readonly filename: string
   readonly format?: 'yaml' | 'json'
@@ -21,15 +21,10 @@ export function readPolicySource(file: string): PolicySource {
 }
 
 /**
- * Reads and parses a policy from a file or a pipe, for a command that ends.
+ * Reads and parses a policy file, and also returns its text. Pipes are for commands that end: a service reads the file again.
  * @throws CommandFailure exit 1 with one line per mistake: file, line, column, value and what is allowed
  */
-export function readPolicy(file: string): Policy {
-  return readPolicyText(file, { pipes: true }).policy
-}
-
-/** As `readPolicy`, but by default only from a regular file, because it will be read again. Also returns the text. */
-export function readPolicyText(file: string, options?: ReadOptions) {
+export function readPolicyText(file: string, options?: ReadOptions): { readonly policy: Policy; readonly text: string } {
   const text = sourceOf(readAs(`policy ${file}`, file, failed, options))
   try {
     // The parser refuses bytes that are not text, so the cast below is safe.

@@ -1,36 +1,30 @@
 import type { Policy } from 'sluice/policy'
-import { type Io, warningTo } from '../cli/io.ts'
 import { type WatchedFile, watchFile } from '../files/watch-file.ts'
 import { tokenWarning } from '../identity/token-warnings.ts'
+import type { Log } from '../logs/log.ts'
 import { type HeldPolicy, inOneLine } from './held-policy.ts'
 import { mapInSlices } from './in-slices.ts'
 import { NotParsed } from './parse-elsewhere.ts'
 import { type PolicySource, readPolicySource } from './read-policy.ts'
 
-export interface Reloading {
-  readonly replace: HeldPolicy['replace']
-  readonly file: string
-  /** The text of the file as last read. */
-  readonly text: string
-  readonly speaks: boolean
-  readonly io: Io
-}
+type Replace = HeldPolicy['replace']
 
-/** Loads the policy file whenever it changes, and at SIGHUP. A bad file is reported in one line and changes nothing. */
-export function reloading({ replace, file, text, speaks, io }: Reloading): WatchedFile {
-  const refused = (error: unknown): void => {
-    if (speaks) io.err(`sluice: the policy stays as it is: ${inOneLine(error)}\n`)
-  }
+const PUT = 'PUT /v1/policy'
+
+/**
+ * Loads the policy file whenever it changes, and at SIGHUP. A bad file is reported in one line and changes nothing.
+ * @param text of the file as last read
+ */
+export function reloading(replace: Replace, file: string, text: string, log: Log): WatchedFile {
+  const refused = (error: unknown): void => logRefused(log, file, inOneLine(error))
   return watchFile<PolicySource>(file, text, {
     read: readPolicySource,
     async changed(next) {
       try {
-        const found = await replace({ text: next, filename: file })
-        if (!speaks) return
-        await printWarnings(found, io)
-        io.out(`sluice: policy ${file} was read again: ${found.rules.length} rules, hash ${found.hash}\n`)
+        const policy = await replace({ text: next, filename: file })
+        await logTaken(log, file, policy)
       } catch (error) {
-        // The file is not at fault, so it is tried again.
+        // The file is not at fault, so `watchFile` reads it again later.
         if (error instanceof NotParsed) throw error
         refused(error)
       }
@@ -39,8 +33,39 @@ export function reloading({ replace, file, text, speaks, io }: Reloading): Watch
   })
 }
 
-/** Prints the warnings of a policy, in slices: a policy may have thousands of rules. */
-export async function printWarnings(policy: Policy, io: Io): Promise<void> {
+/** `replace` for policies that an administrator sends, with a line for each. */
+export function replacingByPut(replace: Replace, log: Log): Replace {
+  return async (candidate) => {
+    try {
+      const policy = await replace(candidate)
+      await logTaken(log, PUT, policy)
+      return policy
+    } catch (error) {
+      logRefused(log, PUT, inOneLine(error))
+      throw error
+    }
+  }
+}
+
+/** Writes a line for each warning of a policy, in slices: a policy may have thousands of rules. */
+export async function logWarnings(policy: Policy, log: Log): Promise<void> {
   const ofTokens = await mapInSlices(policy.rules, (rule) => tokenWarning(policy, rule))
-  await mapInSlices([...policy.warnings, ...ofTokens.filter((line) => line !== undefined)], warningTo(io))
+  const lines = [...policy.warnings, ...ofTokens.filter((line) => line !== undefined)]
+  await mapInSlices(lines, (line) => log('warn', 'policy-warning', line))
+}
+
+/** Writes the warnings of a policy that is in use from now on, and a line about it. */
+export async function logTaken(log: Log, source: string, policy: Policy): Promise<void> {
+  await logWarnings(policy, log)
+  const { rules, hash, dialect } = policy
+  log('info', 'policy-taken', `policy taken from ${source}: ${rules.length} rules, hash ${hash}`, {
+    source,
+    rules: rules.length,
+    hash,
+    dialect,
+  })
+}
+
+export function logRefused(log: Log, source: string, reason: string): void {
+  log('warn', 'policy-refused', `policy refused, the present one stays: ${reason}`, { source, reason })
 }

@@ -32,7 +32,10 @@ export function ruleFacts(policy: Policy, rule: Rule, kind: StoreKind) {
     cost: cost.text,
     sample,
     onStoreFailure,
-    /** The most tokens above its limit that it may admit, and that the policy allows; undefined for a rule that denies nothing. */
+    /**
+     * The most tokens that the rule may admit above its limit, and the policy's bound on it (`budget`). Undefined for a rule that denies
+     * nothing.
+     */
     bound: mode === 'enforce' ? { running: tokens(running), storeDown: tokens(storeDown), text, budget } : undefined,
   }
 }

@@ -1,11 +1,13 @@
 import { memoryStore, StoreFailure } from 'sluice'
 import { storeParameterMistake } from 'sluice/policy'
-import { CommandFailure, EXIT, usage } from '../cli/failure.ts'
+import { CommandFailure, unreachable, usage } from '../cli/failure.ts'
 import type { Opener, Opening, OpenRequest, OpenStore } from './opening.ts'
 import { pglite } from './pglite.ts'
+import { plainWords } from './plain-words.ts'
 import { postgres } from './postgres.ts'
 import { redis } from './redis.ts'
-import { withoutPassword, withoutSecrets } from './store-name.ts'
+import { hasLateLogin, withoutPassword } from './store-name.ts'
+import { within } from './within.ts'
 
 /** `folder` is the working directory by default. */
 export interface OpenOptions extends Partial<Pick<OpenRequest, 'space' | 'folder'>> {
@@ -52,14 +54,15 @@ export async function prepareStore(url: string, { startMs = START_MS, space, fol
   const name = withoutPassword(url)
   const open = OPENERS.get(/^([a-z+]+):/.exec(url)?.[1] ?? '')
   if (open === undefined) throw usage(`store ${name}: unknown kind; expected ${ALLOWED}`)
+  if (hasLateLogin(url)) throw usage(`store ${name} has an @ after its host: write / ? # and @ of a password as %2F %3F %23 and %40`)
   const mistake = storeParameterMistake(url)
   if (mistake !== undefined) throw usage(`store ${name} ${mistake}`)
   if (/^memory:./s.test(url)) throw usage(`store ${name} has more than its scheme: expected memory:`)
   /** A rejection of `reach` as a line for a person, without a password. */
   const failureOf = (error: unknown): CommandFailure => {
     if (error instanceof CommandFailure) return error
-    const why = error instanceof Error ? (error.message.split('\n')[0] as string) : String(error)
-    return new CommandFailure(EXIT.unreachable, `store ${name} cannot be reached: ${withoutSecrets(why, url)}`, { cause: error })
+    const why = error instanceof Error ? error.message : String(error)
+    return unreachable(`store ${name} cannot be reached: ${plainWords(why, url)}`, { cause: error })
   }
   const request = { url, connectMs: Math.min(CONNECT_MS, startMs), space, folder }
   const { begin, reason, ...opened } = await open(request).catch((error: unknown) => {
@@ -82,16 +85,10 @@ async function memory(): Promise<Opening> {
   return { store, keeps, begin: async () => {}, close: () => store.close() }
 }
 
-/** Ignores the failure of a read-only server: it is reached and can be inspected. `advise` and /readyz report what it cannot do. */
+/**
+ * Ignores the failure of a read-only server: it is reached, and its keys can be inspected. `advise` and /readyz report that it cannot
+ * decide.
+ */
 function unlessReadOnly(error: unknown): void {
   if (!(error instanceof StoreFailure && error.kind === 'readonly')) throw error
-}
-
-/** Bounds the time of `work`. A stopped server accepts connections and never answers, and no client's own timeouts cover all of that. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1_000} s`)), ms)
-  })
-  await Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -1,17 +1,23 @@
 import type { Store } from 'sluice'
+import type { Audit } from './audit/report.ts'
+import type { CountKeys } from './key-count.ts'
 
 export interface OpenStore {
-  /** Without a ring: the service adds its own (`surrounded`), and `verify` tests the store itself. */
+  /** The store without a ring. The service adds a ring (`surrounded`), and `verify` tests the store itself. */
   readonly store: Store
   /** The URL without its password, so it may be printed. */
   readonly name: string
   /** One line for each doubtful setting of the server, once it is reached; empty if the server does not report its settings. */
   advise?(): Promise<readonly string[]>
+  /** Reads the server and its states, and writes nothing. It connects by itself: the store need not be ready. */
+  audit?: Audit
+  /** Estimates how many states a store on a server holds. Absent for a store that knows their number (`size`). */
+  readonly countKeys?: CountKeys
   /** Describes how states are kept and shared. */
   readonly keeps: string
   /** Makes or updates the tables of a store that has some and, on request, the compatibility function. */
   migrate?(options: Readonly<Record<'compatFunction' | 'prune' | 'force', boolean>>): Promise<void>
-  /** Deletes what a separate space holds and a reset leaves: its tables, and a folder that was made for it. */
+  /** Deletes the tables of a separate space, and a folder that was made for it. A reset of the states leaves both. */
   discard?(): Promise<void>
   /** Closes the store, and aborts calls to a server that does not answer. */
   close(): Promise<void>
@@ -31,12 +37,12 @@ export interface OpenRequest {
   readonly connectMs: number
   /** Isolates the states from others in the same store, by a prefix or schema of this name: lower-case letters, digits and `_`. */
   readonly space: string | undefined
-  /** Where relative file names in the URL start. */
+  /** The folder at which relative file names in the URL start. */
   readonly folder: string
 }
 
 /** Makes a store of one kind; rejects for a URL or a file that cannot be used. */
 export type Opener = (request: OpenRequest) => Promise<Opening>
 
-/** Milliseconds of silence after which a connection is replaced by a new one: by then no caller waits for its answers. */
+/** Milliseconds of silence after which a new connection replaces a silent one. By then no caller waits for an answer from it. */
 export const SILENCE_MS = 1_000

@@ -1,5 +1,7 @@
 import type { ClientBase, ClientConfig, Pool } from 'pg'
 import { usage } from '../cli/failure.ts'
+import type { Query, Row } from './audit/postgres.ts'
+import { countByStatistics } from './key-count.ts'
 import { type Opener, SILENCE_MS } from './opening.ts'
 import { withoutPassword } from './store-name.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
@@ -13,34 +15,63 @@ export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
   const [{ default: driver }, { pg, postgresStore }] = await Promise.all([import('pg'), import('sluice/postgres')])
   const bounds = { max: 16, connectionTimeoutMillis: connectMs, query_timeout: 2 * SILENCE_MS }
   // Sets the search path by a statement, because the URL may have options of its own.
-  const place =
-    space === undefined ? {} : { onConnect: (client: ClientBase) => client.query(`set search_path to ${space}`) as unknown as void }
+  const onConnect = (client: ClientBase) => client.query(`set search_path to ${space}`) as unknown as void
+  const place = space === undefined ? {} : { onConnect }
   const pool = new driver.Pool({ ...configOf(url, folder), ...bounds, ...place })
   const clients = new Set<InstanceType<typeof driver.Client>>()
-  pool.on('connect', (client) => client instanceof driver.Client && clients.add(client))
+  let reached = false
+  let making: Promise<void> | undefined
+  pool.on('connect', (client) => {
+    reached = true
+    if (client instanceof driver.Client) clients.add(client)
+  })
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))
   // The pool replaces a lost idle connection; the next call reports a lasting failure.
   pool.on('error', () => {})
-  // Without its warning of a missing statement_timeout: this pool drops a connection after `query_timeout`.
-  const store = postgresStore({ client: pg(pool), ring: false, onWarning: () => {} })
+  // The warning of a missing statement_timeout is suppressed: this pool drops a connection after `query_timeout`.
+  const concurrency = new URLSearchParams(url.split('?')[1]).get('concurrency') === 'compare-and-swap' ? 'compare-and-swap' : 'lock'
+  const store = postgresStore({ client: pg(pool), concurrency, ring: false, onWarning: () => {} })
+  const make = async (): Promise<void> => {
+    if (space !== undefined) await pool.query(`create schema if not exists ${space}`)
+    await store.migrate()
+  }
   return {
     store,
     keeps: 'limits are kept and shared by all processes on this database',
-    begin: async () => {
-      if (space !== undefined) await pool.query(`create schema if not exists ${space}`)
-      await store.migrate()
-    },
+    begin: () => (making = make()),
     migrate: store.migrate,
     advise: () => adviceOn(pool),
+    async audit(request) {
+      const { auditPostgres } = await import('./audit/postgres.ts')
+      return readOnly(pool, (query) => auditPostgres({ query, url }, request))
+    },
+    countKeys: countByStatistics(async (statement, most) => (await pool.query(statement, [most])).rows[0]),
     discard: async () => {
-      if (space !== undefined) await pool.query(`drop schema if exists ${space} cascade`)
+      // A server that was never reached has no schema.
+      if (space === undefined || !reached) return
+      await making?.catch(() => {})
+      await pool.query(`drop schema if exists ${space} cascade`)
     },
     close: async () => {
       const ended = pool.end()
       // The pool alone would wait for an answer that may never come.
       for (const client of clients) client.end(() => {})
-      await ended
+      // Without a connection the pool would wait for an attempt, which ends by itself.
+      if (reached) await ended
+      else ended.catch(() => {})
     },
+  }
+}
+
+/** Runs statements in one transaction that the server keeps from writing. */
+async function readOnly<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin transaction isolation level repeatable read, read only')
+    return await work(async (text, values) => (await client.query(text, [...(values ?? [])])).rows as Row[])
+  } finally {
+    // The transaction has changed nothing. A connection that fell silent cannot be used again.
+    client.release(true)
   }
 }
 
@@ -59,13 +90,14 @@ async function adviceOn(pool: Pool): Promise<readonly string[]> {
  */
 function configOf(url: string, folder: string): ClientConfig {
   // The client accepts URLs of other forms, whose parameters this function has not checked.
-  const [, place, query, hash = ''] = /^(postgres(?:ql)?:\/\/[^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(url) ?? []
+  const [, place, query = '', hash = ''] = /^(postgres(?:ql)?:\/\/[^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(url) ?? []
   const name = withoutPassword(url)
   if (place === undefined) throw usage(`store ${name} is not the URL of a store: expected postgres://HOST:PORT/DATABASE`)
-  const parameters = new Map(new URLSearchParams(query ?? ''))
+  const parameters = new Map(new URLSearchParams(query))
   if (!Object.values(FILES).some((file) => parameters.has(file))) return { connectionString: url }
   const ssl = tlsOf(parameters, readTlsFiles(parameters, FILES, folder), name)
-  const rest = (query ?? '').split('&').filter((pair) => ![...new URLSearchParams(pair).keys()].some((key) => TLS_PARAMETERS.has(key)))
+  const isTls = (pair: string): boolean => [...new URLSearchParams(pair).keys()].some((key) => TLS_PARAMETERS.has(key))
+  const rest = query.split('&').filter((pair) => !isTls(pair))
   const negotiation = parameters.get('sslnegotiation')
   return {
     connectionString: `${place}${rest.length === 0 ? '' : `?${rest.join('&')}`}${hash}`,

@@ -1,30 +1,34 @@
 import type { Cluster, Redis } from 'ioredis'
 import { parseStoreUrl, type StoreUrl } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
+import { countByScan } from './key-count.ts'
 import { type Opener, SILENCE_MS } from './opening.ts'
 import { withoutPassword } from './store-name.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
+import { within } from './within.ts'
 
 /**
- * A store on one server, one behind sentinels, or a cluster. Its client neither queues calls while the server is unreachable nor resends
- * any.
+ * A store on one server, one behind sentinels, or a cluster. Its client does not queue calls while the server is unreachable, and does not
+ * resend calls.
  */
 export const redis: Opener = async ({ url, connectMs, space, folder }) => {
   const place = parseStoreUrl(url)
   if (place === undefined) throw usage(`store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
   if (place.scheme === 'redis+cluster' && Number(place.database ?? 0) !== 0)
     throw usage(`store ${withoutPassword(url)} names database ${place.database}: a cluster has database 0 alone`)
-  const [{ ioredis, redisStore }, client] = await Promise.all([import('sluice/redis'), clientOf(place, connectMs, folder)])
+  const client = await clientOf(place, connectMs, folder)
+  const { ioredis, redisStore } = await import('sluice/redis')
+  const prefix = space === undefined ? 'sluice:' : `${space}:`
   let lastError: Error | undefined
   let unselected: Error | undefined
   client.on('error', (error: Error & { readonly command?: { readonly name?: unknown } }) => {
     lastError = error
     if (error.command?.name !== 'select') return
-    // The client would continue in database 0. It has not sent a call on this connection yet, so it reconnects.
+    // After a failed SELECT the client would continue in database 0. It has not sent a call on this connection yet, so it reconnects.
     unselected = error
     client.disconnect(true)
   })
-  // An error on a working connection has its own reason.
+  // The connection works, so an earlier error does not explain a later failure.
   client.on('ready', () => {
     lastError = undefined
     unselected = undefined
@@ -34,13 +38,21 @@ export const redis: Opener = async ({ url, connectMs, space, folder }) => {
     store: redisStore({
       client: { ...ioredis(client), untilConnected: undefined },
       ring: false,
-      ...(space === undefined ? {} : { prefix: `${space}:` }),
+      prefix,
     }),
     keeps: `limits are shared by all processes on ${SHARED.get(place.scheme) ?? 'this server'}`,
     // The client reconnects by itself once it has begun.
     begin: async () => (client.status === 'wait' || client.status === 'end' ? client.connect() : undefined),
     advise: () => adviceOn(client),
-    // A failed SELECT is the cause of the later error on the connection that was dropped.
+    async audit(request) {
+      const { auditRedis } = await import('./audit/redis.ts')
+      await within(2 * connectMs, client.connect()).catch((error: unknown) => {
+        throw unselected ?? lastError ?? error
+      })
+      return auditRedis(client, place, request)
+    },
+    countKeys: countByScan(client, prefix),
+    // A failed SELECT comes first: it caused the later error on the connection that was dropped.
     reason: () => unselected ?? lastError,
     close: async () => client.disconnect(),
   }

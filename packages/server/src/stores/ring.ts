@@ -1,24 +1,31 @@
 import type { Store } from 'sluice'
 import type { FailureChoice, StoreKind } from 'sluice/policy'
-import { remoteStore } from 'sluice/remote'
+import { type BreakerChange, remoteStore } from 'sluice/remote'
 
 /**
- * Puts the ring that `serve` uses around a remote store. For a cluster it also leases busy buckets: the limits of one request can be on
- * several nodes, and the limit that all requests share would cost each of them a round trip. `ring` is absent if the store is in this
- * process; `around` describes what surrounds the store, for whoever starts the service.
+ * Puts the ring that `serve` uses around a remote store. For a cluster it also leases busy token buckets. The limits of one request can be
+ * on several nodes; a limit that all requests share would otherwise cost each request one more round trip. `ring` is absent if the store is
+ * in this process. `around` describes the ring in one line that `serve` prints.
  * @param url of the store, for the description
- * @param failure of the first policy: a reload changes the deadline, which each call carries, and a restart changes the breaker
+ * @param failure of the first policy. A reloaded policy changes the deadline, because each call carries it; the breaker changes only at a
+ * restart
+ * @param onChange called when a breaker changes its state
  */
-export function surrounded(store: Store, url: string, { deadlineMs, breaker = {} }: FailureChoice) {
+export function surrounded(
+  store: Store,
+  url: string,
+  { deadlineMs, breaker = {} }: FailureChoice,
+  onChange?: (change: BreakerChange) => void,
+) {
   if (store.capabilities.sync) return { store, ring: undefined, around: 'called directly' }
   const leases = store.lease === undefined || store.capabilities.atomicBatch === 'any' ? false : {}
-  const ring = remoteStore(store, { breaker: { deadlineMs, ...breaker }, leases })
+  const ring = remoteStore(store, { breaker: { deadlineMs, ...breaker, ...(onChange && { onChange }) }, leases })
   const parts = ['batching', 'denials cached for up to 1 s', 'a breaker', `a deadline of ${deadlineMs} ms`]
   if (leases !== false) parts.push('busy token buckets leased')
   return { store: ring, ring, around: `${parts.join(', ')}; over-grant 0 while ${url.split(':')[0]} decides` }
 }
 
-/** The kind that bounds are computed for. A store on this process's clock is in this process, so it has no local fallback. */
+/** The kind of a store, for computing bounds. A store that uses this process's clock is in this process, so it has no local fallback. */
 export function storeKindOf({ capabilities }: Store): StoreKind {
   return capabilities.clock === 'caller' ? 'process' : 'shared'
 }

@@ -1,64 +1,62 @@
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreFailure } from 'sluice'
-import { type Io, warningTo } from '../cli/io.ts'
+import type { Log } from '../logs/log.ts'
 import { prepareStore } from './open-store.ts'
 import type { OpenStore } from './opening.ts'
+import type { StoreHealth } from './store-health.ts'
 
 export interface ServingOptions {
   /** The policy file, if the URL comes from it: relative file names in the URL then start at its folder. */
   readonly policyFile?: string | undefined
   readonly required: boolean
-  /** Whether this process prints what all processes observe. */
-  readonly speaks: boolean
-  readonly io: Io
+  readonly log: Log
+  readonly health: Pick<StoreHealth, 'failed' | 'answered'>
 }
 
 /** Pauses between attempts to reach a store; they double. */
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5_000
-/** First words of replies to a login or to SELECT that waiting does not fix. */
+/** First words of Redis's error replies to a login or to SELECT, and the message of a client that needs TLS. Waiting does not fix these. */
 const REPLIES =
-  /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|ERR (?:AUTH|Client sent AUTH|invalid password|invalid DB index|DB index|SELECT is not allowed))/
-/** SQLSTATE: login, database, schema, permissions, missing or changed tables. */
+  /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|ERR (?:AUTH|Client sent AUTH|invalid password|invalid DB index|DB index|SELECT is not allowed))|does not support SSL/
+/** SQLSTATEs that waiting does not fix: login, database, schema, permissions, missing or changed tables. */
 const STATES = /^(?:28\w{3}|3D000|3F000|42\w{3}|SL001)$/
-/** Untrusted certificates, and servers without TLS. */
+/** Codes of TLS errors that waiting does not fix: untrusted certificates, and servers without TLS. */
 const TLS = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_)/
 
 /**
- * Opens the store of a service. An unreachable store is reported and retried without end, and the policy's onStoreFailure decides
- * meanwhile. For a store that is reached it prints the warnings about the server's settings.
- * @throws CommandFailure exit 3 for an invalid URL; exit 2 if the server refuses this service, or is required and unreachable
+ * Opens the store of a service. An unreachable store is reported to `health` and retried without end, and the policy's onStoreFailure decides
+ * meanwhile. Once the store is reached, the warnings about the server's settings are printed.
+ * @throws CommandFailure exit 3 for an invalid URL; exit 2 if the server refuses this service, or if the store is required and cannot be
+ * reached
  */
-export async function openServing(url: string, options: ServingOptions): Promise<OpenStore> {
-  const { policyFile, required, speaks, io } = options
+export async function openServing(url: string, { policyFile, required, log, health }: ServingOptions): Promise<OpenStore> {
   const place = policyFile === undefined ? {} : { folder: dirname(policyFile) }
   const { opened, reach, failureOf } = await prepareStore(url, place)
-  const warn = (line: string): void => (speaks ? warningTo(io)(line) : undefined)
   const advise = async (): Promise<void> => {
-    for (const line of (await opened.advise?.()) ?? []) warn(`store ${opened.name} ${line}`)
+    for (const line of (await opened.advise?.()) ?? []) log('warn', 'store-setting', `store ${opened.name} ${line}`, { store: opened.name })
   }
-  const unreached = await reach().then(
-    () => undefined,
-    (error: unknown) => ({ error, failure: failureOf(error) }),
-  )
-  if (unreached === undefined) {
+  try {
+    await reach()
     await advise()
     return opened
+  } catch (error) {
+    const failure = failureOf(error)
+    if (required || isSetupError(error)) {
+      await opened.close()
+      throw failure
+    }
+    health.failed(error instanceof StoreFailure ? error.kind : 'connection', messageOf(error))
   }
-  if (required || isSetupError(unreached.error)) {
-    await opened.close()
-    throw unreached.failure
-  }
-  warn(`${unreached.failure.message}; serving without it, and trying again`)
   let refusal: string | undefined
   const failed = (error: unknown): void => {
     const reason = isSetupError(error) ? failureOf(error).message : undefined
-    if (reason !== undefined && reason !== refusal) warn(`${reason}; trying again`)
+    if (reason !== undefined && reason !== refusal) log('warn', 'store-refused', `${reason}; trying again`, { store: opened.name })
     refusal = reason
   }
   const reached = (): Promise<void> => {
-    if (speaks) io.out(`sluice: store ${opened.name} is reached\n`)
+    health.answered()
     return advise()
   }
   const closing = new AbortController()
@@ -70,6 +68,10 @@ export async function openServing(url: string, options: ServingOptions): Promise
       await opened.close()
     },
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 async function retry(reach: () => Promise<void>, onFailure: (error: unknown) => void, signal: AbortSignal) {
@@ -90,5 +92,5 @@ function isSetupError(error: unknown): boolean {
   if (error instanceof StoreFailure) return error.kind === 'setup'
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  return REPLIES.test(error.message) || STATES.test(code) || TLS.test(code) || /does not support SSL/.test(error.message)
+  return REPLIES.test(error.message) || STATES.test(code) || TLS.test(code)
 }

@@ -1,9 +1,12 @@
+/** A store in this process. Behind `//` even its URL may have a login, which somebody wrote by mistake. */
+const IN_PROCESS = /^(?:memory|pglite):(?!\/\/)/
+
 /**
- * The printable form of a store's URL: without the password, and without the query, which may contain one. Of a text in which the
- * password cannot be located, only the scheme is shown.
+ * The printable form of a store's URL: without the login, and without the query, which may contain a password. The user's name is hidden
+ * too, because a password without its colon stands there. If the end of the login cannot be located, only the scheme is shown.
  */
 export function withoutPassword(url: string): string {
-  if (/^(?:memory|pglite):/.test(url)) return url
+  if (IN_PROCESS.test(url)) return url
   const [, scheme, authority, rest] = /^([a-z][a-z\d+.-]*):\/\/([^/?#]*)(.*)$/is.exec(url) ?? []
   if (scheme === undefined || authority === undefined || rest === undefined) {
     const known = /^[a-z][a-z\d+.-]*:/i.exec(url)?.[0]
@@ -12,10 +15,23 @@ export function withoutPassword(url: string): string {
   // An @ after the host may end a password that contains a slash or a question mark.
   if (rest.includes('@')) return `${scheme}://***`
   const at = authority.lastIndexOf('@')
-  const [user, secret] = split(authority.slice(0, Math.max(0, at)))
-  const who = at === -1 ? '' : `${user}${secret === undefined ? '' : ':***'}@`
+  const host = at === -1 ? authority : `***${authority.slice(at)}`
   const path = /^[^?#]*/.exec(rest)?.[0] ?? ''
-  return `${scheme}://${who}${authority.slice(at + 1)}${path}${path === rest ? '' : '?***'}`
+  return `${scheme}://${host}${path}${path === rest ? '' : '?***'}`
+}
+
+/**
+ * Whether an @ follows the host of a server's URL, outside the query. A client would take the beginning of the password for a host and
+ * the rest for a database, and would name both in its messages.
+ */
+export function hasLateLogin(url: string): boolean {
+  const [, path = '', hash = ''] = /^[^:]*:\/\/[^/?#]*([^?#]*)(?:\?[^#]*)?(.*)$/s.exec(url) ?? []
+  return !IN_PROCESS.test(url) && `${path}${hash}`.includes('@')
+}
+
+/** Whether a store's URL contains a password or another secret. */
+export function hasPassword(url: string): boolean {
+  return !IN_PROCESS.test(url) && secretsOf(url).length > 0
 }
 
 /** A driver's message without any part of the password, however the driver may have parsed the URL. */
@@ -32,7 +48,8 @@ function secretsOf(url: string): string[] {
 }
 
 function valuesOf(query: string): string[] {
-  return query.split('&').flatMap((pair) => (/^[^=]*(?:pass|pwd|secret|token|auth)/i.test(pair) ? [split(pair, '=')[1] ?? ''] : []))
+  const secret = query.split('&').filter((pair) => /^[^=]*(?:pass|pwd|secret|token|auth)/i.test(pair))
+  return secret.map((pair) => split(pair, '=')[1] ?? '')
 }
 
 function split(text: string, by: string = ':'): [string, string | undefined] {

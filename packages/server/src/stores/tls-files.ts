@@ -4,20 +4,17 @@ import { createSecureContext } from 'node:tls'
 import { usage } from '../cli/failure.ts'
 import { readAs } from '../files/regular-file.ts'
 
+const PARTS = ['ca', 'cert', 'key'] as const
+type Part = (typeof PARTS)[number]
 /** Contents of PEM files, in the form of `tls.connect`; an absent one means the system's default. */
-export interface TlsFiles {
-  readonly ca?: Buffer
-  readonly cert?: Buffer
-  readonly key?: Buffer
-}
+export type TlsFiles = Readonly<Partial<Record<Part, Buffer>>>
+type TlsNames = Readonly<Record<Part, string>>
 
-export type TlsNames = Readonly<Record<keyof TlsFiles, string>>
-
-const FORMS: Readonly<Record<keyof TlsFiles, { readonly expected: string; check(contents: Buffer): unknown }>> = {
+const FORMS: Readonly<Record<Part, { readonly expected: string; check(contents: Buffer): unknown }>> = {
   // `createSecureContext` accepts any bytes as `ca`, and then trusts nobody.
   ca: { expected: 'certificates in PEM', check: (ca) => certificatesIn(ca).map((text) => new X509Certificate(text)) },
   cert: { expected: 'a certificate in PEM', check: (cert) => createSecureContext({ cert }) },
-  key: { expected: 'a private key in PEM, without a passphrase', check: (key) => createPrivateKey({ key, format: 'pem' }) },
+  key: { expected: 'a private key in PEM, without a passphrase', check: (key) => createPrivateKey(key) },
 }
 
 /**
@@ -25,23 +22,29 @@ const FORMS: Readonly<Record<keyof TlsFiles, { readonly expected: string; check(
  * @throws CommandFailure exit 3 for a file that cannot be read or is not PEM, and for a key that does not fit the certificate
  */
 export function readTlsFiles(parameters: ReadonlyMap<string, string>, names: TlsNames, folder: string): TlsFiles {
-  const files: { ca?: Buffer; cert?: Buffer; key?: Buffer } = {}
-  for (const part of ['ca', 'cert', 'key'] as const) {
+  const files: Partial<Record<Part, Buffer>> = {}
+  for (const part of PARTS) {
     const file = parameters.get(names[part])
-    if (file !== undefined) files[part] = readPem(part, names[part], file, folder)
+    if (file !== undefined) files[part] = readPem(part, `store: ${names[part]} ${file}`, resolve(folder, file))
   }
   const { cert, key } = files
   if (cert !== undefined && key !== undefined) {
     const pair = `${names.cert} ${parameters.get(names.cert)} and ${names.key} ${parameters.get(names.key)}`
-    refuseIf(() => createSecureContext({ cert, key }), `store: ${pair} are not a pair: expected a certificate and its private key`)
+    const mistake = `store: ${pair} are not a pair: expected a certificate and its private key`
+    refuseIf(() => createSecureContext({ cert, key }), mistake)
   }
   return files
 }
 
-function readPem(part: keyof TlsFiles, name: string, file: string, folder: string): Buffer {
-  const contents = readAs(`store: ${name} ${file}`, resolve(folder, file), usage)
+/** Reads certificates of authorities. @param what the file in messages. @throws CommandFailure exit 3 for a file that is not PEM */
+export function readCertificates(what: string, file: string): Buffer {
+  return readPem('ca', what, file)
+}
+
+function readPem(part: Part, what: string, file: string): Buffer {
+  const contents = readAs(what, file, usage)
   const { expected, check } = FORMS[part]
-  refuseIf(() => check(contents), `store: ${name} ${file} is not PEM that can be used: expected ${expected}`)
+  refuseIf(() => check(contents), `${what} is not PEM that can be used: expected ${expected}`)
   return contents
 }
 

@@ -1,7 +1,6 @@
 import type { Worker } from 'node:cluster'
-import { createServer, type Server, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { CommandFailure } from '../cli/failure.ts'
 import { closePort, type ListenAt, openPort } from '../http/port.ts'
 import type { Opened } from './messages.ts'
 
@@ -17,7 +16,7 @@ const MAX_WAITING = 1_024
  */
 export function createDoor(at: ListenAt) {
   const free = new Set<Worker>()
-  /** The connection passed to each worker that has not taken it yet. */
+  /** For each worker, the connection that was passed to it and that it has not taken yet. */
   const passed = new Map<Worker, Socket>()
   const waiting: Socket[] = []
   let arrived = 0
@@ -30,8 +29,8 @@ export function createDoor(at: ListenAt) {
       if (socket === undefined) break
       free.delete(worker)
       passed.set(worker, socket)
-      // Kept open here, because Node.js never closes a handle whose receiver died before it acknowledged it. If the worker's channel is
-      // closed, another worker takes the connection.
+      // `keepOpen`: `taken` closes this process's copy of the connection. Without it Node.js would never close the copy if the worker died
+      // before it acknowledged the message. If the channel is closed, another worker gets the connection.
       worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => (error === null ? undefined : takeBack(worker)))
     }
     if (isEmpty()) emptied()
@@ -52,7 +51,11 @@ export function createDoor(at: ListenAt) {
   })
   return {
     /** Opens the port at the first call; later calls have the same result. */
-    open: () => (opened ??= openedAt(server, at)),
+    open: () =>
+      (opened ??= openPort(server, at).then(
+        (port) => ({ port }),
+        (error: Error) => ({ failed: error.message }),
+      )),
     add(worker: Worker) {
       free.add(worker)
       pass()
@@ -76,22 +79,10 @@ export function createDoor(at: ListenAt) {
     },
     /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
     async close() {
-      await closePort(
-        server,
-        () => arrived,
-        () => pause(TURN_MS),
-      )
+      const turn = (): Promise<void> => pause(TURN_MS)
+      await closePort(server, () => arrived, turn)
       const taken = new Promise<void>((resolve) => (emptied = resolve))
       if (!isEmpty()) await Promise.race([taken, pause(MAX_WAIT_MS, undefined, { ref: false })])
     },
-  }
-}
-
-async function openedAt(server: Server, at: ListenAt): Promise<Opened> {
-  try {
-    return { port: await openPort(server, at) }
-  } catch (error) {
-    if (error instanceof CommandFailure) return { failed: error.message }
-    throw error
   }
 }

@@ -1,66 +1,66 @@
 import type { Worker } from 'node:cluster'
+import { prometheusMetrics } from 'sluice/observe'
+import { processMetrics } from '../http/process-metrics.ts'
+import { counter, gauge } from '../http/service-metrics.ts'
 import { type Reports, sendTo } from './messages.ts'
 import { countersOf, sumMetrics } from './sum-metrics.ts'
 
 const MAX_WAIT_MS = 1_000
 
-interface Round {
-  readonly name: keyof Reports
-  /** Ids of the workers that have not reported. */
-  readonly open: Set<number>
-  readonly reports: unknown[]
-  finish(): void
-}
-
-/** Collects the reports of all workers for one of them, and keeps the last counters of workers that have ended. */
+/** Collects the reports of all workers and sends them to one worker. Keeps the last counters of workers that have ended. */
 export function createGathering(restarts: () => number) {
-  const rounds = new Map<number, Round>()
-  /** The last metrics of each worker, and the counters of those that have ended. */
+  /** Each round takes the report of a worker, by its id; undefined if the worker has ended. */
+  const rounds = new Map<number, (worker: number, report: unknown) => void>()
+  /** The last metrics of each worker. `departed` has the added counters of the workers that have ended. */
   const last = new Map<number, string>()
   let departed = ''
   let started = 0
+  let wanted = 0
+  const own = prometheusMetrics({
+    read: [
+      gauge('sluice_workers', 'Processes that the service should have.', () => [{ value: wanted }]),
+      counter('sluice_worker_restarts_total', 'Workers that ended and were replaced.', () => [{ value: restarts() }]),
+      ...processMetrics(),
+    ],
+  })
   const lastCounters = (id: number): string => countersOf(last.get(id) ?? '')
   return {
     /**
-     * Sends `receiver` the reports of all workers, after a second at most. For a late worker it uses the counters that it last reported.
-     * @param wanted the number of workers that there should be
+     * Sends `receiver` the reports of all workers, after a second at most. The metrics of a late worker are the counters that it reported
+     * last.
+     * @param count the number of workers that there should be
      */
-    gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], wanted: number) {
+    gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], count: number) {
+      wanted = count
       started += 1
       const round = started
       const reports: unknown[] = []
+      /** Ids of the workers that have not reported. */
       const open = new Set(workers.map((worker) => worker.id))
       const finish = (): void => {
         clearTimeout(timer)
         rounds.delete(round)
-        if (name === 'metrics') reports.push(...[...open].map(lastCounters), departed, ownMetrics(wanted, restarts()))
-        sendTo(receiver, { kind: 'gathered', id, reports, workers: wanted })
+        if (name === 'metrics') reports.push(...[...open].map(lastCounters), departed, own.text())
+        sendTo(receiver, { kind: 'gathered', id, reports, workers: count })
       }
       const timer = setTimeout(finish, MAX_WAIT_MS)
-      rounds.set(round, { name, open, reports, finish })
-      for (const worker of workers) sendTo(worker, { kind: 'report', id: round, name })
+      rounds.set(round, (worker, report) => {
+        if (!open.delete(worker)) return
+        if (report !== undefined) reports.push(report)
+        if (report !== undefined && name === 'metrics') last.set(worker, report as string)
+        if (open.size === 0) finish()
+      })
+      // The first worker is the one that has served for longest.
+      for (const [index, worker] of workers.entries()) sendTo(worker, { kind: 'report', id: round, name, isFirst: index === 0 })
     },
     reported(worker: Worker, id: number, report: unknown) {
-      const round = rounds.get(id)
-      if (round?.open.delete(worker.id) !== true) return
-      round.reports.push(report)
-      if (round.name === 'metrics') last.set(worker.id, report as string)
-      if (round.open.size === 0) round.finish()
+      rounds.get(id)?.(worker.id, report)
     },
     ended({ id }: Worker) {
       // Keeps the counters of an ended worker: a counter that decreased would look like a restart of the whole service.
       departed = sumMetrics([departed, lastCounters(id)])
       last.delete(id)
-      for (const round of rounds.values()) if (round.open.delete(id) && round.open.size === 0) round.finish()
+      for (const take of rounds.values()) take(id, undefined)
     },
   }
-}
-
-function ownMetrics(workers: number, restarts: number): string {
-  return `# HELP sluice_workers Processes that the service should have.
-# TYPE sluice_workers gauge
-sluice_workers ${workers}
-# HELP sluice_worker_restarts_total Workers that ended and were replaced.
-# TYPE sluice_worker_restarts_total counter
-sluice_worker_restarts_total ${restarts}`
 }

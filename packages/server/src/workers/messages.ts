@@ -1,8 +1,11 @@
 import type { Worker } from 'node:cluster'
 import { randomInt } from 'node:crypto'
 import type { OverrideFields } from 'sluice/policy'
-import type { Repeated } from '../cli/repeated-warnings.ts'
 import type { Readiness } from '../endpoints/health.ts'
+import type { Activity } from '../page/activity.ts'
+import type { LogEntry, Logs } from '../logs/log.ts'
+import type { Repeated } from '../logs/repeated-lines.ts'
+import type { StateChange } from '../logs/states.ts'
 import type { Counted } from '../page/busiest-keys.ts'
 import type { Candidate } from '../policy/read-policy.ts'
 
@@ -10,20 +13,29 @@ import type { Candidate } from '../policy/read-policy.ts'
 export interface Reports {
   readonly metrics: string
   readonly readiness: Readiness
-  readonly top: Counted
+  /** One entry for each process. */
+  readonly top: readonly Counted[]
+  /** One entry for each process. */
+  readonly activity: readonly Activity[]
+}
+
+/** Reads the reports of one process, or of all processes of a service. */
+export type ReadReports = {
+  /** @param isFirst false if another process reports what is the same for all of them, such as the number of keys in the store */
+  readonly [Name in keyof Reports]: (isFirst?: boolean) => Promise<Reports[Name]> | Reports[Name]
 }
 
 /** Messages from the primary to a worker. */
 export type ToWorker =
   | ({ readonly kind: 'begin' } & Beginning)
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
-  /** The primary has ordered the earliest policy of this worker that it had not ordered yet. */
+  /** The primary gave this worker's oldest pending policy its place in the order of all policies. */
   | { readonly kind: 'ordered' }
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   /** The port is open, or cannot be opened. */
   | ({ readonly kind: 'listening' } & Opened)
   | { readonly kind: 'connection' }
-  | { readonly kind: 'report'; readonly id: number; readonly name: keyof Reports }
+  | { readonly kind: 'report'; readonly id: number; readonly name: keyof Reports; readonly isFirst: boolean }
   | ({ readonly kind: 'gathered'; readonly id: number } & Gathered)
   /** Hold responses until `stop`: the port is being closed. */
   | { readonly kind: 'pause' }
@@ -31,7 +43,7 @@ export type ToWorker =
 
 /** Messages from a worker to the primary. */
 export type ToPrimary =
-  /** The worker wants the state of the others. From then on it gets their changes. */
+  /** The worker needs the state that the other workers have. From then on it also gets their changes. */
   | { readonly kind: 'beginning' }
   | { readonly kind: 'listen' }
   | { readonly kind: 'serving' }
@@ -40,8 +52,11 @@ export type ToPrimary =
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   | { readonly kind: 'gather'; readonly id: number; readonly name: keyof Reports }
   | { readonly kind: 'reported'; readonly id: number; readonly report: unknown }
-  /** An event happened `times` times since the last such message; the primary prints the warning. */
+  /** An event happened `times` times since the last such message; the primary writes the line. */
   | { readonly kind: 'repeated'; readonly what: Repeated; readonly times: number }
+  /** A line for the log, which the primary writes. */
+  | { readonly kind: 'line'; readonly from: keyof Logs; readonly entry: LogEntry }
+  | { readonly kind: 'state'; readonly change: StateChange }
 
 export type Opened = { readonly port: number } | { readonly failed: string }
 
@@ -54,8 +69,10 @@ export interface Gathered {
 /** A policy that one worker accepted and all must use. */
 export interface RelayedPolicy extends Candidate {
   readonly text: string
-  /** Set if the policy is the content of the policy file: new workers read it there. */
-  readonly fromFile?: true
+  /** Set if the policy was read from its file or fetched from its URL: new workers read it themselves, and theirs may be newer. */
+  readonly fromPlace?: true
+  /** Milliseconds since 1970 when the request for it began; only of one that was fetched from its URL. */
+  readonly requestedAt?: number
 }
 
 /** An override that one worker set and all must apply; without `fields`, one that it removed. */
@@ -71,7 +88,7 @@ export interface Beginning {
   /** Replaces the policy of the file. */
   readonly policy: RelayedPolicy | undefined
   readonly overrides: readonly RelayedOverride[]
-  /** Two random numbers in [0, 1) that nobody can guess. They give all workers the same names for keys. */
+  /** Two random numbers in [0, 1) that nobody can guess. They give all workers the same pseudonyms for keys. */
   readonly names: readonly [number, number]
 }
 

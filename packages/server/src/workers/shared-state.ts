@@ -3,37 +3,51 @@ import type { Candidate } from '../policy/read-policy.ts'
 import type { RelayedOverride, RelayedPolicy, ToWorker } from './messages.ts'
 
 /**
- * Gives one worker the last policy in the order, so that all end with the same. The primary puts the policies of all workers in one
- * order. A policy of another worker that arrives before this worker's own is ordered comes earlier in that order, so it is dropped. It is
- * kept only until the own one is accepted.
+ * Keeps one worker's policy equal to that of the others. The primary puts the accepted policies of all workers in one order; each worker
+ * must end with the last. While an own policy is pending, a policy that arrives from another worker comes earlier in the order. It is
+ * dropped when the own policy is ordered, and used if the own policy is refused. Of two that were fetched from the URL, the one that was
+ * requested later counts as the last, because an answer that took long may be the older text.
  * @param send sends a policy to the primary, in the order of the calls
  * @param keeps called with the reason why this worker keeps its present policy
+ * @param firstRequestedAt milliseconds since 1970 when this worker requested the policy that it began with, if from a URL
  */
-export function relayPolicies(held: HeldPolicy, send: (policy: RelayedPolicy) => void, keeps: (error: unknown) => void) {
-  /** Own policies that are being loaded or are not ordered yet. */
+export function relayPolicies(
+  held: HeldPolicy,
+  send: (own: RelayedPolicy) => void,
+  keeps: (error: unknown) => void,
+  firstRequestedAt?: number,
+) {
+  /** Pending policies of this worker: they are being loaded, or the primary has not ordered them yet. */
   let own = 0
   let next: RelayedPolicy | undefined
   let [taking, current] = [false, '']
+  /** When the policy in use was requested, and those that the primary has not ordered yet; undefined for one that is of no URL. */
+  let requestedAt = firstRequestedAt
+  const unordered: (number | undefined)[] = []
   const takeNext = async (): Promise<void> => {
     const policy = next
     if (taking || policy === undefined || own > 0) return
     next = undefined
+    if (isLater(requestedAt, policy.requestedAt)) return
     taking = true
     try {
       if (policy.text !== current) await held.replace(policy)
       current = policy.text
+      requestedAt = policy.requestedAt
     } catch (error) {
       keeps(error)
     }
     taking = false
     await takeNext()
   }
-  const replace = async (candidate: Candidate, more: Pick<RelayedPolicy, 'fromFile'>) => {
+  const replace = async (candidate: Candidate, more: Pick<RelayedPolicy, 'fromPlace' | 'requestedAt'>) => {
     own += 1
     try {
       const policy = await held.replace(candidate)
       const { text } = candidate
       current = typeof text === 'string' ? text : Buffer.from(text).toString('utf8')
+      requestedAt = more.requestedAt
+      unordered.push(requestedAt)
       send({ ...candidate, text: current, ...more })
       return policy
     } catch (error) {
@@ -43,51 +57,63 @@ export function relayPolicies(held: HeldPolicy, send: (policy: RelayedPolicy) =>
     }
   }
   return {
-    /** Replaces the policy by one that was put to this worker, and sends it to the other workers. */
+    /** Replaces the policy by one that an administrator sent to this worker, and sends it to the other workers. */
     put: (candidate: Candidate) => replace(candidate, {}),
-    /** Loads the policy file, which every worker reads by itself. It replaces an earlier put. */
-    file: (candidate: Candidate) => replace(candidate, { fromFile: true }),
+    /** Loads the policy file, which every worker reads by itself. It also replaces a policy that an administrator sent. */
+    file: (candidate: Candidate) => replace(candidate, { fromPlace: true }),
+    /**
+     * Loads a policy that this process fetched, which every worker does by itself. A text that another worker has sent already is not
+     * loaded again, unless `always` is set: the files that it names may have changed.
+     * @param at milliseconds since 1970 when the request began
+     */
+    fetched: (candidate: Candidate, always: boolean, at: number) =>
+      candidate.text === current && !always ? Promise.resolve(held.current) : replace(candidate, { fromPlace: true, requestedAt: at }),
     /** Another worker accepted this policy. */
     relayed(policy: RelayedPolicy) {
-      next = policy
+      if (!isLater(next?.requestedAt, policy.requestedAt)) next = policy
       void takeNext()
     },
-    /** The primary has ordered the earliest unordered policy of this worker. */
+    /** The primary has put the oldest pending policy of this worker in the order. */
     ordered() {
       own -= 1
-      next = undefined
+      if (!isLater(next?.requestedAt, unordered.shift())) next = undefined
+      void takeNext()
     },
   }
 }
 
+/** Whether both are times of requests, and the first is later. */
+function isLater(one: number | undefined, other: number | undefined): boolean {
+  return one !== undefined && other !== undefined && one > other
+}
+
 /**
  * The order of the policies that workers accept: the primary's side of `relayPolicies`.
- * @param workers those that get policies
+ * @param workers the workers to which policies are sent
  * @param send sends a message to a worker, in the order of the calls
  */
 export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, message: ToWorker) => void) {
   let latest: RelayedPolicy | undefined
   return {
-    /** The policy that a new worker uses instead of the file. */
+    /** The policy that a new worker uses instead of the one that it read from the file or URL. */
     get toBegin() {
-      return latest?.fromFile === true ? undefined : latest
+      return latest?.fromPlace === true ? undefined : latest
     },
     /** Adds a policy that a worker accepted, and sends it to the other workers. */
     add(worker: W, policy: RelayedPolicy) {
       send(worker, { kind: 'ordered' })
-      // All workers read the same file, so its policy is relayed once.
-      if (isSame(policy, latest)) return
+      // All workers read the same file or URL, so its policy is relayed once.
+      const { text, filename, format } = policy
+      if (text === latest?.text && filename === latest.filename && format === latest.format) return
       latest = policy
       for (const other of workers) if (other !== worker) send(other, { kind: 'policy', policy })
     },
   }
 }
 
-function isSame(one: RelayedPolicy, other: RelayedPolicy | undefined): boolean {
-  return other !== undefined && one.text === other.text && one.filename === other.filename && one.format === other.format
-}
-
-/** The engines of the workers refuse more (400). Only overrides that several workers accept at the same instant can exceed it. */
+/**
+ * At this number ended overrides are removed. A worker refuses more (400), so only overrides that several workers accept at once exceed it.
+ */
 const MAX_OVERRIDES = 10_000
 
 /** The overrides that workers have set and not removed, for workers that begin later. */

@@ -1,9 +1,23 @@
-/** Gauges that are summed. Each worker reports the same value of the others, such as a bound or a state, so the largest is used. */
-const PARTS: ReadonlySet<string> = new Set(['sluice_keys', 'sluice_lease_tokens', 'sluice_connections'])
+type Combine = (one: number, other: number) => number
+
+const sum: Combine = (one, other) => one + other
+/** How gauges of several processes are combined. Of every other gauge, such as a bound or a breaker's state, the largest value is used. */
+const COMBINED: ReadonlyMap<string, Combine> = new Map([
+  ['sluice_lease_tokens', sum],
+  ['sluice_connections', sum],
+  ['process_resident_memory_bytes', sum],
+  ['process_open_fds', sum],
+  ['process_max_fds', sum],
+  ['nodejs_heap_size_total_bytes', sum],
+  ['nodejs_heap_size_used_bytes', sum],
+  ['nodejs_external_memory_bytes', sum],
+  // The service is as old as its oldest process.
+  ['process_start_time_seconds', Math.min],
+])
 
 interface Family {
   readonly head: string[]
-  summed: boolean
+  combine: Combine
   readonly series: Map<string, number>
 }
 
@@ -28,16 +42,16 @@ function familiesOf(texts: readonly string[]): Family[] {
   for (const line of texts.flatMap((text) => text.split('\n'))) {
     const [, what, name = ''] = /^# (HELP|TYPE) (\S+)/.exec(line) ?? []
     if (what === 'HELP') {
-      family = families.get(name) ?? { head: [line], summed: PARTS.has(name), series: new Map() }
+      family = families.get(name) ?? { head: [line], combine: COMBINED.get(name) ?? Math.max, series: new Map() }
       families.set(name, family)
     } else if (what === 'TYPE') {
       if (family?.head.length === 1) family.head.push(line)
-      if (family !== undefined && isCounted(line)) family.summed = true
+      if (family !== undefined && isCounted(line)) family.combine = sum
     } else if (line !== '' && family !== undefined) {
       const end = line.lastIndexOf(' ')
       const [series, value] = [line.slice(0, end), Number(line.slice(end + 1).replace('Inf', 'Infinity'))]
       const before = family.series.get(series)
-      family.series.set(series, before === undefined ? value : family.summed ? before + value : Math.max(before, value))
+      family.series.set(series, before === undefined ? value : family.combine(before, value))
     }
   }
   return [...families.values()]

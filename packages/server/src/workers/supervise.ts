@@ -1,34 +1,45 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { CommandFailure, EXIT } from '../cli/failure.ts'
-import type { CountRepeated } from '../cli/repeated-warnings.ts'
 import type { ListenAt } from '../http/port.ts'
+import { draining } from '../logs/draining.ts'
+import type { Log, LogEntry, Logs } from '../logs/log.ts'
+import type { CountRepeated } from '../logs/repeated-lines.ts'
+import { createStates } from '../logs/states.ts'
 import { createDoor } from './door.ts'
 import { createGathering } from './gathering.ts'
 import { randomNames, sendTo, type ToPrimary } from './messages.ts'
 import { createPolicyOrder, relayedOverrides } from './shared-state.ts'
 
-/** Milliseconds before a worker that ended is replaced; doubled for each one that ends soon after it began. */
+/**
+ * Milliseconds before a worker that ended is replaced. Each worker in a row that ends within STEADY_MS of its start doubles the pause, up
+ * to the maximum.
+ */
 const MIN_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
 /** Milliseconds that workers have to stop: up to six seconds for the port, four for responses under way, and half of one for the store. */
 const LAST_MS = 10_500
+const STOPS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Runs `count` processes of this command on one port until SIGTERM or SIGINT. It forwards these signals and SIGHUP to all of them. A
- * worker that ends is replaced. If the first one ends before it has served, the command ends with its exit code.
- * @param repeated counts events of all workers, to warn of them once
+ * Runs `count` processes of this command on one port until SIGTERM or SIGINT. At these signals it stops the workers, and it forwards SIGHUP
+ * to them. A worker that ends is replaced. If the first worker ends before it has served, the command ends with the worker's exit code.
+ * @param log writes the lines of the service, and those of its workers
+ * @param repeated counts events of all workers, and writes one line for all
+ * @param store URL of the store that the arguments name, if they name one. It reaches the workers by their environment, which only this
+ * user can read, because the arguments of a process are public
  */
-export async function supervise(count: number, at: ListenAt, repeated: CountRepeated): Promise<void> {
+export async function supervise(count: number, at: ListenAt, log: Log, repeated: CountRepeated, store: string | undefined): Promise<void> {
   let stopping = false
-  /** Workers that have the state of the others and get its changes, and those of them that answer requests. */
+  /** `begun`: workers that have got the shared state and get its changes. `serving`: those of them that answer requests. */
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
   const policies = createPolicyOrder(begun, sendTo)
   const overrides = relayedOverrides(Date.now)
   const names = randomNames()
   const door = createDoor(at)
   const gathering = createGathering(() => fleet.restarts())
+  const states = createStates(log, () => performance.now())
   const receive = (worker: Worker, message: ToPrimary): void => {
     switch (message.kind) {
       case 'beginning':
@@ -38,7 +49,7 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
         return void door.open().then((opened) => sendTo(worker, { kind: 'listening', ...opened }))
       case 'serving':
         serving.add(worker)
-        // It may have begun after the others were sent the stop.
+        // This worker may begin to serve after `stop` was sent to the others.
         return stopping ? sendTo(worker, { kind: 'stop' }) : door.add(worker)
       case 'taken':
         return door.taken(worker)
@@ -54,39 +65,68 @@ export async function supervise(count: number, at: ListenAt, repeated: CountRepe
         return gathering.reported(worker, message.id, message.report)
       case 'repeated':
         return repeated(message.what, message.times)
+      case 'state':
+        return states.changed(worker, message.change)
+      case 'line':
+        return writeLine(log, worker, message.from, message.entry)
     }
   }
   const isReplaced = (worker: Worker): boolean => {
     const served = serving.delete(worker)
     begun.delete(worker)
     gathering.ended(worker)
+    if (!stopping) states.ended(worker)
     return !stopping && (served || worker.id !== 1)
   }
-  const fleet = createFleet(receive, door.remove, isReplaced)
+  cluster.setupPrimary({ args: withoutValues(process.argv.slice(2), ['--store', '--store-file']) })
+  const environment = store === undefined ? {} : { SLUICE_STORE: store, SLUICE_STORE_FILE: '' }
+  const fleet = createFleet(environment, receive, door.remove, isReplaced, log)
   process.on('SIGHUP', () => fleet.signal('SIGHUP'))
-  const stopped = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  const stopped = Promise.race(STOPS.map((signal) => once(process, signal).then(() => signal)))
   const first = fleet.start()
   await Promise.race([servesOrFails(first), stopped])
   if (first.isConnected()) for (let more = 1; more < count; more += 1) fleet.start()
-  await stopped
+  const ended = draining(log, await stopped)
   stopping = true
   const gone = fleet.stop(serving)
-  // Clients that wait for a response make no new connection meanwhile.
+  // Paused workers answer nothing, and clients that wait for a response make no new connection while the port is being closed.
   for (const worker of serving) sendTo(worker, { kind: 'pause' })
   await door.close()
   for (const worker of serving) sendTo(worker, { kind: 'stop' })
   await gone
+  ended()
+}
+
+/** Writes a worker's line. Of what every worker reports, the oldest worker's line is written. */
+function writeLine(log: Log, { id, process: { pid = 0 } }: Worker, from: keyof Logs, [level, event, message, fields]: LogEntry): void {
+  const ids = Object.values(cluster.workers ?? {}).map((worker) => worker?.id ?? Infinity)
+  if (from === 'shared' && id > Math.min(...ids)) return
+  if (from === 'own') log(level, event, `worker ${pid}: ${message}`, { ...fields, worker: pid })
+  else log(level, event, message, fields)
+}
+
+/** Arguments without these flags and their values. */
+function withoutValues(args: readonly string[], flags: readonly string[]): string[] {
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  return args.filter((text, index) => {
+    if (index >= end) return true
+    const isValue = index > 0 && flags.includes(args[index - 1] as string)
+    return !isValue && !flags.some((flag) => text === flag || text.startsWith(`${flag}=`))
+  })
 }
 
 /**
  * The processes of a service.
- * @param isReplaced called when a worker has ended
+ * @param environment variables of the workers, in addition to those of this process
+ * @param isReplaced called when a worker has ended; returns whether another worker replaces it
  * @param closed called later, when everything that the worker sent has been received
  */
 function createFleet(
+  environment: Readonly<Record<string, string>>,
   receive: (worker: Worker, message: ToPrimary) => void,
   closed: (worker: Worker) => void,
   isReplaced: (worker: Worker) => boolean,
+  log: Log,
 ) {
   let [restarts, quickly] = [0, 0]
   let replacing = true
@@ -99,15 +139,16 @@ function createFleet(
   }
   const start = (): Worker => {
     const started = performance.now()
-    const worker = cluster.fork()
-    // A broken channel: the worker's exit follows, and is handled there.
+    const worker = cluster.fork(environment)
+    // The channel to the worker broke. The worker's exit follows, and the listener below handles it.
     worker.on('error', () => {})
     worker.once('exit', (code, by) => {
       if (!isReplaced(worker)) return
       quickly = performance.now() - started < STEADY_MS ? quickly + 1 : 1
       const pause = Math.min(MAX_PAUSE_MS, MIN_PAUSE_MS * 2 ** (quickly - 1))
       const how = by === null || by === '' ? `with ${code}` : `by ${by}`
-      process.stderr.write(`sluice: worker ${worker.process.pid} ended ${how}; another begins in ${pause / 1_000} s\n`)
+      const { pid = 0 } = worker.process
+      log('error', 'worker-ended', `worker ${pid} ended ${how}; another begins in ${pause / 1_000} s`, { worker: pid, restartInMs: pause })
       setTimeout(replace, pause)
     })
     worker.process.once('close', () => closed(worker))
@@ -118,7 +159,7 @@ function createFleet(
     restarts: () => restarts,
     start,
     signal,
-    /** Ends all but `later` at once, and kills what is left after ten seconds. Resolves when all have ended. */
+    /** Ends all workers but `later` at once, and kills those that still run after LAST_MS. Resolves when all have ended. */
     stop(later: ReadonlySet<Worker>) {
       replacing = false
       const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
@@ -129,11 +170,11 @@ function createFleet(
   }
 }
 
-/** Waits until one worker serves or fails: one worker, and not all of them, reports a port in use or an unreachable store. */
+/** Waits until the first worker serves or ends. The others start later, so that only one reports a port in use or an unreachable store. */
 function servesOrFails(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.on('message', ({ kind }: ToPrimary) => (kind === 'serving' ? resolve() : undefined))
-    // It has already printed the reason.
+    // The worker has already printed the reason.
     worker.once('exit', (code) => reject(new CommandFailure(code ?? EXIT.failed, '')))
   })
 }

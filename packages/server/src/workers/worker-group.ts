@@ -1,79 +1,67 @@
-import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
 import { failed } from '../cli/failure.ts'
-import { type Io, signalled, warningTo } from '../cli/io.ts'
-import { type CountRepeated, inBatches, repeatedWarnings } from '../cli/repeated-warnings.ts'
+import { type Io, signalled } from '../cli/io.ts'
 import type { Readiness } from '../endpoints/health.ts'
 import { type ListenAt, openPort } from '../http/port.ts'
-import type { Counted } from '../page/busiest-keys.ts'
-import type { Beginning, Gathered, Opened, Reports } from './messages.ts'
-import { randomNames, type RelayedOverride, type RelayedPolicy, type ToPrimary, type ToWorker } from './messages.ts'
+import { draining } from '../logs/draining.ts'
+import type { Log, LogEntry, Logs } from '../logs/log.ts'
+import { type CountRepeated, inBatches, repeatedLines } from '../logs/repeated-lines.ts'
+import { createStates, type StateChange } from '../logs/states.ts'
+import { randomNames, type ToPrimary, type ToWorker } from './messages.ts'
+import type { Beginning, Gathered, Opened, ReadReports, Reports } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
-export type OwnReports = { readonly [Name in keyof Reports]: () => Promise<Reports[Name]> | Reports[Name] }
-
-/** The reports of all processes of a service. */
-export interface AllReports {
-  metrics(): Promise<string> | string
-  readiness(): Promise<Readiness> | Readiness
-  top(): Promise<readonly Counted[]>
-}
-
-/** Callbacks that apply what another process of the service received. */
-export interface GroupCallbacks {
-  policy(policy: RelayedPolicy): void
-  /** The primary has ordered a policy that this process sent. */
-  ordered(): void
-  override(change: RelayedOverride): void
-  /** Holds responses from now on until the group is stopped. */
-  pause(): void
-}
+/** A change that this process must apply: another process of the service received or decided it. */
+export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'override' | 'pause' }>
 
 /** The processes of one service, from the side of one of them. */
 export interface Group {
-  /** Whether this process prints what all of them do. */
-  readonly speaks: boolean
-  /** Counts an event, of which one process warns for all. */
+  readonly logs: Logs
+  /** Reports that this process lost something or has it back. The service writes one line for all processes. */
+  readonly report: (change: StateChange) => void
+  /** Counts an event. The service writes one line for all processes. */
   readonly repeated: CountRepeated
   /** Gets the state that this process must apply before it answers requests. */
   begin(): Promise<Beginning>
   /** The reports of all processes; those of processes that do not answer within a second are missing. */
-  reports(own: OwnReports): AllReports
+  reports(own: ReadReports): ReadReports
   /**
-   * Passes the server its share of the connections of the port, once this process has joined; resolves with the port.
+   * Passes the server its share of the connections of the port, once this process has joined; resolves with the port number.
    * @throws CommandFailure exit 1 if the port cannot be opened
    */
   listen(server: Server): Promise<number>
-  /** Counts this process as serving from now on, and applies what others have received since `begin`. */
-  join(callbacks: GroupCallbacks): void
+  /** Counts this process as serving from now on. Calls `apply` with each change since `begin`. */
+  join(apply: (change: Change) => void): void
   send(message: Extract<ToPrimary, { kind: 'policy' | 'override' }>): void
-  /** Handles the signals that stop a service; resolves when this process is to stop. */
-  stopped(): Promise<void>
+  /** Handles the signals that stop a service; resolves when this process is to stop, with what to call when it has stopped. */
+  stopped(): Promise<() => void>
 }
 
 const STOPS = ['SIGTERM', 'SIGINT'] as const
 
 /** The group of a service in one process. @param served the connections that it serves */
-export function oneProcess(at: ListenAt, served: number, io: Io): Group {
+export function oneProcess(at: ListenAt, served: number, io: Io, log: Log): Group {
+  const states = createStates(log, () => performance.now())
   return {
-    speaks: true,
-    repeated: repeatedWarnings(warningTo(io), served),
+    report: (change) => states.changed(process, change),
+    logs: { shared: log, single: log, own: log },
+    repeated: repeatedLines(log, served),
     begin: async () => ({ policy: undefined, overrides: [], names: randomNames() }),
-    reports: (own) => ({ ...own, top: async () => [await own.top()] }),
+    reports: (own) => own,
     listen: (server) => openPort(server, at),
     join: () => {},
     send: () => {},
-    stopped: async () => void (await signalled(io, STOPS)),
+    stopped: async () => draining(log, await signalled(io, STOPS)),
   }
 }
 
 /** The group that this process is a worker of. */
 export function workerGroup(io: Io): Group {
-  const [begun, opened, stopped] = [later<Beginning>(), later<Opened>(), later<void>()]
+  const [begun, opened, stopped] = [later<Beginning>(), later<Opened>(), later<() => void>()]
   const gathers = createGathers()
   const early: Change[] = []
-  let [own, callbacks, server]: [OwnReports?, GroupCallbacks?, Server?] = []
+  let [own, apply, server]: [ReadReports?, ((change: Change) => void)?, Server?] = []
   const receive = (message: ToWorker, connection: unknown): void => {
     switch (message.kind) {
       case 'begin':
@@ -82,22 +70,22 @@ export function workerGroup(io: Io): Group {
         return opened.resolve(message)
       case 'connection':
         send({ kind: 'taken' })
-        // Absent if the client has already disconnected.
+        // There is no socket if the client has already disconnected.
         return connection instanceof Socket ? accept(server, connection) : undefined
       case 'report':
-        return void report(message.id, own?.[message.name])
+        return void report(message.id, own?.[message.name], message.isFirst)
       case 'gathered':
         return gathers.gathered(message.id, message)
       case 'stop':
-        return stopped.resolve()
+        return stopped.resolve(() => {})
       default:
-        return callbacks === undefined ? void early.push(message) : apply(message, callbacks)
+        return apply === undefined ? void early.push(message) : apply(message)
     }
   }
   process.on('message', receive)
   return {
-    // A worker that replaces another has a new id, so only the first worker speaks.
-    speaks: cluster.worker?.id === 1,
+    report: (change) => send({ kind: 'state', change }),
+    logs: { shared: lineTo('shared'), single: lineTo('single'), own: lineTo('own') },
     repeated: inBatches((what, times) => send({ kind: 'repeated', what, times })),
     begin() {
       send({ kind: 'beginning' })
@@ -117,33 +105,25 @@ export function workerGroup(io: Io): Group {
       return port.port
     },
     join(now) {
-      callbacks = now
-      for (const change of early.splice(0)) apply(change, now)
+      apply = now
+      for (const change of early.splice(0)) now(change)
       send({ kind: 'serving' })
     },
     send,
     stopped() {
-      // A signal may reach every process. The primary handles it: it closes the port before workers stop.
+      // A signal may reach every process, so workers ignore it. The primary closes the port, and then stops the workers by messages.
       for (const signal of STOPS) io.onSignal(signal, () => {})
       return stopped.promise
     },
   }
 }
 
-type Change = Extract<ToWorker, { kind: keyof GroupCallbacks }>
-
-function apply(change: Change, callbacks: GroupCallbacks): void {
-  if (change.kind === 'policy') callbacks.policy(change.policy)
-  else if (change.kind === 'override') callbacks.override(change.change)
-  else callbacks[change.kind]()
-}
-
-/** Sends a report. A worker that cannot make it counts as missing. */
-async function report(id: number, make: (() => unknown) | undefined): Promise<void> {
+/** Sends a report. A worker whose report fails sends none, and counts as missing. */
+async function report(id: number, make: ((isFirst: boolean) => unknown) | undefined, isFirst: boolean): Promise<void> {
   try {
-    send({ kind: 'reported', id, report: await make?.() })
+    send({ kind: 'reported', id, report: await make?.(isFirst) })
   } catch {
-    // As above.
+    // No report is sent.
   }
 }
 
@@ -160,13 +140,19 @@ function createGathers() {
     all: {
       metrics: async () => sumMetrics((await gather('metrics')).reports as string[]),
       readiness: async () => readinessOfAll(await gather('readiness')),
-      top: async () => (await gather('top')).reports as Counted[],
+      top: async () => ((await gather('top')).reports as Reports['top'][]).flat(),
+      activity: async () => ((await gather('activity')).reports as Reports['activity'][]).flat(),
     },
     gathered(id: number, gathered: Gathered) {
       waiting.get(id)?.(gathered)
       waiting.delete(id)
     },
   }
+}
+
+/** Sends lines to the primary. Of `shared` lines it writes those of one worker. */
+function lineTo(from: keyof Logs): Log {
+  return (...entry: LogEntry) => send({ kind: 'line', from, entry })
 }
 
 function send(message: ToPrimary): void {

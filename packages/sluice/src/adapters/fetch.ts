@@ -1,67 +1,114 @@
 import type { Decision } from '../decision/decision.ts'
+import { having, requireForm } from '../errors/options.ts'
 import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
-import { type GateOptions, requireHandler } from '../http/gate-options.ts'
+import { type GateOptions, requireAddress, requireHandler, requireResponse } from '../http/gate-options.ts'
+import { onAborted } from '../http/leaving.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
+import { finishedAfter } from '../http/response-end.ts'
+import { handlerOf, leftResponse } from '../http/waiting.ts'
 
-/** `Rest` is what the platform passes to a handler after the request: an environment, the connection, the server. */
-export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptions<Request> {
+/**
+ * `Rest` are the arguments that the platform passes to a handler after the request, such as an environment, the connection or the server.
+ */
+export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptions<Request, Response> {
   /**
    * The address of the peer, which a Request does not contain. It must come from the platform, never from a header: forwarding headers are
-   * read in addition if `trustedProxies` trusts the peer. Undefined: all such requests share one key. Required, unless there is a `key`.
+   * read in addition if `trustedProxies` trusts the peer. If it returns undefined for several requests, these share one key. Required, unless there is
+   * a `key`.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
-  /** Answers a refused request instead of the problem body. The limit's header fields are added to its response. */
-  readonly onDenied?: (request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>
+  /**
+   * Answers a refused request instead of the problem body. The limit's header fields are added to the response that it returns. `'wait'`:
+   * requests wait for their turn, up to `maxWaitMs`, and only those that cannot are refused. A client that leaves is noticed by the request's
+   * `signal`.
+   */
+  readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait'
 }
 
+/** Turns a request, and what the platform passes after it, into a response. */
 export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
 
+/** A rate limit for requests of the fetch API. */
 export interface FetchLimit<Rest extends readonly unknown[]> {
-  /** The handler is called only for requests that may pass. @throws LimiterError INVALID_OPTIONS if it is not a function */
+  /** Wraps a handler, which is called only for requests that may pass. @throws LimiterError INVALID_OPTIONS if it is not a function */
   wrap(handler: FetchHandler<Rest>): (request: Request, ...rest: Rest) => Promise<Response>
-  /** For a server with its own control flow: the response to a refused request, and a function that adds the header fields. */
-  check(request: Request, ...rest: Rest): Promise<{ readonly denial?: Response; applyHeaders(response: Response): Response }>
+  /**
+   * For a server with its own control flow: the response to a refused request, and a function that adds the header fields. Send what that
+   * function returns: a slot of a concurrency limit is held until its body was sent, and then `actualCost` is called.
+   */
+  check(request: Request, ...rest: Rest): Promise<FetchPassage>
+}
+
+/** What a server does with a request that it checked itself. */
+export interface FetchPassage {
+  /** The response to a refused request; absent if the request may pass. */
+  readonly denial?: Response
+  /** Adds the header fields. Send the response that it returns. */
+  applyHeaders(response: Response): Response
+  /** Gives back the slots of concurrency limits, for a request that gets no response; absent if it holds none. */
+  readonly release?: (() => void) | undefined
+}
+
+const REQUEST = having('a Request', 'clone', 'text')
+const decisions = new WeakMap<Request, Decision>()
+
+/**
+ * The decision of the last limit that this request object came to, for a handler behind `wrap` or `check`. Undefined before a limit, and if
+ * the request was skipped. A copy of the request (`new Request(request)`, `request.clone()`) has none.
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a Request
+ */
+export function decisionOf(request: Request): Decision | undefined {
+  requireForm('decisionOf', 'request', request, REQUEST)
+  return decisions.get(request)
 }
 
 const READER: RequestReader<Request> = {
   method: ({ method }) => method,
   target: ({ url }) => url,
-  // A Headers object has joined several lines of a field, so a value with a comma counts as several.
+  // A Headers object joins several lines of a field, so a value with a comma counts as several lines.
   headers: ({ headers }) => Object.fromEntries(headers),
+  onLeave: onAborted,
 }
 
 /**
- * A rate limit for servers that turn a Request into a Response. Both functions reject with what key, cost, skip, address or onDenied threw,
- * never because a store fails.
+ * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with the error of key, limit, cost, skip, address or
+ * onDenied, and never because a store fails.
  * @throws LimiterError INVALID_OPTIONS as every adapter, and without both address and key
  */
 export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOptions<Rest>): FetchLimit<Rest> {
   const gate = createGate(options, READER, 'option')
-  const { address, onDenied } = options
+  const { address } = options
+  const onDenied = handlerOf(options.onDenied)
   const applyHeaders = (response: Response, passage: Passage): Response => {
-    const into = ({ headers }: Response): void =>
-      gate.applyHeaders(
-        { getHeader: (name) => headers.get(name) ?? undefined, setHeader: (name, value) => headers.set(name, value) },
-        passage,
-      )
+    const into = ({ headers }: Response): void => {
+      const getHeader = (name: string): string | undefined => headers.get(name) ?? undefined
+      gate.applyHeaders({ getHeader, setHeader: (name, value) => headers.set(name, value) }, passage)
+    }
     try {
       into(response)
       return response
     } catch (error) {
-      // Responses of fetch are immutable, so copy them. Those of an upgrade cannot be copied and are returned unchanged.
+      // A response of `fetch` is immutable, so it is copied. The response to an upgrade cannot be copied and is returned unchanged.
       if (!(error instanceof TypeError) || response.status < 200) return response
       const copy = new Response(response.body, response)
       into(copy)
       return copy
     }
   }
-  const check: FetchLimit<Rest>['check'] = async (request, ...rest) => {
-    const passage = await gate.check(request, address?.(request, ...rest))
-    const { decision, answer } = passage
-    const bound = { applyHeaders: (response: Response) => applyHeaders(response, passage) }
-    if (decision === undefined || answer === undefined) return bound
+  const check = async (request: Request, ...rest: Rest): Promise<FetchPassage & Pick<Passage, 'settle'>> => {
+    const passage = await gate.check(request, requireAddress(address?.(request, ...rest)))
+    const { decision, answer, left, release, settle } = passage
+    const held = settle === undefined ? { release } : { release, settle }
+    const bound = { applyHeaders: (response: Response) => finishedAfter(applyHeaders(response, passage), passage, request), ...held }
+    if (left === true) return { denial: leftResponse(), ...bound }
+    if (decision === undefined) return bound
+    decisions.set(request, decision)
+    if (answer === undefined) return bound
+    release?.()
     const plain = { status: answer.problem.status, headers: { 'Content-Type': PROBLEM_TYPE } }
-    const denial = await (onDenied?.(request, decision, ...rest) ?? new Response(answer.body, plain))
+    if (onDenied === undefined) return { denial: applyHeaders(new Response(answer.body, plain), passage), ...bound }
+    const denial = await onDenied(request, decision, ...rest)
+    requireResponse('what onDenied returned', denial)
     return { denial: applyHeaders(denial, passage), ...bound }
   }
   return {
@@ -69,8 +116,17 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
     wrap(handler) {
       requireHandler('wrap', handler)
       return async (request, ...rest) => {
-        const { denial, applyHeaders: apply } = await check(request, ...rest)
-        return denial ?? apply(await handler(request, ...rest))
+        const { denial, applyHeaders: apply, release, settle } = await check(request, ...rest)
+        if (denial !== undefined) return denial
+        try {
+          const response = await handler(request, ...rest)
+          requireResponse('what the handler returned', response)
+          return apply(response)
+        } catch (error) {
+          release?.()
+          settle?.({ status: undefined, whole: true })
+          throw error
+        }
       }
     },
   }

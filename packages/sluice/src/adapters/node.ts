@@ -1,29 +1,54 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Decision } from '../decision/decision.ts'
 import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
 import type { GateOptions } from '../http/gate-options.ts'
 import type { HeaderSink } from '../http/headers.ts'
+import { type Closable, onRequestClose } from '../http/leaving.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
+import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
+import { handlerOf } from '../http/waiting.ts'
 
-/** The fields that are read of node's IncomingMessage; HTTP/2's compatibility requests have them too. */
+/** The fields that are read of node's IncomingMessage. Requests of node's HTTP/2 compatibility API have them too. */
 export interface NodeRequest {
+  /** As sent; undefined counts as GET. */
   readonly method?: string | undefined
+  /** The request target as sent. */
   readonly url?: string | undefined
+  /** Fields by lower-case name, as node joins them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Names and values alternating, as received: they show which fields stood on several lines. */
   readonly rawHeaders?: readonly string[] | undefined
-  readonly socket: { readonly remoteAddress?: string | undefined }
+  /** The connection, for the address of the peer, and to notice that a client leaves. */
+  readonly socket: { readonly remoteAddress?: string | undefined } & Closable
+  /** The stream of HTTP/2, which closes before its connection does. */
+  readonly stream?: Closable
 }
 
 /** The part of node's ServerResponse that is used. */
-export interface NodeResponse extends HeaderSink {
+export interface NodeResponse extends HeaderSink, EndingResponse {
+  /** Set for a refused request. */
   statusCode: number
+  /** Whether the response has begun. Then no field can be added. */
   readonly headersSent: boolean
+  /** Whether the response was ended. */
   readonly writableEnded?: boolean
+  /** Ends the response with this body. */
   end(body: string): unknown
 }
 
-export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request> {
-  /** Answers a refused request instead of the problem body; status and headers are already set. */
-  readonly onDenied?: (request: Request, response: Response, decision: Decision) => void | Promise<void>
+/** What a request has after a limit, for handlers: `(request: IncomingMessage & RateLimited, response) => ...`. */
+export interface RateLimited {
+  /** The decision of the last limit that this request came to. Absent before a limit, and if it was skipped. */
+  rateLimit?: Decision
+}
+
+/** Options of `rateLimit` for `node:http` and Express. */
+export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request, Response> {
+  /**
+   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, up to
+   * `maxWaitMs`, and only those that cannot are refused.
+   */
+  readonly onDenied?: ((request: Request, response: Response, decision: Decision) => void | Promise<void>) | 'wait'
 }
 
 const READER: RequestReader<NodeRequest> = {
@@ -31,6 +56,7 @@ const READER: RequestReader<NodeRequest> = {
   target: ({ url }) => url ?? '/',
   headers: ({ headers }) => headers,
   rawHeaders: ({ rawHeaders }) => rawHeaders,
+  onLeave: onRequestClose,
 }
 
 /** Shared promises, resolved once for all requests. */
@@ -38,22 +64,25 @@ const PASSED = Promise.resolve(true)
 const REFUSED = Promise.resolve(false)
 
 /**
- * A rate limit in front of a `node:http` handler. Resolves to true if the request may go on. Otherwise it has answered with a problem body:
- * 429, 400 if the target cannot be read, or 503 if the limiter could not decide. A response that was begun meanwhile is ended. Rejects with
- * what key, cost, skip or onDenied threw, without answering.
- * @param reader reads a request that a framework changed
+ * A rate limit in front of a `node:http` handler. Resolves to true if the request may go on. Otherwise it resolves to false, and has
+ * answered with a problem body: 429, 400 if the target cannot be read, or 503 if the limiter could not decide. If other code began the
+ * response meanwhile, it is only ended. Rejects with the error of key, limit, cost, skip or onDenied, without answering. Sets
+ * `request.rateLimit` to the decision.
+ * @param reader reads the fields of a request, for a framework that changes them
  */
-export function rateLimit<Request extends NodeRequest, Response extends NodeResponse>(
+export function rateLimit<Request extends NodeRequest = IncomingMessage & RateLimited, Response extends NodeResponse = ServerResponse>(
   options: NodeOptions<Request, Response>,
   reader: RequestReader<Request> = READER,
 ): (request: Request, response: Response) => Promise<boolean> {
   const gate = createGate(options, reader)
-  const { onDenied } = options
+  const onDenied = handlerOf(options.onDenied)
   const finish = (request: Request, response: Response, passage: Passage): Promise<boolean> => {
-    const { decision, answer } = passage
-    if (response.headersSent) {
-      if (answer === undefined) return PASSED
-      // The status can no longer be changed. Nobody else would end the response, so end it without waiting for whoever began it.
+    const { decision, answer, left = false } = passage
+    if (decision !== undefined) (request as RateLimited).rateLimit = decision
+    finishAtEnd(response, passage, response)
+    if (left || response.headersSent) {
+      if (!left && answer === undefined) return PASSED
+      // The response has begun, so its status can no longer be changed. It is ended here, because the code that began it may never end it.
       if (response.writableEnded !== true) response.end('')
       return REFUSED
     }
@@ -68,7 +97,8 @@ export function rateLimit<Request extends NodeRequest, Response extends NodeResp
   return (request, response) => {
     try {
       const passage = gate.check(request, request.socket.remoteAddress)
-      return passage instanceof Promise ? passage.then((one) => finish(request, response, one)) : finish(request, response, passage)
+      if (passage instanceof Promise) return passage.then((one) => finish(request, response, one))
+      return finish(request, response, passage)
     } catch (error) {
       return Promise.reject(error)
     }

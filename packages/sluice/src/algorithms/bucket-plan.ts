@@ -25,12 +25,14 @@ export interface BucketPlan {
   readonly perMicro: Span
   /** How long an empty bucket takes to fill. */
   readonly full: Span
-  /** How long before now a bucket that is full now was empty: this many whole microseconds back, then this many n-ths of one forward. */
+  /** A bucket that is full now has its `zero` this many whole microseconds before now, plus this many n-ths of a microsecond. */
   readonly emptyBefore: Span
+  /** How long before its tokens are there a call may be charged; 0 unless the call waits for them. States do not depend on it. */
+  readonly ahead: Micros
 }
 
 /**
- * The most whole `unit` spans that fit between `zero` and `time`. Estimates with doubles, then corrects the estimate by exact comparisons.
+ * How many whole `unit` spans fit between `zero` and `time`. Estimates with doubles, then corrects the estimate by exact comparisons.
  */
 export function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
   const span = time - zero
@@ -68,7 +70,7 @@ export function isLater(one: Zero, other: Zero): boolean {
   return one.zero > other.zero || (one.zero === other.zero && one.rest > other.rest)
 }
 
-/** What a bucket that is empty at this instant holds at `time`: exact m-ths of a micro-token, below 0 for a debt. */
+/** What a bucket that is empty at `zero` holds at `time`, in m-ths of a micro-token: exact, and below 0 for a debt. */
 export function levelAt({ n }: BucketPlan, { zero, rest }: Zero, time: Micros): bigint {
   return BigInt(time - zero) * BigInt(n) - BigInt(rest)
 }
@@ -78,13 +80,13 @@ export function floorDiv(a: bigint, b: bigint): bigint {
   return (a - (((a % b) + b) % b)) / b
 }
 
-export function planOf(n: number, m: Micros, burst: number): BucketPlan {
+export function planOf(n: number, m: Micros, burst: number, ahead: Micros = 0): BucketPlan {
   const tokenTime = m * MICRO
   const perToken = { micros: Math.floor(tokenTime / n), rest: tokenTime % n }
   const perMicro = { micros: Math.floor(m / n), rest: m % n }
   const full = spanOf({ n, perToken, perMicro }, burst)
   const emptyBefore = full.rest === 0 ? full : { micros: full.micros + 1, rest: n - full.rest }
-  return { n, m, burst, perToken, perMicro, full, emptyBefore }
+  return { n, m, burst, perToken, perMicro, full, emptyBefore, ahead }
 }
 
 export function samePlan(one: BucketPlan, other: BucketPlan): boolean {

@@ -2,13 +2,14 @@ import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 
-/** The most parts of a window. A remainder below this, times a million, twice, stays below 2^53. */
+/** The most parts of a window. `weighted` adds two products of a number below this and a million; the sum stays below 2^53. */
 const MAX_QUANTA = 2_147_483_648
 const MAX_PRODUCT = 4_503_599_627_370_496
 
 /**
- * ceil(previous * left / quanta), exact while whole tokens times quanta stay below 2^53. It divides the whole tokens first, then their
- * remainder together with the micro-tokens. Beyond that bound the result is above every limit of these quanta, and callers only compare it.
+ * ceil(previous * left / quanta), exact while the whole tokens of `previous` times `quanta` stay below 2^53. It divides the whole tokens
+ * first, then their remainder together with the micro-tokens. Beyond that bound the result is above every limit that may have so many
+ * quanta, and callers only compare the result with a limit.
  */
 export function weighted(previous: MicroTokens, left: number, quanta: number): MicroTokens {
   const tokens = Math.floor(previous / MICRO)
@@ -19,8 +20,8 @@ export function weighted(previous: MicroTokens, left: number, quanta: number): M
 }
 
 /**
- * Parts of a window of unknown plan: at most a million, which is exact for every limit. An incomplete part is left out. Callers round the
- * number of parts up.
+ * Divides a window whose plan is not known: into at most a million quanta, which is exact for every limit. An incomplete quantum at the
+ * window's start is left out. Callers round a number of quanta up.
  */
 export function roughly(window: Micros): { readonly quantum: Micros; readonly quanta: number } {
   let quantum = 1

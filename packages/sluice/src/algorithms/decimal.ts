@@ -1,4 +1,4 @@
-import { LimiterError } from '../errors/limiter-error.ts'
+import { type ErrorCode, LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 
 /** One token in micro-tokens, the unit of kernels. Costs, rates and bursts have at most six decimals. */
@@ -6,8 +6,8 @@ export const MICRO = 1_000_000
 
 /**
  * Converts a number or a decimal text to an exact whole number of millionths of a token. Returns undefined if the value has more than six
- * decimals, is negative, or is not finite. A double counts as a decimal of at most six places if it differs from it by no more than a few
- * roundings. So 0.1 + 0.2 is 0.3, and an explicit seventh decimal is refused.
+ * decimals, is negative, or is not finite. A double counts as the nearest number of six decimals if it differs from that by no more than a
+ * few roundings. So 0.1 + 0.2 is 0.3, and an explicit seventh decimal is refused.
  */
 export function toMicroTokens(value: number | string): number | undefined {
   if (typeof value === 'string') {
@@ -24,8 +24,19 @@ export function toMicroTokens(value: number | string): number | undefined {
   return Number.isSafeInteger(micro) && Math.abs(micro / MICRO - value) <= tolerance ? micro : undefined
 }
 
-/** Four to eight roundings of a double, relative to it; and never more than a tenth of what a seventh decimal counts. */
+/** The tolerance relative to the value (four to eight roundings of a double), and its bound: a tenth of one in the seventh decimal. */
 const [ROUNDINGS, MICRO_FRACTION] = [2 ** -50, 1e-8]
+
+/**
+ * Converts tokens of a limit to micro-tokens.
+ * @throws LimiterError with this code unless they are above 0
+ */
+export function readTokens(code: ErrorCode, value: number | string, problem: string, most: number, where = ''): number {
+  const micro = toMicroTokens(value)
+  if (micro !== undefined && micro > 0) return micro
+  const expected = `expected tokens above 0 and at most ${most}, with at most six decimals`
+  throw new LimiterError(code, `${where}${shown(value)} ${problem}: ${expected}`)
+}
 
 /** Converts micro-tokens to a decimal number of tokens, for output. */
 export function fromMicroTokens(micro: number): number {

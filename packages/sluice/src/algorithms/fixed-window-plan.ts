@@ -4,11 +4,12 @@ import { MICRO } from './decimal.ts'
 import { alignedEnd } from './window.ts'
 
 /**
- * When windows begin: at multiples of their length since 1970, at a key's first charge, or spread so that keys reset at different times.
+ * When windows begin. `clock`: at multiples of their length since 1970. `first`: at a key's first charge. `key`: spread by key, so that
+ * keys reset at different times.
  */
 export type Align = 'clock' | 'first' | 'key'
 
-/** The ramp lets through `n` micro-tokens every `m` microseconds, reduced. A `ramp` of 0 means that there is no ramp. */
+/** `ramp`: for how long the limit grows after a reset; 0 for no ramp. It grows by `n` micro-tokens every `m` microseconds, reduced. */
 export interface FixedWindowPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -35,13 +36,13 @@ export function shiftOf(window: Micros, phase: number): Micros {
   return phase * whole + quotient + Math.floor(carried / 4_294_967_296)
 }
 
-/** The most that a window may admit in all, this long after its start. */
+/** The most that a window may have admitted in all, this long after its start. */
 export function budget(plan: FixedWindowPlan, elapsed: Micros): MicroTokens {
   if (plan.ramp === 0 || elapsed >= plan.ramp) return plan.limit
   return Math.min(plan.limit, Math.max(MICRO, Math.floor((Math.max(0, elapsed) * plan.n) / plan.m)))
 }
 
-/** How long after the start of a window the ramp admits this much in all. */
+/** How long after the start of a window the ramp first admits this much in all. */
 export function rampTo(plan: FixedWindowPlan, used: MicroTokens): Micros {
   return plan.ramp === 0 || used <= MICRO ? 0 : Math.ceil((used * plan.m) / plan.n)
 }

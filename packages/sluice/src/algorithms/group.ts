@@ -1,6 +1,5 @@
 import type { Micros } from '../time/micros.ts'
-import type { AnyLimit, CallOutcome, MicroTokens, Step, View } from './algorithm.ts'
-import { allPassFrom, passesFrom, type WaitingCall } from './group-wait.ts'
+import type { AnyLimit, CallOutcome, Grant, MicroTokens, Step, View } from './algorithm.ts'
 
 /** One call as the driver sees it. Calls of one state share the `slot`, the limit and the phase. */
 export interface GroupCall {
@@ -12,17 +11,23 @@ export interface GroupCall {
 
 export interface CallResult extends View {
   readonly outcome: CallOutcome
-  /** The wait of this call by itself; 0 unless denied. */
+  /** The wait of this call by itself; 0 unless denied, or charged ahead of its tokens. */
   readonly retryAfter: Micros
-  /** Set if a block denies the call rather than the limit. */
+  /** The state after the charge, if the call was charged ahead of its tokens. */
+  readonly after?: unknown
+  /** What the group's holder got, if the call takes slots and was charged. */
+  readonly grant?: Grant
+  /** The record of a hold that is there already, and denies the call. */
+  readonly record?: unknown
+  /** Set if a block denies the call, even if the limit denies it too. */
   readonly blocked?: true
 }
 
 export interface GroupResult {
   readonly outcome: CallOutcome
   /**
-   * For a denied group: after exactly this long all its calls would pass, a microsecond earlier they would not. Absent if no instant was
-   * found.
+   * For a denied group: the least wait after which all its calls would pass; a microsecond less is not enough. Absent if no such wait was
+   * found. For a group that was charged ahead: how long until the tokens of all its calls are there; absent if they are.
    */
   readonly retryAfter?: Micros
   readonly calls: readonly CallResult[]
@@ -31,10 +36,10 @@ export interface GroupResult {
 }
 
 /**
- * The reference driver. It decides calls in order, all or nothing (law 1). It decides a call that shares a state with earlier calls with
- * their costs added. If one call fails, the driver charges nothing, writes only conversions to a changed limit (law 7), and reports
- * uncharged views. Programs replay this.
- * @param states by slot, as stored; undefined if there is none
+ * The reference driver. It decides calls in order, all or nothing (law 1). If earlier calls of the group have the same state, their costs
+ * are added to the call's own. If one call does not pass, the driver charges nothing, writes only conversions to a changed limit (law 7),
+ * and reports uncharged views. Programs repeat exactly this.
+ * @param states by slot, as stored; undefined if absent
  * @param blocks by slot: the instant until which nothing may pass, 0 if there is no block
  * @param dryRun report every view uncharged, also if the group would pass
  */
@@ -59,6 +64,7 @@ export function applyGroup(
     return step
   })
   const charged = (outcome as CallOutcome) === 'allowed'
+  if (charged) noteAll(calls, steps)
   const waiting = (outcome as CallOutcome) === 'denied' ? waitingOf(calls, adopted, blocks) : []
   const writes = new Map<number, { slot: number; limit: AnyLimit; state: unknown }>()
   const results = calls.map(({ slot, limit, phase }, index): CallResult => {
@@ -67,25 +73,81 @@ export function applyGroup(
     if (state !== undefined && state !== states[slot]) writes.set(slot, { slot, limit, state })
     const { remaining, replenishAfter, resetAfter } =
       charged && !dryRun ? step : limit.algorithm.view(limit.plan, adopted[slot], now, phase)
-    const result = { outcome: step.outcome, retryAfter: step.retryAfter, remaining, replenishAfter, resetAfter }
+    const waits = charged || step.outcome === 'denied' ? step.retryAfter : 0
+    const views = { outcome: step.outcome, retryAfter: waits, remaining, replenishAfter, resetAfter }
+    const granted = charged && !dryRun ? limit.algorithm.granted?.(limit.plan, step.state) : undefined
+    const grant = granted !== undefined && step.state === adopted[slot] ? { ...granted, again: true as const } : granted
+    const found = step.outcome === 'denied' && limit.algorithm.note !== undefined ? { ...views, record: adopted[slot] } : views
+    const result = grant !== undefined ? { ...views, grant } : charged && waits > 0 ? { ...views, after: step.state } : found
     const wait = (blocks[slot] ?? 0) - now
     if (wait <= 0 || step.outcome === 'impossible') return result
     const call = waiting[index]
-    const retryAfter = call === undefined ? Math.max(wait, step.retryAfter) : passesFrom(call, now) - now
+    const retryAfter = call === undefined ? Math.max(wait, waits) : passesFrom(call, now) - now
     return { ...result, outcome: 'denied', retryAfter, blocked: true }
   })
   const group = { outcome, calls: results, writes: [...writes.values()] }
-  if (waiting.length === 0) return group
   const longest = Math.max(...results.map(({ retryAfter }) => retryAfter))
+  if (waiting.length === 0) return charged && longest > 0 ? { ...group, retryAfter: longest } : group
   const at = waiting.length === 1 ? now + longest : allPassFrom(waiting, now + longest)
   return at === undefined ? group : { ...group, retryAfter: at - now }
 }
 
-/** The calls of a denied group as callers would repeat them later: the group charged nothing. */
+/** Lets the records of a charged group note what was charged before them. */
+function noteAll(calls: readonly GroupCall[], steps: readonly Step<unknown>[]): void {
+  for (const [index, { limit }] of calls.entries()) {
+    const { algorithm, plan } = limit
+    if (algorithm.note === undefined) continue
+    const step = steps[index] as Step<unknown>
+    const before = calls.slice(0, index).map((call, at) => ({ limit: call.limit, state: (steps[at] as Step<unknown>).state }))
+    step.state = algorithm.note(plan, step.state, before)
+  }
+}
+
+/** The calls of a denied group for the search of the wait. Their states are uncharged, because a denied group charges nothing. */
 function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blocks: readonly Micros[]): WaitingCall[] {
   const taken = adopted.map(() => 0)
   return calls.map(({ slot, limit, cost, phase }) => {
     taken[slot] = (taken[slot] as number) + cost
     return { limit, state: adopted[slot], cost: taken[slot], phase, until: blocks[slot] ?? 0 }
   })
+}
+
+/**
+ * One call of a denied group. Its state is uncharged and of the call's plan. Its cost includes those of earlier calls to the same state.
+ */
+interface WaitingCall {
+  readonly limit: AnyLimit
+  readonly state: unknown
+  readonly cost: MicroTokens
+  readonly phase: number
+  /** The instant until which a block denies the call; 0 if it is not blocked. */
+  readonly until: Micros
+}
+
+/** Ramped limits may pass in turns forever, so the search stops after this many instants and reports none. */
+const MAX_ROUNDS = 16
+
+/** The first instant from `at` on at which the call would pass by itself, if nobody else called. Its cost must be possible. */
+function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: WaitingCall, at: Micros): Micros {
+  const from = Math.max(at, until)
+  const then = state === undefined ? undefined : algorithm.adopt(plan, state, from, phase)
+  const { outcome, retryAfter } = algorithm.decide(plan, then, from, cost, phase)
+  // What passes ahead of its tokens passes.
+  return outcome === 'denied' ? from + retryAfter : from
+}
+
+/**
+ * The first instant from `at` on at which all calls would pass (law 4). Each round finds the latest instant that one of the calls needs; no
+ * earlier instant is enough. The next round checks all calls at that instant, because a ramped limit that would pass now may deny then.
+ * Returns undefined if no round found an instant, or if the instant is beyond 2^53.
+ */
+function allPassFrom(calls: readonly WaitingCall[], at: Micros): Micros | undefined {
+  let latest = at
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = latest
+    for (const call of calls) latest = Math.max(latest, passesFrom(call, before))
+    if (!Number.isSafeInteger(latest)) return undefined
+    if (latest === before) return latest
+  }
+  return undefined
 }

@@ -1,7 +1,9 @@
 import type { Micros } from '../time/micros.ts'
-import type { Algorithm, AnyLimit, CallOutcome, MicroTokens, Step, View } from './algorithm.ts'
-import { after, type BucketPlan, levelAt, normal, samePlan, spanOf } from './bucket-plan.ts'
+import type { Algorithm, AnyLimit, CallOutcome, MicroTokens, View } from './algorithm.ts'
+import { after, type BucketPlan, levelAt, normal, planOf, samePlan, spanOf } from './bucket-plan.ts'
+import { kernel } from './compiled.ts'
 import { MICRO } from './decimal.ts'
+import { settleBucket } from './settle-bucket.ts'
 import { type BucketState, timeOf, tokenBucketKernel } from './token-bucket.ts'
 
 /** Tokens leased to a holder. They have left the bucket, and the holder may spend them until the lease ends. */
@@ -14,6 +16,8 @@ export interface Lease {
   /** The first instant of store time at which none of the tokens may be spent any more. */
   readonly until: Micros
 }
+
+type Leases = readonly Lease[]
 
 /** A bucket and its leases, ordered by end, the earliest first. `leases` is absent if there are none. */
 export interface LeasedState extends BucketState {
@@ -31,18 +35,21 @@ export interface LeaseArguments {
   readonly sequence: number
   /** How long the holder may spend all tokens that it has after this request. */
   readonly life: Micros
-  /** Of the previous tokens: those that the holder still has. */
+  /** How many of the previous tokens the holder still has. */
   readonly kept: MicroTokens
-  /** Of the previous tokens: those given back unspent. Tokens that are neither kept nor returned were spent. */
+  /** How many of the previous tokens are given back unspent. Tokens that are neither kept nor returned were spent. */
   readonly returned: MicroTokens
 }
 
-/** Waits and views are those of every caller of the bucket. They hold if no lease comes back early. */
-export interface LeaseGrant extends View {
-  readonly granted: MicroTokens
-  /** If nothing was granted: the reason. `allowed` if the tokens are there but this holder gets none of them. */
+/** The wait and the view are those of every caller of the bucket, under the assumption that no lease is given back early. */
+interface LeaseView extends View {
+  /** If nothing was granted: the reason. `allowed`: the bucket has the tokens, but this holder gets none of them. */
   readonly outcome: CallOutcome
   readonly retryAfter: Micros
+}
+
+export interface LeaseGrant extends LeaseView {
+  readonly granted: MicroTokens
   readonly state: LeasedState | undefined
 }
 
@@ -50,9 +57,9 @@ export interface LeaseGrant extends View {
 export const MAX_HOLDERS = 64
 
 /**
- * Grants, renews and settles a lease. The tokens in the bucket and the leased tokens never exceed the burst. So no interval admits more
- * than burst + rate * length, whenever before its end a holder spends its tokens. Time gives nothing back: the tokens of an ended lease
- * count as spent, and so do those of a request or a reply that was lost.
+ * Grants, renews and settles a lease. The tokens in the bucket and the leased tokens together never exceed the burst. So no interval admits
+ * more than burst + rate * length, no matter when during its lease a holder spends its tokens. Time gives nothing back: the tokens of an
+ * ended lease count as spent, and so do those of a lost request or reply.
  * @param state of this plan
  */
 export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, request: LeaseArguments): LeaseGrant {
@@ -66,9 +73,9 @@ export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now
   const returned = Math.min(request.returned, had - kept)
   const others = own === undefined ? leases : leases.filter((lease) => lease !== own)
   const until = Math.max(own?.until ?? 0, time + request.life)
-  const holding = (amount: MicroTokens): readonly Lease[] =>
+  const holding = (amount: MicroTokens): Leases =>
     amount === 0 ? others : inOrder(others, { holder: request.holder, sequence: request.sequence, amount, until })
-  const bucket = before === undefined || own === undefined ? before : withReturned(plan, before, time, returned, holding(kept))
+  const bucket = before === undefined || own === undefined ? before : withReturned(before, time, returned, holding(kept))
   const full = own === undefined && others.length >= MAX_HOLDERS
   const level = full || request.want < request.cost ? 0 : levelOf(plan, bucket, time)
   const granted = level < request.cost ? 0 : Math.min(request.want, level)
@@ -89,38 +96,38 @@ export function resetLeased(state: LeasedState, now: Micros): LeasedState | unde
  * then caps the bucket at burst - leased, then calls the token bucket's kernel. Only waits are computed anew, because a cost above burst -
  * leased must wait until leases end.
  */
-export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.freeze({
+export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = kernel<BucketPlan, LeasedState>({
   ...tokenBucketKernel,
-  step: (): Step<LeasedState> => tokenBucketKernel.step(),
-  decide(
-    plan: BucketPlan,
-    state: LeasedState | undefined,
-    now: Micros,
-    cost: MicroTokens,
-    phase: number,
-    into: Step<LeasedState> = tokenBucketKernel.step(),
-  ): Step<LeasedState> {
+  decide(plan, state, now, cost, phase, into = tokenBucketKernel.step()) {
     const before = state && settled(state, now)
-    const step = tokenBucketKernel.decide(plan, before, now, cost, phase, into)
+    // A wait saves up its cost, and what is saved up may be spent at the same instant as the leased tokens.
+    const isTight = plan.ahead > 0 && cost > plan.burst - outOn(before?.leases)
+    const own = isTight ? planOf(plan.n, plan.m, plan.burst) : plan
+    const step = tokenBucketKernel.decide(own, before, now, cost, phase, into)
     const allowed = step.outcome === 'allowed'
     const next = allowed ? withLeases(step.next, before?.leases) : before
     into.state = allowed ? next : state
-    return before?.leases === undefined ? into : Object.assign(into, viewOf(plan, next, now, allowed ? undefined : cost))
+    if (before?.leases === undefined) return into
+    const { retryAfter } = into
+    Object.assign(into, viewOf(own, next, now, allowed ? undefined : cost, plan.ahead))
+    if (allowed) into.retryAfter = retryAfter
+    return into
   },
-  adopt(plan: BucketPlan, state: LeasedState, now: Micros, phase: number): LeasedState | undefined {
+  leave(plan, state, now, cost, charged) {
+    const before = state && settled(state, now)
+    const left = tokenBucketKernel.leave?.(plan, before, now, cost, charged)
+    if (state === undefined || left === before) return state
+    if (before?.leases === undefined) return left
+    const time = timeOf(state, now)
+    return left === undefined ? filled(plan, before, time) : capped(left, time, before.leases)
+  },
+  adopt(plan, state, now, phase) {
     if (samePlan(state.plan, plan)) return state
     const before = settled(state, now)
     const adopted = tokenBucketKernel.adopt(plan, before, now, phase)
     return adopted === undefined || before.leases === undefined ? adopted : capped(adopted, adopted.seen, before.leases)
   },
-  adjust(
-    plan: BucketPlan,
-    state: LeasedState | undefined,
-    now: Micros,
-    amount: MicroTokens,
-    phase: number,
-    receipt?: Micros,
-  ): LeasedState | undefined {
+  adjust(plan, state, now, amount, phase, receipt) {
     if (state?.leases === undefined) return tokenBucketKernel.adjust(plan, state, now, amount, phase, receipt)
     const before = settled(state, now)
     const adjusted = tokenBucketKernel.adjust(plan, before, now, amount, phase, receipt)
@@ -129,20 +136,21 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = Object.fre
     const time = timeOf(state, now)
     return adjusted === undefined ? filled(plan, before, time) : capped(adjusted, time, before.leases)
   },
-  view(plan: BucketPlan, state: LeasedState | undefined, now: Micros): View {
+  settle: (plan, state, now, hold) => settleBucket(leasedBucketKernel, plan, state === undefined ? state : settled(state, now), now, hold),
+  view(plan, state, now) {
     const { remaining, replenishAfter, resetAfter } = viewOf(plan, state, now)
     return { remaining, replenishAfter, resetAfter }
   },
-  expiresAt(plan: BucketPlan, state: LeasedState): Micros {
+  expiresAt(plan, state) {
     return Math.max(fitsAt(plan, state, plan.burst), state.seen + state.keepFor)
   },
   codec: {
     ...tokenBucketKernel.codec,
-    encodeState: (state: LeasedState) => [
+    encodeState: (state) => [
       ...tokenBucketKernel.codec.encodeState(state),
       ...(state.leases ?? []).flatMap(({ holder, sequence, amount, until }) => [holder, sequence, amount, until]),
     ],
-    decodeState(numbers: readonly number[], plan?: BucketPlan): LeasedState {
+    decodeState(numbers, plan) {
       const leases: Lease[] = []
       for (let at = WIDTH; at < numbers.length; at += 4) {
         const [holder = 0, sequence = 0, amount = 0, until = 0] = numbers.slice(at, at + 4)
@@ -163,7 +171,7 @@ export function leasing(limit: AnyLimit): AnyLimit {
   return limit.algorithm === tokenBucketKernel ? { ...limit, algorithm: leasedBucketKernel } : limit
 }
 
-function outOn(leases: readonly Lease[] | undefined): MicroTokens {
+function outOn(leases: Leases | undefined): MicroTokens {
   return leases === undefined ? 0 : leases.reduce((sum, { amount }) => sum + amount, 0)
 }
 
@@ -183,12 +191,13 @@ function settled(state: LeasedState, now: Micros): LeasedState {
   return withLeases(ended === leases.length ? bucket : cut(bucket, time, out), leases.slice(ended))
 }
 
-function withLeases({ zero, rest, seen, keepFor, plan }: BucketState, leases: readonly Lease[] | undefined): LeasedState {
-  return leases === undefined || leases.length === 0 ? { zero, rest, seen, keepFor, plan } : { zero, rest, seen, keepFor, plan, leases }
+function withLeases({ zero, rest, seen, keepFor, plan }: BucketState, leases: Leases | undefined): LeasedState {
+  if (leases === undefined || leases.length === 0) return { zero, rest, seen, keepFor, plan }
+  return { zero, rest, seen, keepFor, plan, leases }
 }
 
 /** Inserts the lease after those that end no later. */
-function inOrder(leases: readonly Lease[], added: Lease): readonly Lease[] {
+function inOrder(leases: Leases, added: Lease): Leases {
   const at = leases.findIndex(({ until }) => until > added.until)
   return at === -1 ? [...leases, added] : [...leases.slice(0, at), added, ...leases.slice(at)]
 }
@@ -203,7 +212,7 @@ function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
 }
 
 /** The bucket with these leases, capped at `time`. */
-function capped(bucket: BucketState, time: Micros, leases: readonly Lease[]): LeasedState {
+function capped(bucket: BucketState, time: Micros, leases: Leases): LeasedState {
   return withLeases(cut(bucket, time, outOn(leases)), leases)
 }
 
@@ -213,16 +222,11 @@ function filled(plan: BucketPlan, { keepFor, leases = [] }: LeasedState, time: M
 }
 
 /** The bucket with the returned tokens, and the leases that hold from now on. */
-function withReturned(
-  plan: BucketPlan,
-  { zero, rest, seen, keepFor }: BucketState,
-  time: Micros,
-  returned: MicroTokens,
-  leases: readonly Lease[],
-): LeasedState {
+function withReturned(bucket: BucketState, time: Micros, returned: MicroTokens, leases: Leases): LeasedState {
+  const { zero, rest, seen, plan } = bucket
   const span = spanOf(plan, returned)
-  const bucket = { ...normal(plan, zero - span.micros, rest - span.rest), seen: Math.max(seen, time), keepFor, plan }
-  return capped(bucket, time, leases)
+  const moved = normal(plan, zero - span.micros, rest - span.rest)
+  return capped({ ...bucket, ...moved, seen: Math.max(seen, time) }, time, leases)
 }
 
 /** Whole micro-tokens in the bucket. */
@@ -231,27 +235,37 @@ function levelOf(plan: BucketPlan, bucket: BucketState | undefined, time: Micros
   return Number(levelAt(plan, cut({ ...bucket, plan }, time, 0), time) / BigInt(plan.m))
 }
 
-/** As the kernel's view and, with a cost, its wait. Counted from `now`; right if no lease comes back early. */
-function viewOf(
-  plan: BucketPlan,
-  state: LeasedState | undefined,
-  now: Micros,
-  cost?: MicroTokens,
-): View & { outcome: CallOutcome; retryAfter: Micros } {
+/**
+ * The view and, with a cost, the wait, counted from `now`, under the assumption that no lease is given back early.
+ * @param ahead how long before its tokens are there the call would be charged
+ */
+function viewOf(plan: BucketPlan, state: LeasedState | undefined, now: Micros, cost?: MicroTokens, ahead: Micros = 0): LeaseView {
   const before = state && settled(state, now)
   const { remaining, ...view } = tokenBucketKernel.view(plan, before, now, 0)
-  const { outcome, retryAfter } =
-    cost === undefined ? { outcome: 'allowed' as const, retryAfter: 0 } : tokenBucketKernel.decide(plan, before, now, cost, 0)
+  const step = cost === undefined ? undefined : tokenBucketKernel.decide(plan, before, now, cost, 0)
+  const { outcome = 'allowed', retryAfter = 0 } = step ?? {}
   if (before?.leases === undefined) return { outcome, retryAfter, remaining, ...view }
   const resetAfter = fitsAt(plan, before, plan.burst) - now
   const more = (remaining + 1) * MICRO
   return {
     outcome,
-    retryAfter: outcome === 'denied' ? fitsAt(plan, before, cost ?? 0) - now : 0,
+    retryAfter: outcome === 'denied' ? Math.max(fitsAt(plan, before, cost ?? 0) - ahead, roomAt(plan, before, cost ?? 0)) - now : 0,
     remaining,
     replenishAfter: more > plan.burst ? resetAfter : fitsAt(plan, before, more) - now,
     resetAfter,
   }
+}
+
+/** The first instant at which the leased tokens leave room for this much; 0 if they do already. */
+function roomAt({ burst }: BucketPlan, { leases = [] }: LeasedState, micro: MicroTokens): Micros {
+  let out = outOn(leases)
+  let at = 0
+  for (const { amount, until } of leases) {
+    if (micro <= burst - out) break
+    at = until
+    out -= amount
+  }
+  return at
 }
 
 /** The first instant at which the bucket holds this much, if every lease lasts to its end. */

@@ -1,12 +1,12 @@
-/** Doubles in a page: twice the largest block. */
+/** How many doubles a page has: twice those of the largest block. */
 const PAGE = 65_536
-/** Doubles of an entry: its instant, and the sum up to it. */
+/** How many doubles an entry has: its instant, and the sum up to it. */
 export const ENTRY = 2
 const BYTES = 8
 
 /**
- * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and reused, so that no log is an object. A block is a
- * number: the index of its first double among all doubles.
+ * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and reused, so that no log is an object. A block is
+ * identified by a number: the index of its first double among the doubles of all pages.
  */
 export class Arena {
   /** Bytes of all blocks in use. */

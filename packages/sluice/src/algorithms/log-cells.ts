@@ -1,10 +1,10 @@
-import type { Cells } from './algorithm.ts'
+import type { CellBounds, Cells } from './algorithm.ts'
 import { Arena } from './log-arena.ts'
 import { Ring, RING_WIDTH, sizeAt } from './log-ring.ts'
 import type { LogState } from './log-state.ts'
 
-/** Keeps logs for a table: a row locates a ring of entries, and all rings share an arena of at most `maxBytes`. */
-export function logCells(maxBytes: number): Cells<LogState> {
+/** Keeps logs for a table. A row says where its ring of entries is; all rings are in one arena of at most `maxBytes`. */
+export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogState> {
   const arena = new Arena()
   const scratch = new Ring(arena)
   return {
@@ -19,7 +19,7 @@ export function logCells(maxBytes: number): Cells<LogState> {
       ring.save(cells, at)
     },
     load(_sample, cells, at, into) {
-      // A state that is read again keeps its view.
+      // A state object that is filled again keeps its `Ring`.
       const ring = into.entries instanceof Ring ? into.entries : new Ring(arena)
       ring.load(cells, at)
       into.entries = ring

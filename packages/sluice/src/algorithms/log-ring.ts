@@ -2,21 +2,21 @@ import type { Micros } from '../time/micros.ts'
 import { Arena, ENTRY } from './log-arena.ts'
 import type { Entries, LogState } from './log-state.ts'
 
-/** Sums are rebased to the first entry before they exceed the exact integers. */
+/** Above this, sums are reduced to begin at the first entry, long before they exceed the exact integers. */
 const MAX_SUM = 2 ** 51
-/** A row packs a ring's size plus one (4 bits), first entry and length (15 bits each) into one number, its shape. */
+/** A ring's shape is one number in its row: the size plus one (4 bits), the index of the first entry and the length (15 bits each). */
 const SIZES = 16
 const OFFSETS = 32_768
 
-/** Numbers in a row for a ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has none. */
+/** How many numbers a row has for its ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has no ring. */
 export const RING_WIDTH = 5
 
-/** Size of the block of the ring in a row; -1 if there is none. */
+/** The size of the block of the row's ring; -1 if the row has no ring. */
 export function sizeAt(cells: Float64Array, at: number): number {
   return ((cells[at + 1] as number) % SIZES) - 1
 }
 
-/** The entries of one log in a ring of the arena: a view that is pointed at a row, changed, and written back to it. */
+/** A view of one log's entries, which are a ring in a block of the arena. `load` points the view at a row; `save` writes it back. */
 export class Ring implements Entries {
   length = 0
   window: Micros = 0
@@ -24,12 +24,12 @@ export class Ring implements Entries {
   readonly #arena: Arena
   #block = 0
   #size = -1
-  /** Entries of the ring, less one. */
+  /** The number of entries that the block can hold, less one. */
   #mask = 0
   #page: Float64Array = NOTHING
   #start = 0
   #first = 0
-  /** Sum before the first entry. */
+  /** The sum before the first entry. */
   #before = 0
 
   constructor(arena: Arena) {
@@ -70,7 +70,7 @@ export class Ring implements Entries {
     return index < 0 ? this.#before : (this.#page[this.#offsetOf(index) + 1] as number)
   }
 
-  /** Stores the state in this ring: own entries are changed in place, others copied. */
+  /** Stores the state in this ring. Entries that are in this ring are changed in place; other entries are copied. */
   apply(state: LogState): void {
     this.window = state.window
     this.keepFor = state.keepFor

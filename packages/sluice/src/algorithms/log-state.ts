@@ -1,20 +1,21 @@
 import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 
-/** Entries of a log, oldest first. Each is an instant of a charge, later than the one before. */
+/** Entries of a log, oldest first. Each has the micro-tokens charged at one instant, which is later than that of the entry before. */
 export interface Entries {
   readonly length: number
   at(index: number): Micros
-  /** The sum of micro-tokens of all entries up to and including this one, from an arbitrary start. `through(-1)` is that start. */
+  /** Micro-tokens of all entries up to and including this one, plus an arbitrary constant: `through(-1)`. */
   through(index: number): MicroTokens
 }
 
 /**
- * A log and what one charge changes of it, so that a store can apply the charge to its own entries. First the `skip` oldest entries are
- * removed. Then `added` micro-tokens (0 for none) are added at `addedAt`. With `merges`, the newest entry moves to `addedAt` and takes
- * them; otherwise they become a new entry. `window`: the window of the plan that wrote the state. `keepFor`: the longest window of any
- * earlier plan of this state if that is longer, otherwise 0. Entries are kept that long, so that two alternating policies are both exact
- * (law 7).
+ * A log and a charge that is not applied to its entries yet, so that a store can apply the charge to entries of its own. First the `skip`
+ * oldest entries are removed. Then `added` micro-tokens (0 for none) are added at `addedAt`. With `merges`, the newest entry moves to
+ * `addedAt` and takes these micro-tokens; otherwise they become a new entry.
+ *
+ * `window`: the window of the plan that wrote the state. `keepFor`: the longest window of any earlier plan of this state if that is longer
+ * than `window`, otherwise 0. Entries are kept for `keepFor`, so that two alternating policies are both exact (law 7).
  */
 export interface LogState {
   entries: Entries

@@ -5,7 +5,14 @@ import type { Micros } from '../time/micros.ts'
 import { toMicroTokens } from './decimal.ts'
 
 /** `'10/s'`, `'100/min'`, `'10/30s'`, or tokens (at most six decimals) per duration (text, or milliseconds as a number from 1,000 on). */
-export type Rate = string | { readonly tokens: number | string; readonly per: string | number }
+export type Rate =
+  | string
+  | {
+      /** How many tokens: a number or its text, with at most six decimals. */
+      readonly tokens: number | string
+      /** In how long: a text such as `'1s'` or `'30s'`, or milliseconds as a number from 1,000 on. */
+      readonly per: string | number
+    }
 
 /** An exact fraction: `micro` millionths of a token every `per` microseconds, not reduced. */
 export interface ExactRate {

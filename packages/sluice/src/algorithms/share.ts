@@ -1,42 +1,69 @@
-import type { AlgorithmTag, AnyLimit } from './algorithm.ts'
+import type { AlgorithmTag, AnyLimit, MicroTokens } from './algorithm.ts'
 import { inexact, planOf, reduced } from './bucket-plan.ts'
 import { quantumOf } from './counter-weight.ts'
-import { fromMicroTokens, MICRO } from './decimal.ts'
+import { fromMicroTokens } from './decimal.ts'
 
-/** Computes the plan of an n-th part; undefined if whole numbers cannot represent it. Each plan comes from the tag's own algorithm. */
+/** A fraction of a limit: `units` of `of`. */
+type Fraction = readonly [units: number, of: number]
+
+/** By tag: computes the plan of a fraction; undefined if whole numbers cannot represent it. `plan` is of the tag's algorithm. */
 // oxlint-disable-next-line typescript/no-explicit-any -- as above
-const PARTS: Readonly<Record<AlgorithmTag, (plan: any, parts: number) => { plan: object; capacity: number } | undefined>> = {
-  tb({ n, m, burst }, parts) {
-    const capacity = Math.floor(burst / parts)
-    if (!Number.isSafeInteger(m * parts * MICRO)) return undefined
-    const plan = planOf(...reduced(n, m * parts), capacity)
+type PartOf = (plan: any, part: Fraction) => { plan: object; capacity: MicroTokens } | undefined
+
+const PARTS: Readonly<Record<AlgorithmTag, PartOf>> = {
+  tb({ n, m, burst }, [units, of]) {
+    const capacity = portionOf(burst, units, of)
+    if (capacity === 0 || !Number.isSafeInteger(n * units) || !Number.isSafeInteger(m * of)) return undefined
+    const plan = planOf(...reduced(n * units, m * of), capacity)
     return inexact(plan) === undefined ? { plan, capacity } : undefined
   },
-  fw(plan, parts) {
-    const limit = Math.floor(plan.limit / parts)
+  fw(plan, [units, of]) {
+    const limit = portionOf(plan.limit, units, of)
     const [n, m] = plan.ramp === 0 ? [0, 1] : reduced(limit, plan.ramp)
     return Number.isSafeInteger(limit * m) ? { plan: { ...plan, limit, n, m }, capacity: limit } : undefined
   },
-  sc(plan, parts) {
-    const limit = Math.floor(plan.limit / parts)
+  sc(plan, [units, of]) {
+    const limit = portionOf(plan.limit, units, of)
     const quantum = quantumOf(limit, plan.window)
-    return typeof quantum === 'string' ? undefined : { plan: { ...plan, limit, quantum, quanta: plan.window / quantum }, capacity: limit }
+    if (typeof quantum === 'string') return undefined
+    return { plan: { ...plan, limit, quantum, quanta: plan.window / quantum }, capacity: limit }
   },
-  sl(plan, parts) {
-    const limit = Math.floor(plan.limit / parts)
-    return { plan: { ...plan, limit, most: Math.ceil(limit / MICRO) }, capacity: limit }
+  sl(plan, [units, of]) {
+    const limit = portionOf(plan.limit, units, of)
+    return { plan: { ...plan, limit, most: Math.ceil(fromMicroTokens(limit)) }, capacity: limit }
+  },
+  cc(plan, [units, of]) {
+    const limit = portionOf(plan.limit, units, of)
+    return { plan: { ...plan, limit }, capacity: limit }
   },
 }
 
+/** `units` of `of` parts of an amount, rounded down: exact where the product of the numbers is not. */
+export function portionOf(micro: MicroTokens, units: number, of: number): MicroTokens {
+  const product = micro * units
+  return Number.isSafeInteger(product) ? Math.floor(product / of) : Number((BigInt(micro) * BigInt(units)) / BigInt(of))
+}
+
 /**
- * An equal part of a limit. Processes that have one of `parts` parts each together admit no more than the limit, exactly. The remainder of
- * the division is not granted. States of the limit or of another part carry over (law 7). Returns undefined if whole numbers cannot
- * represent the part, or if the part is 0.
+ * An equal part of a limit. If each of `parts` processes has one part, they admit no more together than the limit, exactly. The remainder
+ * of the division is not granted. States of the whole limit, or of a part of another size, are converted (law 7). Returns undefined if
+ * whole numbers cannot represent the part, or if the part is 0.
  * @param parts a whole number above 0
  */
 export function shareOf(limit: AnyLimit, parts: number): AnyLimit | undefined {
-  if (parts === 1) return limit
-  const part = PARTS[limit.algorithm.tag](limit.plan, parts)
+  return fractionOf(limit, 1, parts)
+}
+
+/**
+ * As `shareOf`: `units` of `of` equal parts.
+ * @param units a whole number above 0, at most `of`
+ */
+export function fractionOf(limit: AnyLimit, units: number, of: number): AnyLimit | undefined {
+  if (units === of) return limit
+  const partOf = (PARTS as Readonly<Partial<Record<string, PartOf>>>)[limit.algorithm.tag]
+  // The record of a hold is not a quantity.
+  if (partOf === undefined) return limit
+  const part = partOf(limit.plan, [units, of])
   if (part === undefined || part.capacity === 0) return undefined
   return Object.freeze({ ...limit, plan: Object.freeze(part.plan), capacity: fromMicroTokens(part.capacity) })
 }

@@ -1,12 +1,10 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
 import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
-import { reduced } from './bucket-plan.ts'
-import { compiled, stepOf } from './compiled.ts'
+import type { Algorithm, CompiledLimit, MicroTokens, View } from './algorithm.ts'
+import { compiled, emptyView, kernel, stepOf } from './compiled.ts'
 import { quantumOf, roughly, weighted } from './counter-weight.ts'
 import { MICRO } from './decimal.ts'
-import { alignedEnd, readWindow, refuseEndless, type WindowOptions } from './window.ts'
+import { alignedEnd, envelopeOf, readWindow, refuseEndless, type WindowOptions } from './window.ts'
 
 /** The weight of the previous window is counted in `quanta` parts of the window, each `quantum` microseconds long. */
 export interface CounterPlan {
@@ -17,8 +15,9 @@ export interface CounterPlan {
 }
 
 /**
- * What was charged in the window that ends at `end`, and in the one before it. `window` is the length of both: the plan's, or that of a
- * longer plan. `absent` is 1 if that longer plan was not called in this window yet. It is 0 if it was: then the next window is as long.
+ * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both windows: the
+ * plan's, or that of a longer plan. `absent` is 1 if the longer plan was not called in the current window yet. Otherwise it is 0, and the
+ * next window is as long.
  */
 export interface CounterState {
   end: Micros
@@ -29,14 +28,13 @@ export interface CounterState {
 }
 
 /**
- * A sliding window counter: at most `limit` tokens in the current window and the part of the previous one that a window ending now still
- * overlaps. It assumes that the previous window's tokens were taken evenly (Rate Limiting at Scale). Over every interval of length t it
- * admits at most limit + limit / window * t.
+ * A sliding window counter: at most `limit` tokens in the window that ends now, which overlaps the current window and a part of the
+ * previous one. The counter assumes that the previous window's tokens were taken evenly (Rate Limiting at Scale). Over every interval of
+ * length t it admits at most limit + limit / window * t.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */
 export function slidingWindowCounter(options: WindowOptions): CompiledLimit<CounterPlan, CounterState> {
-  refuseUnknown('slidingWindowCounter', options, ['limit', 'window'])
   const { limit, window } = readWindow('slidingWindowCounter', options)
   const days = Math.floor(LAST_INSTANT_AFTER / 2 / 86_400_000_000)
   refuseEndless(
@@ -48,120 +46,116 @@ export function slidingWindowCounter(options: WindowOptions): CompiledLimit<Coun
   if (typeof quantum === 'string') {
     throw new LimiterError('LIMIT_NOT_EXACT', `slidingWindowCounter: limit ${options.limit} in a window of ${options.window}: ${quantum}`)
   }
-  return compiled(slidingWindowCounterKernel, Object.freeze({ limit, window, quantum, quanta: window / quantum }), limit, window)
+  const plan = Object.freeze({ limit, window, quantum, quanta: window / quantum })
+  return compiled(slidingWindowCounterKernel, plan, limit, window)
 }
 
-export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = Object.freeze({
+export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = kernel({
   name: 'sliding-window-counter',
   tag: 'sc',
   step: () => stepOf<CounterState>({ end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }),
-  decide,
-  adopt,
-  adjust,
-  view(plan: CounterPlan, state: CounterState | undefined, now: Micros): View {
+  decide(plan, state, now, cost, _phase, into = slidingWindowCounterKernel.step()) {
     const at = rolled(plan.window, state, now)
-    return fillView(plan, at, share(plan, at, now), now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    const counted = share(plan, at, now)
+    into.outcome = cost > plan.limit ? 'impossible' : cost > plan.limit - at.current - counted ? 'denied' : 'allowed'
+    into.retryAfter = into.outcome === 'denied' ? fitsAt(plan, at, cost) - now : 0
+    into.state = state
+    if (into.outcome === 'allowed') {
+      at.current += cost
+      const { next } = into
+      next.end = at.end
+      next.current = at.current
+      next.previous = at.previous
+      next.window = at.window
+      next.absent = at.absent
+      into.state = next
+    }
+    return fillView(plan, at, counted, now, into)
   },
-  expiresAt: (_plan: CounterPlan, state: CounterState): Micros => state.end + (state.current > 0 ? state.window : 0),
-  envelope({ limit, window }: CounterPlan) {
-    const [n, m] = reduced(limit, window)
-    return { n, m, burst: limit }
+  /**
+   * A window that is longer than the plan's runs to its end. If the longer plan was called in it, the next window is as long. In all other
+   * cases the current window keeps its start and both windows their charges, and the window gets the plan's length (law 7).
+   */
+  adopt(plan, state, now) {
+    const { window } = plan
+    if (state.window === window) return state.absent === 0 || now >= state.end ? state : { ...state, absent: 0 }
+    if (state.window > window && now < state.end) return state
+    const { end, current, previous } = rolled(state.window, state, now)
+    if (state.window > window && state.absent === 0)
+      return previous === 0 ? undefined : { end, current, previous, window: state.window, absent: 1 }
+    const next = { end: end - state.window + window, current, previous, window, absent: 0 }
+    return now >= next.end || current + previous === 0 ? undefined : next
   },
+  /**
+   * Penalties raise the count to at most twice the limit. A refund with a receipt applies only to the window of that charge, which must be
+   * the current or the previous one. A refund without a receipt applies to the current window first.
+   */
+  adjust(plan, state, now, amount, _phase, receipt) {
+    const at = rolled(plan.window, state, now)
+    const { end, current, previous, window } = at
+    if (amount < 0) {
+      const room = 2 * plan.limit - current - share(plan, at, now)
+      return room <= 0 ? state : { ...at, current: current + Math.min(room, -amount) }
+    }
+    const start = end - window
+    if (receipt !== undefined && receipt < start - window) return state
+    const fromCurrent = receipt !== undefined && receipt < start ? 0 : Math.min(current, amount)
+    const fromPrevious = receipt !== undefined && receipt >= start ? 0 : Math.min(previous, amount - fromCurrent)
+    if (fromCurrent + fromPrevious === 0) return state
+    const next = { ...at, current: current - fromCurrent, previous: previous - fromPrevious }
+    return next.current + next.previous === 0 ? undefined : next
+  },
+  /**
+   * What was charged too much goes back to the window of the charge, and nowhere if that counts no more. What was charged too little is
+   * charged to it, or else to the current window, as far as twice the limit.
+   */
+  settle(plan, state, now, { held, actual, at }, phase) {
+    const { end, current, previous, window } = rolled(plan.window, state, now)
+    const isCurrent = at >= end - window
+    const isPrevious = !isCurrent && at >= end - 2 * window
+    if (actual < held) {
+      const back = Math.min(held - actual, isCurrent ? current : isPrevious ? previous : 0)
+      if (back === 0) return { state, charged: held }
+      return { state: slidingWindowCounterKernel.adjust(plan, state, now, back, phase, at), charged: held - back }
+    }
+    const counted = rolled(plan.window, state, now)
+    const room = 2 * plan.limit - counted.current - share(plan, counted, now)
+    const more = Math.max(0, Math.min(actual - held, room, isPrevious ? 2 * plan.limit - previous : room))
+    if (more === 0) return { state, charged: held }
+    const next = isPrevious ? { ...counted, previous: previous + more } : { ...counted, current: current + more }
+    return { state: next, charged: held + more }
+  },
+  view(plan, state, now) {
+    const at = rolled(plan.window, state, now)
+    return fillView(plan, at, share(plan, at, now), now, emptyView())
+  },
+  expiresAt: (_plan, state) => state.end + (state.current > 0 ? state.window : 0),
+  envelope: ({ limit, window }) => envelopeOf(limit, window, limit),
   codec: {
-    encodePlan: (plan: CounterPlan) => [plan.limit, plan.window, plan.quantum],
-    encodeState: (state: CounterState) => [state.end, state.current, state.previous, state.window, state.absent],
-    decodeState([end = 0, current = 0, previous = 0, window = 1, absent = 0]: readonly number[]): CounterState {
-      return { end, current, previous, window, absent }
-    },
+    encodePlan: ({ limit, window, quantum }) => [limit, window, quantum],
+    encodeState: ({ end, current, previous, window, absent }) => [end, current, previous, window, absent],
+    decodeState: ([end = 0, current = 0, previous = 0, window = 1, absent = 0]) => ({ end, current, previous, window, absent }),
   },
   cells: {
     width: 3,
-    save(state: CounterState, cells: Float64Array, at: number): void {
+    save(state, cells, at) {
       cells[at] = state.end
       cells[at + 1] = state.current
       cells[at + 2] = state.previous
     },
-    load(sample: CounterState, cells: Float64Array, at: number, into: CounterState): void {
+    load(sample, cells, at, into) {
       into.end = cells[at] as number
       into.current = cells[at + 1] as number
       into.previous = cells[at + 2] as number
       into.window = sample.window
       into.absent = sample.absent
     },
-    samePlan: (one: CounterState, other: CounterState) => one.window === other.window && one.absent === other.absent,
-    planNumbers: ({ window, absent }: CounterState) => [window, absent],
+    samePlan: (one, other) => one.window === other.window && one.absent === other.absent,
+    planNumbers: ({ window, absent }) => [window, absent],
   },
 })
 
-function decide(
-  plan: CounterPlan,
-  state: CounterState | undefined,
-  now: Micros,
-  cost: MicroTokens,
-  _phase: number,
-  into: Step<CounterState> = slidingWindowCounterKernel.step(),
-): Step<CounterState> {
-  const at = rolled(plan.window, state, now)
-  const counted = share(plan, at, now)
-  into.outcome = cost > plan.limit ? 'impossible' : cost > plan.limit - at.current - counted ? 'denied' : 'allowed'
-  into.retryAfter = into.outcome === 'denied' ? fitsAt(plan, at, cost) - now : 0
-  into.state = state
-  if (into.outcome === 'allowed') {
-    at.current += cost
-    const { next } = into
-    next.end = at.end
-    next.current = at.current
-    next.previous = at.previous
-    next.window = at.window
-    next.absent = at.absent
-    into.state = next
-  }
-  return fillView(plan, at, counted, now, into)
-}
-
-/**
- * A window longer than the plan's runs to its end. The next one is as long if the longer plan was called in it. Otherwise the current
- * window keeps its start, its charges and those before it, and gets the plan's length (law 7).
- */
-function adopt(plan: CounterPlan, state: CounterState, now: Micros): CounterState | undefined {
-  const { window } = plan
-  if (state.window === window) return state.absent === 0 || now >= state.end ? state : { ...state, absent: 0 }
-  if (state.window > window && now < state.end) return state
-  const { end, current, previous } = rolled(state.window, state, now)
-  if (state.window > window && state.absent === 0)
-    return previous === 0 ? undefined : { end, current, previous, window: state.window, absent: 1 }
-  const next = { end: end - state.window + window, current, previous, window, absent: 0 }
-  return now >= next.end || current + previous === 0 ? undefined : next
-}
-
-/**
- * Penalties raise the count to at most twice the limit. A refund applies only to the window of its receipt: the current one or the one
- * before it.
- */
-function adjust(
-  plan: CounterPlan,
-  state: CounterState | undefined,
-  now: Micros,
-  amount: MicroTokens,
-  _phase: number,
-  receipt?: Micros,
-): CounterState | undefined {
-  const at = rolled(plan.window, state, now)
-  const { end, current, previous, window } = at
-  if (amount < 0) {
-    const room = 2 * plan.limit - current - share(plan, at, now)
-    return room <= 0 ? state : { ...at, current: current + Math.min(room, -amount) }
-  }
-  const start = end - window
-  if (receipt !== undefined && receipt < start - window) return state
-  const fromCurrent = receipt !== undefined && receipt < start ? 0 : Math.min(current, amount)
-  const fromPrevious = receipt !== undefined && receipt >= start ? 0 : Math.min(previous, amount - fromCurrent)
-  if (fromCurrent + fromPrevious === 0) return state
-  const next = { ...at, current: current - fromCurrent, previous: previous - fromPrevious }
-  return next.current + next.previous === 0 ? undefined : next
-}
-
-/** The windows at this instant. At each end the current window becomes the previous one, for one window's length. */
+/** The current and the previous window at this instant. When a window ends, it becomes the previous one for the length of one window. */
 function rolled(window: Micros, state: CounterState | undefined, now: Micros): CounterState {
   const runs = state !== undefined && now < state.end
   const follows = state !== undefined && !runs && now < state.end + window
@@ -173,15 +167,15 @@ function rolled(window: Micros, state: CounterState | undefined, now: Micros): C
   return WINDOWS
 }
 
-/** Filled again by each call, so that decisions allocate nothing; nobody keeps it. */
+/** Overwritten by each call, so that decisions allocate nothing. No caller keeps it. */
 const WINDOWS: CounterState = { end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }
 
-/** How the weight of the previous window is counted: as the plan says, or roughly if the window is not the plan's. */
+/** How the weight of the previous window is counted: with the plan's quanta, or roughly if the window's length is not the plan's. */
 function partsOf(plan: CounterPlan, window: Micros): Pick<CounterPlan, 'quantum' | 'quanta'> {
   return window === plan.window ? plan : roughly(window)
 }
 
-/** What the previous window still counts. It counts in full before the current window's start (if a clock stepped back). */
+/** How much of the previous window still counts. If a clock stepped back to before the current window's start, all of it counts. */
 function share(plan: CounterPlan, { end, previous, window }: CounterState, now: Micros): MicroTokens {
   if (previous === 0) return 0
   const { quantum, quanta } = partsOf(plan, window)
@@ -189,17 +183,18 @@ function share(plan: CounterPlan, { end, previous, window }: CounterState, now: 
 }
 
 /**
- * The first instant at which a cost fits that does not fit now. It is in this window, or after its end, when this window is the previous
- * one.
+ * The first instant at which a cost fits that does not fit now. It is in this window or after this window's end, when this window has
+ * become the previous one.
  */
-function fitsAt(plan: CounterPlan, { end, current, previous, window, absent }: CounterState, cost: MicroTokens): Micros {
+function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros {
+  const { end, current, previous, window, absent } = at
   const { limit } = plan
   const { quantum, quanta } = partsOf(plan, window)
   const now = mostLeft(previous, limit - current - cost, quanta)
   if (now >= 1) return end - now * quantum
   if (window > plan.window && absent === 0) {
     const next = mostLeft(current, limit - cost, quanta)
-    // The parts of a longer plan's window may not fill it. They leave a gap at its start.
+    // The quanta of a longer plan's window may not fill the window. They leave a gap at its start.
     return next === quanta ? end : end + window - next * quantum
   }
   const then = mostLeft(current, limit - cost, plan.quanta)
@@ -207,8 +202,8 @@ function fitsAt(plan: CounterPlan, { end, current, previous, window, absent }: C
 }
 
 /**
- * The most quanta to come at which this much of the previous window fits; -1 if none. Estimates with doubles, then corrects the estimate by
- * exact comparisons.
+ * The most quanta left of the current window with which the share of `previous` fits into `room`; -1 if nothing fits. Estimates with
+ * doubles, then corrects the estimate by exact comparisons.
  */
 function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): number {
   if (room < 0) return -1

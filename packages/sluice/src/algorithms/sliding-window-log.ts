@@ -1,19 +1,17 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown } from '../errors/options.ts'
 import type { Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
-import { reduced } from './bucket-plan.ts'
-import { compiled, stepOf } from './compiled.ts'
+import type { Algorithm, CompiledLimit, MicroTokens, View } from './algorithm.ts'
+import { compiled, emptyView, kernel, stepOf } from './compiled.ts'
 import { MICRO } from './decimal.ts'
 import { logCells } from './log-cells.ts'
-import { arrayEntries, type Entries, entryPairs, firstAfter, firstThrough, type LogState, newestOf, settled, stateOf } from './log-state.ts'
-import { readWindow, type WindowOptions } from './window.ts'
+import { entryPairs, firstAfter, firstThrough, type LogState, newestOf, settled, stateOf } from './log-state.ts'
+import { envelopeOf, readWindow, type WindowOptions } from './window.ts'
 
 /** The largest limit in tokens. It is bounded because a log remembers every charge. */
 const MAX_ENTRIES = 10_000
 
 /**
- * `most`: how many entries the log keeps. More would be needed only if charges are below one token; the newest entry then takes them in.
+ * `most`: the most entries that the log keeps. Only charges below one token can need more; the newest entry then takes in further charges.
  */
 export interface LogPlan {
   readonly limit: MicroTokens
@@ -27,84 +25,131 @@ export interface LogPlan {
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 10,000 tokens), INVALID_DURATION
  */
 export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan, LogState> {
-  refuseUnknown('slidingWindowLog', options, ['limit', 'window'])
   const { limit, window } = readWindow('slidingWindowLog', options)
   if (limit > MAX_ENTRIES * MICRO) {
     const instead = 'it keeps an entry for each charge; a slidingWindowCounter carries more'
     throw new LimiterError('INVALID_LIMIT', `slidingWindowLog: limit is ${options.limit}, the largest is ${MAX_ENTRIES}: ${instead}`)
   }
-  return compiled(slidingWindowLogKernel, Object.freeze({ limit, window, most: Math.ceil(limit / MICRO) }), limit, window)
+  const plan = Object.freeze({ limit, window, most: Math.ceil(limit / MICRO) })
+  return compiled(slidingWindowLogKernel, plan, limit, window)
 }
 
-const NONE: LogState = Object.freeze({ entries: arrayEntries([]), skip: 0, addedAt: 0, added: 0, merges: false, window: 1, keepFor: 0 })
+const NONE: LogState = Object.freeze(stateOf([], 1, 0))
 
-export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = Object.freeze({
+export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
   name: 'sliding-window-log',
   tag: 'sl',
   step: () => stepOf<LogState>({ ...NONE }),
-  decide,
-  adopt,
-  adjust,
-  view(plan: LogPlan, stored: LogState | undefined, now: Micros): View {
+  decide(plan, stored, now, cost, _phase, into = slidingWindowLogKernel.step()) {
+    // Only peeks and the reference driver pass a state whose charge is not applied yet. Stores apply each charge to their own entries.
     const state = stored === undefined ? NONE : settled(stored)
-    const { entries } = state
-    const newest = newestOf(state)
-    const first = firstAfter(entries, Math.max(now, newest) - plan.window, state.skip)
-    const used = entries.through(entries.length - 1) - entries.through(first - 1)
-    return fillView(plan, entries, first, entries.length, newest, used, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    const part = partNow(plan, state, now)
+    if (cost <= plan.limit - part.used) {
+      part.newest = part.newest > now ? part.newest : now
+      charge(plan, state, part.first, part.newest, cost, into.next)
+      part.used += cost
+      if (into.next.merges) part.last -= 1
+      into.outcome = 'allowed'
+      into.retryAfter = 0
+      into.state = into.next
+    } else {
+      const possible = cost <= plan.limit
+      into.outcome = possible ? 'denied' : 'impossible'
+      into.retryAfter = possible ? fitsAt(plan, state, part, cost) - now : 0
+      into.state = stored
+    }
+    return fillView(plan, state, part, now, into)
   },
-  expiresAt: (_plan: LogPlan, state: LogState): Micros => newestOf(state) + Math.max(state.window, state.keepFor),
-  envelope({ limit, window }: LogPlan) {
-    const [n, m] = reduced(limit, window)
-    return { n, m, burst: limit }
+  /** Keeps all entries. `keepFor` remembers how long they are needed, so the log is exact under each of the plans (law 7). */
+  adopt(plan, state, now) {
+    if (state.window === plan.window) return state
+    const keepFor = Math.max(state.window, state.keepFor)
+    if (newestOf(state) + keepFor <= now) return undefined
+    return { ...state, window: plan.window, keepFor: keepFor > plan.window ? keepFor : 0 }
   },
+  /**
+   * A penalty is charged now, and raises the count to at most twice the limit. A refund is taken from the entry of its receipt and later
+   * entries, or without a receipt from the newest entries. Entries that have left the window give nothing back.
+   */
+  adjust(plan, stored, now, amount, _phase, receipt) {
+    const state = stored === undefined ? NONE : settled(stored)
+    const { first, newest, used } = partNow(plan, state, now)
+    const time = Math.max(now, newest)
+    if (amount < 0) {
+      const added = Math.min(-amount, 2 * plan.limit - used)
+      if (added <= 0) return stored
+      const next = { ...NONE }
+      charge(plan, state, first, time, added, next)
+      return next
+    }
+    const pairs = entryPairs(state)
+    let left = amount
+    const take = (index: number): void => {
+      const part = Math.min(left, pairs[2 * index + 1] as number)
+      pairs[2 * index + 1] = (pairs[2 * index + 1] as number) - part
+      left -= part
+    }
+    const [from, count] = [first - state.skip, pairs.length / 2]
+    if (receipt === undefined) for (let index = count - 1; index >= from; index -= 1) take(index)
+    else if (receipt > time - plan.window) {
+      for (let index = firstAfter(state.entries, receipt - 1, first) - state.skip; index < count; index += 1) take(index)
+    }
+    if (left === amount) return stored
+    // An entry of which nothing is left is removed: both its numbers, the instant and the amount.
+    const rest = pairs.filter((_, index) => pairs[index | 1] !== 0)
+    return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
+  },
+  /**
+   * Changes the entry of the charge, or one after it that took that one in. If the charge has left the window, nothing is given back, and
+   * what was charged too little is charged now, as far as twice the limit.
+   */
+  settle(plan, stored, now, { held, actual, at }, phase) {
+    if (actual < held) {
+      const state = slidingWindowLogKernel.adjust(plan, stored, now, held - actual, phase, at)
+      return { state, charged: held - sumOf(stored) + sumOf(state) }
+    }
+    const used = stored === undefined ? 0 : partNow(plan, settled(stored), now).used
+    const more = Math.max(0, Math.min(actual - held, 2 * plan.limit - used))
+    if (more === 0) return { state: stored, charged: held }
+    const state = stored === undefined ? NONE : settled(stored)
+    const { first, newest } = partNow(plan, state, now)
+    const index = firstAfter(state.entries, at - 1, first) - state.skip
+    const pairs = entryPairs(state)
+    if (at <= Math.max(now, newest) - plan.window || 2 * index >= pairs.length)
+      return { state: slidingWindowLogKernel.adjust(plan, stored, now, -more, phase), charged: held + more }
+    pairs[2 * index + 1] = (pairs[2 * index + 1] as number) + more
+    return { state: stateOf(pairs, state.window, state.keepFor), charged: held + more }
+  },
+  view(plan, stored, now) {
+    const state = stored === undefined ? NONE : settled(stored)
+    return fillView(plan, state, partNow(plan, state, now), now, emptyView())
+  },
+  expiresAt: (_plan, state) => newestOf(state) + Math.max(state.window, state.keepFor),
+  envelope: ({ limit, window }) => envelopeOf(limit, window, limit),
   codec: {
-    encodePlan: (plan: LogPlan) => [plan.limit, plan.window],
-    encodeState: (state: LogState) => [state.window, state.keepFor, ...entryPairs(state)],
-    decodeState: ([window = 1, keepFor = 0, ...pairs]: readonly number[]): LogState => stateOf(pairs, window, keepFor),
+    encodePlan: ({ limit, window }) => [limit, window],
+    encodeState: (state) => [state.window, state.keepFor, ...entryPairs(state)],
+    decodeState: ([window = 1, keepFor = 0, ...pairs]) => stateOf(pairs, window, keepFor),
   },
   cells: 'log',
   logCells,
 })
 
-function decide(
-  plan: LogPlan,
-  stored: LogState | undefined,
-  now: Micros,
-  cost: MicroTokens,
-  _phase: number,
-  into: Step<LogState> = slidingWindowLogKernel.step(),
-): Step<LogState> {
-  // Only peeks and the reference implementation pass a state with a charge to apply. Stores apply it to their own entries first.
-  const state = stored === undefined ? NONE : settled(stored)
-  const { entries } = state
-  const newest = newestOf(state)
-  const time = newest > now ? newest : now
-  const first = firstAfter(entries, time - plan.window, state.skip)
-  const used = entries.through(entries.length - 1) - entries.through(first - 1)
-  if (cost <= plan.limit - used) {
-    charge(plan, state, first, time, cost, into.next)
-    into.outcome = 'allowed'
-    into.retryAfter = 0
-    into.state = into.next
-    return fillView(plan, entries, first, into.next.merges ? entries.length - 1 : entries.length, time, used + cost, now, into)
-  }
-  const possible = cost <= plan.limit
-  into.outcome = possible ? 'denied' : 'impossible'
-  into.retryAfter = possible ? fitsAt(plan, entries, first, entries.length, time, used, cost) - now : 0
-  into.state = stored
-  return fillView(plan, entries, first, entries.length, newest, used, now, into)
+/** Micro-tokens of all entries that the log keeps. */
+function sumOf(state: LogState | undefined): MicroTokens {
+  return state === undefined ? 0 : entryPairs(settled(state)).reduce((sum, number, index) => (index % 2 === 0 ? sum : sum + number), 0)
 }
 
-/** Writes the state with a charge to apply. It skips entries that no plan of this state needs any more. */
-function charge(plan: LogPlan, { entries, skip, keepFor }: LogState, first: number, time: Micros, cost: MicroTokens, into: LogState): void {
+/** Writes the state, with the charge not applied to the entries yet, to `into`. Skips entries that no plan of this state needs any more. */
+function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cost: MicroTokens, into: LogState): void {
+  const { entries, skip, keepFor } = state
   const { length } = entries
   let from = keepFor > 0 ? firstAfter(entries, time - keepFor, skip) : first
   const kept = length - from
   let merges = kept > 0 && entries.at(length - 1) === time
   if (!merges && kept >= (keepFor > 0 ? MAX_ENTRIES : plan.most)) {
-    // Entries kept only for another plan make room first. Otherwise charges are below one token: the newest entry moves to `time`, which
-    // only denies more.
+    // The log is full. An entry that is kept only for another plan is dropped. Without such an entry, charges are below one token. The
+    // newest entry then takes in this charge and moves to `time`, which can only deny more.
     if (from < first) from += 1
     else merges = true
   }
@@ -117,86 +162,38 @@ function charge(plan: LogPlan, { entries, skip, keepFor }: LogState, first: numb
   into.keepFor = kept > 0 ? keepFor : 0
 }
 
-/** Keeps all entries. `keepFor` remembers how long they are needed, so the log is exact under each of the plans (law 7). */
-function adopt(plan: LogPlan, state: LogState, now: Micros): LogState | undefined {
-  if (state.window === plan.window) return state
-  const keepFor = Math.max(state.window, state.keepFor)
-  if (newestOf(state) + keepFor <= now) return undefined
-  return { ...state, window: plan.window, keepFor: keepFor > plan.window ? keepFor : 0 }
+/** The entries in the window that ends now, from `first` on; `used` is their sum. Entries from `last` on count as charged at `newest`. */
+interface LogPart {
+  first: number
+  last: number
+  newest: Micros
+  used: MicroTokens
 }
 
-/**
- * Charges penalties now, up to twice the limit. Takes a refund from the entry of its receipt and later ones, or without a receipt from the
- * newest ones. Entries that have left the window give nothing back.
- */
-function adjust(
-  plan: LogPlan,
-  stored: LogState | undefined,
-  now: Micros,
-  amount: MicroTokens,
-  _phase: number,
-  receipt?: Micros,
-): LogState | undefined {
-  const state = stored === undefined ? NONE : settled(stored)
+/** Overwritten by each call, so that decisions allocate nothing. No caller keeps it. */
+const PART: LogPart = { first: 0, last: 0, newest: 0.5, used: 0.5 }
+
+function partNow(plan: LogPlan, state: LogState, now: Micros): LogPart {
   const { entries } = state
-  const time = Math.max(now, newestOf(state))
-  const first = firstAfter(entries, time - plan.window, state.skip)
-  if (amount < 0) {
-    const used = entries.through(entries.length - 1) - entries.through(first - 1)
-    const added = Math.min(-amount, 2 * plan.limit - used)
-    if (added <= 0) return stored
-    const next = { ...NONE }
-    charge(plan, state, first, time, added, next)
-    return next
-  }
-  const pairs = entryPairs(state)
-  let left = amount
-  const take = (index: number): void => {
-    const part = Math.min(left, pairs[2 * index + 1] as number)
-    pairs[2 * index + 1] = (pairs[2 * index + 1] as number) - part
-    left -= part
-  }
-  const [from, count] = [first - state.skip, pairs.length / 2]
-  if (receipt === undefined) for (let index = count - 1; index >= from; index -= 1) take(index)
-  else if (receipt > time - plan.window) {
-    for (let index = firstAfter(entries, receipt - 1, first) - state.skip; index < count; index += 1) take(index)
-  }
-  if (left === amount) return stored
-  const rest = pairs.flatMap((number, index) => (index % 2 === 0 && pairs[index + 1] !== 0 ? [number, pairs[index + 1] as number] : []))
-  return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
+  PART.newest = newestOf(state)
+  PART.first = firstAfter(entries, Math.max(now, PART.newest) - plan.window, state.skip)
+  PART.last = entries.length
+  PART.used = entries.through(entries.length - 1) - entries.through(PART.first - 1)
+  return PART
 }
 
-/**
- * The first instant at which a cost fits that does not fit now: when enough of the entries have left the window.
- * @param last entries from this index on count as charged at `newest`
- */
-function fitsAt(
-  plan: LogPlan,
-  entries: Entries,
-  first: number,
-  last: number,
-  newest: Micros,
-  used: MicroTokens,
-  cost: MicroTokens,
-): Micros {
+/** The first instant at which a cost fits that does not fit now: when enough of the entries have left the window. */
+function fitsAt(plan: LogPlan, { entries }: LogState, part: LogPart, cost: MicroTokens): Micros {
+  const { first, last, newest, used } = part
   const index = firstThrough(entries, entries.through(first - 1) + used + cost - plan.limit, first)
   return (index < last ? entries.at(index) : newest) + plan.window
 }
 
-function fillView<V extends View>(
-  plan: LogPlan,
-  entries: Entries,
-  first: number,
-  last: number,
-  newest: Micros,
-  used: MicroTokens,
-  now: Micros,
-  into: V,
-): V {
-  const remaining = Math.floor(Math.max(0, plan.limit - used) / MICRO)
+function fillView<V extends View>(plan: LogPlan, state: LogState, part: LogPart, now: Micros, into: V): V {
+  const remaining = Math.floor(Math.max(0, plan.limit - part.used) / MICRO)
   const more = (remaining + 1) * MICRO
   into.remaining = remaining
-  into.resetAfter = used > 0 ? newest + plan.window - now : 0
-  into.replenishAfter = more > plan.limit ? into.resetAfter : fitsAt(plan, entries, first, last, newest, used, more) - now
+  into.resetAfter = part.used > 0 ? part.newest + plan.window - now : 0
+  into.replenishAfter = more > plan.limit ? into.resetAfter : fitsAt(plan, state, part, more) - now
   return into
 }

@@ -1,7 +1,7 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown, shown } from '../errors/options.ts'
+import { refuseUnknown } from '../errors/options.ts'
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
-import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
+import type { Algorithm, CompiledLimit, View } from './algorithm.ts'
 import {
   affordable,
   after,
@@ -17,14 +17,16 @@ import {
   spanOf,
   type Zero,
 } from './bucket-plan.ts'
-import { compiled, stepOf } from './compiled.ts'
-import { MICRO, toMicroTokens } from './decimal.ts'
+import { compiled, emptyView, kernel, stepOf } from './compiled.ts'
+import { MICRO, readTokens } from './decimal.ts'
 import { parseRate, type Rate } from './rate.ts'
+import { settleBucket } from './settle-bucket.ts'
 
 /**
- * `zero`: the instant at which the bucket was last empty; `rest`: n-ths of a microsecond after it. `seen`: the latest time of a charged
- * call; earlier times are not believed (law 3). `keepFor`: the longest time that any earlier plan of this state needed to fill. The state
- * is kept that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`: the plan that wrote the state.
+ * The bucket was last empty at `zero`, in whole microseconds, plus `rest` n-ths of a microsecond; n is the plan's. `seen`: the latest time
+ * at which the state was written; no decision uses an earlier time (law 3). `keepFor`: the longest time that any earlier plan of this state
+ * needs to fill a bucket. The state is kept that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`: the plan
+ * that wrote the state.
  */
 export interface BucketState {
   zero: Micros
@@ -34,8 +36,12 @@ export interface BucketState {
   plan: BucketPlan
 }
 
+/** The most tokens whose micro-tokens are a safe integer. */
+const MAX_BURST = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
+
 /** Options of a token bucket. */
 export interface TokenBucketOptions {
+  /** Refill, such as `'10/s'`, `'100/min'` or `{ tokens: 10, per: '30s' }`; tokens with at most six decimals. */
   readonly rate: Rate
   /** The most tokens that the bucket holds; at most six decimals. */
   readonly burst: number | string
@@ -50,13 +56,7 @@ export interface TokenBucketOptions {
 export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPlan, BucketState> {
   refuseUnknown('tokenBucket', options, ['rate', 'burst'])
   const { micro, per } = parseRate(options.rate)
-  const burst = toMicroTokens(options.burst)
-  if (burst === undefined || burst === 0) {
-    throw new LimiterError(
-      'INVALID_BURST',
-      `${shown(options.burst)} is not a burst: expected tokens above 0 and at most 9007199254, with at most six decimals`,
-    )
-  }
+  const burst = readTokens('INVALID_BURST', options.burst, 'is not a burst', MAX_BURST)
   const plan = planOf(...reduced(micro, per), burst)
   const problem = inexact(plan)
   if (problem !== undefined) {
@@ -68,135 +68,161 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
 /** A placeholder plan, for a step whose state was not written yet. */
 const NOTHING: BucketPlan = planOf(1, 1, 1)
 
-export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = Object.freeze({
+export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   name: 'token-bucket',
   tag: 'tb',
   step: () => stepOf<BucketState>({ zero: 0.5, rest: 0, seen: 0.5, keepFor: 0, plan: NOTHING }),
-  decide,
-  adopt,
-  adjust,
-  view(plan: BucketPlan, state: BucketState | undefined, now: Micros): View {
+  decide(plan, state, now, cost, _phase, into = tokenBucketKernel.step()) {
+    // As `filled` and `spanOf`, without allocating objects: every request comes here.
+    const time = state !== undefined && state.seen > now ? state.seen : now
+    let zero = time - plan.emptyBefore.micros
+    let { rest } = plan.emptyBefore
+    let keepFor = 0
+    if (state !== undefined) {
+      if (state.zero > zero || (state.zero === zero && state.rest > rest)) {
+        zero = state.zero
+        rest = state.rest
+        keepFor = state.keepFor
+      } else if (state.keepFor > 0) keepFor = time < state.seen + state.keepFor ? state.keepFor : 0
+    }
+    const tokens = cost === MICRO ? 1 : Math.floor(cost / MICRO)
+    const parts = cost - tokens * MICRO
+    let movedZero = zero + tokens * plan.perToken.micros + parts * plan.perMicro.micros
+    let movedRest = rest + tokens * plan.perToken.rest + parts * plan.perMicro.rest
+    if (movedRest >= plan.n) {
+      const carry = Math.floor(movedRest / plan.n)
+      movedZero += carry
+      movedRest -= carry * plan.n
+    }
+    const latest = time + plan.ahead
+    if (cost > plan.burst || movedZero > latest || (movedZero === latest && movedRest > 0)) {
+      const possible = cost <= plan.burst
+      into.outcome = possible ? 'denied' : 'impossible'
+      // The wait is counted from `now`, even if `now` is before `seen`. The wait is then longer.
+      into.retryAfter = possible ? movedZero - plan.ahead - now + (movedRest > 0 ? 1 : 0) : 0
+      into.state = state
+      fillView(plan, zero, rest, time, now, into)
+      return into
+    }
+    const { next } = into
+    next.zero = movedZero
+    next.rest = movedRest
+    next.seen = time
+    next.keepFor = keepFor
+    next.plan = plan
+    into.outcome = 'allowed'
+    into.retryAfter = plan.ahead === 0 ? 0 : Math.max(0, movedZero - now + (movedRest > 0 ? 1 : 0))
+    into.state = next
+    fillView(plan, movedZero, movedRest, time, now, into)
+    return into
+  },
+  ahead: ({ n, m, burst }, most) => planOf(n, m, burst, most),
+  /**
+   * What others charged since is `zero` now less `zero` after the own charge (as a reservation of Go's x/time/rate is cancelled); a penalty
+   * counts as a charge. Nothing is given back once the turn has come, after a change of the limit, and if `zero` moved back since, by a
+   * refund or a reset.
+   */
+  leave(plan, state, now, cost, charged) {
+    const time = timeOf(state, now)
+    if (state === undefined || state.keepFor !== charged.keepFor || !samePlan(state.plan, plan) || !samePlan(charged.plan, plan))
+      return state
+    if (!isLater(charged, { zero: time, rest: 0 }) || isLater(charged, state)) return state
+    const span = spanOf(plan, cost)
+    const back = normal(plan, charged.zero + span.micros - state.zero, charged.rest + span.rest - state.rest)
+    if (back.zero < 0 || (back.zero === 0 && back.rest === 0)) return state
+    const next = { ...normal(plan, state.zero - back.zero, state.rest - back.rest), seen: time, keepFor: state.keepFor, plan }
+    return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
+  },
+  /**
+   * Converts the tokens that the old plan would have left, capped at the new burst, to a `zero` of the new plan. `zero` is rounded up by
+   * less than an n-th of a microsecond (law 7). A debt carries over in full, even if it exceeds the new burst.
+   */
+  adopt(plan, state, now) {
+    const old = state.plan
+    if (samePlan(old, plan)) return state
+    const time = timeOf(state, now)
+    if (tokenBucketKernel.expiresAt(old, state) <= time) return undefined
+    const level = floorDiv(levelAt(old, filled(old, state, time), time) * BigInt(plan.m), BigInt(old.m))
+    return bucketWith(plan, level, time, Math.max(state.keepFor, old.emptyBefore.micros))
+  },
+  /**
+   * Moves `zero` back for a refund, forward for a penalty. A penalty leaves the bucket at most one burst below empty; a bucket that a
+   * changed limit left lower stays as it is. A charge that is older than the bucket's time to fill is refilled already, so its refund gives
+   * nothing.
+   */
+  adjust(plan, state, now, amount, _phase, receipt) {
+    const time = timeOf(state, now)
+    if (amount > 0 && receipt !== undefined && receipt <= time - plan.emptyBefore.micros) return state
+    const { keepFor, ...before } = filled(plan, state, time)
+    const span = spanOf(plan, Math.min(Math.abs(amount), 2 * plan.burst))
+    const sign = amount < 0 ? 1 : -1
+    let moved = normal(plan, before.zero + sign * span.micros, before.rest + sign * span.rest)
+    if (amount < 0) {
+      const lowest = bounded(plan, { zero: time + plan.full.micros, rest: plan.full.rest }, time)
+      const deepest = isLater(before, lowest) ? before : lowest
+      if (isLater(moved, deepest)) moved = deepest
+    }
+    const next = { ...moved, seen: time, keepFor, plan }
+    return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
+  },
+  settle: (plan, state, now, hold) => settleBucket(tokenBucketKernel, plan, state, now, hold),
+  markOf: ({ zero }) => zero,
+  view(plan, state, now) {
     const time = timeOf(state, now)
     const { zero, rest } = filled(plan, state, time)
-    return fillView(plan, zero, rest, time, now, { remaining: 0, replenishAfter: 0, resetAfter: 0 })
+    return fillView(plan, zero, rest, time, now, emptyView())
   },
-  expiresAt(plan: BucketPlan, state: BucketState): Micros {
+  expiresAt(plan, state) {
     const fresh = after(plan, plan.full, state.zero, state.rest, 1)
     return state.keepFor > 0 ? Math.max(fresh, state.seen + state.keepFor) : fresh
   },
-  envelope: ({ n, m, burst }: BucketPlan) => ({ n, m, burst }),
+  envelope: ({ n, m, burst }) => ({ n, m, burst }),
   codec: {
-    encodePlan: (plan: BucketPlan) => [plan.n, plan.m, plan.burst],
-    encodeState: (s: BucketState) => [s.zero, s.rest, s.seen, s.keepFor, s.plan.n, s.plan.m, s.plan.burst],
-    decodeState([zero = 0, rest = 0, seen = 0, keepFor = 0, n = 1, m = 1, burst = 1]: readonly number[], known?: BucketPlan): BucketState {
+    encodePlan: (plan) => [plan.n, plan.m, plan.burst],
+    encodeState: (s) => [s.zero, s.rest, s.seen, s.keepFor, s.plan.n, s.plan.m, s.plan.burst],
+    decodeState([zero = 0, rest = 0, seen = 0, keepFor = 0, n = 1, m = 1, burst = 1], known) {
       const same = known?.n === n && known.m === m && known.burst === burst
       return { zero, rest, seen, keepFor, plan: same ? known : planOf(n, m, burst) }
     },
   },
   cells: {
     width: 3,
-    save(state: BucketState, cells: Float64Array, at: number): void {
+    save(state, cells, at) {
       cells[at] = state.zero
       cells[at + 1] = state.rest
       cells[at + 2] = state.seen
     },
-    load(sample: BucketState, cells: Float64Array, at: number, into: BucketState): void {
+    load(sample, cells, at, into) {
       into.zero = cells[at] as number
       into.rest = cells[at + 1] as number
       into.seen = cells[at + 2] as number
       into.keepFor = sample.keepFor
       into.plan = sample.plan
     },
-    samePlan: (one: BucketState, other: BucketState) => one.keepFor === other.keepFor && samePlan(one.plan, other.plan),
-    planNumbers: ({ keepFor, plan }: BucketState) => [keepFor, plan.n, plan.m, plan.burst],
+    samePlan: (one, other) => one.keepFor === other.keepFor && samePlan(one.plan, other.plan),
+    planNumbers: ({ keepFor, plan }) => [keepFor, plan.n, plan.m, plan.burst],
   },
 })
 
-function decide(
-  plan: BucketPlan,
-  state: BucketState | undefined,
-  now: Micros,
-  cost: MicroTokens,
-  _phase: number,
-  into: Step<BucketState> = tokenBucketKernel.step(),
-): Step<BucketState> {
-  // As `filled` and `spanOf`, without allocating objects: every request comes here.
-  const time = state !== undefined && state.seen > now ? state.seen : now
-  let zero = time - plan.emptyBefore.micros
-  let { rest } = plan.emptyBefore
-  let keepFor = 0
-  if (state !== undefined) {
-    if (state.zero > zero || (state.zero === zero && state.rest > rest)) {
-      zero = state.zero
-      rest = state.rest
-      keepFor = state.keepFor
-    } else if (state.keepFor > 0) keepFor = time < state.seen + state.keepFor ? state.keepFor : 0
-  }
-  const tokens = cost === MICRO ? 1 : Math.floor(cost / MICRO)
-  const parts = cost - tokens * MICRO
-  let movedZero = zero + tokens * plan.perToken.micros + parts * plan.perMicro.micros
-  let movedRest = rest + tokens * plan.perToken.rest + parts * plan.perMicro.rest
-  if (movedRest >= plan.n) {
-    const carry = Math.floor(movedRest / plan.n)
-    movedZero += carry
-    movedRest -= carry * plan.n
-  }
-  if (cost > plan.burst || movedZero > time || (movedZero === time && movedRest > 0)) {
-    const possible = cost <= plan.burst
-    into.outcome = possible ? 'denied' : 'impossible'
-    // Counted from `now`. If `now` is before `seen`, waiting starts earlier and lasts longer.
-    into.retryAfter = possible ? movedZero - now + (movedRest > 0 ? 1 : 0) : 0
-    into.state = state
-    fillView(plan, zero, rest, time, now, into)
-    return into
-  }
-  const { next } = into
-  next.zero = movedZero
-  next.rest = movedRest
-  next.seen = time
-  next.keepFor = keepFor
-  next.plan = plan
-  into.outcome = 'allowed'
-  into.retryAfter = 0
-  into.state = next
-  fillView(plan, movedZero, movedRest, time, now, into)
-  return into
-}
-
-/**
- * Moves `zero` back for a refund, forward for a penalty. A penalty goes to at most one burst below empty, unless a change of the limit left
- * the bucket lower. A charge older than the bucket's time to fill is refilled already, so its refund gives nothing back.
- */
-function adjust(
-  plan: BucketPlan,
-  state: BucketState | undefined,
-  now: Micros,
-  amount: MicroTokens,
-  _phase: number,
-  receipt?: Micros,
-): BucketState | undefined {
-  const time = timeOf(state, now)
-  if (amount > 0 && receipt !== undefined && receipt <= time - plan.emptyBefore.micros) return state
-  const { keepFor, ...before } = filled(plan, state, time)
-  const span = spanOf(plan, Math.min(Math.abs(amount), 2 * plan.burst))
-  const sign = amount < 0 ? 1 : -1
-  let moved = normal(plan, before.zero + sign * span.micros, before.rest + sign * span.rest)
-  if (amount < 0) {
-    const lowest = bounded(plan, { zero: time + plan.full.micros, rest: plan.full.rest }, time)
-    const deepest = isLater(before, lowest) ? before : lowest
-    if (isLater(moved, deepest)) moved = deepest
-  }
-  const next = { ...moved, seen: time, keepFor, plan }
-  return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
-}
-
-/** The time of a decision: earlier than what the state has seen is not believed (law 3). */
+/** The time of a decision: `now`, but never earlier than `seen` (law 3). */
 export function timeOf(state: BucketState | undefined, now: Micros): Micros {
   return state === undefined ? now : Math.max(now, state.seen)
 }
 
-/** `zero` at `time`: never further back than that of a full bucket. */
-function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): { zero: Micros; rest: number; keepFor: Micros } {
+/**
+ * The state of a bucket that holds `level` at `time`, in m-ths of a micro-token; at most full. `zero` is rounded up by less than an n-th of a
+ * microsecond. A level below 0 is a debt, which may exceed the burst.
+ */
+export function bucketWith(plan: BucketPlan, level: bigint, time: Micros, keepFor: Micros): BucketState {
+  const [n, full] = [BigInt(plan.n), BigInt(plan.burst) * BigInt(plan.m)]
+  const parts = level < full ? level : full
+  // How long the plan takes to refill the level, in n-ths of a microsecond.
+  const back = -floorDiv(-parts, n)
+  return { ...bounded(plan, { zero: time - Number(back), rest: Number(back * n - parts) }, time), seen: time, keepFor, plan }
+}
+
+/** `zero` and `rest` at `time`, which are never earlier than those of a full bucket, and `keepFor`, which is 0 once it is over. */
+export function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): Omit<BucketState, 'seen' | 'plan'> {
   const { rest } = plan.emptyBefore
   const zero = time - plan.emptyBefore.micros
   if (state === undefined) return { zero, rest, keepFor: 0 }
@@ -204,7 +230,7 @@ function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros):
   return { zero, rest, keepFor: state.keepFor > 0 && time < state.seen + state.keepFor ? state.keepFor : 0 }
 }
 
-/** What is left at `time`. Waits count from `now`. */
+/** Writes what is left at `time` into `into`. Its waits are counted from `now`. */
 function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
   const full = after(plan, plan.full, zero, rest, 1)
@@ -214,25 +240,7 @@ function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, no
   return into
 }
 
-/**
- * The tokens that the old plan would have left, capped at the new burst, as a `zero` of the new plan. Rounded up by less than an n-th of a
- * microsecond (law 7). A debt carries over in full, even if it exceeds the new burst.
- */
-function adopt(plan: BucketPlan, state: BucketState, now: Micros): BucketState | undefined {
-  const old = state.plan
-  if (samePlan(old, plan)) return state
-  const time = timeOf(state, now)
-  if (tokenBucketKernel.expiresAt(old, state) <= time) return undefined
-  const [n, m, burst] = [BigInt(plan.n), BigInt(plan.m), BigInt(plan.burst)]
-  // How long the new plan takes to refill it, in n-ths of a microsecond.
-  const level = floorDiv(levelAt(old, filled(old, state, time), time) * m, BigInt(old.m))
-  const parts = level < burst * m ? level : burst * m
-  const back = -floorDiv(-parts, n)
-  const moved = { zero: time - Number(back), rest: Number(back * n - parts) }
-  return { ...bounded(plan, moved, time), seen: time, keepFor: Math.max(state.keepFor, old.emptyBefore.micros), plan }
-}
-
-/** The debt is refilled within a hundred years, and the instant at which the bucket is full is still a safe integer. */
+/** Caps a debt, so that it is refilled within a hundred years, and the instant at which the bucket is full is still a safe integer. */
 function bounded({ full }: BucketPlan, moved: Zero, time: Micros): Zero {
   const latest = { zero: Math.min(time + MAX_MICROS, Number.MAX_SAFE_INTEGER - full.micros - 1), rest: 0 }
   return isLater(moved, latest) ? latest : moved

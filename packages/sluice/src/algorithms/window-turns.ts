@@ -1,20 +1,20 @@
 import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
-import { type FixedWindowPlan, freshEnd, rampTo } from './fixed-window-plan.ts'
+import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-plan.ts'
 
-// Fixed windows of a key whose plans alternate (law 7; docs/decisions/0006). Windows of a key follow each other and never overlap. A window
-// and the time for which it is remembered last as long as its count takes to be refilled at a plan's rate. So no change of plan mints
+// Fixed windows of a key whose plans alternate (law 7; docs/decisions/0006). Windows of a key follow each other and never overlap. After
+// its end a window is remembered for at least as long as its count takes to be refilled at a plan's rate. So no change of plan mints
 // tokens.
 
 /**
  * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. `turn` says which
- * plans were called in it:
+ * plans were called in this window:
  * - below `BOTH`: one plan alone, which took up to a 64th (0), a 16th (1), a quarter (2) or all (3) of its limit
- * - `BOTH`: a shorter plan too
- * - `ABSENT`: the longer plan was called in the previous window and not yet in this one
+ * - `BOTH`: a longer plan and a shorter plan
+ * - `ABSENT`: a shorter plan; the longer plan was called in the previous window and not yet in this one
  * - `SPENT`: as `ABSENT`, and more was admitted than whole numbers count. `window` and `count` are then those of the rest of the window,
- * from one part on, and a longer plan finds nothing left.
+ *   from one part on, and a longer plan finds nothing left.
  */
 export interface FixedWindowState {
   end: Micros
@@ -23,13 +23,20 @@ export interface FixedWindowState {
   turn: number
 }
 
+/** The window, or the part of a window, in which a charge counts. `base` was taken before this part, `used` in it. */
+export interface WindowPart extends Omit<FixedWindowState, 'count'> {
+  start: Micros
+  base: MicroTokens
+  used: MicroTokens
+}
+
 export const BOTH = 4
 export const ABSENT = 5
 export const SPENT = 6
 
 /**
- * The `turn` after a charge. A plan that is alone has its state remembered for as long after its end as its count takes to be refilled, or
- * slightly longer.
+ * The `turn` after a charge. If one plan is alone, it decides how long the window is remembered after its end (`freshAt`): at least as long
+ * as the count takes to be refilled.
  */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
@@ -43,11 +50,11 @@ export function freshAt({ end, window, turn }: FixedWindowState): Micros {
 }
 
 /**
- * A longer plan extends the current window. With `first` the window keeps its start. Otherwise it ends with the new plan's window, and no
- * earlier than before. A shorter plan keeps the current window, which ends no earlier than a window of that plan.
+ * A longer plan extends the current window: with align `first` to its own length, from the same start; otherwise to the end of its own
+ * window, if that is later. A shorter plan keeps the current window, or extends it to the end of its own window if that is later.
  * @returns the state converted to the plan; the same object if nothing changes, undefined if it is fresh
  */
-export function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
+export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
   const { end, count, window, turn } = state
   if (plan.window === window && turn < ABSENT) return state
   if (now >= end) return now < freshAt(state) ? state : undefined
@@ -61,11 +68,11 @@ export function adopt(plan: FixedWindowPlan, state: FixedWindowState, now: Micro
 }
 
 /**
- * The window that begins now, after one that is remembered or expired. A shorter plan begins a window as long as the previous one, so that
- * the longer plan finds what was charged. It does not if the longer plan was absent for all of the previous window. A window that the
- * previous one would cut short is longer instead.
+ * The window that begins now, after the window `before`. A shorter plan begins a window as long as the previous one, so that the longer
+ * plan finds what was charged. If the longer plan was absent for all of the previous window, the shorter plan begins a window of its own
+ * length. If the plan's aligned window began before the previous window ended, the new window lasts one length longer.
  */
-export function begun(plan: FixedWindowPlan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
+export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
   const own = freshEnd(plan, now, phase)
   if (now >= freshAt(before)) return { end: own, count: 0, window: plan.window, turn: 0 }
   const { end, window, turn } = before
@@ -76,39 +83,31 @@ export function begun(plan: FixedWindowPlan, before: FixedWindowState, now: Micr
 }
 
 /**
- * The index, from 0, of the part of an absent longer plan's window that holds this instant. The plan takes its own limit in each part.
- * Tokens not taken in a part are lost, so the count is at least `limit` times this index. The last part is longer if the plan's window does
- * not divide the longer one.
+ * While a longer plan is absent, the plan divides the longer window into parts of its own length, and may take its limit in each part. This
+ * is the index, from 0, of the part at `now`. Tokens not taken in a part are lost, so the count is at least `limit` times the index. The
+ * last part is longer if the plan's window does not divide the longer one.
  */
-export function partAt(plan: FixedWindowPlan, end: Micros, window: Micros, now: Micros): number {
+export function partAt(plan: Plan, end: Micros, window: Micros, now: Micros): number {
   const part = Math.floor((now - end + window) / plan.window)
   return Math.max(0, Math.min(part, lastPart(plan, window)))
 }
 
-function lastPart({ window }: FixedWindowPlan, longer: Micros): number {
+function lastPart({ window }: Plan, longer: Micros): number {
   return Math.max(0, Math.floor(longer / window) - 1)
 }
 
 /**
- * Whether a window in parts is counted anew from this part on. `base` was admitted before it. With the part's count, which penalties raise
- * to twice the limit, the sum would not be a whole number below 2^53. That is more than any other plan may have.
+ * Whether the count of a window in parts starts again at this part. `base` was admitted before this part, and penalties raise the count of
+ * a part to twice the limit. It starts again if the sum might reach 2^53, which is more than any other plan may have.
  */
-export function isSpent({ limit }: FixedWindowPlan, turn: number, base: MicroTokens): boolean {
+export function isSpent({ limit }: Plan, turn: number, base: MicroTokens): boolean {
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
 }
 
-/** The first instant after this part or window at which a cost fits that does not fit in it. `base` was taken before it, `used` in it. */
-export function fitsLater(
-  plan: FixedWindowPlan,
-  end: Micros,
-  window: Micros,
-  turn: number,
-  base: MicroTokens,
-  used: MicroTokens,
-  cost: MicroTokens,
-  phase: number,
-): Micros {
+/** The first instant, after this part or window, at which a cost fits that does not fit into this part or window. */
+export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase: number): Micros {
   const { limit } = plan
+  const { end, window, turn, base, used } = part
   if (turn >= ABSENT) {
     const more = Math.max(1, partsOf(used - limit + cost, limit))
     const next = base / limit + more
@@ -118,11 +117,11 @@ export function fitsLater(
 }
 
 /**
- * The first instant from `from` on at which a cost passes that a ramp may hold back. `from` is after this window. A denial writes no new
- * window, so each instant uses the window that would begin then. After `freshAt` that is the plan's own window, possibly well into its
- * ramp.
+ * The first instant from `from` on at which a cost passes that a ramp may hold back. `from` is after the window `before`. A denial writes
+ * no new window, so the search uses for each instant the window that would begin at that instant. From `freshAt` on that is the plan's own
+ * window, possibly well into its ramp.
  */
-export function passesAfter(plan: FixedWindowPlan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
+export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
   if (cost <= MICRO) return from
   const gone = freshAt(before)
   let at = from
@@ -137,12 +136,12 @@ export function passesAfter(plan: FixedWindowPlan, before: FixedWindowState, fro
 }
 
 /** When a plan that divides the window into parts has its whole limit again. */
-export function wholeAt(plan: FixedWindowPlan, end: Micros, window: Micros, base: MicroTokens, used: MicroTokens): Micros {
+export function wholeAt(plan: Plan, { end, window, base, used }: WindowPart): Micros {
   const next = base / plan.limit + partsOf(used, plan.limit)
   return next <= lastPart(plan, window) ? end - window + next * plan.window : end
 }
 
-/** count / limit, rounded up. A quotient near 2^53 has no room for a fraction, so it uses the remainder. */
+/** count / limit, rounded up. Computed with the remainder, because a quotient near 2^53 has no room for a fraction. */
 function partsOf(count: MicroTokens, limit: MicroTokens): number {
   const rest = count % limit
   return (count - rest) / limit + (rest > 0 ? 1 : 0)

@@ -1,9 +1,10 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { shown } from '../errors/options.ts'
+import { refuseUnknown } from '../errors/options.ts'
 import { parsePeriod } from '../time/duration.ts'
 import { LAST_INSTANT_AFTER, type Micros } from '../time/micros.ts'
-import type { MicroTokens } from './algorithm.ts'
-import { MICRO, toMicroTokens } from './decimal.ts'
+import type { Envelope, MicroTokens } from './algorithm.ts'
+import { reduced } from './bucket-plan.ts'
+import { MICRO, readTokens } from './decimal.ts'
 
 /** Options common to all window algorithms. */
 export interface WindowOptions {
@@ -17,17 +18,16 @@ export interface WindowOptions {
 const MAX_LIMIT = Math.floor(Number.MAX_SAFE_INTEGER / 2 / MICRO)
 
 /**
- * Reads and validates limit and window.
- * @throws LimiterError INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT above 4503599627 tokens
+ * Reads and validates limit and window, and refuses options that are not `known`.
+ * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT above 4503599627 tokens
  */
-export function readWindow(where: string, options: WindowOptions): { limit: MicroTokens; window: Micros } {
-  const limit = toMicroTokens(options.limit)
-  if (limit === undefined || limit === 0) {
-    throw new LimiterError(
-      'INVALID_LIMIT',
-      `${where}: ${shown(options.limit)} is not a limit: expected tokens above 0 and at most ${MAX_LIMIT}, with at most six decimals`,
-    )
-  }
+export function readWindow(
+  where: string,
+  options: WindowOptions,
+  known: readonly string[] = ['limit', 'window'],
+): { limit: MicroTokens; window: Micros } {
+  refuseUnknown(where, options, known)
+  const limit = readTokens('INVALID_LIMIT', options.limit, 'is not a limit', MAX_LIMIT, `${where}: `)
   if (limit > MAX_LIMIT * MICRO) {
     throw new LimiterError(
       'LIMIT_NOT_EXACT',
@@ -38,8 +38,9 @@ export function readWindow(where: string, options: WindowOptions): { limit: Micr
 }
 
 /**
- * Refuses a window that is counted or reported so long after a charge that a call before 2100 would exceed whole microseconds.
- * @param after how long after a charge; `longest`: the longest accepted length, as text
+ * Refuses a window for which a call before 2100 would need an instant beyond the exact whole microseconds.
+ * @param after how long after a charge the window is still counted or reported
+ * @param longest the longest accepted length, as text
  * @throws LimiterError LIMIT_NOT_EXACT
  */
 export function refuseEndless(where: string, after: Micros, longest: string): void {
@@ -50,4 +51,10 @@ export function refuseEndless(where: string, after: Micros, longest: string): vo
 /** The end of the window that holds this instant. Windows follow each other from 1970 on, moved by `shift`. */
 export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micros {
   return (Math.floor((now - shift) / window) + 1) * window + shift
+}
+
+/** The bound of a window that admits `burst` at once, and `limit` in each window's length after that. */
+export function envelopeOf(limit: MicroTokens, window: Micros, burst: MicroTokens): Envelope {
+  const [n, m] = reduced(limit, window)
+  return { n, m, burst }
 }

@@ -1,4 +1,4 @@
-/** A public 32-bit hash of text (FNV-1a with a final mix), the same in every process. It spreads retries and gives no security. */
+/** A public 32-bit hash of text (FNV-1a with a final mix), the same in every process. It spreads load and gives no security. */
 export function hash32(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0
   for (let index = 0; index < text.length; index += 1) {
@@ -11,14 +11,20 @@ export function hash32(text: string, seed = 0): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
+/** A wait in milliseconds as whole seconds for a Retry-After field: rounded up, at least 1. */
+export function wholeSeconds(retryAfterMs: number): number {
+  return Math.max(1, Math.ceil(retryAfterMs / 1_000))
+}
+
 /**
- * Seconds for a Retry-After field. Never earlier than the exact wait, and later by at most half of it plus one second. The value is the
- * same for one identity each time, so that clients denied together do not return together (Fairvisor's Token Bucket).
+ * Seconds for a Retry-After field: at least the exact wait w rounded up to whole seconds (1 or more), at most 1.5 * w + 1. One identity
+ * always gets the same seconds for the same wait. Identities get different ones, so that clients denied together do not return together
+ * (Fairvisor's Token Bucket).
  * @param retryAfterMs the exact wait in milliseconds
  * @param identity distinguishes clients: subject, address, path and key of the limit
  */
 export function jitteredSeconds(retryAfterMs: number, identity: string): number {
-  const base = Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  const base = wholeSeconds(retryAfterMs)
   const u = hash32(identity, 1) / 2 ** 32
   const v = hash32(identity, 2) / 2 ** 32
   return Math.floor(base * (1 + u / 2) + v)

@@ -1,10 +1,11 @@
 import type { Request } from '../identity/request.ts'
 import { decideGroups, type Deciders, onFailure, type Resolved } from '../limiter/on-failure.ts'
+import { holdOf, type NewHolder, takesSlots } from '../limiter/holders.ts'
 import type { CallGroup, DecideOptions, FailurePolicy } from '../stores/store.ts'
-import type { Time } from '../time/time.ts'
-import { type EngineDecision, engineDecision } from './engine-decision.ts'
+import type { Stopwatch, Time } from '../time/time.ts'
+import { type DecidedRequest, type EngineDecision, engineDecision } from './engine-decision.ts'
 import type { RequestCharges } from './request-charges.ts'
-import { enforcing, groupOf, policyOf, type RuleCharge } from './rule-charge.ts'
+import { enforcing, policyOf, type RuleCharge } from './rule-charge.ts'
 
 /** A request and what the rules charge it. */
 export interface ChargedRequest extends RequestCharges {
@@ -13,55 +14,87 @@ export interface ChargedRequest extends RequestCharges {
   readonly route: string | undefined
 }
 
+/** A decision, and what it was made from. */
+export interface Made {
+  readonly decision: EngineDecision
+  readonly from: DecidedRequest
+  /** Who took the slots of concurrency limits; absent if no rule has such a limit. */
+  readonly holder?: string
+}
+
 /**
- * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group; each of its
- * shadow rules is a group after it. Rejects only for defects.
+ * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group. Each of its
+ * shadow rules is a further group after that one. Rejects only because of a bug.
+ * @param newHolder makes the id under which a request takes slots
+ * @param watch was started just before; it is stopped if a store within the process decided, and its call is observed
  */
 export async function decideRequests(
   deciders: Deciders,
   requests: readonly ChargedRequest[],
   options: DecideOptions,
   clock: Time,
-): Promise<EngineDecision[]> {
-  const groups: CallGroup[] = []
-  const policies: FailurePolicy[] = []
-  const add = (charges: readonly RuleCharge[]): void => {
-    groups.push(groupOf(charges))
-    policies.push(policyOf(charges))
-  }
-  const grouped = requests.map(({ charges }) => {
+  newHolder: NewHolder,
+  watch?: Stopwatch,
+): Promise<Made[]> {
+  const parts = requests.map(({ charges }) => {
     const enforced = enforcing(charges)
-    const shadows = enforced.length === charges.length ? NONE : charges.filter(({ rule }) => rule.mode === 'shadow')
-    const first = groups.length
-    if (enforced.length > 0) add(enforced)
-    for (const charge of shadows) add([charge])
-    // The enforcing rules are the group `first` if there are any; each shadow rule is a group after it.
-    return { enforced, shadows, first }
+    const hasShadows = enforced.length < charges.length
+    return { enforced, shadows: hasShadows ? charges.filter(({ rule }) => rule.mode === 'shadow') : NONE }
   })
-  const resolved = await resolve(deciders, groups, policies, options)
+  const groups: HeldCharges[] = []
+  const holders = requests.map(({ charges }) => (charges.some(({ call }) => takesSlots(call.limit)) ? newHolder() : undefined))
+  for (const [index, { enforced, shadows }] of parts.entries()) {
+    const holder = holders[index]
+    if (enforced.length > 0) groups.push({ charges: enforced, holder })
+    for (const charge of shadows) groups.push({ charges: [charge], holder })
+  }
+  const resolved = await resolve(deciders, groups, options, watch)
+  let next = 0
   return requests.map((charges, index) => {
-    const { enforced, shadows, first } = grouped[index] as (typeof grouped)[number]
-    const own = enforced.length === 0 ? 0 : 1
-    const result = own === 0 ? undefined : resolved[first]
-    const shadowResults = shadows.length === 0 ? NO_RESULTS : resolved.slice(first + own, first + own + shadows.length)
-    return engineDecision({ charges, enforced, shadows, result, shadowResults }, charges.request, clock)
+    const { enforced, shadows } = parts[index] as (typeof parts)[number]
+    const first = next + (enforced.length > 0 ? 1 : 0)
+    const result = first > next ? resolved[next] : undefined
+    next = first + shadows.length
+    const shadowResults = resolved.slice(first, next)
+    const from = { charges, enforced, shadows, result, shadowResults }
+    const decision = engineDecision(from, charges.request, clock)
+    const holder = holders[index]
+    return holder === undefined ? { decision, from } : { decision: withHold(decision, holder, from), from, holder }
   })
 }
 
+/** Who takes the slots of a group, if it has any. */
+interface HeldCharges {
+  readonly charges: readonly RuleCharge[]
+  readonly holder: string | undefined
+}
+
+/** Adds what the request holds, also under shadow rules, which count requests that other rules refuse. */
+function withHold(decision: EngineDecision, holder: string, { result, shadowResults }: DecidedRequest): EngineDecision {
+  const hold = holdOf(holder, result === undefined ? shadowResults : [result, ...shadowResults])
+  return hold === undefined ? decision : { ...decision, hold }
+}
+
+/** @param charged the charges of each group */
 async function resolve(
   deciders: Deciders,
-  groups: readonly CallGroup[],
-  policies: readonly FailurePolicy[],
+  charged: readonly HeldCharges[],
   options: DecideOptions,
+  watch: Stopwatch | undefined,
 ): Promise<readonly Resolved[]> {
+  const groups = charged.map(({ charges, holder }): CallGroup => {
+    const calls = charges.map(({ call }) => call)
+    return holder === undefined ? { calls } : { calls, options: { hold: { id: holder } } }
+  })
   const [group] = groups
-  if (group === undefined) return NO_RESULTS
-  const policyAt = (index: number): FailurePolicy => policies[index] as FailurePolicy
+  if (group === undefined) return []
+  const policyAt = (index: number): FailurePolicy => policyOf((charged[index] as HeldCharges).charges)
   const charges = options.charge !== false && options.signal?.aborted !== true
-  const verdict = groups.length === 1 && charges ? deciders.main.decideNow?.(group) : undefined
+  const verdict = groups.length === 1 && charges ? deciders.main.decideNow?.(group, watch) : undefined
   if (verdict === undefined) return decideGroups(deciders, groups, policyAt, options)
-  return [verdict.failure === undefined ? verdict : await onFailure(verdict, policyAt(0), deciders.local, group, options)]
+  if (verdict.failure === undefined) return [verdict]
+  if (watch !== undefined) watch.ended = undefined
+  return [await onFailure(verdict, policyAt(0), deciders.local, group, options)]
 }
 
 const NONE: readonly RuleCharge[] = []
-const NO_RESULTS: readonly Resolved[] = []

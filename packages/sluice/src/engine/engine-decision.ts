@@ -1,26 +1,28 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 import { hash32 } from '../decision/jitter.ts'
 import type { Request } from '../identity/request.ts'
-import { decisionOf, type NamedLimit } from '../limiter/decision-of.ts'
+import { decisionOf } from '../limiter/decision-of.ts'
 import type { Resolved } from '../limiter/on-failure.ts'
-import type { RuleResult } from '../observe/events.ts'
 import type { Mode } from '../policy/model/rule.ts'
 import { MICROS_PER_MS } from '../time/micros.ts'
 import type { Time } from '../time/time.ts'
-import type { RequestCharges } from './request-charges.ts'
-import type { RuleCharge } from './rule-charge.ts'
+import type { RequestCharges, UnreadRule } from './request-charges.ts'
+import { namedOf, type RuleCharge } from './rule-charge.ts'
 
-/** A decision with the policy's rules that led to it. `limits` are those of the enforcing rules, by rule name. */
+/** A decision with the rules of the policy that led to it. `limits` has one view for each enforcing rule, under the rule's name. */
 export type EngineDecision = Decision & {
   /** The rules that applied, in the order of the policy. */
   readonly rules: readonly { readonly name: string; readonly mode: Mode }[]
-  /** A hash that spreads retries (subject, address, path, keys). It is hashed so that it names nobody. Empty if the request may pass. */
+  /**
+   * A hash of subject, address, path and keys that spreads the retries of clients. Being a hash, it names nobody. Empty if the request may
+   * pass.
+   */
   readonly identity: string
   /** What the shadow rules would have decided. They do not affect the outcome. */
   readonly shadow: readonly { readonly rule: string; readonly outcome: Outcome }[]
   /** Every enforcing rule that did not admit the request. */
   readonly violated: readonly string[]
-  /** Set if the decision depends on chance: a rule counts one request in several, and charges it for all of them. */
+  /** Set if the decision depends on chance, because a rule counts only one request in several and charges that one for all of them. */
   readonly probabilistic?: true
   /** Set if the policy exempts the request from every rule: the exemption that applies. */
   readonly exempt?: string
@@ -41,18 +43,15 @@ export function engineDecision(decided: DecidedRequest, request: Request, clock:
   const { enforced, shadows, result, shadowResults } = decided
   const { charges, probabilistic, exempt, unread } = decided.charges
   if (unread?.rule.mode === 'enforce') return badRequest(unread, request, clock)
-  // The decision is not shared yet, so it is extended in place: a third of the cost of a copy.
+  // No other code has the decision yet, so it is extended in place. That takes a third of the time of a copy.
   const decision = (result === undefined ? unlimited(shadowResults, clock) : decisionOf(result, enforced.map(namedOf), clock)) as Growing
   decision.rules = charges.map(nameOf)
   decision.identity = decision.allowed ? '' : identityOf(charges, request)
-  decision.shadow =
-    shadows.length === 0
-      ? []
-      : shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowResults[index]?.outcome ?? 'undecided' }))
+  decision.shadow = shadows.map(({ rule }, index) => ({ rule: rule.name, outcome: shadowResults[index]?.outcome ?? 'undecided' }))
   decision.violated =
     result === undefined || result.outcome === 'allowed'
       ? []
-      : enforced.filter((_, index) => (result.calls?.[index]?.outcome ?? 'allowed') !== 'allowed').map(nameAlone)
+      : enforced.filter((_, index) => (result.calls?.[index]?.outcome ?? 'allowed') !== 'allowed').map(({ rule }) => rule.name)
   if (probabilistic) decision.probabilistic = true
   if (exempt !== undefined) decision.exempt = exempt
   if (unread !== undefined) {
@@ -63,7 +62,7 @@ export function engineDecision(decided: DecidedRequest, request: Request, clock:
 }
 
 /** Refuses an unreadable request. It charges nothing and calls no store. */
-function badRequest({ rule, detail }: Required<RequestCharges>['unread'], request: Request, clock: Pick<Time, 'now'>): EngineDecision {
+function badRequest({ rule, detail }: UnreadRule, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const atMicros = clock.now()
   return {
     outcome: 'impossible',
@@ -84,32 +83,11 @@ function badRequest({ rule, detail }: Required<RequestCharges>['unread'], reques
 
 type Growing = Decision & { -readonly [Field in keyof EngineDecision]: EngineDecision[Field] }
 
-function namedOf({ named }: RuleCharge): NamedLimit {
-  return named
-}
-
-function nameAlone({ rule }: RuleCharge): string {
-  return rule.name
-}
-
 function nameOf({ rule: { name, mode } }: Pick<RuleCharge, 'rule'>): EngineDecision['rules'][number] {
   return { name, mode }
 }
 
-export function resultsOf({ outcome, rules, shadow, violated }: EngineDecision): RuleResult[] {
-  return rules.map(({ name, mode }): RuleResult => {
-    if (mode === 'shadow') return { rule: name, result: shadowResult(shadow.find((one) => one.rule === name)?.outcome), shadow: true }
-    return { rule: name, result: outcome === 'undecided' || violated.includes(name) ? outcome : 'allowed' }
-  })
-}
-
-/** A store failure is not a refusal. */
-function shadowResult(outcome: Outcome | undefined): RuleResult['result'] {
-  if (outcome === undefined || outcome === 'allowed') return 'allowed'
-  return outcome === 'undecided' ? 'undecided' : 'shadow_denied'
-}
-
-/** The decision if no rule enforces: nothing is refused. If the store failed a shadow rule, the decision reports the cause. */
+/** The decision if no rule enforces: the request may pass. If the store failed for a shadow rule, the decision reports the cause. */
 function unlimited(shadowResults: readonly Resolved[], clock: Pick<Time, 'now'>): Decision {
   const decision = { outcome: 'allowed', at: clock.now(), calls: [] } as const
   const failed = shadowResults.find(({ degraded }) => degraded !== undefined)

@@ -5,84 +5,101 @@ import type { Policy } from '../policy/model/policy.ts'
 import type { Mode, Rule } from '../policy/model/rule.ts'
 import { defined } from '../policy/model/defined.ts'
 import { exemptionOf } from '../policy/model/exemption.ts'
-import { type ChargeContext, chargeOf } from './rule-charge.ts'
+import { type ChargeContext, chargeOf, namedOf } from './rule-charge.ts'
 import { unreadReader } from './unread-rules.ts'
 
 /** What a policy does with a request, and why. It contains keys in clear: show it to the operator, not to clients. */
 export interface Explanation {
+  /** In upper case. */
   readonly method: string
   /** `(ambiguous)` if upstreams may interpret it as different paths. */
   readonly path: string
-  /** Each reading, if upstreams may interpret the path in several ways. */
+  /** Each reading of the path, if upstreams may interpret it in several ways. */
   readonly readings?: readonly string[]
-  /** Set if path or query cannot be read: what is wrong. Rules that read them are not charged. */
+  /** Set if path or query cannot be read: what is wrong with it. Rules that read the unreadable part are not charged. */
   readonly unreadable?: string
   /** Name of the rule that refuses the request because of `unreadable`. Absent if no enforcing rule reads the unreadable part. */
   readonly refusedBy?: string
+  /** In lower case, without port; absent if the request names none. */
   readonly host?: string
   /** The client's address, by the forwarding headers of trusted proxies. */
   readonly address?: string
   /** Set if no rule is applied: the exemption that applies. */
   readonly exempt?: string
+  /** Every rule of the policy, in its order. */
   readonly rules: readonly RuleExplanation[]
 }
 
+/** What one rule does with a request, and why. */
 export interface RuleExplanation {
+  /** Name of the rule. */
   readonly name: string
+  /** Whether the rule enforces. */
   readonly mode: Mode
+  /** Whether the rule applies to the request; if it does, key, tier, limit and cost are present. */
   readonly matches: boolean
   /** Why the rule does not match. */
   readonly why?: string
-  /** Source and value of each part of the key. The value is null if the request has none; all such requests share one state. */
+  /**
+   * Source and value of each part of the key. The value is null if the request has none. All requests with the value null share one state.
+   */
   readonly key?: readonly { readonly source: string; readonly value: string | null }[]
   /** Conditions of the tier that applies; empty for the tier without conditions. */
   readonly tier?: string
   /** Set if an override replaces the tier's limit for this key. */
   readonly overridden?: true
-  /** One request in this many is charged, at this many times its cost. */
+  /** With `sample` n, one of n requests is charged, at n times its cost. */
   readonly sample?: number
+  /** The limit that applies: that of the tier, or of an override. Its capacity is in tokens. */
   readonly limit?: { readonly algorithm: string; readonly capacity: number; readonly windowMs: number }
+  /** Tokens that the request takes. */
   readonly cost?: number
+  /** Set if the cost is above the capacity: the limit never admits the request, however long it waits. */
+  readonly impossible?: true
 }
 
-/** @param cost micro-tokens that the caller passed, instead of the cost by the rules */
-export function explainRules(policy: Policy, request: Request, cost: number | undefined, context: ChargeContext): Explanation {
+export function explainRules(policy: Policy, request: Request, context: ChargeContext): Explanation {
   const { method, path, readings, unreadable, host, address } = request
   const exempt = exemptionOf(policy.exempt, request)
-  const readsUnread = unreadable === undefined ? undefined : unreadReader(request, cost !== undefined)
-  const refusing = exempt === undefined ? policy.rules.find((rule) => rule.mode === 'enforce' && readsUnread?.(rule) === true) : undefined
+  const readsUnread = unreadable === undefined ? undefined : unreadReader(request, context.cost !== undefined)
+  const isUnread = (rule: Rule): boolean => readsUnread?.(rule) === true
+  const refuses = (rule: Rule): boolean => rule.mode === 'enforce' && isUnread(rule)
+  const refusing = exempt === undefined ? policy.rules.find(refuses) : undefined
   return {
     method,
     path,
-    ...defined({ readings: readings?.map((reading) => reading.path), unreadable: unreadable?.detail, refusedBy: refusing?.name }),
+    ...defined({ readings: readings?.map((reading) => reading.path) }),
+    ...defined({ unreadable: unreadable?.detail, refusedBy: refusing?.name }),
     ...defined({ host, address, exempt: exempt?.text }),
-    rules: policy.rules.map((rule) => (readsUnread?.(rule) === true ? unread(rule) : explainRule(rule, request, cost, context))),
+    rules: policy.rules.map((rule) => explainRule(rule, isUnread(rule), request, context)),
   }
 }
 
-function unread({ name, mode }: Rule): RuleExplanation {
-  return { name, mode, matches: false, why: mode === 'off' ? 'it is off' : 'it reads what cannot be read' }
-}
-
-function explainRule(rule: Rule, request: Request, cost: number | undefined, context: ChargeContext): RuleExplanation {
+/** @param isUnread whether the rule reads a part of the request that cannot be read */
+function explainRule(rule: Rule, isUnread: boolean, request: Request, context: ChargeContext): RuleExplanation {
   const { name, mode } = rule
-  const why = mode === 'off' ? 'it is off' : mismatch(rule.match, request)
-  if (why !== undefined) return { name, mode, matches: false, why }
+  const unused = (why: string): RuleExplanation => ({ name, mode, matches: false, why })
+  if (mode === 'off') return unused('it is off')
+  if (isUnread) return unused('it reads what cannot be read')
+  const why = mismatch(rule.match, request)
+  if (why !== undefined) return unused(why)
   const exempt = exemptionOf(rule.exempt, request)
-  if (exempt !== undefined) return { name, mode, matches: false, why: `it is exempt by ${exempt.text}` }
-  const charge = chargeOf(rule, request, cost, context)
-  if (charge === undefined) return { name, mode, matches: false, why: 'none of its tiers applies' }
-  const { tier, call, values, named } = charge
+  if (exempt !== undefined) return unused(`it is exempt by ${exempt.text}`)
+  const charge = chargeOf(rule, request, context)
+  if (charge === undefined) return unused('none of its tiers applies')
+  const { tier, call, values } = charge
   const { limit } = call
+  const cost = fromMicroTokens(call.cost)
+  const { windowMs = limit.windowMs } = namedOf(charge)
   return {
     name,
     mode,
     matches: true,
     key: rule.key.flat().map(({ text }, index) => ({ source: text, value: values[index] ?? null })),
     tier: tier.label,
-    ...(limit === tier.limit ? {} : { overridden: true as const }),
-    ...(rule.sample === undefined ? {} : { sample: rule.sample }),
-    limit: { algorithm: limit.algorithm.name, capacity: limit.capacity, windowMs: named.windowMs ?? limit.windowMs },
-    cost: fromMicroTokens(call.cost),
+    ...defined({ overridden: limit === tier.limit ? undefined : (true as const), sample: rule.sample }),
+    limit: { algorithm: limit.algorithm.name, capacity: limit.capacity, windowMs },
+    cost,
+    ...defined({ impossible: cost > limit.capacity ? (true as const) : undefined }),
   }
 }

@@ -1,11 +1,12 @@
 import { canonicalValue, type Source } from '../identity/source.ts'
+import { defined } from '../policy/model/defined.ts'
 import type { Override } from '../policy/model/rule.ts'
 import type { Micros } from '../time/micros.ts'
 import { keyedRules, type KeyTarget } from './keys.ts'
 import type { Loaded } from './loaded.ts'
 import { isInForce, type OverrideTable } from './overrides.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { LIST, OBJECT, requireForm, shown, TEXT } from '../errors/options.ts'
+import { LIST, OBJECT, refuseUnknown, requireForm, shown, TEXT } from '../errors/options.ts'
 import { type OverrideFields, overrideFrom } from '../policy/override-value.ts'
 import { pseudonyms } from './rule-charge.ts'
 
@@ -13,13 +14,13 @@ import { pseudonyms } from './rule-charge.ts'
 export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> {
   /** All values of the rule's key, null for absent ones. Pseudonyms if the policy requires them. */
   readonly key: readonly (string | null)[]
-  /** From the policy, or set at run time. The latter takes precedence. */
+  /** Whether the override is written in the policy, or was set at run time. One that was set takes precedence. */
   readonly origin: 'policy' | 'set'
 }
 
 export interface KeyOverrides {
   /**
-   * The overrides in force that have the key among their values. Those set at run time come before those of the policy.
+   * The overrides in force that have the key among their values. Overrides that were set at run time come before those of the policy.
    * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
    */
   overridesOfKey(target: KeyTarget): readonly KeyOverride[]
@@ -27,13 +28,14 @@ export interface KeyOverrides {
   withdrawKey(target: KeyTarget): readonly Override[]
 }
 
-/** What an engine offers for the overrides set at run time. */
+/** The methods of an engine for overrides that are set at run time. */
 interface SetOverrides {
   override(fields: OverrideFields): Override
   overrides(): readonly Override[]
   withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
 }
 
+const OVERRIDE: readonly string[] = ['rule', 'values', 'limit', 'until']
 const MAX_OVERRIDES = 10_000
 
 /** @param live the overrides set at run time */
@@ -62,6 +64,7 @@ export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: ()
     },
     withdraw(override) {
       requireForm('engine', 'override', override, OBJECT)
+      refuseUnknown('withdraw', override, OVERRIDE)
       requireForm('withdraw', 'rule', override.rule, TEXT)
       requireForm('withdraw', 'values', override.values, LIST)
       return live.remove(override.rule, override.values) !== undefined
@@ -70,8 +73,9 @@ export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: ()
       const { rulesByName, pseudonym, overrides } = loaded()
       const find = finder(loaded(), target, now())
       const view = (origin: KeyOverride['origin'], { rule, values, limit, until }: Override): KeyOverride => {
-        const key = pseudonym === undefined ? values : pseudonyms(rulesByName.get(rule)?.key.flat() ?? [], values, pseudonym)
-        return { rule, key: key.map((value) => value ?? null), limit, ...(until === undefined ? {} : { until }), origin }
+        const sources = rulesByName.get(rule)?.key.flat() ?? []
+        const key = pseudonym === undefined ? values : pseudonyms(sources, values, pseudonym)
+        return { rule, key: key.map((value) => value ?? null), limit, ...defined({ until }), origin }
       }
       return [...find(live).map((one) => view('set', one)), ...find(overrides).map((one) => view('policy', one))]
     },
@@ -84,9 +88,9 @@ export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: ()
 }
 
 /**
- * Finds the overrides in force for a key, whatever its spelling. If the rule of an override is gone, one of its values must equal the key
- * exactly. The finder looks the key up in each spelling that a source of the rules gives it. It does not scan: an index has thousands of
- * overrides, most of them for other keys.
+ * Finds the overrides in force for a key. The key is looked up in each spelling that a source of the rules gives it. For an override whose
+ * rule no longer exists, one of its values must equal the key exactly. The table is not scanned: it may have thousands of overrides, most
+ * of them for other keys.
  */
 function finder({ policy: { rules }, rulesByName }: Loaded, target: KeyTarget, at: Micros): (table: OverrideTable) => Override[] {
   keyedRules(rules, target)

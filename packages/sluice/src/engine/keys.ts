@@ -4,6 +4,7 @@ import { refuseUnknown, shown } from '../errors/options.ts'
 import { stateName, validKey } from '../keys/encode.ts'
 import type { StoreCaller } from '../limiter/call-store.ts'
 import { requireChange } from '../limiter/decidable.ts'
+import { takesSlots } from '../limiter/holders.ts'
 import { viewOf } from '../limiter/decision-of.ts'
 import type { WaitOptions } from '../limiter/timing.ts'
 import type { LimitView } from '../decision/decision.ts'
@@ -12,7 +13,7 @@ import type { Rule } from '../policy/model/rule.ts'
 import type { CallGroup, CallOptions, Change, Decided, Verdict } from '../stores/store.ts'
 import { parsePeriod } from '../time/duration.ts'
 import { toMillis } from '../time/micros.ts'
-import { charge, type ChargeContext, type RuleCharge, valuesOf } from './rule-charge.ts'
+import { charge, type ChargeContext, namedOf, type RuleCharge, valuesOf } from './rule-charge.ts'
 
 /** A key that an operator inspects or changes. */
 export interface KeyTarget {
@@ -22,12 +23,13 @@ export interface KeyTarget {
   readonly limit?: string
 }
 
-/** One state that a key may have, for the operator. `state` has a pseudonym of the key if the policy requires pseudonyms. */
+/** One state that a key may have, for the operator. `state` contains a pseudonym instead of the key if the policy requires pseudonyms. */
 export interface KeyState extends LimitView {
   /** Conditions of the tier; empty for the tier without conditions. */
   readonly tier: string
-  /** The source that the key would come from, such as `header:x-api-key`. */
+  /** The source in the rule that would give this key, such as `header:x-api-key`. */
   readonly source: string
+  /** Name of the algorithm, such as `token-bucket`. */
   readonly algorithm: string
   /** The store's name of the state, without the store's own prefix. */
   readonly state: string
@@ -37,29 +39,35 @@ export interface KeyState extends LimitView {
   readonly blockedForMs?: number
 }
 
-/** Operations for operators. Each waits as long as `options` say, by default as long as a decision of the policy. */
+/** Operations for operators. Their deadline is in `options`, by default that of the policy's decisions. */
 export interface KeyVerbs {
   /** Reports what a key has left, rule by rule; charges nothing. Rejects with the StoreFailure if the store cannot answer. */
   inspectKey(target: KeyTarget, options?: WaitOptions): Promise<readonly KeyState[]>
-  /** Forgets what a key has used, under all these rules; a block stays. Rejects with the StoreFailure if the store cannot. */
+  /**
+   * Makes a key fresh under all rules of the target; a block stays, and so do those who hold slots. Rejects with the StoreFailure if the
+   * store cannot do it.
+   */
   resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
-   * Denies a key for this long under all these rules, or lifts the block (null). Rejects with a LimiterError NOT_SUPPORTED if the store has
-   * no blocks, and with the StoreFailure if it cannot now.
+   * Denies a key for this long under all rules of the target, or lifts the block (null). Rejects with a LimiterError NOT_SUPPORTED if the
+   * store has no blocks, and with the StoreFailure if it cannot do it now.
    */
   blockKey(target: KeyTarget, duration: string | number | null, options?: WaitOptions): Promise<void>
 }
 
-/** The current policy, and what its charges share. */
+/** The current policy, and the values that all its charges use. */
 export interface KeyPolicy {
   readonly policy: Policy
   readonly context: ChargeContext
 }
 
-/** Creates the operations for operators. `timing` returns one call's deadline, and throws if the engine is closed. */
-export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: (options?: WaitOptions) => CallOptions): KeyVerbs {
-  const change = async (target: KeyTarget, options: CallOptions, changeOf: (charge: KeyCharge) => Change): Promise<void> => {
-    const changes = keyCharges(current(), target).map(changeOf)
+/** Returns one call's deadline; throws if the engine is closed. */
+type TimingOf = (options?: WaitOptions) => CallOptions
+
+/** Creates the operations for operators. */
+export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: TimingOf): KeyVerbs {
+  const change = async (target: KeyTarget, options: CallOptions, changeOf: (one: KeyCharge) => Change | []) => {
+    const changes = keyCharges(current(), target).flatMap(changeOf)
     for (const { kind } of changes) requireChange('engine', caller.store, kind)
     await caller.change(changes, options)
   }
@@ -76,7 +84,8 @@ export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: 
       return charges.map((one, index) => stateOf(one, decided[2 * index] as Decided, decided[2 * index + 1] as Decided))
     },
     async resetKey(target, options) {
-      await change(target, timing(options), ({ call: { id } }) => ({ kind: 'reset', id }))
+      // Those who hold slots are still at work.
+      await change(target, timing(options), ({ call: { id, limit } }) => (takesSlots(limit) ? [] : { kind: 'reset', id }))
     },
     async blockKey(target, duration, options) {
       const timed = timing(options)
@@ -118,13 +127,17 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
   )
 }
 
-/** Two peeks, of which the second sees the first: what is there (by a cost that can never pass), and what a call would get. */
+/**
+ * Two peeks at one state. The first has a cost above the capacity, so it reports the state as it is. The second reports what a call would
+ * get.
+ */
 function peeksOf({ call }: RuleCharge): CallGroup[] {
   return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [call] }]
 }
 
-function stateOf({ source, named, tier, call }: KeyCharge, { calls: [now] }: Decided, { calls: [next] }: Decided): KeyState {
-  const view = viewOf(now as Verdict, named)
+function stateOf(one: KeyCharge, { calls: [now] }: Decided, { calls: [next] }: Decided): KeyState {
+  const { source, tier, call } = one
+  const view = viewOf(now as Verdict, namedOf(one))
   return {
     ...view,
     tier: tier.label,

@@ -1,3 +1,4 @@
+import type { OnWarning } from '../errors/console-warning.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
 import { requireDecidable } from '../limiter/decidable.ts'
@@ -5,18 +6,20 @@ import type { Store } from '../stores/store.ts'
 import { overBudget, type StoreKind } from '../policy/model/bound.ts'
 import { type FindRules, indexRules } from '../policy/model/match.ts'
 import type { Policy } from '../policy/model/policy.ts'
+import { type ProxyWatch, watchProxies } from '../identity/unnamed-proxy.ts'
+import type { Source } from '../identity/source.ts'
 import { readRequest, type Request } from '../identity/request.ts'
 import { indexTiers, type Match, type Rule, truthOf } from '../policy/model/rule.ts'
 import type { Sliced } from '../policy/model/sliced.ts'
-import { indexOverrides, type OverrideTable } from './overrides.ts'
+import { OverrideTable } from './overrides.ts'
 
-/** The request of a bare key: nothing of it is known. */
+/** The request that a bare key stands for. It has no method, headers or address. */
 export const NOBODY: Request = readRequest({ method: '', path: '*', headers: {} }, undefined, trustProxies([]))
 
-/** A keyed hash of a text. The same text has the same hash, which is useless without the key. */
+/** A keyed hash of a text. The same text has the same hash. Without the secret nobody can find the text. */
 export type Pseudonym = (text: string) => string
 
-/** Everything that a decision needs of one policy, replaced as a whole on a reload. */
+/** Everything that a decision needs of one policy. A reload replaces it as a whole. */
 export interface Loaded {
   readonly policy: Policy
   readonly rulesByName: ReadonlyMap<string, Rule>
@@ -24,15 +27,19 @@ export interface Loaded {
   /** The rules without a condition on path, method or host, whose other conditions hold for `NOBODY`. */
   readonly unconditional: readonly Rule[]
   readonly trust: TrustedProxies
+  /** Warns of a proxy that is not named. Undefined if no rule reads addresses. */
+  readonly watch: ProxyWatch | undefined
   /** The overrides of the policy file. */
   readonly overrides: OverrideTable
-  /** Present exactly if the policy requires pseudonyms. */
+  /** Present if, and only if, the policy requires pseudonyms. */
   readonly pseudonym: Pseudonym | undefined
 }
 
 export interface Surroundings {
-  /** Replaces the policy's. */
+  /** Replaces the trusted proxies of the policy. */
   readonly trustedProxies?: TrustedProxies | undefined
+  /** Receives the warning of a proxy that is not named. */
+  readonly onWarning?: OnWarning | undefined
   /** For policies that keep identifiers as hmac. */
   readonly pseudonym?: Pseudonym | undefined
   /** The kind of store that the bounds of rules are computed for. */
@@ -43,14 +50,15 @@ export interface Surroundings {
 /**
  * Prepares a policy for decisions.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that needs a pseudonym and has none, or for a rule
- * above its budget
+ * whose bound is above its `maxOvergrant`
  * @throws LimiterError NOT_SUPPORTED for an algorithm that the store does not decide
  */
-export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
+export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
   if (!Array.isArray(policy?.rules))
     throw new LimiterError('INVALID_OPTIONS', 'createEngine: policy is missing; parsePolicy(text) gives one')
   const rulesByName = new Map<string, Rule>()
   const unconditional: Rule[] = []
+  let byAddress = false
   for (const rule of policy.rules) {
     yield
     rulesByName.set(rule.name, rule)
@@ -58,21 +66,35 @@ export function* load(policy: Policy, { trustedProxies, pseudonym, storeKind, st
     if (problem !== undefined) throw new LimiterError('INVALID_OPTIONS', `maxOvergrant of rule ${rule.name} is ${problem}`)
     if (rule.mode === 'off') continue
     if (matchesNobody(rule.match)) unconditional.push(rule)
+    byAddress ||= readsAddress(rule)
     yield* indexTiers(rule)
     for (const { limit } of rule.tiers) {
       yield
       requireDecidable(`rule ${rule.name}`, store, limit)
     }
   }
+  const overrides = new OverrideTable()
+  for (const override of policy.overrides ?? []) {
+    yield
+    overrides.add(override)
+  }
+  const trust = trustedProxies ?? policy.trustedProxies
   return {
     policy,
     find: yield* indexRules(policy.rules.filter(({ mode }) => mode !== 'off')),
     rulesByName,
     unconditional,
-    trust: trustedProxies ?? policy.trustedProxies ?? trustProxies([]),
-    overrides: yield* indexOverrides(policy.overrides ?? []),
+    trust: trust ?? trustProxies([]),
+    watch: byAddress ? watchProxies('engine', trust, onWarning) : undefined,
+    overrides,
     pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,
   }
+}
+
+function readsAddress({ key, match, tiers }: Rule): boolean {
+  const isAddress = (source: Source): boolean => source.text.startsWith('ip:')
+  const ofKey = key.some((part) => part.some(isAddress))
+  return ofKey || [match, ...tiers].some(({ when }) => when.some(({ source }) => isAddress(source)))
 }
 
 function matchesNobody({ path, methods, hosts, when }: Match): boolean {

@@ -1,12 +1,9 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { composeKey } from '../keys/encode.ts'
-import type { Override, Rule } from '../policy/model/rule.ts'
-import type { Sliced } from '../policy/model/sliced.ts'
+import type { KeyValues, Override, Rule } from '../policy/model/rule.ts'
 import type { Micros } from '../time/micros.ts'
 
-type Values = Override['values']
-
-/** Overrides by rule and key, and by each value of the key. */
+/** A table of overrides: by rule and key, and by each value of the key. */
 export class OverrideTable {
   readonly #byKey = new Map<string, Override>()
   readonly #byValue = new Map<string, Set<Override>>()
@@ -15,7 +12,7 @@ export class OverrideTable {
     return this.#byKey.size
   }
 
-  of(rule: string, values: Values): Override | undefined {
+  of(rule: string, values: KeyValues): Override | undefined {
     return this.#byKey.get(nameOf(rule, values))
   }
 
@@ -37,7 +34,7 @@ export class OverrideTable {
     }
   }
 
-  remove(rule: string, values: Values): Override | undefined {
+  remove(rule: string, values: KeyValues): Override | undefined {
     const found = this.of(rule, values)
     if (found === undefined) return undefined
     this.#byKey.delete(nameOf(rule, values))
@@ -50,25 +47,16 @@ export class OverrideTable {
   }
 }
 
-/** Names of rules have no blanks. */
-function nameOf(rule: string, values: Values): string {
+/** The blank separates the parts, because names of rules have none. */
+function nameOf(rule: string, values: KeyValues): string {
   return `${rule} ${composeKey(values)}`
-}
-
-export function* indexOverrides(overrides: readonly Override[]): Sliced<OverrideTable> {
-  const table = new OverrideTable()
-  for (const override of overrides) {
-    yield
-    table.add(override)
-  }
-  return table
 }
 
 export function isInForce({ until }: Override, now: Micros): boolean {
   return until === undefined || now < until
 }
 
-export function overrideOf(table: OverrideTable, rule: Rule, values: Values, now: Micros): AnyLimit | undefined {
+export function overrideOf(table: OverrideTable, rule: Rule, values: KeyValues, now: Micros): AnyLimit | undefined {
   const found = table.size === 0 ? undefined : table.of(rule.name, values)
   return found === undefined || !isInForce(found, now) ? undefined : found.limit
 }

@@ -6,51 +6,56 @@ import type { Micros } from '../time/micros.ts'
 import type { Random } from '../time/time.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
-import { type Loaded, NOBODY } from './loaded.ts'
+import type { KeyTarget } from './keys.ts'
+import type { Loaded } from './loaded.ts'
 import { overrideOf, type OverrideTable } from './overrides.ts'
 import { type ChargeContext, chargeOf, chargeOfKey, type RuleCharge, timesSample } from './rule-charge.ts'
 import { unreadRules } from './unread-rules.ts'
 
 export interface RequestCharges {
+  /** The rules that match, also those that charge nothing this time. Empty if the path cannot be read. */
+  readonly matched: readonly Rule[]
   readonly charges: readonly RuleCharge[]
   /** Whether the decision depends on chance: a rule counts only one request in several. */
   readonly probabilistic: boolean
-  /** Set if no rule was applied: why. */
+  /** The exemption because of which no rule was applied. */
   readonly exempt?: string
-  /** A rule that reads an unreadable part of the request. If it enforces, it refuses the request. */
-  readonly unread?: { readonly rule: Rule; readonly detail: string }
+  readonly unread?: UnreadRule
 }
 
-/** What a decision needs in addition to the policy. */
+/** A rule that reads an unreadable part of the request. If it enforces, it refuses the request. */
+export interface UnreadRule {
+  readonly rule: Rule
+  readonly detail: string
+}
+
+/** The overrides set at run time, the clock and the random numbers, which a decision needs in addition to the policy. */
 export interface EngineContext {
   readonly live: OverrideTable
   readonly now: () => Micros
   readonly random: Random
 }
 
-export function chargesOf(at: Loaded, request: Request, cost: MicroTokens | undefined, engine: EngineContext): RequestCharges {
+type ChargeFor = (rule: Rule) => RuleCharge | undefined
+
+export function chargesOf(at: Loaded, request: Request, engine: EngineContext, cost?: MicroTokens): RequestCharges {
   const exemption = exemptionOf(at.policy.exempt, request)
-  if (exemption !== undefined) return { charges: [], probabilistic: false, exempt: exemption.text }
-  const context = contextOf(at, engine)
-  const chargeFor = (rule: Rule): RuleCharge | undefined =>
-    exemptionOf(rule.exempt, request) === undefined ? chargeOf(rule, request, cost, context) : undefined
+  if (exemption !== undefined) return { matched: [], charges: [], probabilistic: false, exempt: exemption.text }
+  const context = contextOf(at, engine, cost)
+  const chargeFor: ChargeFor = (rule) => (exemptionOf(rule.exempt, request) === undefined ? chargeOf(rule, request, context) : undefined)
   const { unreadable } = request
   if (unreadable === undefined) return sampled(at.find(request), engine.random, chargeFor)
   const { reader, others } = unreadRules(at.find(request), request, cost !== undefined)
   const charges = sampled(others, engine.random, chargeFor)
-  return reader === undefined ? charges : { ...charges, unread: { rule: reader, detail: unreadable.detail } }
+  const matched = unreadable.path ? [] : reader === undefined ? others : [...others, reader]
+  return reader === undefined ? { ...charges, matched } : { ...charges, matched, unread: { rule: reader, detail: unreadable.detail } }
 }
 
-/** What the rules charge a bare key. @throws LimiterError UNKNOWN_RULE for a name that no rule has */
-export function chargesOfKey(
-  at: Loaded,
-  key: string,
-  limit: string | undefined,
-  cost: MicroTokens | undefined,
-  engine: EngineContext,
-): RequestCharges {
-  const context = contextOf(at, engine)
-  return sampled(rulesOfKey(at, limit), engine.random, (rule) => chargeOfKey(rule, key, NOBODY, cost, context))
+/** The charges for a key that the caller passes without a request. @throws LimiterError UNKNOWN_RULE for a name that no rule has */
+export function chargesOfKey(at: Loaded, target: KeyTarget, engine: EngineContext, cost?: MicroTokens): RequestCharges {
+  const { key, limit } = target
+  const context = contextOf(at, engine, cost)
+  return sampled(rulesOfKey(at, limit), engine.random, (rule) => chargeOfKey(rule, key, context))
 }
 
 function rulesOfKey({ policy, rulesByName, unconditional }: Loaded, name: string | undefined): readonly Rule[] {
@@ -60,14 +65,23 @@ function rulesOfKey({ policy, rulesByName, unconditional }: Loaded, name: string
   throw new LimiterError('UNKNOWN_RULE', `limit is ${shown(name)}, expected one of ${policy.rules.map((one) => one.name).join(', ')}`)
 }
 
-/** The overrides and the pseudonym that apply now. They ignore sampling; `explain` shows every rule as if it were counted. */
-export function contextOf({ overrides, pseudonym }: Loaded, { live, now }: Pick<EngineContext, 'live' | 'now'>): ChargeContext {
-  if (overrides.size === 0 && live.size === 0) return { pseudonym, override: () => undefined }
+/**
+ * The values that all charges of a decision use. Sampling is not part of it, because `explain` shows every rule as if the request were
+ * counted.
+ */
+export function contextOf(
+  { overrides, pseudonym }: Loaded,
+  { live, now }: Pick<EngineContext, 'live' | 'now'>,
+  cost?: MicroTokens,
+): ChargeContext {
+  if (overrides.size === 0 && live.size === 0) return { pseudonym, override: () => undefined, cost }
   const at = now()
-  return { pseudonym, override: (rule, values) => overrideOf(live, rule, values, at) ?? overrideOf(overrides, rule, values, at) }
+  const override: ChargeContext['override'] = (rule, values) =>
+    overrideOf(live, rule, values, at) ?? overrideOf(overrides, rule, values, at)
+  return { pseudonym, override, cost }
 }
 
-function sampled(rules: readonly Rule[], random: Random, chargeFor: (rule: Rule) => RuleCharge | undefined): RequestCharges {
+function sampled(rules: readonly Rule[], random: Random, chargeFor: ChargeFor): RequestCharges {
   const charges: RuleCharge[] = []
   let probabilistic = false
   for (const rule of rules) {
@@ -80,5 +94,5 @@ function sampled(rules: readonly Rule[], random: Random, chargeFor: (rule: Rule)
       if (random() * sample < 1) charges.push(timesSample(charge, sample))
     }
   }
-  return { charges, probabilistic }
+  return { matched: rules, charges, probabilistic }
 }

@@ -5,115 +5,101 @@ import type { Request } from '../identity/request.ts'
 import type { NamedLimit } from '../limiter/decision-of.ts'
 import { phaseOf } from '../limiter/phase.ts'
 import { composeKey, scopeOf } from '../keys/encode.ts'
-import { keyOf, type Rule, type Tier, tierOf } from '../policy/model/rule.ts'
-import type { Call, CallGroup, FailurePolicy, Scope } from '../stores/store.ts'
-import type { Pseudonym } from './loaded.ts'
+import { keyOf, type KeyPart, type KeyValues, type Rule, type Tier, tierOf } from '../policy/model/rule.ts'
+import type { Call, FailurePolicy, Scope } from '../stores/store.ts'
+import { NOBODY, type Pseudonym } from './loaded.ts'
 
-/** The limiter name of all policies' states, so that a changed policy finds the states of the previous one. */
+/** The limiter name in the state ids of every policy. It is constant, so that a changed policy finds the states of the previous one. */
 export const RULE_SET = 'policy'
 
-/** What one rule charges in one decision. */
+/** The charge of one rule in one decision. */
 export interface RuleCharge {
   readonly rule: Rule
   readonly tier: Tier
-  readonly named: NamedLimit
   readonly call: Call
-  /** The plain values of the key; undefined for absent ones. */
-  readonly values: readonly (string | undefined)[]
+  /** The values of the key, before pseudonyms replace them; undefined for absent ones. */
+  readonly values: KeyValues
 }
 
-/** What all charges of one decision share. */
+/** The values that all charges of one decision use. */
 export interface ChargeContext {
-  /** The limit that overrides the tier's for this key. */
-  override(rule: Rule, values: RuleCharge['values']): AnyLimit | undefined
-  /** Replaces an attributable value in keys. Absent: keys hold the value itself. */
+  /** The limit that replaces the tier's limit for this key; undefined without an override. */
+  override(rule: Rule, values: KeyValues): AnyLimit | undefined
+  /** Replaces a value that identifies somebody, in keys. Absent: keys contain the value itself. */
   readonly pseudonym: Pseudonym | undefined
+  /** The cost that the caller passed, instead of the rules' cost. */
+  readonly cost: MicroTokens | undefined
 }
 
-export function chargeOf(rule: Rule, request: Request, cost: MicroTokens | undefined, context: ChargeContext): RuleCharge | undefined {
+export function chargeOf(rule: Rule, request: Request, context: ChargeContext): RuleCharge | undefined {
   const tier = tierOf(rule, request)
-  return tier === undefined ? undefined : charge(rule, tier, keyOf(rule, request), cost ?? microCost(rule.cost.of(request)), context)
+  if (tier === undefined) return undefined
+  return charge(rule, tier, keyOf(rule, request), context.cost ?? microCost(rule.cost.of(request)), context)
 }
 
-/** What a rule charges a key that the caller passes. The key counts as a value of the first source of the rule's key. */
-export function chargeOfKey(
-  rule: Rule,
-  key: string,
-  request: Request,
-  cost: MicroTokens | undefined,
-  context: ChargeContext,
-): RuleCharge | undefined {
-  const tier = tierOf(rule, request) ?? rule.tiers.at(-1)
-  return tier === undefined ? undefined : charge(rule, tier, valuesOf(rule, 0, key), cost ?? microCost(rule.cost.unknown), context)
+/** The charge of a rule for a key that the caller passes. The key counts as a value of the first source of the rule's key. */
+export function chargeOfKey(rule: Rule, key: string, context: ChargeContext): RuleCharge | undefined {
+  const tier = tierOf(rule, NOBODY) ?? rule.tiers.at(-1)
+  if (tier === undefined) return undefined
+  return charge(rule, tier, valuesOf(rule, 0, key), context.cost ?? microCost(rule.cost.unknown), context)
 }
 
-/** The values of a rule's key if `key` comes from the source at this index; the others count as absent. */
-export function valuesOf(rule: Rule, index: number, key: string): RuleCharge['values'] {
+/** The values of a rule's key, if `key` comes from the source at this index. The values of all other sources are absent. */
+export function valuesOf(rule: Rule, index: number, key: string): KeyValues {
   const values: (string | undefined)[] = []
   for (const sources of rule.key)
     for (const source of sources) values.push(values.length === index ? (canonicalValue(source, key) ?? key) : undefined)
   return values
 }
 
-/** Multiplies a charge by the requests that it represents, up to the limit's capacity: above it, it could never pass. */
+/** Multiplies a charge by the number of requests that it stands for, up to the limit's capacity. Above the capacity it could never pass. */
 export function timesSample(counted: RuleCharge, sample: number): RuleCharge {
   const { call } = counted
   const capacity = Math.max(call.cost, Math.round(call.limit.capacity * MICRO))
   return { ...counted, call: { ...call, cost: Math.min(call.cost * sample, capacity) } }
 }
 
-export function charge(rule: Rule, tier: Tier, values: RuleCharge['values'], cost: MicroTokens, context: ChargeContext): RuleCharge {
+export function charge(rule: Rule, tier: Tier, values: KeyValues, cost: MicroTokens, context: ChargeContext): RuleCharge {
   const limit = context.override(rule, values) ?? tier.limit
-  const { scope, named } = identifiedBy(rule, tier, limit)
-  const key = composeKey(context.pseudonym === undefined ? values : pseudonyms(rule.key.flat(), values, context.pseudonym))
-  return { rule, tier, named, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
+  const scope = scopeOfTier(rule, tier, limit)
+  const { pseudonym } = context
+  const key = composeKey(pseudonym === undefined ? values : pseudonyms(rule.key.flat(), values, pseudonym))
+  return { rule, tier, values, call: { id: { scope, key }, limit, cost, phase: phaseOf(limit, key) } }
 }
 
-/** Replaces the values by pseudonyms. The source's name is hashed too: one text from two sources has two pseudonyms. */
-export function pseudonyms(sources: Rule['key'][number], values: RuleCharge['values'], pseudonym: Pseudonym): RuleCharge['values'] {
+/** Replaces the values by pseudonyms. The source's name is hashed too, so one text from two sources has two pseudonyms. */
+export function pseudonyms(sources: KeyPart, values: KeyValues, pseudonym: Pseudonym): KeyValues {
   return values.map((value, index) => {
     const source = sources[index]
     return value === undefined || source?.neutral === true ? value : pseudonym(`${source?.text ?? ''}\0${value}`)
   })
 }
 
-/** What all charges of a tier share. */
-interface Identified {
-  readonly scope: Scope
-  readonly named: NamedLimit
-  /** By tag: limits that override the tier's may use other algorithms. */
-  readonly scopes: Map<string, Scope>
+/**
+ * The limit of a charge as decisions report it. The window that a tier states is reported only for the tier's own limit, and not for an
+ * override.
+ */
+export function namedOf({ rule: { name }, tier, call: { limit } }: RuleCharge): NamedLimit {
+  return tier.windowMs === undefined || limit !== tier.limit ? { name, limit } : { name, limit, windowMs: tier.windowMs }
 }
 
-const identified = new WeakMap<Tier, Identified>()
+/** For each tier, the scopes by the tag of an algorithm: an override may use another algorithm than the tier. */
+const scopes = new WeakMap<Tier, Map<string, Scope>>()
 
 /**
- * Returns one scope per tier, because stores compare scopes by identity. Tiers of one rule have states of their own; no rule's name
- * contains `#`. A limit that overrides the tier's uses the same states, unless its algorithm differs.
+ * Returns always the same scope for a tier and an algorithm, because stores compare scopes by identity. Each tier of a rule has its own
+ * states; `#` separates the names, because no rule's name contains it. An override uses the states of the tier, unless its algorithm
+ * differs.
  */
-function identifiedBy(rule: Rule, tier: Tier, limit: AnyLimit): Pick<Identified, 'scope' | 'named'> {
-  const known = identified.get(tier) ?? identify(rule, tier)
-  if (limit === tier.limit) return known
-  const { tag } = limit.algorithm
-  const scope = known.scopes.get(tag) ?? scopeOfTier(rule, tier, limit)
-  known.scopes.set(tag, scope)
-  return { scope, named: { name: rule.name, limit } }
+function scopeOfTier(rule: Rule, tier: Tier, { algorithm: { tag } }: AnyLimit): Scope {
+  let ofTier = scopes.get(tier)
+  if (ofTier === undefined) scopes.set(tier, (ofTier = new Map<string, Scope>()))
+  let scope = ofTier.get(tag)
+  if (scope === undefined) ofTier.set(tag, (scope = scopeOf(RULE_SET, tier.label === '' ? rule.name : `${rule.name}#${tier.label}`, tag)))
+  return scope
 }
 
-function identify(rule: Rule, tier: Tier): Identified {
-  const { limit, windowMs } = tier
-  const scope = scopeOfTier(rule, tier, limit)
-  const named = { name: rule.name, limit, ...(windowMs === undefined ? {} : { windowMs }) }
-  const made = { scope, named, scopes: new Map([[limit.algorithm.tag, scope]]) }
-  identified.set(tier, made)
-  return made
-}
-
-function scopeOfTier(rule: Rule, { label }: Tier, limit: AnyLimit): Scope {
-  return scopeOf(RULE_SET, label === '' ? rule.name : `${rule.name}#${label}`, limit.algorithm.tag)
-}
-
-/** The enforcing charges, the most restrictive first: least rate per cost. */
+/** The enforcing charges, the most restrictive first: the one that admits the fewest requests in the long run. */
 export function enforcing(charges: readonly RuleCharge[]): readonly RuleCharge[] {
   const enforced = charges.every(enforces) ? charges : charges.filter(enforces)
   return enforced.length < 2 ? enforced : enforced.toSorted((a, b) => admissions(a.call) - admissions(b.call))
@@ -123,11 +109,7 @@ function enforces({ rule }: RuleCharge): boolean {
   return rule.mode === 'enforce'
 }
 
-export function groupOf(charges: readonly RuleCharge[]): CallGroup {
-  return { calls: charges.map(({ call }) => call) }
-}
-
-/** The failure policy of a group: the strictest of its rules'. */
+/** The failure policy of a group: the strictest one of its rules. */
 export function policyOf(charges: readonly RuleCharge[]): FailurePolicy {
   let policy: FailurePolicy = 'allow'
   for (const { rule } of charges) if (STRICTNESS[rule.onStoreFailure] > STRICTNESS[policy]) policy = rule.onStoreFailure
@@ -136,7 +118,7 @@ export function policyOf(charges: readonly RuleCharge[]): FailurePolicy {
 
 const STRICTNESS: Readonly<Record<FailurePolicy, number>> = { allow: 0, local: 1, deny: 2 }
 
-/** Requests of this cost per microsecond in the long run. Used only for ordering. */
+/** How many requests of this cost a limit admits per microsecond in the long run. Used only to order charges. */
 function admissions({ limit, cost }: { readonly limit: AnyLimit; readonly cost: number }): number {
   const { n, m } = limit.algorithm.envelope(limit.plan)
   return n / m / cost

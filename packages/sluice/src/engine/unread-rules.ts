@@ -8,14 +8,14 @@ import { keyOf, type Rule, tierOf } from '../policy/model/rule.ts'
 export interface UnreadRules {
   /** The first rule that reads the unreadable part. An enforcing rule takes precedence over a shadow rule. */
   readonly reader: Rule | undefined
-  /** The rules that apply and read nothing of the unreadable part; empty if `reader` enforces. */
+  /** The rules that apply and do not read the unreadable part; empty if `reader` enforces. */
   readonly others: readonly Rule[]
 }
 
 /**
- * Finds the rules that read the unreadable part of a request. They are not charged: they would have to be charged for everything that it
- * may mean, so a request of a few bytes would charge every rule. For the same reason only one of them is named.
- * @param rules those that may match
+ * Finds the rules that read the unreadable part of a request. They are not charged: they would have to be charged for every meaning of that
+ * part, so a request of a few bytes could charge every rule. For the same reason only one of these rules is named.
+ * @param rules the rules that may match the request
  * @param hasCost whether the caller passed the request's cost
  */
 export function unreadRules(rules: readonly Rule[], request: Request, hasCost: boolean): UnreadRules {
@@ -42,7 +42,7 @@ export function unreadReader(request: Request, hasCost: boolean): (rule: Rule) =
   }
 }
 
-/** Reads whatever charging the request would read. */
+/** Reads all parts of the request that a charge would read. */
 function chargeAt(rule: Rule, request: Request, hasCost: boolean): void {
   if (tierOf(rule, request) === undefined) return
   keyOf(rule, request)

@@ -1,4 +1,4 @@
-/** The code of every misuse. Its lower-case form is the anchor of its paragraph in docs/errors.md. */
+/** The codes of misuse. The lower-case form of a code is its heading in docs/errors.md. */
 export type ErrorCode =
   | 'INVALID_RATE'
   | 'INVALID_BURST'
@@ -15,26 +15,28 @@ export type ErrorCode =
   | 'NOT_SUPPORTED'
   | 'CLOSED'
   | 'OVERLOAD'
+  | 'ID_REUSED'
 
 /**
- * A misuse of the library: an invalid limit, cost, key or policy. Thrown during construction, or before a store is called. Never thrown for
- * a denial, and never because a store failed.
+ * A misuse of the library: an invalid limit, cost, key or policy. It is thrown at construction, or before a store is called. Never thrown
+ * for a denial, and never because a store failed.
  */
 export class LimiterError extends Error {
+  /** Always `LimiterError`, also across realms and bundles, where `instanceof` may fail. */
   override readonly name = 'LimiterError'
   /** Stable, machine-readable name of the mistake. */
   readonly code: ErrorCode
-  /** Page of the documentation that explains the code. */
+  /** The page and heading that explain the code: a file of the installed package `sluice`, such as `sluice/docs/errors.md#invalid_rate`. */
   readonly help: string
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
-    this.help = `docs/errors.md#${code.toLowerCase()}`
+    this.help = `sluice/docs/errors.md#${code.toLowerCase()}`
   }
 }
 
-/** The result of `make`, or the LimiterError that it throws; it passes other errors on. */
+/** Returns the result of `make`, or the LimiterError that `make` throws. Other errors are thrown again. */
 export function attempt<T>(make: () => T): T | LimiterError {
   try {
     return make()

@@ -2,7 +2,7 @@ import { LimiterError } from './limiter-error.ts'
 
 const MAX_SHOWN_LENGTH = 80
 
-/** A value in one line for an error message, including values that JSON cannot represent, such as NaN, functions and bigints. */
+/** Formats a value in one line for an error message, even a value that JSON cannot represent (NaN, functions, bigints). */
 export function shown(value: unknown): string {
   const text = textOf(value)
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text
@@ -23,14 +23,14 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Options must be an object, and unknown ones are rejected, because a typo would silently remove a limit. Maps and promises are rejected
- * for the same reason: they have no fields to check.
+ * Rejects options that are not an object. Rejects unknown options, because a typo would silently remove a limit. Rejects maps and promises,
+ * because they have no fields that could be checked.
  * @throws LimiterError INVALID_OPTIONS naming the unknown option and the known ones
  */
 export function refuseUnknown(where: string, options: object, known: readonly string[]): void {
   let hasKnown = false
   if (isObject(options)) {
-    // Not Object.keys: requests have options too, and a copy of the names would cost more than the check.
+    // `for in` instead of Object.keys: every request may have options, and an array of their names would cost more than the check.
     for (const name in options) {
       if (!known.includes(name)) {
         throw new LimiterError('INVALID_OPTIONS', `${where}: unknown option ${name}; known are ${known.join(', ')}`)
@@ -42,18 +42,30 @@ export function refuseUnknown(where: string, options: object, known: readonly st
   throw new LimiterError('INVALID_OPTIONS', `${where}: options are ${shown(options)}, expected an object with ${known.join(', ')}`)
 }
 
-/** The form of an option: a test, and the text that a message uses for it. */
+/** The form of an option's value: a test, and the words for an allowed value in error messages. */
 export type Form = readonly [allows: (value: unknown) => boolean, expected: string]
 
-function has(value: unknown, ...methods: readonly string[]): boolean {
+export function hasMethods(value: unknown, ...methods: readonly string[]): boolean {
   return methods.every((method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function')
+}
+
+/** @throws LimiterError INVALID_OPTIONS that names the first missing method of a client */
+export function requireMethods(where: string, expected: string, client: object, methods: readonly string[]): void {
+  const missing = methods.find((method) => !hasMethods(client, method))
+  if (missing === undefined) return
+  throw new LimiterError('INVALID_OPTIONS', `${where}: expected ${expected}, but it has no method ${missing}`)
+}
+
+/** Accepts a value that has these methods. */
+export function having(expected: string, ...methods: readonly string[]): Form {
+  return [(value) => hasMethods(value, ...methods), expected]
 }
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Accepts any value: another reader checks it. */
+/** Accepts any value. For options that other code checks. */
 export const ANY: Form = [() => true, '']
 export const TEXT: Form = [(value) => typeof value === 'string', 'a text']
 export const FLAG: Form = [(value) => typeof value === 'boolean', 'true or false']
@@ -63,12 +75,16 @@ export const COUNT: Form = [(value) => Number.isSafeInteger(value) && (value as 
 export const LIST: Form = [(value) => Array.isArray(value), 'a list']
 export const TEXTS: Form = [(value) => Array.isArray(value) && value.every((one) => typeof one === 'string'), 'a list of texts']
 export const OBSERVERS: Form = [(value) => Array.isArray(value) && value.every(isObject), 'a list of observers']
-export const CLOCK: Form = [(value) => has(value, 'now', 'monotonic', 'after'), 'a clock with now, monotonic and after']
-export const SIGNAL: Form = [(value) => has(value, 'addEventListener'), 'an AbortSignal']
+export const CLOCK: Form = having('a clock with now, monotonic and after', 'now', 'monotonic', 'after')
+export const SIGNAL: Form = having('an AbortSignal', 'addEventListener')
 export const STORE: Form = [isStore, 'a store, such as memoryStore()']
 export const DECISION: Form = [
   (value) => typeof (value as { readonly outcome?: unknown } | null | undefined)?.outcome === 'string',
   'a decision of a limiter or an engine',
+]
+export const LIMIT: Form = [
+  (value) => hasMethods((value as { readonly algorithm?: unknown } | null | undefined)?.algorithm, 'decide'),
+  'a limit, such as tokenBucket(...)',
 ]
 /** At most a minute: no caller waits longer for a decision. */
 export const MILLISECONDS: Form = [
@@ -76,12 +92,12 @@ export const MILLISECONDS: Form = [
   'a number of milliseconds above 0 and at most 60000',
 ]
 
-/** Whether a value has the members of the port for stores. A store that says it always decides at once has `decideNow`. */
+/** Whether a value has the members of a store. A store with `capabilities.sync` true must also have `decideNow`. */
 function isStore(value: unknown): boolean {
-  if (!has(value, 'decide', 'change', 'ready', 'close')) return false
+  if (!hasMethods(value, 'decide', 'change', 'ready', 'close')) return false
   const { name, capabilities } = value as { readonly name?: unknown; readonly capabilities?: { changes?: unknown; sync?: unknown } | null }
   if (typeof name !== 'string' || !Array.isArray(capabilities?.changes)) return false
-  return capabilities.sync === false || (capabilities.sync === true && has(value, 'decideNow'))
+  return capabilities.sync === false || (capabilities.sync === true && hasMethods(value, 'decideNow'))
 }
 
 /** Accepts a number from `least` to `most`. */
@@ -89,16 +105,27 @@ export function within(least: number, most: number): Form {
   return [(value) => typeof value === 'number' && value >= least && value <= most, `${least} to ${most}`]
 }
 
+/** A day: longer waits belong into a queue that outlives the process. */
+export const MAX_WAIT_MS = 86_400_000
+export const WAIT_MS: Form = within(0, MAX_WAIT_MS)
+
+/** A day: a hold that lasts longer belongs into a ledger. */
+const MAX_HOLD_MS = 86_400_000
+export const HOLD_FORM: Form = [
+  (value) => typeof value === 'number' && value > 0 && value <= MAX_HOLD_MS,
+  `a number of milliseconds above 0 and at most ${MAX_HOLD_MS}`,
+]
+
 export function oneOf(...allowed: readonly unknown[]): Form {
   return [(value) => allowed.includes(value), allowed.join(', ').replace(/, (?=[^,]*$)/, ' or ')]
 }
 
 /**
- * Requires a value of this form. Numbers in text are refused: `now + '50'` would be a deadline that has always passed.
+ * Requires a value of this form. A number as text is refused: `now + '50'` would append the digits instead of adding 50.
  * @throws LimiterError INVALID_OPTIONS naming the option, the value and what is allowed
  */
 export function requireForm(where: string, name: string, value: unknown, form: Form): void {
-  // Indexed access: every request comes here, and destructuring would create an iterator.
+  // Indexed access, because every request comes here and destructuring an array would create an iterator.
   if (!form[0](value)) throw new LimiterError('INVALID_OPTIONS', `${where}: ${name} is ${shown(value)}, expected ${form[1]}`)
 }
 

@@ -1,26 +1,54 @@
 import { groupAddress } from '../identity/address.ts'
 import { clientAddress } from '../identity/client-address.ts'
 import type { Headers } from '../identity/headers.ts'
+import type { OnWarning } from '../errors/console-warning.ts'
+import { watchProxies } from '../identity/unnamed-proxy.ts'
 import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-proxies.ts'
 
-/** The most peers whose key is cached. When it is reached, the cache is cleared. */
+/** The most peers whose key is cached. A full cache is cleared. */
 const MAX_PEERS = 4_096
 const NOTHING: Headers = {}
+/**
+ * Without trusted proxies, the headers of this many first requests are read, to warn of a proxy. Later only those of new peers are, because
+ * reading headers costs more than the rest.
+ */
+const FIRST_REQUESTS = 1_000
 
 /** The key of a request by its client's address. Calls `headers` only if a proxy may be trusted. */
 export type AddressKey = (peer: string | undefined, headers: () => Headers) => string
 
-/** @throws LimiterError INVALID_ADDRESS for an invalid proxy */
-export function addressKeys(proxies: readonly string[] | TrustedProxies): AddressKey {
-  const trust = readTrustedProxies('rateLimit', proxies)
-  const direct = 'length' in proxies && proxies.length === 0
+/**
+ * Makes the function that returns keys.
+ * @param proxies undefined: no proxy is trusted, and a warning is given if there seems to be one
+ * @param ipv6Prefix how many bits of an IPv6 address distinguish clients
+ * @throws LimiterError INVALID_ADDRESS for an invalid proxy
+ */
+export function addressKeys(
+  proxies: readonly string[] | TrustedProxies | undefined,
+  ipv6Prefix?: number,
+  onWarning?: OnWarning,
+): AddressKey {
+  const keyOf = (address: string | undefined): string => (address === undefined ? UNKNOWN : groupAddress(address, 32, ipv6Prefix))
+  const trust = readTrustedProxies('rateLimit', proxies === undefined ? [] : proxies)
+  const watch = watchProxies('rateLimit', proxies === undefined ? undefined : trust, onWarning)
+  const direct = trust.isEmpty === true
+  let toWatch = direct && watch !== undefined ? FIRST_REQUESTS : 0
   const keys = new Map<string, string>()
   return (peer, headersOf) => {
     if (peer === undefined) return UNKNOWN
-    const headers = direct ? NOTHING : headersOf()
-    if (headers[trust.source] !== undefined) return keyOf(clientAddress(peer, headers, trust))
+    if (!direct) {
+      const headers = headersOf()
+      if (headers[trust.source] !== undefined) {
+        watch?.(peer, headers)
+        return keyOf(clientAddress(peer, headers, trust))
+      }
+    } else if (toWatch > 0) {
+      toWatch -= 1
+      watch?.(peer, headersOf())
+    }
     const known = keys.get(peer)
     if (known !== undefined) return known
+    if (direct) watch?.(peer, headersOf())
     const key = keyOf(clientAddress(peer, NOTHING, trust))
     if (keys.size >= MAX_PEERS) keys.clear()
     keys.set(peer, key)
@@ -28,9 +56,5 @@ export function addressKeys(proxies: readonly string[] | TrustedProxies): Addres
   }
 }
 
-/** The identity of all peers without an address (a Unix socket), because a key is never empty. */
+/** The key of all requests whose client has no address, such as one on a Unix socket. */
 const UNKNOWN = 'address-unknown'
-
-function keyOf(address: string | undefined): string {
-  return address === undefined ? UNKNOWN : groupAddress(address)
-}

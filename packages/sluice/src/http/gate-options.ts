@@ -1,6 +1,22 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { ANY, checkOptions, type Form, FUNCTION, requireForm, shown } from '../errors/options.ts'
+import type { OnWarning } from '../errors/console-warning.ts'
+import {
+  ANY,
+  checkOptions,
+  COUNT,
+  FLAG,
+  type Form,
+  FUNCTION,
+  hasMethods,
+  HOLD_FORM,
+  having,
+  requireForm,
+  shown,
+  TEXT,
+  WAIT_MS,
+} from '../errors/options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
@@ -8,62 +24,209 @@ import type { HeaderOptions } from '../policy/model/header-choice.ts'
 
 /** The part of a policy engine that a gate uses. */
 export interface Decider {
+  /** Decides a request and charges it; `createEngine` returns an object with this method. */
   decide(facts: RequestFacts): Promise<EngineAnswer>
+  /** Gives back the slots of concurrency limits that a decided request holds. Called for decisions with `hold`, when the response has ended. */
+  release?(decision: EngineAnswer): Promise<void>
+  /** Decides a request and holds its cost; for `countWhen` and `actualCost`. */
+  reserve?(facts: RequestFacts, options?: { readonly holdMs?: number }): Promise<{ readonly decision: EngineAnswer; readonly id: string }>
+  /** Counts what a request used, in tokens, of which `reserve` holds the cost. Without a number the cost stays charged. */
+  settle?(facts: RequestFacts, id: string, actual?: number): Promise<unknown>
   /** The policy's choice of response headers. */
   readonly headers?: HeaderOptions
 }
 
-export type EngineAnswer = Decision & { readonly identity: string; readonly violated: readonly string[] }
+/** A decision of an engine, with what answers need in addition. */
+export type EngineAnswer = Decision & {
+  /** Distinguishes callers, to spread their retries; it is not sent. */
+  readonly identity: string
+  /** Names of the rules that refused the request. */
+  readonly violated: readonly string[]
+}
 
-/** Options that all adapters share; `Request` is the framework's. Pass either `limiter` or `engine`. */
-export interface GateOptions<Request> {
+/**
+ * Options that all adapters share; `Request` and `Response` are the framework's (for Koa and Hono the context is both). Pass either `limiter`
+ * or `engine`.
+ */
+export interface GateOptions<Request, Response = unknown> {
+  /** What `createLimiter` returns: one or several limits by a key. */
   readonly limiter?: Limiter
+  /** What `createEngine` of `sluice/policy` returns: a policy decides. */
   readonly engine?: Decider
-  /** The caller's identity, for a limiter; default: the client's address, IPv6 by /64. An engine uses the keys of its rules. */
+  /**
+   * The caller's identity, for a limiter; default: the client's address, IPv6 by `ipv6Prefix`. An engine uses the keys of its rules.
+   */
   readonly key?: (request: Request) => string | Promise<string>
-  /** Tokens that a request takes, instead of 1 or of the rules' cost. */
+  /**
+   * The limit of a request, for example by the caller's plan, in place of the limiter's own limit. For a limiter with one limit, whose
+   * algorithm it must have. A key whose limit changes keeps what it has used (law 7). Equal limits share one limiter (`Limiter.withLimit`); at most 1,000 are cached.
+   */
+  readonly limit?: (request: Request) => AnyLimit | Promise<AnyLimit>
+  /** Tokens that a request takes, instead of 1 or of the rules' cost. A function must return a number: undefined counts as a thrown error. */
   readonly cost?: number | ((request: Request) => number | Promise<number>)
-  /** Exempts requests from the limit: `true` skips, `false` and undefined do not. Any other value counts as a thrown error. */
+  /**
+   * Exempts requests from the limit: `true` exempts the request, `false` and undefined do not. Any other value counts as a thrown error.
+   */
   readonly skip?: (request: Request) => boolean | undefined | Promise<boolean | undefined>
   /** Default: the policy's choice, otherwise draft-11. */
   readonly headers?: HeaderOptions
-  /** Networks whose forwarding header is trusted, for a limiter; default none. An engine uses the policy's. */
+  /** `false`: Retry-After is the exact wait, in whole seconds. Default: it is spread, so that clients do not return together. */
+  readonly retryAfterJitter?: boolean
+  /**
+   * For a limiter without `key`: how many leading bits of an IPv6 address identify a client, 32 to 128; default 64. Most providers assign a
+   * client 64 bits or fewer, so with a higher number a client has many keys.
+   */
+  readonly ipv6Prefix?: number
+  /**
+   * With `onDenied: 'wait'`: the longest wait of a request in milliseconds; default 10,000. A request that would wait longer is denied at once.
+   */
+  readonly maxWaitMs?: number
+  /** With `onDenied: 'wait'`: how many requests may wait at once; default 1,000. The next ones are denied as if they could not wait. */
+  readonly maxWaiting?: number
+  /**
+   * Which responses count: `success` (a status below 400), `failure` (the others), or a function of the response that returns true for them.
+   * The cost is charged before the handler runs, and given back after a response that does not count. If the function fails or returns
+   * anything but true or false, the cost stays charged.
+   */
+  readonly countWhen?: 'success' | 'failure' | ((response: Response, request: Request) => boolean | Promise<boolean>)
+  /**
+   * What a request has used, in tokens, called when the handler has ended its response: at least 0, with at most six decimals. `cost` is then
+   * an estimate, which is charged before the handler runs. If it returns undefined, or fails, the estimate stays charged.
+   */
+  readonly actualCost?: (response: Response, request: Request) => number | undefined | Promise<number | undefined>
+  /**
+   * With `countWhen` or `actualCost`: milliseconds after which what was charged is final, above 0 and at most a day; default 60,000. Longer
+   * than the longest response.
+   */
+  readonly holdMs?: number
+  /** Networks whose forwarding header is trusted, for a limiter without `key`; default none. An engine uses the trusted proxies of its policy. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
+  /**
+   * For a limiter without `key`: called once if a proxy that `trustedProxies` does not name seems to forward requests, so that all its
+   * clients count as one. Default: a warning on the console, once in a process. An empty `trustedProxies` ends the search. Also called
+   * whenever `countWhen` or `actualCost` fails; default: a warning on the console for the first failure.
+   */
+  readonly onWarning?: OnWarning
 }
 
-/** Where addresses come from. `option`: requests have none, so the option `address` or a key is required. */
+/** Where addresses come from. `option`: the framework's requests have no address, so the option `address` or `key` is required. */
 export type Peers = 'socket' | 'option'
 
-const has = (value: unknown, method: string): boolean => FUNCTION[0]((value as Readonly<Record<string, unknown>> | null)?.[method])
-const FORMS: Readonly<Record<string, Form>> = {
-  limiter: [(value) => has(value, 'check'), 'what createLimiter gave'],
-  engine: [(value) => has(value, 'decide'), 'what createEngine gave'],
+/** The options of adapters whose requests have an address. */
+export const FORMS: Readonly<Record<keyof GateOptions<unknown> | 'onDenied', Form>> = {
+  limiter: having('what createLimiter gave', 'check'),
+  engine: having('what createEngine gave', 'decide'),
   key: FUNCTION,
+  limit: [(value) => typeof value === 'function', 'a function of the request; a limit for all requests belongs to createLimiter'],
   cost: ANY,
   skip: FUNCTION,
   headers: ANY,
-  onDenied: FUNCTION,
+  retryAfterJitter: FLAG,
+  ipv6Prefix: [(value) => Number.isInteger(value) && (value as number) >= 32 && (value as number) <= 128, 'a whole number from 32 to 128'],
+  onDenied: [(value) => typeof value === 'function' || value === 'wait', "a function, or 'wait'"],
+  maxWaitMs: WAIT_MS,
+  maxWaiting: COUNT,
+  countWhen: [
+    (value) => value === 'success' || value === 'failure' || typeof value === 'function',
+    "'success', 'failure', or a function of the response",
+  ],
+  actualCost: FUNCTION,
+  holdMs: HOLD_FORM,
   trustedProxies: ANY,
+  onWarning: FUNCTION,
 }
 const FORMS_WITH_ADDRESS: Readonly<Record<string, Form>> = { ...FORMS, address: FUNCTION }
 
-/** @throws LimiterError INVALID_OPTIONS or INVALID_COST for an option that is unknown, of the wrong kind, or without effect */
-export function checkGateOptions<Request>(options: GateOptions<Request>, peers: Peers): void {
+/**
+ * Checks the options.
+ * @throws LimiterError INVALID_OPTIONS or INVALID_COST for an option that is unknown, of the wrong kind, or without effect
+ */
+export function checkGateOptions<Request, Response>(options: GateOptions<Request, Response>, peers: Peers): void {
   checkOptions('rateLimit', options, peers === 'socket' ? FORMS : FORMS_WITH_ADDRESS)
   const { limiter, engine, cost } = options
+  const waits = isWaiting(options)
   if ((limiter === undefined) === (engine === undefined)) throw refused('give either limiter or engine')
   if (cost !== undefined && typeof cost !== 'function' && !(typeof cost === 'number' && cost > 0 && cost < Infinity))
     throw new LimiterError('INVALID_COST', `rateLimit: cost is ${shown(cost)}, expected a number above 0 or a function`)
-  if (peers === 'option' && (options as { readonly address?: unknown }).address === undefined && options.key === undefined)
+  const { address } = options as { readonly address?: unknown }
+  if (peers === 'option' && address === undefined && options.key === undefined)
     throw refused("a request has no address here; give address, the platform's, or for a limiter key")
-  if (engine === undefined) return
-  if (options.key !== undefined) throw refused('key is for a limiter; an engine takes the keys of its rules')
-  if (options.trustedProxies !== undefined) throw refused('trustedProxies is for a limiter; an engine has those of its policy')
+  if (limiter !== undefined) checkLimiterOptions(limiter, options)
+  if (waits && engine !== undefined) throw refused("onDenied: 'wait' is for a limiter; an engine decides at once")
+  if (waits) requireForm('rateLimit', 'limiter', limiter, having("what createLimiter gave, with onDenied: 'wait'", 'wait'))
+  for (const name of ['maxWaitMs', 'maxWaiting'] as const)
+    if (!waits && options[name] !== undefined) throw refused(`${name} is for onDenied: 'wait'; without it no request waits`)
+  checkCounting(options, waits)
+  for (const [name, theirs] of FOR_LIMITERS)
+    if (engine !== undefined && options[name] !== undefined && !(name === 'onWarning' && isCounting(options)))
+      throw refused(`${name} is for a limiter; an engine ${theirs}`)
 }
 
-/** @throws LimiterError INVALID_OPTIONS if the handler is not a function: it would fail at the first request */
+/** Whether the response decides what a request costs. */
+export function isCounting({ countWhen, actualCost }: { readonly countWhen?: unknown; readonly actualCost?: unknown }): boolean {
+  return countWhen !== undefined || actualCost !== undefined
+}
+
+function checkCounting<Request, Response>(options: GateOptions<Request, Response>, waits: boolean): void {
+  const { limiter, engine, countWhen, holdMs } = options
+  if (!isCounting(options)) {
+    if (holdMs !== undefined) throw refused('holdMs is for countWhen or actualCost; without them nothing is held')
+    return
+  }
+  const name = countWhen === undefined ? 'actualCost' : 'countWhen'
+  if (waits) throw refused(`${name} needs a reservation, which cannot wait; leave out onDenied: 'wait'`)
+  if (limiter !== undefined) requireForm('rateLimit', 'limiter', limiter, having(`what createLimiter gave, with ${name}`, 'reserve'))
+  else requireForm('rateLimit', 'engine', engine, having(`an engine that reserves, with ${name}`, 'reserve', 'settle'))
+}
+
+/** Whether requests wait for their turn. Each adapter has a type of its own for the option. */
+export function isWaiting(options: object): boolean {
+  return (options as { readonly onDenied?: unknown }).onDenied === 'wait'
+}
+
+/** Options that have no effect with an engine, and what replaces them. */
+const FOR_LIMITERS: readonly (readonly [keyof GateOptions<unknown>, string])[] = [
+  ['key', 'takes the keys of its rules'],
+  ['limit', 'takes the limits of its rules'],
+  ['ipv6Prefix', 'takes the keys of its rules, such as ip:/56'],
+  ['trustedProxies', 'has those of its policy'],
+  ['onWarning', 'has one of its own'],
+]
+
+function checkLimiterOptions<Request, Response>(limiter: Limiter, options: GateOptions<Request, Response>): void {
+  const { key, limit } = options
+  for (const name of ['ipv6Prefix', 'trustedProxies', 'onWarning'] as const)
+    if (key !== undefined && options[name] !== undefined && !(name === 'onWarning' && isCounting(options)))
+      throw refused(`${name} is for keys by address; with key it has no effect`)
+  if (limit === undefined) return
+  requireForm('rateLimit', 'limiter', limiter, having('what createLimiter gave, with the option limit', 'withLimit'))
+  const names = Object.keys(limiter.limits)
+  if (names.length !== 1) throw refused(`limit is for a limiter with one limit; this one has ${names.join(', ')}`)
+}
+
+/** Checks the handler now, so that it does not fail at the first request. @throws LimiterError INVALID_OPTIONS if it is not a function */
 export function requireHandler(where: string, handler: unknown): void {
   requireForm(where, 'handler', handler, FUNCTION)
+}
+
+const RESPONSE: Form = [
+  (value) => hasMethods((value as { readonly headers?: unknown } | null | undefined)?.headers, 'get', 'set'),
+  'a Response',
+]
+
+/** Checks what a function returned as a response. @throws LimiterError INVALID_OPTIONS */
+export function requireResponse(what: string, response: unknown): void {
+  requireForm('rateLimit', what, response, RESPONSE)
+}
+
+/**
+ * Checks what the option `address` returned. Null counts as absent.
+ * @throws LimiterError INVALID_OPTIONS for a promise, for example: all requests would share one key
+ */
+export function requireAddress(address: string | null | undefined): string | undefined {
+  if (address === undefined || address === null) return undefined
+  requireForm('rateLimit', 'what address returned', address, TEXT)
+  return address
 }
 
 function refused(why: string): LimiterError {

@@ -1,23 +1,34 @@
-import type { Decision } from '../decision/decision.ts'
+import type { Decision, Hold } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { FLAG, type Form, requireForm } from '../errors/options.ts'
+import { DECISION, FLAG, type Form, having, requireForm } from '../errors/options.ts'
 import type { Headers } from '../identity/headers.ts'
+import type { RequestFacts } from '../identity/request.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import { addressKeys } from './address-key.ts'
-import { checkGateOptions, type Decider, type GateOptions, type Peers } from './gate-options.ts'
-import { type HeaderSink, type HeaderWriter, headerWriter } from './headers.ts'
+import { type Reserved, reservingChecks, type Settle, settlements } from './counting.ts'
+import { checkGateOptions, type Decider, type GateOptions, isCounting, isWaiting, type Peers } from './gate-options.ts'
+import { type HeaderSink, headerWriter, writerFor } from './headers.ts'
+import { byLimit } from './limit-of-request.ts'
 import { type Answer, answerOf, refusals } from './problem.ts'
+import { type Checked, waitingChecks } from './waiting.ts'
 
 /** Reads a framework's request. The gate calls only the methods that it needs. */
 export interface RequestReader<Request> {
+  /** The method as the client sent it. */
   method(request: Request): string
   /** The request target as the client sent it. */
   target(request: Request): string
+  /** Header fields by lower-case name. */
   headers(request: Request): Headers
-  /** Names and values alternating, one pair for each line. Without them, a comma in a value counts as several lines. */
+  /** Names and values alternating, one pair for each header line. Without them, a value with a comma counts as several lines. */
   rawHeaders?(request: Request): readonly string[] | undefined
   /** The matched route as a pattern, never a concrete path; undefined if it is not known. */
   route?(request: Request): string | undefined
+  /**
+   * Calls `leave` when the client leaves before it has its answer, at once if it has left; returns a function that ends this. Without it, with
+   * `onDenied: 'wait'`, the place of such a client is kept.
+   */
+  onLeave?(request: Request, leave: () => void): () => void
 }
 
 /** Whether a request may pass, and the answer if it may not. */
@@ -26,15 +37,28 @@ export interface Passage {
   readonly decision?: Decision
   /** The answer to a refused request. */
   readonly answer?: Answer
-  /** Spreads retries; it is not sent. */
+  /** Spreads the retries of clients; it is not sent. */
   readonly identity: string
+  /** Set if the client left while it waited (`onDenied: 'wait'`). Nobody reads an answer, and the request may not go on. */
+  readonly left?: true
+  /**
+   * Gives back the slots that the request holds; absent if it holds none. The adapter calls it when the response has ended, however it did.
+   * Only the first call has an effect. Never throws: slots that cannot be given back are free when their hold ends.
+   */
+  readonly release?: () => void
+  /**
+   * Counts the request by its response (`countWhen`, `actualCost`); absent if it holds no cost. The adapter calls it when the response has
+   * ended. If it does not, for example because the handler never ends, the cost stays charged. Only the first call that can decide has an
+   * effect. Never throws.
+   */
+  readonly settle?: Settle
 }
 
 /** Decides on requests of any framework. */
 export interface Gate<Request> {
   /**
-   * Synchronous if the store is in this process and no option is asynchronous. Throws or rejects with what key, cost or skip threw. Throws
-   * a LimiterError for an invalid key, cost or result of skip. Never fails because the store fails.
+   * Decides on a request, synchronously if the store is in this process and no option is asynchronous. Throws or rejects with the error of
+   * key, limit, cost or skip, and with a LimiterError for an invalid result of one of them. It never fails because the store fails.
    * @param peer the address of the socket, if it has one
    */
   check(request: Request, peer: string | undefined): Passage | Promise<Passage>
@@ -42,45 +66,62 @@ export interface Gate<Request> {
   applyHeaders(sink: HeaderSink, passage: Passage): void
 }
 
-const READER: Form = [
-  (value) =>
-    ['method', 'target', 'headers'].every((name) => typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function'),
-  'an object with the functions method, target and headers',
-]
+const READER: Form = having('an object with the functions method, target and headers', 'method', 'target', 'headers')
 const SKIPPED: Passage = { identity: '' }
+const LEFT: Passage = { identity: '', left: true }
 
-/** A text such as 'false' is refused, because it would let everything pass. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Whether the result of `skip` exempts the request. A text such as 'false' is refused, because as a condition it would be true.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 function isSkipped(value: unknown): boolean {
   if (value !== undefined && typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
   return value === true
 }
 
-/** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine */
-export function createGate<Request>(options: GateOptions<Request>, reader: RequestReader<Request>, peers: Peers = 'socket'): Gate<Request> {
+/**
+ * Makes the gate of an adapter.
+ * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine
+ */
+export function createGate<Request, Response = unknown>(
+  options: GateOptions<Request, Response>,
+  reader: RequestReader<Request>,
+  peers: Peers = 'socket',
+): Gate<Request> {
   checkGateOptions(options, peers)
   requireForm('createGate', 'reader', reader, READER)
-  const { limiter, skip } = options
+  const { limiter, engine, skip, headers, retryAfterJitter = true } = options
   const check = limiter === undefined ? byEngine(options.engine as Decider, options, reader) : byLimiter(limiter, options, reader)
-  const writer = writerOf(options)
+  const writer = headerWriter(headers === undefined ? engine?.headers : headers)
   return {
     check:
       skip === undefined
         ? check
         : (request, peer) => chain(skip(request), (skipped) => (isSkipped(skipped) ? SKIPPED : check(request, peer))),
     applyHeaders(sink, { decision, identity }) {
-      if (decision !== undefined) writer()(sink, decision, identity)
+      if (decision === undefined) return
+      // A policy that is loaded again may choose other headers.
+      const write = headers === undefined && engine !== undefined ? writerFor(engine.headers) : writer
+      write(sink, decision, retryAfterJitter ? identity : undefined)
     },
   }
 }
 
 type Check<Request> = Gate<Request>['check']
 
-function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, reader: RequestReader<Request>): Check<Request> {
+function byEngine<Request, Response>(
+  engine: Decider,
+  options: GateOptions<Request, Response>,
+  reader: RequestReader<Request>,
+): Check<Request> {
+  const { cost, holdMs } = options
+  const settling = isCounting(options) ? settlements(options) : undefined
+  const held = holdMs === undefined ? undefined : { holdMs }
   return async (request, peer) => {
     const route = reader.route?.(request)
     const rawHeaders = reader.rawHeaders?.(request)
-    const charged = typeof cost === 'function' ? await cost(request) : cost
-    const decision = await engine.decide({
+    const charged = typeof cost === 'function' ? validCost(await cost(request)) : cost
+    const facts: RequestFacts = {
       method: reader.method(request),
       path: reader.target(request),
       headers: reader.headers(request),
@@ -88,26 +129,64 @@ function byEngine<Request>(engine: Decider, { cost }: GateOptions<Request>, read
       ...(peer === undefined ? {} : { ip: peer }),
       ...(charged === undefined ? {} : { cost: charged }),
       ...(route === undefined ? {} : { route }),
-    })
-    const { identity, violated } = decision
-    if (decision.allowed) return { decision, identity }
-    return { decision, identity, answer: answerOf(decision, violated.length > 0 ? violated : undefined) }
+    }
+    if (settling !== undefined) {
+      // A handler may change the headers, and a settlement needs the keys of the reservation.
+      const kept = { ...facts, headers: { ...facts.headers } }
+      const reserved = await engine.reserve?.(kept, held)
+      requireForm('rateLimit', 'the decision of what engine.reserve returned', reserved?.decision, DECISION)
+      const { decision, id } = reserved as NonNullable<typeof reserved>
+      const { identity, violated } = decision
+      if (!decision.allowed) return { decision, identity, answer: answerOf(decision, violated.length > 0 ? violated : undefined) }
+      return { decision, identity, settle: settling(request, async (actual) => engine.settle?.(kept, id, actual)) }
+    }
+    const decision = await engine.decide(facts)
+    requireForm('rateLimit', 'what engine.decide returned', decision, DECISION)
+    const { identity, violated, hold } = decision
+    const release = hold === undefined || engine.release === undefined ? undefined : once(() => engine.release?.(decision))
+    const passage = release === undefined ? { decision, identity } : { decision, identity, release }
+    if (decision.allowed) return passage
+    return { ...passage, answer: answerOf(decision, violated.length > 0 ? violated : undefined) }
   }
 }
 
-function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, reader: RequestReader<Request>): Check<Request> {
-  const { key: keyOf, cost } = options
-  const addressKey = addressKeys(options.trustedProxies === undefined ? [] : options.trustedProxies)
-  const check = checkOf(limiter)
+function byLimiter<Request, Response>(
+  limiter: Limiter,
+  options: GateOptions<Request, Response>,
+  reader: RequestReader<Request>,
+): Check<Request> {
+  const { key: keyOf, limit: limitOf, cost, ipv6Prefix } = options
+  const addressKey = addressKeys(options.trustedProxies, ipv6Prefix, options.onWarning)
+  const settling = isCounting(options) ? settlements(options) : undefined
+  const checked: CheckOf<Request> =
+    settling !== undefined ? reservingChecks(options) : isWaiting(options) ? waitingChecks(options, reader.onLeave) : checkOf
+  const check = checked(limiter)
+  const checkBy = byLimit(limiter, checked)
   const refuse = refusals()
+  // Another limit of the same limiter has the same states, so any of its limiters gives back.
+  const releaseOf = (key: string, { id }: Hold): Pick<Passage, 'release'> => ({ release: once(() => limiter.release(key, id)) })
   const passage = (request: Request, key: string, decision: Decision): Passage => {
-    if (decision.allowed) return { decision, identity: '' }
-    return { decision, identity: `${key}|${pathOf(reader.target(request))}|${limiter.name}`, answer: refuse(decision) }
+    if (decision?.allowed && decision.hold === undefined) return { decision, identity: '' }
+    requireForm('rateLimit', 'what limiter.check returned', decision, DECISION)
+    const held = decision.hold === undefined ? {} : releaseOf(key, decision.hold)
+    if (decision.allowed) return { ...held, decision, identity: '' }
+    return { ...held, decision, identity: `${key}|${pathOf(reader.target(request))}|${limiter.name}`, answer: refuse(decision) }
   }
+  const checkOfRequest =
+    limitOf === undefined
+      ? (request: Request, key: string, charged: number | undefined) => check(key, charged, request)
+      : (request: Request, key: string, charged: number | undefined) =>
+          chain(limitOf(request), (limit) => checkBy(limit)(key, charged, request))
+  const decide = (request: Request, key: string, charged: number | undefined): Passage | Promise<Passage> =>
+    chain(checkOfRequest(request, key, charged), (result) => {
+      if (result === 'left') return LEFT
+      if (settling === undefined) return passage(request, key, result as Decision)
+      const { decision, settle } = (result ?? {}) as Reserved
+      const reserved = passage(request, key, decision)
+      return decision.allowed ? { ...reserved, settle: settling(request, settle) } : reserved
+    })
   const charge = (request: Request, key: string): Passage | Promise<Passage> =>
-    chain(typeof cost === 'function' ? cost(request) : cost, (charged) =>
-      chain(check(key, charged), (decision) => passage(request, key, decision)),
-    )
+    typeof cost === 'function' ? chain(cost(request), (charged) => decide(request, key, validCost(charged))) : decide(request, key, cost)
   return (request, peer) =>
     keyOf === undefined
       ? charge(
@@ -116,6 +195,28 @@ function byLimiter<Request>(limiter: Limiter, options: GateOptions<Request>, rea
         )
       : chain(keyOf(request), (key) => charge(request, key))
 }
+
+/** Refuses undefined: a cost that the function did not find would become 1. Other values are checked where they are charged. */
+function validCost(cost: number): number {
+  if (cost !== undefined) return cost
+  throw new LimiterError('INVALID_COST', 'rateLimit: what cost returned is undefined, expected a number above 0')
+}
+
+/** Runs it at the first call only. Its failure is dropped: nobody waits for it. */
+function once(run: () => Promise<void> | undefined): () => void {
+  let left = true
+  return () => {
+    if (!left) return
+    left = false
+    Promise.resolve()
+      .then(run)
+      .catch(() => undefined)
+  }
+}
+
+type CheckOf<Request> = (
+  limiter: Limiter,
+) => (key: string, cost: number | undefined, request: Request) => Checked | Reserved | Promise<Checked | Reserved>
 
 /** Calls a synchronous limiter without creating a promise. */
 function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => Decision | Promise<Decision> {
@@ -133,26 +234,13 @@ function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => D
   }
 }
 
-/** A target without its query, as the client sent it. It only spreads retries, so it needs no normalisation. */
+/** The path of a target, as the client sent it. It only spreads retries, so it needs no normalisation. */
 function pathOf(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)
 }
 
-function writerOf<Request>({ headers, engine }: GateOptions<Request>): () => HeaderWriter {
-  let written = headers === undefined ? engine?.headers : headers
-  let writer = headerWriter(written)
-  if (headers !== undefined || engine === undefined) return () => writer
-  return () => {
-    if (engine.headers !== written) {
-      written = engine.headers
-      writer = headerWriter(written)
-    }
-    return writer
-  }
-}
-
-/** Calls `next` synchronously if the value is there, so that calls that need no waiting create no promise. */
+/** Calls `next` with the value: synchronously unless it is a promise, so that no promise is created without need. */
 function chain<T, U>(value: T | PromiseLike<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
   return isLater(value) ? Promise.resolve(value).then(next) : next(value)
 }

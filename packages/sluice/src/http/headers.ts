@@ -1,23 +1,26 @@
 import type { Decision } from '../decision/decision.ts'
-import { jitteredSeconds } from '../decision/jitter.ts'
+import { jitteredSeconds, wholeSeconds } from '../decision/jitter.ts'
 import { DECISION, requireForm, TEXT } from '../errors/options.ts'
 import { headerChoice, type HeaderOptions, type RefusalHeaders } from '../policy/model/header-choice.ts'
 import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 
+/** Header fields in the order of writing. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** The headers of a response in progress, as node and frameworks on it offer them. */
+/** The methods for the headers of a response in progress, as node and frameworks on node have them. */
 export interface HeaderSink {
+  /** The field's value so far; undefined without one. */
   getHeader(name: string): number | string | readonly string[] | undefined
+  /** Sets the field, in place of an earlier value. */
   setHeader(name: string, value: string): unknown
 }
 
 /**
- * Writes the fields that report the limits to a client (draft-ietf-httpapi-ratelimit-headers, RFC 6585), in addition to existing fields. It
- * reports nothing that is not known: an undecided answer carries no quota.
- * @param identity distinguishes clients, to spread Retry-After; it is not sent
+ * Writes the fields that report the limits to a client (draft-ietf-httpapi-ratelimit-headers, RFC 6585), in addition to existing fields.
+ * Unknown numbers are not reported: an undecided answer has no quota fields.
+ * @param identity distinguishes clients, to spread Retry-After; it is not sent. Undefined: Retry-After is the exact wait
  */
-export type HeaderWriter = (sink: HeaderSink, decision: Decision, identity: string) => void
+export type HeaderWriter = (sink: HeaderSink, decision: Decision, identity: string | undefined) => void
 
 /** Milliseconds after which a client may retry if the limiter cannot answer. */
 const UNDECIDED_WAIT_MS = 1_000
@@ -25,35 +28,45 @@ const UNDECIDED_WAIT_MS = 1_000
 /** @throws LimiterError INVALID_OPTIONS for an unknown option or value */
 export function headerWriter(options?: HeaderOptions): HeaderWriter {
   const choice = headerChoice(options)
+  const { refusal } = choice
   const { fields, standingOf } = quotaFields(choice)
   return (sink, decided, identity) => {
-    const decision = asRefused(decided, choice.refusal)
+    const decision = asRefused(decided, refusal)
     const standing = fields.length === 0 ? undefined : standingOf(decision)
     if (standing !== undefined) {
-      if (isFresh(sink, fields)) for (const field of fields) sink.setHeader(field.name, field.valueOf(standing))
+      if (isFresh(sink, fields)) for (const field of fields) setField(sink, field.name, field.valueOf(standing))
       else mergeFields(sink, fields, standing, !decision.allowed)
     }
     if (decision.allowed) return
     const wait = choice.retryAfter ? waitOf(decision) : undefined
-    if (wait !== undefined) sink.setHeader('Retry-After', String(jitteredSeconds(wait, identity)))
-    // A cache that stores a denial would deny everybody (RFC 6585, 4), whatever the application sets for its own answers.
+    if (wait !== undefined)
+      sink.setHeader('Retry-After', String(identity === undefined ? wholeSeconds(wait) : jitteredSeconds(wait, identity)))
+    // A cache that stores a denial would deny everybody (RFC 6585, 4). So this field replaces the one that the application set for its own
+    // answers.
     sink.setHeader('Cache-Control', 'no-store')
-    for (const [name, value] of refusalFields(decision, choice.refusal)) sink.setHeader(name, value)
+    const reason = decision.reason === undefined ? undefined : refusal?.reasons[decision.reason]
+    if (refusal !== undefined && reason !== undefined) sink.setHeader(refusal.field, reason)
   }
 }
 
 const DEFAULT: HeaderOptions = {}
-/** Writers by their options object: a service passes its policy's object on each call. */
+/** Header writers by options object, because a service passes the same object of its policy on each call. */
 const writers = new WeakMap<HeaderOptions, HeaderWriter>()
 
-/** The same fields as a list, for an answer that has no headers yet. @throws LimiterError INVALID_OPTIONS */
+/** The writer of these options, made once. @throws LimiterError INVALID_OPTIONS for an unknown option or value */
+export function writerFor(options: HeaderOptions = DEFAULT): HeaderWriter {
+  let writer = writers.get(options)
+  if (writer === undefined) writers.set(options, (writer = headerWriter(options)))
+  return writer
+}
+
+/** The fields of a `HeaderWriter` as a list, for an answer that has no headers yet. @throws LimiterError INVALID_OPTIONS */
 export function headersOf(decision: Decision, identity: string, options: HeaderOptions = DEFAULT): HeaderList {
   requireForm('headersOf', 'decision', decision, DECISION)
   requireForm('headersOf', 'identity', identity, TEXT)
   const list: [string, string][] = []
-  const write = writers.get(options) ?? headerWriter(options)
-  writers.set(options, write)
-  write({ getHeader: () => undefined, setHeader: (name, value) => list.push([name, value]) }, decision, identity)
+  const sink: HeaderSink = { getHeader: () => undefined, setHeader: (name, value) => list.push([name, value]) }
+  writerFor(options)(sink, decision, identity)
   return list
 }
 
@@ -63,17 +76,23 @@ function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
 }
 
 /**
- * Merges fields with those of an outer limiter. Lists of one form get more items. Fields with one value describe the limit that is closest
- * to exhaustion, or the one that denied. Mixed forms would void a list, so a list in another form is replaced only on a denial.
+ * Merges fields with those that an outer limiter has written. To a list of the same form, items are appended. A field with a single value
+ * describes the limit that is closest to exhaustion, or the one that denied. A list in another form cannot be extended; it is replaced on a
+ * denial, and otherwise kept.
  */
 function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
   const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))
   for (const field of fields) {
     const present = sink.getHeader(field.name)
-    if (present === undefined) sink.setHeader(field.name, field.valueOf(standing))
-    else if (field.begins?.test(String(present)) === true) sink.setHeader(field.name, `${String(present)}, ${field.valueOf(standing)}`)
-    else if (field.begins === undefined ? nearer : denied) sink.setHeader(field.name, field.valueOf(standing))
+    const value = field.valueOf(standing)
+    if (present === undefined) setField(sink, field.name, value)
+    else if (field.begins?.test(String(present)) === true) sink.setHeader(field.name, `${String(present)}, ${value}`)
+    else if (field.begins === undefined ? nearer : denied) setField(sink, field.name, value)
   }
+}
+
+function setField(sink: HeaderSink, name: string, value: string | undefined): void {
+  if (value !== undefined) sink.setHeader(name, value)
 }
 
 function isNearer({ left }: Standing, { leftIn }: QuotaField, present: ReturnType<HeaderSink['getHeader']>): boolean {
@@ -87,17 +106,12 @@ function waitOf(decision: Decision): number | undefined {
   return Number.isFinite(retryAfterMs) ? retryAfterMs : undefined
 }
 
-/** The decision as these dialects report it: limits that refused have nothing left. */
-export function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
+/** The decision as these headers report it: the limits that denied have the remaining tokens of `options`. */
+function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
   if (options === undefined || decision.allowed) return decision
   const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }
   const limits = decision.limits.map((view) =>
     view.name === decision.limitName || violated.includes(view.name) ? { ...view, remaining: options.remaining } : view,
   )
   return { ...decision, limits }
-}
-
-export function refusalFields(decision: Decision, options: RefusalHeaders | undefined): [string, string][] {
-  const reason = options === undefined || decision.reason === undefined ? undefined : options.reasons[decision.reason]
-  return options === undefined || reason === undefined ? [] : [[options.field, reason]]
 }

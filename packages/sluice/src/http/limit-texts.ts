@@ -5,11 +5,12 @@ export interface LimitTexts {
   readonly name: string
   readonly limit: number
   readonly windowMs: number
+  readonly unit: LimitView['unit']
   /** The capacity. */
   readonly capacity: string
   /** `"name"`, as an item of a structured field. */
   readonly quoted: string
-  /** Its item in RateLimit-Policy, with its name (`policy`) and without (`quota`). */
+  /** The limit's item in RateLimit-Policy, with the name (`policy`) and without it (`quota`). */
   readonly policy: string
   readonly quota: string
 }
@@ -19,23 +20,23 @@ const MAX_NAMES = 4_096
 
 export function limitTexts(): (view: LimitView) => LimitTexts {
   const known = new Map<string, LimitTexts>()
-  let last = write('', 0, 0)
-  return ({ name, limit, windowMs }) => {
+  let last = write('', 0, 0, undefined)
+  return ({ name, limit, windowMs, unit }) => {
     // Most limiters have one limit, so this avoids a map lookup.
-    if (last.name === name && last.limit === limit && last.windowMs === windowMs) return last
+    if (last.name === name && last.limit === limit && last.windowMs === windowMs && last.unit === unit) return last
     const found = known.get(name)
-    if (found !== undefined && found.limit === limit && found.windowMs === windowMs) return (last = found)
+    if (found !== undefined && found.limit === limit && found.windowMs === windowMs && found.unit === unit) return (last = found)
     if (known.size >= MAX_NAMES) known.clear()
-    known.set(name, (last = write(name, limit, windowMs)))
+    known.set(name, (last = write(name, limit, windowMs, unit)))
     return last
   }
 }
 
-function write(name: string, limit: number, windowMs: number): LimitTexts {
+function write(name: string, limit: number, windowMs: number, unit: LimitView['unit']): LimitTexts {
   const [capacity, quoted] = [sfInteger(limit), sfString(name)]
-  // Windows are whole seconds above 0.
-  const quota = `;w=${Math.max(1, secondsOf(windowMs))}`
-  return { name, limit, windowMs, capacity, quoted, policy: `${quoted};q=${capacity}${quota}`, quota: `${capacity}${quota}` }
+  // Windows are whole seconds above 0. Slots do not come back with time.
+  const quota = unit === undefined ? `${capacity};w=${Math.max(1, secondsOf(windowMs))}` : `${capacity};qu="${unit}"`
+  return { name, limit, windowMs, unit, capacity, quoted, policy: `${quoted};q=${quota}`, quota }
 }
 
 /** Milliseconds as whole seconds, rounded up. */

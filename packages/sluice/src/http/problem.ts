@@ -3,15 +3,21 @@ import { DECISION, requireForm, TEXTS } from '../errors/options.ts'
 
 /** A problem body (RFC 9457) with the draft's problem types. It names limits, never keys. */
 export interface Problem {
+  /** A URI that names the kind of problem (RFC 9457). */
   readonly type: string
+  /** The kind of problem in words. */
   readonly title: string
+  /** The status of the response: 400, 429 or 503. */
   readonly status: number
+  /** What happened to this request, in one sentence. */
   readonly detail: string
-  /** Why a limit refused; absent if the store could not answer. */
+  /** Why a limit denied the request; absent if the store could not answer. */
   readonly reason?: Reason
+  /** Names of the limits that refused; never a key. */
   readonly 'violated-policies'?: readonly string[]
 }
 
+/** The media type of problem bodies (RFC 9457). */
 export const PROBLEM_TYPE = 'application/problem+json'
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
 
@@ -40,7 +46,8 @@ export function problemOf(decision: Refusal, violated?: readonly string[]): Prob
   const kind = ABNORMAL.has(reason)
     ? { type: `${TYPES}abnormal-usage-detected`, title: 'Abnormal Usage Detected' }
     : { type: `${TYPES}quota-exceeded`, title: 'Quota Exceeded' }
-  return { ...kind, status: 429, detail: detailOf(decision), reason, 'violated-policies': violated ?? violatedBy(decision) }
+  const names = violated ?? violatedBy(decision)
+  return { ...kind, status: 429, detail: detailOf(decision), reason, 'violated-policies': names }
 }
 
 const ABNORMAL: ReadonlySet<Reason> = new Set<Reason>(['blocked', 'loop'])
@@ -49,6 +56,8 @@ function detailOf({ outcome, reason, limitName, retryAfterMs }: Exclude<Refusal,
   if (outcome === 'impossible') return `The cost of this request is above the capacity of the limit ${limitName}: waiting does not help.`
   const when = retryAfterMs === undefined ? '' : '; try again after the time in Retry-After'
   if (reason === 'blocked') return `Requests to the limit ${limitName} are blocked${when}.`
+  if (reason === 'concurrency') return `All slots of the limit ${limitName} are in use; try again when another request has ended.`
+  if (reason === 'holds') return 'Too many reservations are open; try again when one of them has ended.'
   return `The limit ${limitName} is used up${when}.`
 }
 
@@ -58,6 +67,7 @@ function violatedBy({ limitName }: Decision): readonly string[] {
 
 /** The answer to a refused client. */
 export interface Answer {
+  /** The problem body as an object, with the status. */
   readonly problem: Problem
   /** The problem as text. */
   readonly body: string
@@ -71,7 +81,7 @@ export function refusals(): (decision: Refusal) => Answer {
   const known = new Map<string, Map<string, Answer>>()
   return (decision) => {
     const { limitName = '', retryAfterMs } = decision
-    // A denial without a wait has another text.
+    // A denial without `retryAfterMs` has another text, so it is cached apart.
     const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
     let ofLimit = known.get(limitName)
     if (ofLimit === undefined) {

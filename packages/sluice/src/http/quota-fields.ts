@@ -5,25 +5,27 @@ import { type LimitTexts, limitTexts, secondsOf, sfInteger } from './limit-texts
 export interface Standing {
   readonly decision: Decision
   readonly limits: readonly LimitView[]
-  /** Of the limit that single-valued fields describe: the one that denied, otherwise the one that would run out first. */
+  /** `capacity`, `left` and `reset` are those of one limit: the one that denied, otherwise the one that would run out first. */
   readonly capacity: string
   readonly left: string
-  readonly reset: number
+  /** Undefined for slots: nobody knows when one is given back. */
+  readonly reset: number | undefined
 }
 
 export interface QuotaField {
   readonly name: string
-  /** The beginning of a value of the same form, for a list to which a second limiter appends items. */
+  /** Matches a present value of the same form, for a list to which a second limiter appends items. */
   readonly begins?: RegExp
-  /** Parses the tokens left from another limiter's value, for fields that report them. */
+  /** Reads the remaining tokens from the value of another limiter, for fields that report them. */
   readonly leftIn?: (value: string) => number
-  valueOf(standing: Standing): string
+  /** Undefined if the field has no value for this limit; it is then not sent. */
+  valueOf(standing: Standing): string | undefined
 }
 
 export interface QuotaFields {
   /** In the order in which they are sent; names are unique. */
   readonly fields: readonly QuotaField[]
-  /** The input of the fields; undefined if no limit is known, so that nothing is reported. */
+  /** The input for `valueOf`. Undefined if the decision has no limit, so that nothing is reported. */
   standingOf(decision: Decision): Standing | undefined
 }
 
@@ -31,39 +33,43 @@ type TextsOf = (view: LimitView) => LimitTexts
 
 export function quotaFields({ dialect, legacy, limit, remaining }: HeaderChoice): QuotaFields {
   const textsOf = limitTexts()
-  const fields = [...DIALECTS[dialect](textsOf), ...(limit ? [LIMIT] : []), ...(remaining ? [REMAINING] : []), ...RESETS[legacy]]
+  const older = [...(limit ? [LIMIT] : []), ...(remaining ? [REMAINING] : []), ...RESETS[legacy]]
+  const fields = [...DIALECTS[dialect](textsOf), ...older]
   return {
     fields,
     standingOf(decision) {
       const { limits } = decision
       const nearest = nearestOf(decision, limits)
       if (nearest === undefined) return undefined
-      const { remaining: left, replenishAfterMs } = nearest
-      return { decision, limits, capacity: textsOf(nearest).capacity, left: sfInteger(left), reset: secondsOf(replenishAfterMs) }
+      const { remaining: left, replenishAfterMs, unit } = nearest
+      const { capacity } = textsOf(nearest)
+      return { decision, limits, capacity, left: sfInteger(left), reset: unit === undefined ? secondsOf(replenishAfterMs) : undefined }
     },
   }
 }
 
-const LIMIT: QuotaField = { name: 'X-RateLimit-Limit', valueOf: ({ capacity }) => capacity }
-const REMAINING: QuotaField = { name: 'X-RateLimit-Remaining', leftIn: Number, valueOf: ({ left }) => left }
+const limitIn = (name: string): QuotaField => ({ name, valueOf: ({ capacity }) => capacity })
+const remainingIn = (name: string): QuotaField => ({ name, leftIn: Number, valueOf: ({ left }) => left })
+const resetIn = (name: string): QuotaField => ({ name, valueOf: ({ reset }) => (reset === undefined ? undefined : String(reset)) })
 
-const TRIPLET: readonly QuotaField[] = [
-  { name: 'RateLimit-Limit', valueOf: ({ capacity }) => capacity },
-  { name: 'RateLimit-Remaining', leftIn: Number, valueOf: ({ left }) => left },
-  { name: 'RateLimit-Reset', valueOf: ({ reset }) => String(reset) },
-]
+const LIMIT = limitIn('X-RateLimit-Limit')
+const REMAINING = remainingIn('X-RateLimit-Remaining')
+const TRIPLET = [limitIn('RateLimit-Limit'), remainingIn('RateLimit-Remaining'), resetIn('RateLimit-Reset')]
 
 const DICTIONARY: QuotaField = {
   name: 'RateLimit',
   leftIn: (value) => Number(/\bremaining=(\d+)/.exec(value)?.[1]),
-  valueOf: ({ capacity, left, reset }) => `limit=${capacity}, remaining=${left}, reset=${reset}`,
+  valueOf: ({ capacity, left, reset }) => `limit=${capacity}, remaining=${left}${reset === undefined ? '' : `, reset=${reset}`}`,
 }
 
 const DIALECTS: Readonly<Record<HeaderChoice['dialect'], (textsOf: TextsOf) => readonly QuotaField[]>> = {
   // Revisions 8 to 11: lists of named items.
   'draft-11': (textsOf) => [
     list('RateLimit-Policy', /^"/, (view) => textsOf(view).policy),
-    list('RateLimit', /^"/, (view) => `${textsOf(view).quoted};r=${sfInteger(view.remaining)};t=${secondsOf(view.replenishAfterMs)}`),
+    list('RateLimit', /^"/, (view) => {
+      const item = `${textsOf(view).quoted};r=${sfInteger(view.remaining)}`
+      return view.unit === undefined ? `${item};t=${secondsOf(view.replenishAfterMs)}` : item
+    }),
     ...TRIPLET,
   ],
   'draft-7': (textsOf) => [quotaPolicy(textsOf), DICTIONARY],
@@ -73,11 +79,16 @@ const DIALECTS: Readonly<Record<HeaderChoice['dialect'], (textsOf: TextsOf) => r
 
 const RESETS: Readonly<Record<HeaderChoice['legacy'], readonly QuotaField[]>> = {
   off: [],
-  delta: [{ name: 'X-RateLimit-Reset', valueOf: ({ reset }) => String(reset) }],
-  epoch: [{ name: 'X-RateLimit-Reset', valueOf: ({ decision, reset }) => sfInteger(Math.ceil(decision.at / 1_000) + reset) }],
+  delta: [resetIn('X-RateLimit-Reset')],
+  epoch: [
+    {
+      name: 'X-RateLimit-Reset',
+      valueOf: ({ decision, reset }) => (reset === undefined ? undefined : sfInteger(Math.ceil(decision.at / 1_000) + reset)),
+    },
+  ],
 }
 
-/** Revisions 6 and 7: the quota itself is the item. */
+/** RateLimit-Policy in revisions 6 and 7: an item is the quota, without a name. */
 function quotaPolicy(textsOf: TextsOf): QuotaField {
   return list('RateLimit-Policy', /^\d/, (view) => textsOf(view).quota)
 }

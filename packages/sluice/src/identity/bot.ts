@@ -1,4 +1,4 @@
-/** The most characters to read: programs name themselves at the beginning. */
+/** The most characters that are read, because programs name themselves at the beginning. */
 const MAX_LENGTH = 1_024
 
 const wordsOf = (text: string): string[] => text.trim().split(/\s+/)
@@ -16,7 +16,7 @@ const WORDS: ReadonlySet<string> = new Set(
   zgrab
 `),
 )
-/** Names of several words, none of which identifies a program alone: people use ChatGPT too. */
+/** Names of several words. A single word of them would not identify a program: the app of ChatGPT has people as users. */
 const PRODUCTS: ReadonlySet<string> = new Set(
   wordsOf(`
   anthropic-ai apache-httpclient apis-google chatgpt-user claude-user claude-web cohere-ai duplexweb-google
@@ -26,10 +26,13 @@ const PRODUCTS: ReadonlySet<string> = new Set(
 `),
 )
 const ENDINGS = ['bot', 'crawler', 'spider']
-/** Device names with such an ending. */
+/** Names of devices that have such an ending, but belong to people. */
 const PEOPLE: ReadonlySet<string> = new Set(['cubot'])
 
-/** Whether a User-Agent names a program without a person. A hint only: the client chooses the text. Linear in the text. */
+/**
+ * Whether a User-Agent names a program that runs without a person. It is only a hint, because the client chooses the text. The time is
+ * linear in the text.
+ */
 export function isBot(userAgent: string): boolean {
   const products = userAgent
     .slice(0, MAX_LENGTH)

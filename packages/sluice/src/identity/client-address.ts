@@ -1,15 +1,15 @@
-import { type Form, OBJECT, requireForm } from '../errors/options.ts'
-import { headerField, type Headers } from './headers.ts'
+import { type Form, having, OBJECT, requireForm } from '../errors/options.ts'
+import { type Headers, joinedField } from './headers.ts'
 import { type Address, formatAddress, parseAddress } from './address.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
 const PEER: Form = [(value) => value === undefined || value === null || typeof value === 'string', 'the text of an address, or nothing']
-const TRUST: Form = [(value) => typeof (value as TrustedProxies | null | undefined)?.trusts === 'function', 'what trustProxies gave']
+const TRUST: Form = having('what trustProxies gave', 'trusts')
 
 /**
- * The client's address in canonical form; undefined if there is none (a socket of the file system, or closed). It is the peer, unless the
- * peer is trusted. Then the header is read from the right, and the first hop that is not trusted is the client. An unreadable hop ends the
- * search at the hop to its right. That may be coarse, but the client cannot choose it.
+ * The client's address in canonical form; undefined without one, as on a Unix socket or a closed one. The client is the peer, unless the
+ * peer is a trusted proxy. Then the header is read from the right, and the first hop that is not trusted is the client. At an unreadable
+ * hop the search ends, and the hop to its right counts as the client. That may be a proxy, but the client cannot choose it.
  * @param peer null counts as absent
  * @throws LimiterError INVALID_OPTIONS for arguments of another type
  */
@@ -20,7 +20,7 @@ export function clientAddress(peer: string | null | undefined, headers: Headers,
   const start = typeof peer === 'string' ? parseZoned(peer) : undefined
   if (start === undefined) return undefined
   let client = start
-  const header = headerText(headers, trust.source)
+  const header = joinedField(headers, trust.source, ', ')
   if (header !== undefined && trust.trusts(start)) {
     for (const hop of hopsOf(trust.source, header)) {
       if (hop === undefined) break
@@ -31,7 +31,7 @@ export function clientAddress(peer: string | null | undefined, headers: Headers,
   return formatAddress(client)
 }
 
-/** Whether the peer is a trusted proxy, so that its other headers may be trusted too. @throws LimiterError INVALID_OPTIONS */
+/** Whether the peer is a trusted proxy, so that other headers from it may be trusted too. @throws LimiterError INVALID_OPTIONS */
 export function isTrustedPeer(peer: string | null | undefined, trust: TrustedProxies): boolean {
   requireForm('isTrustedPeer', 'peer', peer, PEER)
   requireForm('isTrustedPeer', 'trust', trust, TRUST)
@@ -39,20 +39,14 @@ export function isTrustedPeer(peer: string | null | undefined, trust: TrustedPro
   return address !== undefined && trust.trusts(address)
 }
 
-function headerText(headers: Headers, name: string): string | undefined {
-  const value = headerField(headers, name)
-  if (typeof value === 'string') return value
-  return value !== undefined && value.length > 0 ? value.join(', ') : undefined
-}
-
-/** Bounds on a forwarding header: only this many characters, from its end, and this many hops are read. */
+/** Bounds on a forwarding header. Only this many characters at its end and this many hops are read. */
 const MAX_HEADER_LENGTH = 8_192
 const MAX_HOPS = 32
 const MAX_HOP_LENGTH = 128
 
 /**
- * The hops of a forwarding header, the nearest first. Ends with undefined at the first unreadable hop: hops beyond it are not trusted.
- * Bounded in length and hops.
+ * The hops of a forwarding header, the nearest first, up to the bounds above. At the first unreadable hop it yields undefined and ends,
+ * because hops to its left cannot be trusted.
  * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that contains one address
  */
 function* hopsOf(source: string, header: string): Generator<Address | undefined> {
@@ -62,7 +56,7 @@ function* hopsOf(source: string, header: string): Generator<Address | undefined>
   let end = text.length
   for (let hops = 0; end >= 0 && hops < MAX_HOPS;) {
     const start = elementStart(text, end)
-    // An element without a beginning is malformed; one at the cut may have lost its beginning.
+    // Without a start the element is malformed. At index 0 of a shortened header, its beginning may have been cut off.
     if (start === undefined || (start === 0 && text.length < header.length)) return yield undefined
     const element = text.slice(start, end)
     end = start - 1
@@ -76,7 +70,7 @@ function* hopsOf(source: string, header: string): Generator<Address | undefined>
   if (end >= 0) yield undefined
 }
 
-/** Parses an address as in forwarding headers: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6. Drops zones. */
+/** Parses an address as forwarding headers contain it: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6. Zones are dropped. */
 function parseHop(text: string): Address | undefined {
   if (text.length > MAX_HOP_LENGTH) return undefined
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
@@ -94,8 +88,8 @@ function parseZoned(text: string): Address | undefined {
 }
 
 /**
- * The start of the last element before `end`, read from the right. So a quote that the client opened on the left cannot swallow anything
- * that a proxy wrote. Undefined if a quoted string has no beginning.
+ * The start of the last element before `end`. It reads from the right, so a quote that the client opened on the left cannot hide what a
+ * proxy wrote. Undefined if a quoted string has no opening quote.
  */
 function elementStart(text: string, end: number): number | undefined {
   let quoted = false
@@ -113,40 +107,29 @@ function escaped(text: string, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-const PAIR = /^([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")$/
+/** A pair up to its semicolon; the pair may be absent. */
+const PAIR = /\s*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")\s*)?(?:;|$)/y
 
-/** The `for` of one element; undefined if it is missing, hidden or unknown, or if the element is malformed. */
+/** The address in the `for` of one element. Undefined if it is missing, hidden or unknown, or if the element is malformed. */
 function parseElement(element: string): Address | undefined {
   const seen = new Map<string, Address | undefined>()
-  for (const pair of pairsOf(element)) {
-    const match = PAIR.exec(pair)
-    const name = match?.[1]?.toLowerCase()
-    if (match === null || name === undefined || seen.has(name)) return undefined
+  for (PAIR.lastIndex = 0; PAIR.lastIndex < element.length;) {
+    const match = PAIR.exec(element)
+    if (match === null) return undefined
+    const name = match[1]?.toLowerCase()
+    if (name === undefined) continue
+    if (seen.has(name)) return undefined
     seen.set(name, name === 'for' ? parseNode(match[2], match[3]) : undefined)
   }
   return seen.get('for')
 }
 
-/** Parses a node: IPv6 and ports are quoted, IPv6 also bracketed (RFC 7239, 4 and 6). An obfuscated port is dropped like a real one. */
+/**
+ * Parses a node of RFC 7239, sections 4 and 6: IPv6 and ports are in quotes, and IPv6 in brackets. A port is dropped, even an obfuscated
+ * one.
+ */
 function parseNode(token: string | undefined, quoted: string | undefined): Address | undefined {
   if (token !== undefined) return parseAddress(token)
   const text = (quoted as string).replace(/\\(.)/g, '$1').replace(/:_[\w.-]+$/, '')
   return text.startsWith('[') || !/:.*:/.test(text) ? parseHop(text) : undefined
-}
-
-function pairsOf(element: string): string[] {
-  const pairs: string[] = []
-  let quoted = false
-  let start = 0
-  for (let at = 0; at <= element.length; at += 1) {
-    if (at < element.length && element[at] === '\\' && quoted) at += 1
-    else if (element[at] === '"') quoted = !quoted
-    else if (at === element.length || (element[at] === ';' && !quoted)) {
-      const pair = element.slice(start, at).trim()
-      if (pair !== '') pairs.push(pair)
-      start = at + 1
-    }
-  }
-  if (quoted) pairs.push('"')
-  return pairs
 }

@@ -1,25 +1,25 @@
 /** Fields that contain credentials (RFC 9110, 11). Commas in them separate parameters, not lines. */
 export const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
-/** Credentials after a comma: a scheme, a blank, and no `=` next, which would make it a parameter. */
+/** Credentials after a comma: a scheme, a blank, and then no `=`. With `=` the word would be a parameter. */
 const ANOTHER = /,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]+[^\s=,]/
-/** A quoted text up to its closing quote. Without one, up to the end, so that no text is scanned twice. */
+/** A quoted text up to its closing quote. Without a closing quote it extends to the end, so that no text is scanned twice. */
 const QUOTED = /"(?:[^"\\]|\\.)*("|\\?$)/gs
 
 export function areSeveralCredentials(text: string): boolean {
   return ANOTHER.test(text.replace(QUOTED, (found: string, end: string) => (end === '"' ? '""' : found)))
 }
 
-/** A token of Bearer or Token on its own. Not the name of a parameter, which is followed by `=` and a value. */
+/** A bare token of the schemes Bearer or Token. It is not the name of a parameter, after which `=` and a value would follow. */
 const TOKEN = /^[^\s=,;]+=*(?=[\s,;]|$)/
 /** The parameter `token` of Rails and others, quoted or not. */
 const TOKEN_PARAMETER = /(?:^|[,; \t])token[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)|([^\s=,;"][^\s,;]*))/gi
 
 /**
- * The ways in which backends read one line of credentials, each in canonical form: the scheme in lower case, one blank, then one token or
- * all parameters unchanged. Text after a token is dropped, because many backends read no further. Basic credentials are decoded and encoded
- * again in plain Base64. There is one reading if all backends agree; reading it again gives the same text. Otherwise there are several. A
- * text of several joined lines gives the readings of each.
+ * The ways in which backends read one line of credentials. If all backends agree, there is one reading, otherwise several. A reading has a
+ * canonical form: the scheme in lower case, one blank, then one token or all parameters unchanged. Reading that form again gives the same
+ * text. Text after a token is dropped, because many backends read no further. Basic credentials are decoded, and encoded again in plain
+ * Base64. A text of several joined lines gives the readings of each line.
  */
 export function credentialReadings(text: string): readonly string[] {
   if (text.includes(',') && areSeveralCredentials(text)) return text.split(',').flatMap((line) => credentialReadings(line.trim()))
@@ -28,16 +28,19 @@ export function credentialReadings(text: string): readonly string[] {
   const scheme = written.toLowerCase()
   const readings =
     scheme === 'basic' ? basicReadings(rest) : scheme === 'bearer' || scheme === 'token' ? tokenReadings(rest) : [wordOf(rest)]
-  return readings.length === 1 ? [`${scheme} ${readings[0]}`.trim()] : readings.map((reading) => `${scheme} ${reading}`.trim())
+  return readings.map((reading) => `${scheme} ${reading}`.trim())
 }
 
-/** Some backends decode the second word, others all text after the scheme. */
+/** The readings of Basic credentials. Some backends decode the word after the scheme, others all text after it. */
 function basicReadings(text: string): readonly string[] {
   const [word = ''] = text.split(/[ \t]/, 1)
   return word === text ? base64Readings(text) : [...new Set([...base64Readings(word), ...base64Readings(text)])]
 }
 
-/** A token is bare, quoted or a parameter. With several tokens, the one that a backend uses is unknown. */
+/**
+ * The readings of a token, which may be bare, quoted or a parameter. With several tokens, each is a reading, because backends may use any
+ * of them.
+ */
 function tokenReadings(text: string): readonly string[] {
   const found = new Set<string>()
   for (const [, quoted, plain] of text.matchAll(TOKEN_PARAMETER)) found.add(tokenOf(quoted ?? plain ?? ''))
@@ -52,7 +55,7 @@ function tokenOf(text: string): string {
   return plain.replace(/^\s*(?:token=)*(?=[^=])/i, '').replace(/[\s,;][^]*/, '')
 }
 
-/** A token, or all parameters unchanged. */
+/** The first word if it is a token, otherwise all parameters unchanged. */
 function wordOf(text: string): string {
   const words = text.split(/[ \t]+/)
   const [first = '', second] = words
@@ -87,7 +90,7 @@ function base64Readings(text: string): readonly string[] {
   return [...found]
 }
 
-/** A `=` ends the text if it completes a group of four with at most one other `=`, and is skipped elsewhere. */
+/** The text up to the `=` that completes a group of four, with at most one other `=` before it. Any other `=` is skipped. */
 function untilComplete(text: string): string {
   let kept = ''
   let pads = 0
@@ -100,7 +103,7 @@ function untilComplete(text: string): string {
   return kept
 }
 
-/** Adds padding, and clears the trailing bits that form no byte, as decoders do. */
+/** The canonical Base64: it adds padding, and clears the trailing bits that form no byte, because decoders ignore these bits. */
 function encoded(text: string): string {
   const over = text.length % 4
   if (over === 0) return text

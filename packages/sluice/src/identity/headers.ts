@@ -1,7 +1,7 @@
 import { type Form, requireForm } from '../errors/options.ts'
 import { areSeveralCredentials, CREDENTIALS } from './credentials.ts'
 
-/** Header fields by lower-case name; a repeated one is a list or joined by commas. */
+/** Header fields by lower-case name. A repeated field is a list, or a text joined by commas. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const FIELD: Form = [
@@ -10,20 +10,27 @@ const FIELD: Form = [
 ]
 
 /**
- * The value of a header field; undefined if it is missing or null. Only fields that are read are checked. A field of the wrong type is an
- * error, because ignoring it would mean a cost of 1, or a client without a key.
+ * The value of a header field; undefined if it is missing or null. Its type is checked only when the field is read. A wrong type is an
+ * error: if the field were ignored, a cost would become 1, or a client would have no key.
  * @throws LimiterError INVALID_OPTIONS unless the value is a text or a list of texts
  */
-export function headerField(headers: Headers, name: string): string | readonly string[] | undefined {
+function headerField(headers: Headers, name: string): string | readonly string[] | undefined {
   const value = Object.hasOwn(headers, name) ? headers[name] : undefined
   if (typeof value === 'string' || value === undefined) return value
   requireForm('facts', `headers[${JSON.stringify(name)}]`, value, FIELD)
   return value ?? undefined
 }
 
+/** The lines of a header field as one text; undefined if it is missing. */
+export function joinedField(headers: Headers, name: string, separator: string): string | undefined {
+  const value = headerField(headers, name)
+  return typeof value === 'string' ? value : value?.join(separator)
+}
+
 /**
- * Stands for a value that a request gives in several ways, such as a header on two lines. All such requests share it, so that nobody gets a
- * fresh key by sending one more. It is in parentheses because no path begins so. A client that sends this text itself joins those requests.
+ * Replaces a value that a request gives in several ways, such as a header on two lines. All such requests share this value, so nobody gets
+ * a fresh key by sending one more line. It is in parentheses because no path begins so. A client that sends this text as its value shares
+ * the bucket of those requests.
  */
 export const AMBIGUOUS = '(ambiguous)'
 
@@ -34,7 +41,7 @@ export interface HeaderFields {
   readonly rawHeaders?: readonly string[] | undefined
 }
 
-/** Fields of which node keeps only the first line in `headers`. */
+/** Fields for which node keeps only the first line in `headers`. */
 const FIRST_LINE_KEPT: ReadonlySet<string> = new Set(
   `
   age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since
@@ -53,22 +60,14 @@ export function headerLines({ headers, rawHeaders }: HeaderFields, name: string)
   if (rawHeaders === undefined) return isJoined(name, value) ? value.split(',').map((line) => line.trim()) : [value]
   if (!value.includes(',') && !FIRST_LINE_KEPT.has(name)) return [value]
   const lines = rawLines(rawHeaders, name)
-  // A middleware may have set a field that the client did not send.
+  // A single text counts, even if `rawHeaders` has no such line: a middleware may have set the field.
   return lines.length > 1 ? lines : [value]
 }
 
-/** The value of a header: undefined if it is missing, AMBIGUOUS if it is on several lines, whatever their values. */
-export function headerValue(fields: HeaderFields, name: string): string | undefined {
-  const { headers, rawHeaders } = fields
-  const value = headerField(headers, name)
-  if (value === undefined) return undefined
-  // Fast path: most fields are one text without a comma.
-  if (typeof value === 'string' && !value.includes(',') && (rawHeaders === undefined || !FIRST_LINE_KEPT.has(name))) return value
-  const lines = headerLines(fields, name)
-  return lines.length > 1 ? AMBIGUOUS : lines[0]
-}
-
-/** User-Agents have commas in their comments in every browser, and credentials between parameters. */
+/**
+ * Whether a text may be several joined lines. Commas in the comments of a User-Agent and between the parameters of credentials do not
+ * count.
+ */
 function isJoined(name: string, value: string): boolean {
   if (!value.includes(',')) return false
   if (CREDENTIALS.has(name)) return areSeveralCredentials(value)

@@ -1,9 +1,8 @@
 import { AMBIGUOUS, type HeaderFields, headerLines } from './headers.ts'
 
 /**
- * The hosts that a request names, in lower case, without port and final dots. Several if the request has several. If its Host is not a
- * valid host (with user information, a path, escapes): AMBIGUOUS, and each host that an upstream may find in it. The client chooses these
- * values.
+ * The hosts that a request names, in lower case, without port and final dots. A request may name several. A Host that is not valid (with
+ * user information, a path or escapes) gives AMBIGUOUS, and each host that an upstream may find in it. The client chooses all these values.
  */
 export function hostsOf(fields: HeaderFields): readonly string[] {
   const [authority, host] = [headerLines(fields, ':authority'), headerLines(fields, 'host')]
@@ -14,9 +13,9 @@ export function hostsOf(fields: HeaderFields): readonly string[] {
   return only === undefined ? [...new Set(lines.flatMap(readingsOf))] : [only]
 }
 
-/** A DNS name or an address (IPv6 in brackets), and a port that may be empty. Stricter than RFC 3986 section 3.2.2. */
+/** A DNS name or an address (IPv6 in brackets), then an optional port, whose number may be missing. Stricter than RFC 3986, 3.2.2. */
 const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
-/** The longest name to look for in an invalid Host: three characters for each of the longest DNS name. */
+/** The longest name that is searched in an invalid Host: the longest DNS name has 253 characters, and an escape of one has three. */
 const MAX_NAME = 759
 
 export function canonicalHost(text: string): string | undefined {
@@ -33,18 +32,18 @@ function withoutDots(host: string): string {
 function readingsOf(text: string): readonly string[] {
   const host = canonicalHost(text)
   if (host !== undefined) return [host]
-  // If an @ follows the name, some upstreams take the text before the last @ for user information. Others know that the @ is in a path.
+  // An @ may follow the name in a path. Some upstreams nevertheless take all text before the last @ for user information, so both are read.
   const names = [text, text.split(/[/\\?#]/, 1)[0] ?? ''].map(nameIn)
   return [AMBIGUOUS, text.trim().toLowerCase(), ...names.map(withoutDots), ...names.flatMap(decoded)]
 }
 
-/** The text after the last @, up to a character that no name can contain. */
+/** The host after the last @, up to a character that no host can contain. */
 function nameIn(text: string): string {
   const name = text.slice(text.lastIndexOf('@') + 1).trim()
   return (name.split(/[:/\\?#,;\s]/, 1)[0] ?? '').toLowerCase()
 }
 
-/** As a URL parser reads it: it decodes escapes and maps letters to plain ones. */
+/** The host as a URL parser reads it: with decoded escapes, and with letters of other scripts mapped to plain ones. */
 function decoded(name: string): readonly string[] {
   if (name.length > MAX_NAME) return []
   try {

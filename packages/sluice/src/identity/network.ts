@@ -10,8 +10,8 @@ export interface Network {
 export const NETWORK_FORM = 'an address or a network such as 10.0.0.0/8 or 2001:db8::/32'
 
 /**
- * Parses an address or a network. IPv4-mapped IPv6 becomes IPv4.
- * @param everybody why a network that contains every address is refused here
+ * Parses an address or a network such as 10.0.0.0/8. IPv4-mapped IPv6 becomes IPv4.
+ * @param everybody the reason, for the message, why a network that contains every address is refused
  * @throws LimiterError INVALID_ADDRESS for invalid text, a mapped prefix shorter than /96, or a network that contains every address
  */
 export function parseNetwork(entry: string, form: string, everybody: string): Network {
@@ -33,9 +33,14 @@ function refused(why: string): LimiterError {
   return new LimiterError('INVALID_ADDRESS', why)
 }
 
-/** A set of networks for lookup by address. The cost depends on the number of different prefix lengths, not on the number of networks. */
+/**
+ * A set of networks for lookup by address. The time of a lookup depends on the number of different prefix lengths, not on the number of
+ * networks.
+ */
 export interface NetworkSet {
   add(network: Network): void
+  /** Whether it has no network now. */
+  isEmpty(): boolean
   /** Whether the address is in one of the networks. */
   holds(address: Address): boolean
 }
@@ -57,6 +62,7 @@ export function createNetworkSet(networks: readonly Network[] = []): NetworkSet 
       }
       same.bases.add(nameOf(base))
     },
+    isEmpty: () => byPrefix.length === 0,
     holds: (address) =>
       byPrefix.some(
         ({ words, prefix, bases }) =>

@@ -5,45 +5,49 @@ import { encodePath, withoutAuthority } from './path.ts'
 export interface Unreadable {
   readonly path: boolean
   readonly query: boolean
-  /** Where the problem is, the value (shortened), and what is allowed. It contains no value of a query. */
+  /** A sentence with the place of the problem, the shortened value, and what is allowed. It contains no value of a query. */
   readonly detail: string
 }
 
 export interface PathReading {
   /** Normalised and in lower case. Routers differ on case, so rules ignore it. */
   readonly path: string
-  /** As `path`, with its case and a trailing slash kept, for policies that distinguish these. */
+  /** As `path`, but case and a trailing slash are kept, for policies that distinguish these. */
   readonly exactPath: string
 }
 
 export interface OneReading extends PathReading {
-  /** The `path` after all steps, so that all spellings of a resource have one; AMBIGUOUS if it depends on the order of the steps. */
+  /** The path after all steps, which is the same for all spellings of a resource. AMBIGUOUS if it depends on the order of the steps. */
   readonly final: string
 }
 
 export interface ReadPath extends PathReading {
-  /** Absent if there is one reading. */
+  /** Absent if there is only one reading. */
   readonly readings?: readonly OneReading[] | undefined
-  /** Present if path or query may mean anything, so that no rule may read it. The paths are AMBIGUOUS if the path is unreadable. */
+  /**
+   * Present if the path or the query may mean anything, so that no rule may read that part. If it is the path, `path` and `exactPath` are
+   * AMBIGUOUS.
+   */
   readonly unreadable?: Unreadable | undefined
 }
 
-/** Segments that do not begin with a dot, of characters that every upstream takes literally. */
+/** A path of segments that do not begin with a dot, with only characters that every upstream takes literally. */
 const PLAIN = /^(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)*\/?$/
-/** What upstreams treat differently in an encoded path. */
+/** The parts of an encoded path that upstreams treat differently. */
 const SEVERAL = /[;\\]|%(?:2F|5C|25|3B)|\/\.\.(?:\/|$)|^\/\//
 /**
- * Bounds on the work for one request: some milliseconds of CPU for the longest targets. A URL that is encoded twice and contains another
- * one has 22 states, so no path that a person wrote reaches the first bound. The second bound, over all states together, is not reached by
- * targets below 512 characters.
+ * Bounds on the work for one request, which is at most some milliseconds of CPU. MAX_STATES bounds the different texts of one path
+ * (states). A twice encoded URL that contains another URL has 22, so no path that a person wrote reaches it. MAX_CHARACTERS bounds the
+ * length of all states together. No target below 512 characters reaches it.
  */
 const MAX_STATES = 64
 const MAX_CHARACTERS = 32_768
 
 /**
- * Reads a request target in every way that a chain of upstreams may. `%2F`, `%5C` and `\` are a slash or not. `;` parameters are kept or
- * dropped. The path is decoded again or not. Dot segments are resolved or not, before or after that. Empty segments count or not. Text
- * after `//` is a host or not. `path` is the final path that all readings share; AMBIGUOUS if they differ.
+ * Reads a request target in every way in which a chain of upstreams may read it. They differ about these questions: whether `%2F`, `%5C`
+ * and `\` are a slash; whether `;` parameters are dropped; whether the path is decoded again; whether dot segments are resolved, before or
+ * after the decoding; whether empty segments count; whether text after `//` is a host. `path` is the final path of all readings, or
+ * AMBIGUOUS if their final paths differ.
  */
 export function readPath(target: string): ReadPath {
   if (target === '*') return { path: target, exactPath: target }
@@ -83,7 +87,7 @@ export function finalPath({ path, readings }: ReadPath, test: (reading: PathRead
   return readings === undefined ? path : common(readings.filter(test).map((reading) => reading.final))
 }
 
-/** Applies the steps in every order until no new state appears; undefined if that exceeds the bounds. */
+/** Applies the STEPS in every order until no new text appears. Undefined if that exceeds the bounds. */
 function readAll(first: string): ReadPath | undefined {
   const states = new Map<string, readonly string[]>([[first, []]])
   let characters = 0
@@ -102,7 +106,7 @@ function readAll(first: string): ReadPath | undefined {
   return { path, exactPath: readings.find((reading) => reading.path === path)?.exactPath ?? path, readings }
 }
 
-/** @param states by state: what it may become in one step; each step is simpler */
+/** @param states for each text of the path, the texts that one step can make of it; these are simpler */
 function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly OneReading[] {
   const finals = new Map<string, string>()
   const readings = new Map<string, OneReading>()
@@ -117,7 +121,7 @@ function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly On
   return [...readings.values()]
 }
 
-/** Decreases with each step: a step removes something, or turns a backslash into a slash. */
+/** A number that decreases with each step, because a step removes something or turns a backslash into a slash. */
 function weight(path: string): number {
   return path.length + path.split('\\').length
 }
@@ -127,7 +131,7 @@ function common(values: readonly string[]): string {
   return first !== undefined && values.every((value) => value === first) ? first : AMBIGUOUS
 }
 
-/** What an upstream, or a proxy before it, may do to a path. Each step makes the path simpler, so that applying them terminates. */
+/** What an upstream, or a proxy before it, may do to a path. Each step makes the path simpler, so repeated steps come to an end. */
 const STEPS: readonly ((path: string) => string)[] = [
   (path) => path.replaceAll('%2F', '/'),
   (path) => path.replaceAll('%5C', '\\'),
@@ -137,12 +141,13 @@ const STEPS: readonly ((path: string) => string)[] = [
   (path) => (path.includes(';') ? path.replace(/;[^/]*/g, '') : path),
   tidy,
   (path) => (path.includes('/.') ? resolveDots(path) : path),
-  // A URL without its scheme. URL parsers take the first segment as a host; browsers' parsers do so after any number of slashes.
+  // A path that begins with `//` is like a URL without its scheme. URL parsers take the first segment for a host. Browsers do so after any
+  // number of slashes.
   (path) => (path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path),
   (path) => (path.startsWith('//') ? path.replace(/^\/{2,}[^/]*/, '') || '/' : path),
 ]
 
-/** Resolves dot segments. Empty segments count: `/a//..` is `/a/`, as in upstreams that do not merge slashes. */
+/** Resolves dot segments. An empty segment counts as a segment, as in upstreams that do not merge slashes: `/a//..` is `/a/`. */
 function resolveDots(path: string): string {
   const kept: string[] = []
   const segments = path.slice(1).split('/')
@@ -154,7 +159,7 @@ function resolveDots(path: string): string {
   return `/${kept.join('/')}`
 }
 
-/** Removes empty segments and those of one dot, which no router distinguishes. */
+/** Removes empty segments and segments of one dot, because no router distinguishes paths by these. */
 function tidy(path: string): string {
   if (!path.includes('//') && !path.includes('/.')) return path
   const kept = path.split('/').filter((segment) => segment !== '' && segment !== '.')
@@ -170,13 +175,15 @@ function readingOf(exact: string): PathReading {
 const MAX_SHOWN_LENGTH = 60
 
 /**
- * A target with a `#`, which no conforming client sends (RFC 9112, 3.2). Some upstreams drop the text after it, others do not.
+ * Describes a target with a `#`, which is unreadable: some upstreams drop the text after it, others do not. No conforming client sends one
+ * (RFC 9112, 3.2).
  * @param query index at which the query begins, -1 if there is none
  */
 function withFragment(target: string, query: number): Unreadable {
   const inQuery = query !== -1 && query < target.indexOf('#')
   const place = inQuery ? `The query of the path ${shown(target.slice(0, query))}` : `The path ${shown(target)}`
-  return { path: !inQuery, query: true, detail: `${place} has a #; expected a request target without one, %23 in place of it.` }
+  const detail = `${place} has a #; expected a request target without one, %23 in place of it.`
+  return { path: !inQuery, query: true, detail }
 }
 
 function withManyReadings(path: string): Unreadable {

@@ -1,9 +1,10 @@
 import { requireForm, TEXT } from '../errors/options.ts'
 
 /**
- * The canonical path of a request target, so that no other spelling of it escapes a rule. It drops query and fragment, and reduces the
- * absolute form to its path. It decodes unreserved characters and encodes others in upper case. It reads `\` as `/`, collapses repeated
- * slashes, resolves dot segments, and removes a trailing slash. Letters keep their case. Idempotent; never fails for a text.
+ * The canonical path of a request target, so that no other spelling of it escapes a rule. Query and fragment are dropped, and the absolute
+ * form is reduced to its path. Unreserved characters are decoded, and others are encoded with upper-case hex. `\` becomes `/`, repeated
+ * slashes become one, dot segments are resolved, and a trailing slash is removed. Letters keep their case. A second call changes nothing.
+ * Every text has a canonical path.
  * @throws LimiterError INVALID_OPTIONS unless the target is a text
  */
 export function normalizePath(target: string): string {
@@ -37,20 +38,32 @@ function withoutQuery(target: string): string {
   return end === -1 ? target : target.slice(0, end)
 }
 
+/** Decodes percent escapes; undefined if they are not UTF-8. */
+export function decodeEscapes(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Removes scheme and authority. Only a target with a scheme has an authority: a leading `//` is an empty segment, not a host. */
 export function withoutAuthority(path: string): string {
   const absolute = /^[a-z][a-z\d+.-]*:[/\\]{2}[^/\\]*/i.exec(path)
   return absolute === null ? path : path.slice(absolute[0].length)
 }
 
-/** Decodes escaped unreserved characters; encodes others outside printable ASCII, and a bare `%`. Hex in upper case. Idempotent. */
+/**
+ * Decodes escaped unreserved characters. Encodes characters outside printable ASCII, and a bare `%`. Hex is in upper case. A second call
+ * changes nothing.
+ */
 export function encodePath(path: string): string {
   return path.replace(/%([\da-f]{2})|%|[^!-~]+/gi, (found, hex: string | undefined) => {
     if (hex !== undefined) {
       const character = String.fromCharCode(Number.parseInt(hex, 16))
       return /[\w.~-]/.test(character) ? character : `%${hex.toUpperCase()}`
     }
-    // A percent sign that encodes nothing is encoded itself; otherwise decoding again would find something new.
+    // A bare percent sign is encoded. Otherwise a second decoding could combine it with the characters after it.
     return found === '%' ? '%25' : encodeURIComponent(wellFormed(found))
   })
 }
@@ -59,7 +72,7 @@ function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')
 }
 
-/** The placeholder for a segment that identifies one of many things. */
+/** Replaces a segment that identifies one of many things. */
 const ID_SEGMENT = '{id}'
 
 const DIGITS = /^\d+$/
@@ -69,9 +82,10 @@ const HEX = /^(?:0x)?[\da-f]{8,}$/
 const TOKEN = /^(?:[a-z]{1,8}[_-])?[\da-z]{12,}$/
 
 /**
- * Replaces each segment that looks like an identifier by `{id}`, in a normalised lower-case path, so that one route is one key. Identifiers
- * are digits, UUIDs, at least 8 hexadecimal digits with a decimal one among them, and at least 12 mixed letters and digits. Idempotent.
- * Other segments (names, slugs) stay. If clients choose such segments, name the route in `match` instead.
+ * Replaces each segment that looks like an identifier by `{id}`, so that one route has one key. The path must be normalised and in lower
+ * case. Identifiers are digits, UUIDs, at least 8 hexadecimal digits with a decimal one among them, and at least 12 mixed letters and
+ * digits. Other segments (names, slugs) stay. A second call changes nothing. If clients choose such segments, name the route in `match`
+ * instead.
  */
 export function pathTemplate(path: string): string {
   return path

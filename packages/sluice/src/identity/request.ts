@@ -1,4 +1,4 @@
-import { type Form, OBJECT, requireForm, TEXT, TEXTS } from '../errors/options.ts'
+import { type Form, OBJECT, refuseUnknown, requireForm, TEXT, TEXTS } from '../errors/options.ts'
 import { groupAddress } from './address.ts'
 import { AMBIGUOUS, type HeaderFields, type Headers } from './headers.ts'
 import { clientAddress, isTrustedPeer } from './client-address.ts'
@@ -12,19 +12,22 @@ export type Claims = Readonly<Record<string, unknown>>
 
 /** What an adapter knows of a request. For optional fields null counts as absent. */
 export interface RequestFacts {
+  /** The method, in any case; HEAD counts as GET. */
   readonly method: string
-  /** The request target as received: query, absolute form and unusual spellings are fine. */
+  /** The request target as received. It may have a query, the absolute form or an unusual spelling. */
   readonly path: string
+  /** Header fields by lower-case name, as node's `request.headers`; of a `Headers` object use `Object.fromEntries(request.headers)`. */
   readonly headers: Headers
   /**
-   * Names and values alternating, one pair for each line, as node has them. They distinguish a field on several lines from a value with a
-   * comma. Without them a comma counts as several lines, unless the field is a list of lines.
+   * Names and values alternating, one pair for each header line, as in node's `rawHeaders`. They distinguish a field on several lines from
+   * a value with a comma. Without them a value with a comma counts as several lines, unless the field is a list of lines.
    */
   readonly rawHeaders?: readonly string[] | null | undefined
   /** The address of the socket's peer. If the peer is trusted, forwarding headers are read in addition. */
   readonly ip?: string | null | undefined
+  /** Claims of a token that the caller has verified; replaces the engine's `claims`. */
   readonly claims?: Claims | null | undefined
-  /** What this request costs, instead of the rules' cost. */
+  /** The cost of this request, instead of the rules' cost. */
   readonly cost?: number
   /** The matched route as a pattern, for metrics. */
   readonly route?: string | null | undefined
@@ -35,23 +38,23 @@ export interface Request extends ReadPath, HeaderFields {
   readonly query: string
   /** AMBIGUOUS if there are several hosts, or if the Host is not valid. */
   readonly host: string | undefined
-  /** Present if there are several. */
+  /** All hosts, if the request names several. */
   readonly hosts?: readonly string[] | undefined
   /** The client's address in canonical form. */
   readonly address: string | undefined
-  /** The address by prefix, as in keys. */
+  /** The address as keys contain it: grouped by prefix. */
   readonly network: string | undefined
   readonly trustedPeer: boolean
   readonly claims: Claims | undefined
 }
 
-/** Refuses a fetch Headers object: it has no fields of its own, so all would seem absent. */
+/** Refuses a fetch Headers object. It has no own properties, so every header would seem absent. */
 const HEADERS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly get?: unknown }).get !== 'function',
   'an object of header fields by lower-case name, such as Object.fromEntries(request.headers)',
 ]
-/** Refuses a promise that was not awaited: it has no claims. */
-const CLAIMS: Form = [
+/** Refuses a promise that was not awaited, because it would seem to have no claims. */
+export const CLAIMS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly then?: unknown }).then !== 'function',
   'an object of claims, not a promise of them',
 ]
@@ -61,12 +64,16 @@ export function requireClaims(claims: unknown): void {
   requireUnlessAbsent('claims', claims, CLAIMS)
 }
 
-/** Accepts null, because programs pass `request.ip ?? null`. */
+/** Checks a value unless it is absent. Null counts as absent, because programs pass `request.ip ?? null`. */
 function requireUnlessAbsent(name: string, value: unknown, form: Form): void {
   if (value !== undefined && value !== null) requireForm('facts', name, value, form)
 }
 
-function requireFacts({ method, path, headers, ip, rawHeaders, claims, route }: RequestFacts): void {
+const FACTS: readonly string[] = ['method', 'path', 'headers', 'rawHeaders', 'ip', 'claims', 'cost', 'route']
+
+function requireFacts(facts: RequestFacts): void {
+  const { method, path, headers, ip, rawHeaders, claims, route } = facts
+  refuseUnknown('facts', facts, FACTS)
   requireForm('facts', 'method', method, TEXT)
   requireForm('facts', 'path', path, TEXT)
   requireForm('facts', 'headers', headers, HEADERS)

@@ -1,11 +1,10 @@
-import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { groupAddress, parseAddress } from './address.ts'
 import { isBot } from './bot.ts'
 import { cookieValues } from './cookies.ts'
 import { credentialReadings, CREDENTIALS } from './credentials.ts'
-import { AMBIGUOUS, headerLines, headerValue } from './headers.ts'
+import { AMBIGUOUS, headerLines } from './headers.ts'
 import { canonicalHost } from './host.ts'
-import { pathTemplate } from './path.ts'
+import { decodeEscapes, pathTemplate } from './path.ts'
 import { readPath } from './path-readings.ts'
 import type { Request } from './request.ts'
 
@@ -15,11 +14,11 @@ export interface Source {
   readonly text: string
   /** Set if the values do not identify the caller. They are not replaced by pseudonyms. */
   readonly neutral?: true
-  /** AMBIGUOUS if the request gives several values, whatever they are. All such requests share it. */
+  /** The value of a request. AMBIGUOUS if the request gives several values, even equal ones. All such requests share that value. */
   read(request: Request): string | undefined
-  /** If the value is AMBIGUOUS: each value that an upstream may take. Undefined if `read` gives the only value. */
+  /** If `read` gives AMBIGUOUS: each value that an upstream may read. Undefined if `read` gives the only value. */
   alternatives?(request: Request): Alternatives | undefined
-  /** As `canonicalValue`; absent: every text stays as it is. */
+  /** Converts a text for `canonicalValue`. Absent: every text stays as it is. */
   canonical?(text: string): string | undefined
 }
 
@@ -28,30 +27,31 @@ export type Alternatives = readonly (string | undefined)[]
 export const SOURCE_FORM: string =
   'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, ip:/<prefix>, path:, path:template, method:, host:, ua:bot or const:<text>'
 
-/** Kinds of source whose values many clients share by nature. */
+/** Kinds of source whose values do not identify a client, because many clients have the same. */
 const NEUTRAL: ReadonlySet<string> = new Set(['path', 'method', 'host', 'ua', 'const'])
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 
-/** Parses a source; undefined if the text is not one. Header names are case-insensitive, the others are not. */
+/** Parses a source; undefined if the text is not one. Header names are case-insensitive, all other names are not. */
 export function parseSource(text: string): Source | undefined {
   const colon = text.indexOf(':')
   const kind = text.slice(0, Math.max(0, colon))
   const name = text.slice(colon + 1)
   const reader = readers.get(kind)?.(name)
   if (reader === undefined) return undefined
-  return { text: kind === 'header' ? text.toLowerCase() : text, ...(NEUTRAL.has(kind) ? { neutral: true } : {}), ...reader }
+  const source = { text: kind === 'header' ? text.toLowerCase() : text, ...reader }
+  return NEUTRAL.has(kind) ? { ...source, neutral: true } : source
 }
 
 /**
- * Converts a value that a person wrote to the form that its source gives. An IPv6 address becomes its network; a host becomes lower case
- * without port and final dots. Undefined for a value that the source can never give.
+ * Converts a value that a person wrote to the form in which the source gives it. An IPv6 address becomes its network; a host becomes lower
+ * case without port and final dots. Undefined for a value that the source can never give.
  */
 export function canonicalValue(source: Source, text: string): string | undefined {
   return source.canonical === undefined ? text : source.canonical(text)
 }
 
-/** The first of several sources that has a value; an ambiguous value counts. */
+/** A source that gives the value of the first source that has one. AMBIGUOUS counts as a value. */
 export function firstOf(sources: readonly Source[]): Source {
   return {
     text: sources.map((source) => source.text).join(' or '),
@@ -75,8 +75,10 @@ export function firstOf(sources: readonly Source[]): Source {
   }
 }
 
+type Make = (value: string | undefined, request: Request) => string | undefined
+
 /** A source that computes its values from those of another. */
-export function derived(source: Source, text: string, make: (value: string | undefined, request: Request) => string | undefined): Source {
+export function derived(source: Source, text: string, make: Make): Source {
   const { canonical } = source
   return {
     text,
@@ -88,14 +90,14 @@ export function derived(source: Source, text: string, make: (value: string | und
   }
 }
 
-/** All values of a parameter, or of the lines of a header; credentials in every way that backends read them. */
+/** All values of a query parameter, or of the lines of a header. For credentials, every reading of a line is a value. */
 export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
   if (kind === 'query') return parameters(request.query, name)
   const lines = headerLines(request, name)
   return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
-/** The source of this (valid) text with other values, which may occur more than once. */
+/** The source of this valid text, but with the values that `values` returns. There may be several. */
 export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
   return { ...(parseSource(text) as Source), ...manyTimes(values) }
 }
@@ -119,12 +121,28 @@ const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new M
   ['ip', byPrefix],
   ['path', (name: string) => (name === '' ? ofPath((path) => path) : name === 'template' ? ofPath(pathTemplate) : undefined)],
   ['method', only('', { read: ({ method }) => handledAs(method), canonical: (text) => handledAs(text.toUpperCase()) })],
-  ['host', only('', { read: ({ host }) => host, alternatives: ({ hosts }) => hosts, canonical: hostOf })],
-  ['ua', only('bot', { read: bot, alternatives: (request) => alternativesOf(bots(request)), canonical: flagOf })],
+  [
+    'host',
+    only('', {
+      read: ({ host }) => host,
+      alternatives: ({ hosts }) => hosts,
+      canonical: (text) => (text === AMBIGUOUS ? text : canonicalHost(text)),
+    }),
+  ],
+  [
+    'ua',
+    only('bot', {
+      read: bot,
+      alternatives: (request) => alternativesOf(bots(request)),
+      canonical: (text) => (text === 'true' || text === 'false' ? text : undefined),
+    }),
+  ],
   ['const', (text: string) => ({ read: () => text })],
 ])
 
-/** `address`: 32 and 64. `/24`: 24 for IPv4, and 64. `/48`, or any above 32: 32, and 48 for IPv6. `/24/48`: both. */
+/**
+ * Prefix lengths for IPv4 and IPv6. `address`: 32 and 64. `/24`: 24 and 64. `/48`, or any length above 32: 32 and 48. `/24/48`: 24 and 48.
+ */
 function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
   if (name === 'address') return [32, 64]
   const match = /^\/([1-9]\d{0,2})(?:\/([1-9]\d{0,2}))?$/.exec(name)
@@ -142,11 +160,11 @@ function byPrefix(name: string): Reader | undefined {
       name === 'address'
         ? ({ network }) => network
         : ({ address }) => (address === undefined ? undefined : groupAddress(address, ...prefixes)),
-    // Also accepts a network as keys write it, by the network's own address.
+    // Also accepts a network as it is written in keys, such as 2001:db8:1:2::/64.
     canonical(text) {
       const [address = '', prefix] = text.split('/')
-      const found = parseAddress(address) === undefined ? undefined : attempt(() => groupAddress(address, ...prefixes))
-      return found instanceof LimiterError || (prefix !== undefined && found !== text.toLowerCase()) ? undefined : found
+      const found = parseAddress(address) === undefined ? undefined : groupAddress(address, ...prefixes)
+      return prefix === undefined || found === text.toLowerCase() ? found : undefined
     },
   }
 }
@@ -154,14 +172,6 @@ function byPrefix(name: string): Reader | undefined {
 /** HEAD runs the handler of GET, so it counts as GET. */
 function handledAs(method: string): string {
   return method === 'HEAD' ? 'GET' : method
-}
-
-function hostOf(text: string): string | undefined {
-  return text === AMBIGUOUS ? text : canonicalHost(text)
-}
-
-function flagOf(text: string): string | undefined {
-  return text === 'true' || text === 'false' ? text : undefined
 }
 
 function bot(request: Request): string | undefined {
@@ -174,14 +184,11 @@ function bots(request: Request): readonly string[] {
 }
 
 function header(name: string): Reader {
-  if (CREDENTIALS.has(name)) return { ...manyTimes((request) => valuesOf('header', name, request)), canonical: credentialOf }
-  return {
-    read: (request) => headerValue(request, name),
-    alternatives: (request) => alternativesOf(headerLines(request, name)),
-  }
+  const reader = manyTimes((request) => valuesOf('header', name, request))
+  return CREDENTIALS.has(name) ? { ...reader, canonical: credentialOf } : reader
 }
 
-/** Undefined for credentials that backends read in several ways: the value would match all such requests. */
+/** The only reading of credentials. Undefined if backends read them in several ways: their value would be shared by all such requests. */
 function credentialOf(text: string): string | undefined {
   const readings = credentialReadings(text)
   return readings.length === 1 ? readings[0] : undefined
@@ -201,7 +208,10 @@ function alternativesOf(values: readonly string[]): Alternatives | undefined {
   return values.length > 1 ? values : undefined
 }
 
-/** Reads one value for all readings of a path. If their final paths differ, `path` is AMBIGUOUS and they share its value. */
+/**
+ * Reads a value from the path. If the path has several readings with different final paths, it is AMBIGUOUS, and the value is made from
+ * that text.
+ */
 function ofPath(value: (path: string) => string): Reader {
   return {
     read: ({ path }) => value(path),
@@ -214,7 +224,9 @@ function ofPath(value: (path: string) => string): Reader {
   }
 }
 
-/** Some readers separate parameters at semicolons too, so a value with one also gives the text before it. */
+/**
+ * All values of a parameter. Some parsers separate parameters at semicolons too, so a value with a semicolon also gives the text before it.
+ */
 function parameters(query: string, name: string): string[] {
   const values: string[] = []
   for (const pair of query.split('&')) {
@@ -232,11 +244,7 @@ function addParameter(values: string[], pair: string, name: string): void {
 
 function decode(text: string): string {
   const spaced = text.replaceAll('+', ' ')
-  try {
-    return decodeURIComponent(spaced)
-  } catch {
-    return spaced
-  }
+  return decodeEscapes(spaced) ?? spaced
 }
 
 function claim(claims: Request['claims'], name: string): string | undefined {

@@ -3,11 +3,14 @@ import { shown } from '../errors/options.ts'
 import type { Address } from './address.ts'
 import { createNetworkSet, type Network, type NetworkSet, parseNetwork } from './network.ts'
 
-/** Which peers may report the client's address, and in which one header. */
+/** The peers that may report the client's address, and the one header in which they report it. */
 export interface TrustedProxies {
   /** Lower-case name of the only header that is read: `x-forwarded-for`, `forwarded`, or one that contains a single address. */
   readonly source: string
+  /** Whether a peer with this address may report the client. */
   trusts(address: Address): boolean
+  /** True if nobody is trusted, because clients connect directly. */
+  readonly isEmpty?: boolean
 }
 
 const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
@@ -35,9 +38,9 @@ function requireList(where: string, proxies: unknown): void {
 
 /**
  * Trusts proxies by their address, never by a number of hops. An empty list trusts nobody.
- * @param source the one header that they write; default `x-forwarded-for`
- * @throws LimiterError INVALID_OPTIONS unless entries are a list of texts; INVALID_ADDRESS for an entry that is not a network, a mapped
- * prefix shorter than /96, or a network that contains every address
+ * @param source the one header in which they report the client; default `x-forwarded-for`
+ * @throws LimiterError INVALID_OPTIONS unless entries are a list of texts; INVALID_ADDRESS for an entry that is not a network, for an
+ * IPv4-mapped prefix shorter than /96, or for a network that contains every address
  */
 export function trustProxies(entries: readonly string[], source: string = 'x-forwarded-for'): TrustedProxies {
   requireList('trustProxies', entries)
@@ -49,7 +52,16 @@ export function trustProxies(entries: readonly string[], source: string = 'x-for
 
 /** @param source name of a header, not checked */
 export function trustNetworks(networks: NetworkSet, source: string = 'x-forwarded-for'): TrustedProxies {
-  return Object.freeze({ source: source.toLowerCase(), trusts: (address: Address) => networks.holds(address) })
+  return Object.freeze({
+    source: source.toLowerCase(),
+    trusts: (address: Address) => networks.holds(address),
+    isEmpty: networks.isEmpty(),
+  })
+}
+
+/** Whether an address is of this machine or of a private network, and so not of a client on the internet. */
+export function isPrivate(address: Address): boolean {
+  return createNetworkSet([...NAMED.keys()].flatMap(readTrusted)).holds(address)
 }
 
 /** @throws LimiterError INVALID_ADDRESS as `trustProxies` */

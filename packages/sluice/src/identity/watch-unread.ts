@@ -1,13 +1,17 @@
 import type { Request } from './request.ts'
 
-/** Runs work on a request and returns whether it read an unreadable part. */
+/** Runs work on a request and returns whether the work read an unreadable part. */
 export type Watch = (work: (seen: Request) => void) => boolean
 
-/** Detects whether work reads an unreadable part. A list of sources instead could miss one, and let requests escape its rules. */
+/**
+ * Makes a `Watch` for a request. It watches the reads themselves. A list of the sources that read a part could miss one, and requests would
+ * escape its rules.
+ */
 export function watchUnread(request: Request): Watch {
   const { path, query } = request.unreadable ?? {}
-  const names = [...(path === true ? (['path', 'exactPath', 'readings'] as const) : []), ...(query === true ? (['query'] as const) : [])]
-  // Copy property descriptors, not values: reading a value would count as a read if the request is already watched.
+  const names: (keyof Request)[] = path === true ? ['path', 'exactPath', 'readings'] : []
+  if (query === true) names.push('query')
+  // Property descriptors are copied, not values, because reading a value would count as a read if the request is already watched.
   const seen = Object.defineProperties({}, Object.getOwnPropertyDescriptors(request)) as Request
   let wasRead = false
   for (const name of names)

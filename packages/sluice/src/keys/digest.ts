@@ -1,11 +1,11 @@
 /**
  * Digests texts to 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody outside can choose texts that collide.
- * What many texts begin with is hashed once.
+ * A beginning that many texts share, the scope, is hashed only once.
  */
 export interface Digester {
-  /** The seed of texts that begin with nothing in common. */
+  /** The seed for texts without a scope. */
   readonly start: Seed
-  /** The seed of texts after a scope. */
+  /** The seed for texts that follow this scope. */
   seed(scope: string): Seed
   /** Digests a text under a seed into `lo` and `hi`. */
   digest(seed: Seed, text: string): void
@@ -14,7 +14,7 @@ export interface Digester {
   hi: number
 }
 
-/** The four words of the hash after a secret and a scope. */
+/** The four words of the hash's state after the secret and the scope. */
 export type Seed = Int32Array
 
 /** @param random numbers in [0, 1) that an attacker cannot guess */
@@ -27,7 +27,7 @@ export function createDigester(random: () => number): Digester {
 export function keyedDigester(k0: number, k1: number): Digester {
   const start = Int32Array.of(k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1)
 
-  // One loop for words and final rounds: the four words of the state stay local variables.
+  // One loop for the text and the final rounds, so that the four words of the state stay local variables, which are fast.
   const absorb = (from: Seed, text: string, rounds: number): Seed | undefined => {
     let v0 = from[0] as number
     let v1 = (from[1] as number) ^ 0xee
@@ -36,7 +36,7 @@ export function keyedDigester(k0: number, k1: number): Digester {
     const { length } = text
     const even = length & ~1
     for (let index = 0; index <= even + rounds; index += 2) {
-      // The last word holds the length and an odd last unit, so that no text is a prefix of another. Final rounds have none.
+      // The last word has the text's length and, if that is odd, its last unit, so that no text is a prefix of another. Final rounds use 0.
       let m = 0
       if (index < even) m = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16)
       else if (index === even) m = (length << 16) | (length > even ? text.charCodeAt(even) : 0)

@@ -30,7 +30,7 @@ export function composeKey(parts: readonly (string | undefined)[]): string {
   return key
 }
 
-/** Precomputed, because most keys need only these. */
+/** The escapes of the ASCII characters, computed in advance because most keys need no others. */
 const ESCAPED_ASCII = Array.from({ length: 128 }, (_, unit) => escaped(unit))
 
 function escape(unit: string): string {

@@ -1,24 +1,23 @@
 /**
- * SHA-256 of a text in UTF-8 as hexadecimal digits (FIPS 180-4): all 64, or the first `eighths` of 8. Implemented here because over-long
- * keys are hashed in every runtime, also in those without node:crypto or a synchronous Web Crypto.
+ * SHA-256 of a text in UTF-8, as hexadecimal digits (FIPS 180-4). Implemented here because over-long keys are hashed in every runtime, also
+ * in those without node:crypto or a synchronous Web Crypto.
+ * @param eighths how many eighths of the 64 digits to return, from the first on
  */
 export function sha256(text: string, eighths: number = 8): string {
-  // A unit of UTF-16 takes at most three bytes. The text is encoded in one go: reading a concatenated text unit by unit costs more than
-  // hashing it.
-  const bytes = 3 * text.length + 72 <= BYTES.length ? BYTES : new Uint8Array(3 * text.length + 72)
+  // A unit of UTF-16 takes at most three bytes. The text is encoded in one go, because reading a concatenated text unit by unit costs more
+  // than hashing the bytes.
+  const room = 3 * text.length + 72
+  const bytes = room <= BYTES.length ? BYTES : new Uint8Array(room)
+  const view = room <= BYTES.length ? VIEW : new DataView(bytes.buffer)
   const length = encoder.encodeInto(text, bytes).written
-  const blocks = (length + 9 + 63) >> 6
+  const end = ((length + 9 + 63) >> 6) << 6
   bytes[length] = 0x80
-  bytes.fill(0, length + 1, blocks * 64)
+  bytes.fill(0, length + 1, end)
+  view.setUint32(end - 8, Math.floor(length / 2 ** 29))
+  view.setUint32(end - 4, length << 3)
   STATE.set(INITIAL)
-  for (let block = 0; block < blocks; block += 1) {
-    for (let word = 0, at = block * 64; word < 16; word += 1, at += 4)
-      WORDS[word] =
-        ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number)
-    if (block === blocks - 1) {
-      WORDS[14] = Math.floor(length / 2 ** 29)
-      WORDS[15] = length << 3
-    }
+  for (let block = 0; block < end; block += 64) {
+    for (let word = 0; word < 16; word += 1) WORDS[word] = view.getInt32(block + 4 * word)
     compress()
   }
   let digest = ''
@@ -27,8 +26,9 @@ export function sha256(text: string, eighths: number = 8): string {
 }
 
 const encoder = new TextEncoder()
-/** Reused for texts that fit. */
+/** Reused for texts that fit into it. */
 const BYTES = new Uint8Array(1_024)
+const VIEW = new DataView(BYTES.buffer)
 
 /** Compresses the block in the first sixteen of WORDS into STATE. */
 function compress(): void {
@@ -53,7 +53,8 @@ function compress(): void {
   for (let t = 0; t < 64; t += 1) {
     const turned = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
     const one = (h + turned + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (w[t] as number)) | 0
-    const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + ((a & b) ^ (a & c) ^ (b & c))) | 0
+    const majority = (a & b) ^ (a & c) ^ (b & c)
+    const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + majority) | 0
     h = g
     g = f
     f = e

@@ -2,6 +2,7 @@ import {
   type CallGroup,
   type CallOptions,
   type Change,
+  type ChangeResult,
   type Decided,
   type DecideOptions,
   failedBy,
@@ -10,13 +11,13 @@ import {
   StoreFailure,
   type Verdict,
 } from '../stores/store.ts'
-import { notify, type Observer, type StoreEvent } from '../observe/events.ts'
+import { listeningTo, notifyOfStoreCall, type Observer, type StoreEvent } from '../observe/events.ts'
 import { createDeadlines } from '../time/deadlines.ts'
-import type { Cancel, MonotonicInstant, Time } from '../time/time.ts'
+import type { MonotonicInstant, Stopwatch, Time } from '../time/time.ts'
 
 /**
- * Milliseconds after its deadline at which a call is settled here: the store itself knows better why, and settles first if it can. In two
- * steps, so that a store's timer that a busy process has delayed still runs before.
+ * Milliseconds after its deadline at which a call is settled here. The store settles first if it can, because it knows why there is no
+ * answer. In two steps, so that a store's timer that a busy process has delayed still runs before.
  */
 const [GRACE_MS, LAST_MS] = [2, 1]
 /** Milliseconds from the call to which a default deadline may be extended. */
@@ -27,10 +28,13 @@ export interface StoreCaller {
   readonly store: Store
   /** One verdict for each group, in order. A failure of the whole call fails every group, so it rejects only for defects. */
   decide(groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]>
-  /** As the store's own; absent if the store lacks it. */
-  decideNow?(group: CallGroup): GroupVerdict | undefined
-  /** Rejects with the first StoreFailure. */
-  change(changes: readonly Change[], options: CallOptions): Promise<void>
+  /**
+   * As the store's own; absent if the store lacks it.
+   * @param watch was started just before; it is stopped if the call is reported to an observer. Absent: the call is timed by itself.
+   */
+  decideNow?(group: CallGroup, watch?: Stopwatch): GroupVerdict | undefined
+  /** One result for each change. Rejects with the first StoreFailure. */
+  change(changes: readonly Change[], options: CallOptions): Promise<readonly ChangeResult[]>
   /** Rejects with a StoreFailure if the store cannot decide. */
   ready(options: CallOptions): Promise<void>
 }
@@ -53,93 +57,117 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
       return failedBy(error)
     }
   }
-  const decideNow = (group: CallGroup): GroupVerdict | undefined => {
-    const started = start()
+  const decideNow = (group: CallGroup, watch?: Stopwatch): GroupVerdict | undefined => {
+    const started = watch === undefined ? start() : watch.started
     const verdict = answerOf(group)
-    if (verdict !== undefined && isOfStore(verdict)) report('decide', started, verdict.failure)
+    if (isObserved && verdict !== undefined && isOfStore(verdict)) {
+      const ended = report('decide', started, verdict.failure)
+      if (watch !== undefined) watch.ended = ended
+    }
     return verdict
   }
-  const decide = async (groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]> => {
+  // Plain promises: this is on the way of every call, and an async function here costs as much as the whole ring.
+  const decide = (groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]> => {
     const started = start()
-    let verdicts: readonly GroupVerdict[]
-    try {
-      const answer = listOf(await timed(options, () => store.decide(groups, options)))
-      verdicts = groups.map((group, index) => checked(store, answer[index], group))
-    } catch (error) {
+    const decided = (verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] => {
+      if (isObserved && verdicts.some(isOfStore)) {
+        const failure = verdicts.find((verdict) => verdict.failure !== undefined)?.failure
+        report(options.charge === false ? 'peek' : 'decide', started, failure)
+      }
+      return verdicts
+    }
+    const failed = (error: unknown): readonly GroupVerdict[] => {
       const verdict = failedBy(error)
-      verdicts = groups.map(() => verdict)
+      return decided(groups.map(() => verdict))
     }
-    if (isObserved && verdicts.some(isOfStore)) {
-      const failure = verdicts.find((verdict) => verdict.failure !== undefined)?.failure
-      report(options.charge === false ? 'peek' : 'decide', started, failure)
+    let sent: Promise<readonly GroupVerdict[]>
+    try {
+      refuseAborted(store, options)
+      sent = store.decide(groups, options)
+    } catch (error) {
+      sent = Promise.reject(error)
     }
-    return verdicts
+    return timed(options, sent).then((answer) => decided(verdictsOf(store, answer, groups)), failed)
   }
-  const change = async (changes: readonly Change[], options: CallOptions): Promise<void> => {
-    const results = listOf(await timed(options, () => store.change(changes, options)))
-    for (const index of changes.keys()) {
-      const { failure } = results[index] ?? { failure: nonsense(store, 'result') }
-      if (failure !== undefined) throw failure
-    }
+  const change = async (changes: readonly Change[], options: CallOptions): Promise<readonly ChangeResult[]> => {
+    if (changes.length === 0) return []
+    refuseAborted(store, options)
+    const results = listOf(await timed(options, store.change(changes, options)))
+    return changes.map((_, index) => {
+      const result = results[index] ?? { failure: nonsense(store, 'result') }
+      if (result.failure !== undefined) throw result.failure
+      return result
+    })
   }
   return {
     store,
     decide,
     ...(store.decideNow === undefined ? {} : { decideNow }),
-    change: async (changes, options) => (changes.length === 0 ? undefined : observed('change', () => change(changes, options))),
-    ready: (options) => observed('ready', () => timed(options, () => store.ready(options))),
+    change: isObserved
+      ? async (changes, options) => (changes.length === 0 ? [] : observed('change', () => change(changes, options)))
+      : change,
+    ready: (options) =>
+      observed('ready', async () => {
+        refuseAborted(store, options)
+        await timed(options, store.ready(options))
+      }),
   }
 }
 
-/** Makes calls that settle by their deadline, whatever the store does. A late answer is dropped. */
+/** @throws StoreFailure if the caller has aborted */
+function refuseAborted({ name }: Store, { signal }: CallOptions): void {
+  if (signal?.aborted === true) throw new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
+}
+
+/** Settles calls by their deadline, whatever the store does. A late answer is dropped. */
 function createTimed(store: Store, clock: Time) {
   const deadlines = createDeadlines(clock)
-  return <T>({ deadline, stretch, signal }: CallOptions, send: () => Promise<T>): Promise<T> => {
-    if (signal?.aborted === true) return Promise.reject(new StoreFailure('aborted', 'no', `${store.name}: aborted by the caller`))
-    if (deadline === undefined) return send()
-    const latest = stretch === true ? clock.monotonic() + STRETCHED_MS : deadline
+  return <T>({ deadline, stretch }: CallOptions, call: Promise<T>): Promise<T> => {
+    if (deadline === undefined) return call
     return new Promise<T>((resolve, reject) => {
-      // Called in here, a store that throws instead of rejecting rejects too.
-      const sent = Promise.resolve(send())
-      const fail = (): void => {
-        cancel = clock.after(LAST_MS, () => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`)))
-      }
+      const late = (): void => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
+      const last = (): void => void (waiting = deadlines.add(clock.monotonic() + LAST_MS, late))
       // Most answers come before the shorter deadline, and near deadlines share a timer.
-      let cancel: Cancel = deadlines.add(deadline + GRACE_MS, () => {
-        if (latest > deadline) cancel = deadlines.add(latest + GRACE_MS, fail)
-        else fail()
-      })
-      const settle =
-        <V>(by: (value: V) => void) =>
-        (value: V): void => {
-          cancel()
-          by(value)
-        }
-      sent.then(settle(resolve), settle(reject))
+      const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
+      const extend = (): void => void (waiting = deadlines.add(latest + GRACE_MS, last))
+      let waiting = deadlines.add(deadline + GRACE_MS, latest > deadline ? extend : last)
+      // A store may return what is not a promise.
+      Promise.resolve(call).then(
+        (answer) => {
+          waiting.cancel()
+          resolve(answer)
+        },
+        (error: unknown) => {
+          waiting.cancel()
+          reject(error)
+        },
+      )
     })
   }
 }
 
 /** Reports the calls of a store, where an observer listens. */
 function createReporter(store: Store, clock: Time, observers: readonly Observer[]) {
-  const listening = observers.filter(({ onStoreCall }) => onStoreCall !== undefined)
+  const listening = listeningTo(observers, 'onStoreCall')
   const isObserved = listening.length > 0
   const start = (): MonotonicInstant => (isObserved ? clock.monotonic() : 0)
-  const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): void => {
-    if (!isObserved) return
-    const event = { store: store.name, operation, durationMs: clock.monotonic() - started }
-    notify(listening, 'onStoreCall', failure instanceof StoreFailure ? { ...event, failure: failure.kind } : event)
+  /** Returns when the call ended. */
+  const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): MonotonicInstant => {
+    const ended = clock.monotonic()
+    const event = { store: store.name, operation, durationMs: ended - started }
+    notifyOfStoreCall(listening, failure instanceof StoreFailure ? { ...event, failure: failure.kind, reason: failure.message } : event)
+    return ended
   }
-  const observed = async (operation: StoreEvent['operation'], call: () => Promise<void>): Promise<void> => {
+  const observed = async <T>(operation: StoreEvent['operation'], call: () => Promise<T>): Promise<T> => {
     const started = start()
     let failure: unknown
     try {
-      await call()
+      return await call()
     } catch (error) {
       failure = error
       throw error
     } finally {
-      report(operation, started, failure)
+      if (isObserved) report(operation, started, failure)
     }
   }
   return { isObserved, start, report, observed }
@@ -153,6 +181,11 @@ function isOfStore({ failure, source = 'store' }: GroupVerdict & { readonly sour
 /** What a store returned, which need not be a list. */
 function listOf<T>(answer: readonly T[]): readonly (T | undefined)[] {
   return Array.isArray(answer) ? answer : []
+}
+
+function verdictsOf(store: Store, answer: readonly GroupVerdict[], groups: readonly CallGroup[]): readonly GroupVerdict[] {
+  const verdicts = listOf(answer)
+  return groups.map((group, index) => checked(store, verdicts[index], group))
 }
 
 /** The verdict, or a failure if it is not a verdict about this group: nothing is invented. */

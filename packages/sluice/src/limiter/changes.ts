@@ -1,26 +1,29 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { refuseUnknown, shown } from '../errors/options.ts'
-import type { CallOptions, Change, StateId } from '../stores/store.ts'
+import { refuseUnknown, requireForm, shown, TEXT } from '../errors/options.ts'
+import type { Call, CallOptions, Change, StateId } from '../stores/store.ts'
 import { parsePeriod } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
-import type { StoreCaller } from './call-store.ts'
 import { requireChange } from './decidable.ts'
 import type { KeyCalls } from './key-calls.ts'
+import { takesSlots } from './holders.ts'
 import type { Limiter, RefundOptions } from './limiter.ts'
-import { CHECK, REFUND, type WaitOptions } from './timing.ts'
+import type { Deciders } from './on-failure.ts'
+import type { Releases } from './releases.ts'
+import { CHECK, REFUND, WAIT, type WaitOptions } from './timing.ts'
 
 /** The verbs of a limiter that change states without a decision. */
 export function createChanges(
   where: string,
-  main: StoreCaller,
+  { main, local }: Deciders,
   { groupOf }: KeyCalls,
   timing: (options?: WaitOptions) => CallOptions,
-): Pick<Limiter, 'refund' | 'penalize' | 'block' | 'unblock' | 'reset'> {
+  releases: Releases,
+): Pick<Limiter, 'refund' | 'penalize' | 'release' | 'block' | 'unblock' | 'reset'> {
   /** @throws LimiterError NOT_SUPPORTED if the store does not make changes of this kind */
-  const change = (changes: readonly Change[], options: CallOptions = timing()): Promise<void> => {
+  const change = async (changes: readonly Change[], options: CallOptions = timing()): Promise<void> => {
     for (const { kind } of changes) requireChange(where, main.store, kind)
-    return main.change(changes, options)
+    await main.change(changes, options)
   }
   const adjust = async (key: string, sign: 1 | -1, adjustment: RefundOptions, known: readonly string[]): Promise<void> => {
     refuseUnknown(where, adjustment, known)
@@ -32,12 +35,25 @@ export function createChanges(
       timing(wait),
     )
   }
-  const idsOf = (key: string): StateId[] => groupOf(key).calls.map(({ id }) => id)
   // The first limit's state carries the block: one is enough to deny the group.
-  const firstOf = (key: string): StateId => idsOf(key)[0] as StateId
+  const firstOf = (key: string): StateId => (groupOf(key).calls[0] as Call).id
   return {
     refund: (key, options = {}) => adjust(key, 1, options, REFUND),
     penalize: (key, options = {}) => adjust(key, -1, options, CHECK),
+    async release(key, holder, options) {
+      requireForm(where, 'hold', holder, TEXT)
+      if (options !== undefined) refuseUnknown(where, options, WAIT)
+      const calls = groupOf(key).calls.filter(({ limit }) => takesSlots(limit))
+      if (calls.length === 0) throw new LimiterError('INVALID_OPTIONS', `${where} has no concurrency limit: nothing can be given back`)
+      const changes = calls.map((call): Change => ({ kind: 'release', call, holder }))
+      try {
+        // It may have decided while the store failed.
+        await local?.change(changes, {}).catch(() => undefined)
+        await change(changes, timing(options))
+      } finally {
+        releases.report(key)
+      }
+    },
     async block(key, duration) {
       const micros = parsePeriod(duration, `${where}: `)
       await change([{ kind: 'block', id: firstOf(key), micros }])
@@ -46,7 +62,9 @@ export function createChanges(
       await change([{ kind: 'unblock', id: firstOf(key) }])
     },
     async reset(key) {
-      await change(idsOf(key).map((id) => ({ kind: 'reset', id })))
+      // Those who hold slots are still at work.
+      const calls = groupOf(key).calls.filter(({ limit }) => !takesSlots(limit))
+      await change(calls.map(({ id }) => ({ kind: 'reset', id })))
     },
   }
 }

@@ -1,69 +1,65 @@
 import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, shown } from '../errors/options.ts'
-import { notify, type Observer } from '../observe/events.ts'
-import type { CallGroup, CallOptions, FailurePolicy } from '../stores/store.ts'
-import type { Time } from '../time/time.ts'
+import { type Listening, listeningTo, notifyOfDecision } from '../observe/events.ts'
+import type { Call, CallGroup, FailurePolicy } from '../stores/store.ts'
+import type { Random, Stopwatch } from '../time/time.ts'
 import type { StoreCaller } from './call-store.ts'
-import { decisionOf, resultsOf } from './decision-of.ts'
-import type { KeyCalls, ScopedLimit } from './key-calls.ts'
+import { decisionOf, resultOf } from './decision-of.ts'
+import type { KeyCalls } from './key-calls.ts'
+import type { CheckParts } from './check-parts.ts'
+import { createHolds } from './holds.ts'
 import type { CheckOptions, CheckRequest, Limiter } from './limiter.ts'
-import { decideGroups, type Deciders, onFailure, type Resolved } from './on-failure.ts'
-import { CHECK, COST, REQUEST, WAIT, type WaitOptions } from './timing.ts'
-
-export interface CheckParts {
-  readonly name: string
-  /** For messages. */
-  readonly where: string
-  readonly onStoreFailure: FailurePolicy
-  readonly clock: Time
-  readonly observers: readonly Observer[]
-  readonly limits: readonly ScopedLimit[]
-  readonly calls: KeyCalls
-  readonly deciders: Deciders
-  readonly timing: (options?: WaitOptions) => CallOptions
-}
+import { forecast, microsUntil } from './forecast.ts'
+import { decideGroups, onFailure, type Resolved } from './on-failure.ts'
+import type { Reserving } from './reservation.ts'
+import { COST, ONCE, PEEK, REQUEST, WAIT } from './timing.ts'
+import { createWaits } from './waits.ts'
 
 type Deferred = Decision | Promise<Decision>
 
 /** The verbs of a limiter that decide. */
-export function createChecks(parts: CheckParts): Pick<Limiter, 'check' | 'checkSync' | 'checkMany' | 'peek'> {
+export function createChecks(
+  parts: CheckParts & { readonly random: Random },
+): Pick<Limiter, 'check' | 'checkSync' | 'checkMany' | 'peek' | 'wait'> & Reserving {
   const { where, calls, clock, deciders, limits, observers, timing } = parts
   const { main, local } = deciders
   const { sync } = main.store.capabilities
   const syncLocal = local?.store.capabilities.sync === true ? local : undefined
   const policyAt = (): FailurePolicy => parts.onStoreFailure
-  const finish = createFinish(parts)
-  const start = (): number => (observers.length > 0 ? clock.monotonic() : 0)
+  const listening = listeningTo(observers, 'onDecision')
+  const finish = createFinish(parts, listening)
+  const start = (): Stopwatch | undefined => (listening.length > 0 ? { started: clock.monotonic(), ended: undefined } : undefined)
   /** Decides without calling a server; undefined if the store cannot. */
   const decideNow = (key: string, options: CheckOptions | undefined, fallback: StoreCaller | undefined): Deferred | undefined => {
     if (options !== undefined) timing(options)
     const group = calls.sharedOf(key, options?.cost)
     // A caller that has aborted must not be charged.
     if (options?.signal?.aborted === true) return undefined
-    const started = start()
-    const verdict = main.decideNow?.(group)
+    const watch = start()
+    const verdict = main.decideNow?.(group, watch)
     if (verdict === undefined) return undefined
-    if (verdict.failure === undefined) return finish(verdict, started)
-    const resolved = onFailure(verdict, parts.onStoreFailure, fallback, calls.groupOf(key, options?.cost), timing(options))
-    return resolved instanceof Promise ? resolved.then((one) => finish(one, started)) : finish(resolved, started)
+    if (verdict.failure === undefined) return finish(verdict, group, watch)
+    if (watch !== undefined) watch.ended = undefined
+    // Under the same id: what the store may have granted is given back with what the fallback grants.
+    const own: CallGroup = { ...group, ...calls.groupOf(key, options?.cost) }
+    const resolved = onFailure(verdict, parts.onStoreFailure, fallback, own, timing(options))
+    return resolved instanceof Promise ? resolved.then((one) => finish(one, own, watch)) : finish(resolved, own, watch)
   }
-  // A separate function, so that the synchronous path is compiled without it.
-  const checkLater = async (key: string, options: CheckOptions | undefined): Promise<Decision> => {
-    const started = start()
-    const [resolved] = await decideGroups(deciders, [calls.groupOf(key, options?.cost)], policyAt, timing(options))
-    return finish(resolved as Resolved, started)
-  }
-  return {
+  const { checkOnce, ...holds } = createHolds({ ...parts, finish, start })
+  const checks: Pick<Limiter, 'check' | 'checkSync' | 'checkMany' | 'peek'> = {
     check(key, options) {
       try {
-        if (options !== undefined) refuseUnknown(where, options, CHECK)
+        if (options !== undefined) refuseUnknown(where, options, ONCE)
+        if (options?.id !== undefined || options?.holdMs !== undefined) return checkOnce(key, options)
         const decision = main.decideNow === undefined ? undefined : decideNow(key, options, local)
         if (decision !== undefined) return Promise.resolve(decision)
+        const watch = start()
+        const group = calls.heldOf(key, options?.cost)
+        return decideGroups(deciders, [group], policyAt, timing(options)).then(([resolved]) => finish(resolved as Resolved, group, watch))
       } catch (error) {
         return Promise.reject(error)
       }
-      return checkLater(key, options)
     },
     checkSync(key, options) {
       if (!sync) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
@@ -75,30 +71,38 @@ export function createChecks(parts: CheckParts): Pick<Limiter, 'check' | 'checkS
       if (options !== undefined) refuseUnknown(where, options, WAIT)
       const groups = groupsOf(where, requests, calls)
       if (groups.length === 0) return []
-      const started = start()
+      const watch = start()
       const resolved = await decideGroups(deciders, groups, policyAt, timing(options))
-      return resolved.map((one) => finish(one, started))
+      return resolved.map((one, index) => finish(one, groups[index] as CallGroup, watch))
     },
     async peek(key, options) {
-      if (options !== undefined) refuseUnknown(where, options, CHECK)
+      if (options !== undefined) refuseUnknown(where, options, PEEK)
       const group = calls.groupOf(key, options?.cost)
-      const [resolved] = await decideGroups(deciders, [group], policyAt, { ...timing(options), charge: false })
+      const timed = timing(options)
+      const [resolved] =
+        options?.at === undefined
+          ? await decideGroups(deciders, [group], policyAt, { ...timed, charge: false })
+          : [await forecast(parts, group, timed, microsUntil(where, clock, options.at))]
       return decisionOf(resolved as Resolved, limits, clock)
     },
   }
+  return { ...checks, ...holds, ...createWaits({ ...parts, finish, start, check: checks.check }) }
 }
 
-/** Makes the decision of a verdict, and reports it to the observers. */
-function createFinish({ name, limits, clock, deciders, observers }: CheckParts): (resolved: Resolved, started: number) => Decision {
-  const isObserved = observers.length > 0
-  const report = (resolved: Resolved, decision: Decision, started: number): void => {
-    const results = resultsOf(resolved, limits)
-    const durationMs = clock.monotonic() - started
-    notify(observers, 'onDecision', { limiter: name, store: deciders.main.store.name, decision, results, durationMs })
+/**
+ * Makes the decision of a verdict, and reports it to the observers. The group need not be kept: it is read before this returns. Without a
+ * stopwatch nothing is reported. The decision shows another verdict if there is one: of a call that was charged ahead, how it starts.
+ */
+function createFinish({ name, limits, clock, deciders }: CheckParts, listening: readonly Listening<'onDecision'>[]) {
+  const report = (resolved: Resolved, group: CallGroup, decision: Decision, { started, ended }: Stopwatch): void => {
+    const durationMs = (ended ?? clock.monotonic()) - started
+    const results = limits.map((limit, index) => resultOf(limit.name, group.calls[index] as Call, resolved, index))
+    const refusedBy = decision.allowed ? undefined : (decision.limitName ?? limits[0]?.name)
+    notifyOfDecision(listening, { limiter: name, decision, store: deciders.main.store.name, results, refusedBy, durationMs })
   }
-  return (resolved, started) => {
-    const decision = decisionOf(resolved, limits, clock)
-    if (isObserved) report(resolved, decision, started)
+  return (resolved: Resolved, group: CallGroup, watch: Stopwatch | undefined, as: Resolved = resolved): Decision => {
+    const decision = decisionOf(as, limits, clock, group.options?.hold?.id)
+    if (watch !== undefined) report(resolved, group, decision, watch)
     return decision
   }
 }
@@ -108,6 +112,6 @@ function groupsOf(where: string, requests: readonly CheckRequest[], calls: KeyCa
     throw new LimiterError('INVALID_OPTIONS', `${where}: requests are ${shown(requests)}, expected a list of { key, cost }`)
   return requests.map((request: CheckRequest, index) => {
     refuseUnknown(`${where}: request ${index}`, request, REQUEST)
-    return calls.groupOf(request.key, request.cost)
+    return calls.heldOf(request.key, request.cost)
   })
 }

@@ -3,11 +3,17 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import type { Change, Store } from '../stores/store.ts'
 
 /**
- * Requires that the store supports the limit's algorithm.
+ * Requires that the store supports the limit and its algorithm.
  * @throws LimiterError NOT_SUPPORTED if it does not
  */
-export function requireDecidable(where: string, { name, capabilities }: Store, { algorithm }: AnyLimit): void {
-  if (capabilities.algorithms?.includes(algorithm.tag) ?? true) return
+export function requireDecidable(where: string, { name, capabilities }: Store, limit: AnyLimit): void {
+  const { algorithm } = limit
+  const holds = algorithm.holding === undefined || capabilities.groupOptions?.includes('hold') === true
+  if (holds && (capabilities.algorithms?.includes(algorithm.tag) ?? true)) {
+    const problem = capabilities.problemOf?.(limit)
+    if (problem === undefined) return
+    throw new LimiterError('NOT_SUPPORTED', `${where}: ${problem}`)
+  }
   throw new LimiterError(
     'NOT_SUPPORTED',
     `${where} is a ${algorithm.name}, which the ${name} store cannot decide in this version; a memory store can`,

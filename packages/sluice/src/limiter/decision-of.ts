@@ -3,8 +3,11 @@ import type { Decision, LimitView } from '../decision/decision.ts'
 import { MICROS_PER_MS, toMillis } from '../time/micros.ts'
 import type { Time } from '../time/time.ts'
 import type { RuleResult } from '../observe/events.ts'
-import type { Decided, Verdict } from '../stores/store.ts'
-import type { Resolved } from './on-failure.ts'
+import type { Call, Verdict } from '../stores/store.ts'
+import { MAX_HOLDS } from './hold-bound.ts'
+import { holdOf, takesSlots } from './holders.ts'
+import { makesKey } from './new-key.ts'
+import type { Answered, Resolved } from './on-failure.ts'
 
 export interface NamedLimit {
   readonly name: string
@@ -17,8 +20,9 @@ export interface NamedLimit {
  * Makes one decision from what is known about its group. Precedence: undecided, impossible, denied, allowed. `limitName` is the limit with
  * the longest wait.
  * @param clock this process's clock, read if no store decided
+ * @param holder who takes the slots of concurrency limits
  */
-export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clock: Pick<Time, 'now'>): Decision {
+export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clock: Pick<Time, 'now'>, holder?: string): Decision {
   const { outcome, calls, source = 'store', degraded } = resolved
   const atMicros = resolved.outcome === 'undecided' ? clock.now() : resolved.at
   const at = Math.floor(atMicros / MICROS_PER_MS)
@@ -33,6 +37,8 @@ export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clo
       : outcome === 'undecided'
         ? { outcome, allowed: resolved.allowed, limits, at, atMicros, source }
         : refusal(resolved, limits, named, at)
+  const hold = holder === undefined ? undefined : holdOf(holder, [resolved])
+  if (hold !== undefined) Object.assign(decision, { hold })
   if (degraded === undefined) return decision as Decision
   const { kind, executed, message } = degraded
   const { nodes } = resolved
@@ -40,20 +46,24 @@ export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clo
 }
 
 function refusal(
-  { outcome, at: atMicros, calls, source = 'store', reason, retryAfter }: Decided,
+  { outcome, at: atMicros, calls, source = 'store', reason, retryAfter }: Answered,
   views: LimitView[],
   named: readonly NamedLimit[],
   at: number,
 ): Decision {
-  const limitName = (named[latest(calls, outcome)] as NamedLimit).name
+  if (reason === 'holds') return { outcome: 'denied', allowed: false, limitName: MAX_HOLDS, reason, limits: views, at, atMicros, source }
+  const index = latest(calls, outcome)
+  const { name: limitName, limit } = named[index] as NamedLimit
   if (outcome !== 'denied')
     return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits: views, at, atMicros, source }
   const blocked = calls.some(isBlocked)
   // A blocked limit reports 0 remaining, because a caller cannot use what is left. Other limits report what they have.
-  const limits = blocked ? views.map((view, index) => (isBlocked(calls[index] as Verdict) ? { ...view, remaining: 0 } : view)) : views
-  const why = blocked ? 'blocked' : (reason ?? 'quota')
+  const limits = blocked ? views.map((view, nth) => (isBlocked(calls[nth] as Verdict) ? { ...view, remaining: 0 } : view)) : views
+  // The longest wait is that of slots, which may be given back at any time before.
+  const slots = takesSlots(limit) && !isBlocked(calls[index] as Verdict)
+  const why = blocked ? 'blocked' : (reason ?? (slots ? 'concurrency' : 'quota'))
   // Two literals instead of a spread: a flood is denied here, and spreading takes three times as long.
-  if (retryAfter === undefined) return { outcome, allowed: false, limitName, reason: why, limits, at, atMicros, source }
+  if (retryAfter === undefined || slots) return { outcome, allowed: false, limitName, reason: why, limits, at, atMicros, source }
   return { outcome, allowed: false, limitName, reason: why, retryAfterMs: toMillis(retryAfter), limits, at, atMicros, source }
 }
 
@@ -61,14 +71,19 @@ function isBlocked({ blocked }: Verdict): boolean {
   return blocked === true
 }
 
-/** The results by limit, for observers. */
-export function resultsOf({ outcome, calls }: Resolved, named: readonly NamedLimit[]): RuleResult[] {
-  return named.map(({ name }, index) => ({ rule: name, result: calls?.[index]?.outcome ?? outcome }))
+/** The result of one call of a group, for observers. @param rule the name of its rule or limit */
+export function resultOf(rule: string, call: Call, resolved: Resolved, index: number): RuleResult {
+  const { outcome, degraded } = resolved
+  if (resolved.calls === undefined) return { rule, result: outcome, failure: resolved.degraded.kind }
+  const verdict = resolved.calls[index] as Verdict
+  const result = verdict.outcome === 'allowed' && outcome !== 'allowed' ? 'withheld' : verdict.outcome
+  if (degraded !== undefined) return { rule, result, failure: degraded.kind }
+  return result === 'allowed' && makesKey(call, verdict, resolved) ? { rule, result, newKey: true } : { rule, result }
 }
 
 /** Converts one call's verdict to the view that decisions report. */
 export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
-  return {
+  const view = {
     name,
     limit: limit.capacity,
     remaining: call.remaining,
@@ -76,6 +91,7 @@ export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): Li
     resetAfterMs: toMillis(call.resetAfter),
     windowMs: windowMs ?? limit.windowMs,
   }
+  return takesSlots(limit) ? { ...view, unit: 'concurrent-requests' } : view
 }
 
 /** The index of the call with this outcome that has the longest wait. */

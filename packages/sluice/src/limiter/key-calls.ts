@@ -4,6 +4,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { validKey } from '../keys/encode.ts'
 import type { CallGroup, Scope } from '../stores/store.ts'
 import type { NamedLimit } from './decision-of.ts'
+import { type NewHolder, takesSlots } from './holders.ts'
 import { phaseOf } from './phase.ts'
 
 export interface ScopedLimit extends NamedLimit {
@@ -19,15 +20,30 @@ interface OpenCall {
 }
 
 /** Makes the calls of a key, one for each limit, until it is closed. */
-export type KeyCalls = ReturnType<typeof createKeyCalls>
+export interface KeyCalls {
+  /** The same calls for all keys: for a decision that keeps no reference to them. With a new holder if a limit has slots. */
+  sharedOf(key: string, cost: number | undefined): CallGroup
+  groupOf(key: string, cost?: number): CallGroup
+  /** As `groupOf`, with a new holder if a limit has slots: for a charge. */
+  heldOf(key: string, cost?: number): CallGroup
+  isClosed(): boolean
+  /** False if it was closed before. */
+  close(): boolean
+}
 
-/** @param where for messages */
-export function createKeyCalls(where: string, limits: readonly ScopedLimit[]) {
+/**
+ * @param where for messages
+ * @param newHolder makes the id under which a group takes slots
+ * @param parent calls that close these ones too
+ */
+export function createKeyCalls(where: string, limits: readonly ScopedLimit[], newHolder: NewHolder, parent?: KeyCalls): KeyCalls {
   const phased = limits.some(({ limit }) => limit.phased)
+  const slots = limits.some(({ limit }) => takesSlots(limit))
   let closed = false
+  const isClosed = (): boolean => closed || parent?.isClosed() === true
   const openCalls = (): OpenCall[] => limits.map(({ scope, limit }) => ({ id: { scope, key: '' }, limit, cost: 0, phase: 0 }))
   const fill = (calls: readonly OpenCall[], key: string, cost: number | undefined): void => {
-    if (closed) throw new LimiterError('CLOSED', `${where} is closed`)
+    if (isClosed()) throw new LimiterError('CLOSED', `${where} is closed`)
     const micro = cost === undefined ? MICRO : microCost(cost)
     validKey(where, key)
     for (const call of calls) {
@@ -36,20 +52,22 @@ export function createKeyCalls(where: string, limits: readonly ScopedLimit[]) {
       if (phased) call.phase = phaseOf(call.limit, key)
     }
   }
+  const held = (group: CallGroup): CallGroup => (slots ? { ...group, options: { hold: { id: newHolder() } } } : group)
   const shared = { calls: openCalls() }
+  const groupOf = (key: string, cost?: number): CallGroup => {
+    const calls = openCalls()
+    fill(calls, key, cost)
+    return { calls }
+  }
   return {
-    /** The same group for all keys: for a decision that keeps no reference to it. */
-    sharedOf(key: string, cost: number | undefined): CallGroup {
+    sharedOf(key, cost) {
       fill(shared.calls, key, cost)
-      return shared
+      return held(shared)
     },
-    groupOf(key: string, cost?: number): CallGroup {
-      const calls = openCalls()
-      fill(calls, key, cost)
-      return { calls }
-    },
-    /** False if it was closed before. */
-    close(): boolean {
+    groupOf,
+    heldOf: (key, cost) => held(groupOf(key, cost)),
+    isClosed,
+    close() {
       const isFirst = !closed
       closed = true
       return isFirst

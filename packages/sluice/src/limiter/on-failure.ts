@@ -27,7 +27,12 @@ export interface Undecided extends Nodes {
 }
 
 /** What is reported about a group: the verdict of the store or of the local fallback, or what the failure policy says without one. */
-export type Resolved = (Decided & Nodes) | Undecided
+export type Resolved = Answered | Undecided
+
+/** The verdict of a store. `holds`: the group was denied because too many holds of its key are open, which only the limiter knows. */
+export interface Answered extends Omit<Decided, 'reason'>, Nodes {
+  readonly reason?: Decided['reason'] | 'holds'
+}
 
 /** The store that decides, and the one in this process that decides when it fails and the policy is `local`. */
 export interface Deciders {
@@ -39,19 +44,17 @@ export interface Deciders {
  * Decides each group and applies its failure policy.
  * @param policyAt the policy of a group, by its index
  */
-export async function decideGroups(
+export function decideGroups(
   { main, local }: Deciders,
   groups: readonly CallGroup[],
   policyAt: (index: number) => FailurePolicy,
   options: DecideOptions,
 ): Promise<readonly Resolved[]> {
-  const verdicts = await main.decide(groups, options)
-  if (verdicts.every(isDecided)) return verdicts
-  return Promise.all(
-    verdicts.map(async (verdict, index) =>
-      isDecided(verdict) ? verdict : onFailure(verdict, policyAt(index), local, groups[index] as CallGroup, options),
-    ),
-  )
+  const resolve = async (verdict: GroupVerdict, index: number): Promise<Resolved> =>
+    isDecided(verdict) ? verdict : onFailure(verdict, policyAt(index), local, groups[index] as CallGroup, options)
+  return main
+    .decide(groups, options)
+    .then<readonly Resolved[]>((verdicts) => (verdicts.every(isDecided) ? verdicts : Promise.all(verdicts.map(resolve))))
 }
 
 /**

@@ -1,67 +1,117 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 
-/** The result of one rule or limit. A shadow rule reports `allowed` or `shadow_denied`, or `undecided` if its store failed. */
+/**
+ * The result of one rule or limit. `withheld`: this one would have let the request pass, but another one refused it, so nothing was
+ * charged. A shadow rule reports `allowed` or `shadow_denied`, or `undecided` if the store failed.
+ */
 export interface RuleResult {
+  /** Name of the rule or limit. */
   readonly rule: string
-  readonly result: Outcome | 'shadow_denied'
+  /** The rule's own result. The decision is denied if one enforcing rule denied it. */
+  readonly result: Outcome | 'withheld' | 'shadow_denied'
   /** Set if the rule is in shadow: it refuses nothing, whatever its result. */
   readonly shadow?: true
+  /** Set if the charge made the key's state in the store: the key is new, or was not used since its state expired. */
+  readonly newKey?: true
+  /** Kind of the StoreFailure, if the store did not decide this rule. */
+  readonly failure?: string
 }
 
 /** One decision, after it was made. It contains no identity, only what may become a metric. */
 export interface DecisionEvent {
   /** Name of the limiter; for an engine, of the policy's rule set. */
   readonly limiter: string
-  /** The route, if the caller knows it: a pattern, never a concrete path. */
-  readonly route?: string
+  /**
+   * The route, a pattern and never a concrete path: the one that the caller knows, else the most specific path pattern of the matching
+   * rules. Absent if there is neither.
+   */
+  readonly route?: string | undefined
+  /** The decision as the caller got it. */
   readonly decision: Decision
   /** Name of the store that was called. */
   readonly store: string
   /** By rule of the policy, or by limit of the limiter. */
   readonly results: readonly RuleResult[]
+  /** Set if the request may not pass: the one rule or limit that it counts for as refused. */
+  readonly refusedBy?: string | undefined
+  /**
+   * Milliseconds from the call to the decision. If a store within the process decided, and its call is observed too, this is the time of that
+   * call, because the clock is then read only once for both.
+   */
   readonly durationMs: number
 }
 
 /**
- * One call of a store by a limiter or an engine, after it returned. What a ring decides without its store, what it sends of its own (leases,
- * probes) and decisions of the local fallback are not included.
+ * One store call of a limiter or an engine, after it returned. Not included are decisions that a ring makes without its store, calls that a
+ * ring makes by itself (leases, probes), and decisions of the local fallback.
  */
 export interface StoreEvent {
+  /** Name of the store. */
   readonly store: string
+  /** What was called. */
   readonly operation: 'decide' | 'peek' | 'change' | 'ready'
+  /** Milliseconds from the call to its end. */
   readonly durationMs: number
   /** Kind of the StoreFailure, if it failed. */
   readonly failure?: string
+  /** The message of the StoreFailure. */
+  readonly reason?: string
 }
 
 /** What a rule charged a key in one decision, after it was made. */
 export interface ChargeEvent {
+  /** Name of the rule. */
   readonly rule: string
-  /** A pseudonym of the key: the store's if the policy requires pseudonyms, otherwise a keyed hash. */
+  /** A pseudonym of the key: the one in the state's id if the policy requires pseudonyms, otherwise a keyed hash. */
   readonly key: string
-  /** Whether the rule let it pass; a shadow rule reports what it would have decided. */
+  /** Whether the rule let the request pass. A shadow rule reports what it would have decided. */
   readonly allowed: boolean
 }
 
-/** A subscriber, called synchronously. It must be quick. Errors that it throws are dropped, so it never affects decisions. */
+/**
+ * A subscriber, called synchronously. It must be quick. Errors that it throws are dropped, so it never affects decisions. Which methods it has
+ * is read once, when the limiter or the engine is created.
+ */
 export interface Observer {
+  /** Called after each decision of `check`, `checkSync`, `checkMany` or an engine; not for peeks. */
   onDecision?(event: DecisionEvent): void
+  /** Called after each call of a store. */
   onStoreCall?(event: StoreEvent): void
   /** Called by an engine for every rule that has a key. If no observer implements it, keys are not hashed. */
   onCharge?(event: ChargeEvent): void
 }
 
-/** Reports an event to every observer, even if another one throws. */
-export function notify<Verb extends keyof Observer>(
-  observers: readonly Observer[],
-  verb: Verb,
-  event: Parameters<Required<Observer>[Verb]>[0],
-): void {
+/** An observer that has a method for this kind of event. */
+export type Listening<Verb extends keyof Observer> = Observer & Required<Pick<Observer, Verb>>
+
+/** The observers that have a method for this kind of event. */
+export function listeningTo<Verb extends keyof Observer>(observers: readonly Observer[], verb: Verb): readonly Listening<Verb>[] {
+  return observers.filter((observer): observer is Listening<Verb> => observer[verb] !== undefined)
+}
+
+// One function for each kind of event, because a method that is called by a variable name takes a lookup each time. Each reports the event
+// to every observer, even if another one throws: a failing observer must not fail the request.
+
+export function notifyOfDecision(observers: readonly Listening<'onDecision'>[], event: DecisionEvent): void {
   for (const observer of observers) {
     try {
-      ;(observer[verb] as ((event: unknown) => void) | undefined)?.call(observer, event)
-    } catch {
-      // An observer's failure must not become the request's.
-    }
+      observer.onDecision(event)
+    } catch {}
+  }
+}
+
+export function notifyOfStoreCall(observers: readonly Listening<'onStoreCall'>[], event: StoreEvent): void {
+  for (const observer of observers) {
+    try {
+      observer.onStoreCall(event)
+    } catch {}
+  }
+}
+
+export function notifyOfCharge(observers: readonly Listening<'onCharge'>[], event: ChargeEvent): void {
+  for (const observer of observers) {
+    try {
+      observer.onCharge(event)
+    } catch {}
   }
 }

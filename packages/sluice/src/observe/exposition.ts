@@ -1,44 +1,46 @@
-import { createSeries, type Series } from './series.ts'
+import { createSeries } from './series.ts'
 
 export interface Metric {
-  /** Its lines in the text format of Prometheus, without a final line end; only the head if nothing was counted. */
+  /** The metric's lines in the text format of Prometheus, without a final line end. Only HELP and TYPE if nothing was counted. */
   text(): string
 }
 
-export interface Counter extends Metric {
-  add(...labels: readonly string[]): void
+/** A series of a counter or a gauge. */
+export interface Value {
+  value: number
 }
 
-export interface Gauge extends Metric {
-  set(value: number, ...labels: readonly string[]): void
+/** A counter or a gauge. */
+export interface Values extends Metric {
+  /** The series with these label values. It may be kept. */
+  at(...labels: readonly string[]): Value
+}
+
+/** A series of a histogram. */
+export interface Observations {
+  observe(seconds: number): void
 }
 
 export interface Histogram extends Metric {
-  observe(seconds: number, ...labels: readonly string[]): void
+  /** The series with these label values. It may be kept. */
+  at(...labels: readonly string[]): Observations
 }
 
-/** Upper bounds in seconds. Decisions take microseconds in memory and up to a deadline on a network. */
+/** Upper bounds of the histogram's buckets, in seconds. Decisions take microseconds in memory, and up to a deadline on a network. */
 const BUCKETS = [0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
-export function counter(name: string, help: string, labels: readonly string[]): Counter {
-  const { series, text } = singleValues(name, help, labels, 'counter')
-  return { add: (...values) => void (series.at(...values).value += 1), text }
+export function counter(name: string, help: string, labels: readonly string[]): Values {
+  return singleValues(name, help, labels, 'counter')
 }
 
-export function gauge(name: string, help: string, labels: readonly string[]): Gauge {
-  const { series, text } = singleValues(name, help, labels, 'gauge')
-  return { set: (value, ...values) => void (series.at(...values).value = value), text }
+export function gauge(name: string, help: string, labels: readonly string[]): Values {
+  return singleValues(name, help, labels, 'gauge')
 }
 
-function singleValues(
-  name: string,
-  help: string,
-  labels: readonly string[],
-  type: 'counter' | 'gauge',
-): Metric & { readonly series: Series<{ value: number }> } {
+function singleValues(name: string, help: string, labels: readonly string[], type: 'counter' | 'gauge'): Values {
   const series = createSeries(labels, () => ({ value: 0 }))
   return {
-    series,
+    at: series.at,
     text() {
       const lines = headOf(name, help, type)
       series.each((at, { value }) => lines.push(`${name}{${at}} ${numberText(value)}`))
@@ -48,16 +50,9 @@ function singleValues(
 }
 
 export function histogram(name: string, help: string, labels: readonly string[]): Histogram {
-  const series = createSeries(labels, () => ({ counts: BUCKETS.map(() => 0), sum: 0, total: 0 }))
+  const series = createSeries(labels, () => new Cell())
   return {
-    observe(seconds, ...values) {
-      const cell = series.at(...values)
-      let bucket = 0
-      while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] as number)) bucket += 1
-      if (bucket < BUCKETS.length) cell.counts[bucket] = (cell.counts[bucket] as number) + 1
-      cell.sum += seconds
-      cell.total += 1
-    },
+    at: series.at,
     text() {
       const lines = headOf(name, help, 'histogram')
       series.each((at, { counts, sum, total }) => {
@@ -73,8 +68,23 @@ export function histogram(name: string, help: string, labels: readonly string[])
   }
 }
 
+class Cell implements Observations {
+  readonly counts: number[] = BUCKETS.map(() => 0)
+  sum = 0
+  total = 0
+
+  observe(seconds: number): void {
+    let bucket = 0
+    while (bucket < BUCKETS.length && seconds > (BUCKETS[bucket] as number)) bucket += 1
+    if (bucket < BUCKETS.length) this.counts[bucket] = (this.counts[bucket] as number) + 1
+    this.sum += seconds
+    this.total += 1
+  }
+}
+
 export function headOf(name: string, help: string, type: 'counter' | 'gauge' | 'histogram'): string[] {
-  return [`# HELP ${name} ${help.replace(/[\\\n]/g, (character) => (character === '\n' ? '\\n' : '\\\\'))}`, `# TYPE ${name} ${type}`]
+  const text = help.replace(/[\\\n]/g, (character) => (character === '\n' ? '\\n' : '\\\\'))
+  return [`# HELP ${name} ${text}`, `# TYPE ${name} ${type}`]
 }
 
 export function numberText(value: number): string {

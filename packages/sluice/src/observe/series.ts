@@ -1,9 +1,9 @@
 /** The most series per metric. Further label values are counted together, so that no client can fill the memory. */
-const MAX_SERIES = 1_000
+export const MAX_SERIES = 1_000
 const MAX_VALUE_LENGTH = 256
 const OTHER = 'other'
 
-/** Cells by label values: one for each combination, and one for all combinations beyond the bound. */
+/** Cells by label values: one for each combination of values, and one for all combinations beyond MAX_SERIES. */
 export interface Series<Cell> {
   /** @param values one for each label, in the labels' order */
   at(...values: readonly string[]): Cell
@@ -24,7 +24,7 @@ export function createSeries<Cell extends object>(labels: readonly string[], mak
     const known = cells.get(text)
     const cell = known ?? make()
     cells.set(text, cell)
-    // A value beyond the bound is not stored either.
+    // Values beyond the bound are not stored, so the map cannot grow.
     if (!full) branch.set(short(values[last] as string), cell)
     return cell
   }

@@ -1,25 +1,30 @@
-import { COUNT, requireForm } from '../errors/options.ts'
+import { COUNT, type Form, requireForm } from '../errors/options.ts'
 import type { ChargeEvent, Observer } from './events.ts'
 
 /** How often a key was charged. */
 export interface KeyCount {
+  /** Name of the rule that counted the key. */
   readonly rule: string
   /** A pseudonym. */
   readonly key: string
-  /** Never too low. */
+  /** The number of requests; it may be too high, but is never too low. */
   readonly requests: number
   /** By how much `requests` may be too high. */
   readonly error: number
-  /** How many requests were refused, of those since the key last got a cell. */
+  /** How many requests were refused since the key last got a cell. */
   readonly refused: number
 }
 
 /** The keys with the most requests, in bounded memory. */
 export interface TopKeys extends Observer {
+  /** Counts a charge. */
   onCharge(event: ChargeEvent): void
-  /** The most frequent first. */
+  /**
+   * The most frequent first, at most `count`; Infinity: all.
+   * @throws LimiterError INVALID_OPTIONS for a count that is not a whole number from 0
+   */
   top(count: number): readonly KeyCount[]
-  /** The most requests that a key without a cell may have had. */
+  /** The most requests that a key may have had that `top(Infinity)` does not return. */
   readonly floor: number
 }
 
@@ -36,17 +41,19 @@ interface Cell {
 }
 
 const CAPACITY = 1_000
+const TOP: Form = [(value) => value === 0 || value === Infinity || COUNT[0](value), 'a whole number from 0, or Infinity']
 
 /**
  * Counts keys by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005).
- * A key without a cell takes that of the least frequent key, with its count as error. Every key with more than one request in `capacity`
- * has a cell.
+ * If all cells are taken, a new key replaces the least frequent key; the old count becomes the error of the new one. Every key with more
+ * than 1/`capacity` of all requests has a cell.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function topKeys(capacity: number = CAPACITY): TopKeys {
   requireForm('topKeys', 'capacity', capacity, COUNT)
   const cells = new Map<string, Cell>()
-  // Once it is full, a min-heap by frequency, so that the cell to replace is first. A sorted list is one.
+  // Once full, this is a min-heap by frequency, so that the cell to replace comes first. It is sorted when it becomes full: a sorted list
+  // is a heap.
   const heap: Cell[] = []
 
   const put = (cell: Cell, at: number): void => {
@@ -91,11 +98,13 @@ export function topKeys(capacity: number = CAPACITY): TopKeys {
         sink(cell)
       }
     },
-    top: (count) =>
-      heap
+    top(count) {
+      requireForm('topKeys.top', 'count', count, TOP)
+      return heap
         .toSorted((one, other) => other.requests - one.requests)
         .slice(0, count)
-        .map(({ rule, key, requests, error, refused }) => ({ rule, key, requests, error, refused })),
+        .map(({ rule, key, requests, error, refused }) => ({ rule, key, requests, error, refused }))
+    },
   }
 }
 

@@ -1,26 +1,50 @@
+import { type CostOf, costOf, type Pace } from './pace.ts'
+import { stoppable } from './stoppable.ts'
 import type { Turns } from './turns.ts'
 
 /** A function that waits for its turn before it runs. */
 export type Throttled<Args extends unknown[], Result> = (...args: Args) => Promise<Result>
 
-/** Runs each call when its turn comes, in the order of the calls. Passes on what `fn` returns or throws. */
+/**
+ * Runs each call when its turn comes, in the order of the calls. Passes on what `fn` returns or throws, and `this`. A slot of a concurrency
+ * limit is held until the call has settled.
+ */
 export function throttledFunction<Args extends unknown[], Result>(
+  where: string,
   fn: (...args: Args) => Result | PromiseLike<Result>,
   turns: Turns,
+  cost: CostOf<Args> | undefined,
+  signal: AbortSignal | undefined,
 ): Throttled<Args, Result> {
-  return async (...args) => {
-    await turns.next()
-    return fn(...args)
+  return async function throttled(this: unknown, ...args) {
+    const release = await turns.next(costOf(where, cost, args), signal)
+    try {
+      return await fn.apply(this, args)
+    } finally {
+      release?.()
+    }
   }
 }
 
-/** Yields the same items, each when its turn comes. It requests an item only after the consumer took the previous one. */
-export async function* throttledIterable<Item>(
+/**
+ * Yields the items of `items`, each when its turn comes. Reads an item only after the consumer has requested it. A slot of a concurrency limit
+ * is held until the consumer requests the next item, or stops.
+ */
+export function throttledIterable<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
-  turns: Turns,
+  { partsOf, turn }: Pace<Item>,
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<Item, void, undefined> {
-  for await (const item of items) {
-    await turns.next()
-    yield item
-  }
+  return stoppable(async function* (stopped) {
+    for await (const item of items) {
+      for (const part of partsOf(item)) {
+        const release = await turn(part, stopped)
+        try {
+          yield part
+        } finally {
+          release?.()
+        }
+      }
+    }
+  }, signal)
 }

@@ -1,70 +1,83 @@
 import { LimiterError } from '../errors/limiter-error.ts'
+import { MAX_WAIT_MS } from '../errors/options.ts'
 import type { Limiter } from '../limiter/limiter.ts'
+import { createSleep } from '../limiter/sleep.ts'
 import type { Time } from '../time/time.ts'
 
+/** How turns are granted: the options of everything in `sluice/pacing`. */
 export interface TurnsOptions {
   /** The limiter's key to charge; default `pacing`. */
   readonly key?: string
   /** The most turns that may wait at once; further ones are refused. Default 10,000. */
   readonly maxWaiting?: number
-  /** Ends all waiting: pending turns reject with its reason. */
-  readonly signal?: AbortSignal
+  /** The longest wait of one turn in milliseconds, at most a day, which is the default. A turn that would wait longer is refused at once. */
+  readonly maxWaitMs?: number
 }
 
-/** Grants turns in the order of the requests, no faster than a limit allows. */
+/** Gives back the slot that a turn holds, when its work has ended. Never throws: a slot that cannot be given back is free when its hold ends. */
+export type Release = () => void
+
+/** Grants turns in the order of the calls, no faster than a limit allows. */
 export interface Turns {
-  /** Resolves when the turn comes. Rejects with the signal's reason if waiting is ended; it then takes no token. */
-  next(): Promise<void>
+  /**
+   * Resolves when the turn comes, with a function if it holds a slot of a concurrency limit. Rejects with the signal's reason if the signal aborts first: what others have not charged since is then
+   * given back.
+   */
+  next(cost?: number, signal?: AbortSignal): Promise<Release | undefined>
 }
 
-export function createTurns(limiter: Limiter, clock: Time, options: TurnsOptions): Turns {
-  const { key = 'pacing', maxWaiting = 10_000, signal } = options
+/** Milliseconds until the next try while the store cannot decide. They double up to the maximum. */
+const [RETRY_MS, MAX_RETRY_MS] = [100, 1_600]
+
+/** @param where for messages */
+export function createTurns(where: string, limiter: Limiter, clock: Time, options: TurnsOptions): Turns {
+  const { key = 'pacing', maxWaiting = 10_000, maxWaitMs = MAX_WAIT_MS } = options
+  const sleep = createSleep(clock)
   let waiting = 0
   let last: Promise<unknown> = Promise.resolve()
 
-  const take = async (): Promise<void> => {
-    for (;;) {
-      signal?.throwIfAborted()
-      const decision = await limiter.check(key)
-      if (decision.allowed) return
-      if (decision.outcome === 'impossible') {
+  const take = async (
+    before: Promise<unknown>,
+    cost: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Release | undefined> => {
+    const latest = clock.monotonic() + maxWaitMs
+    const own = { ...(cost === undefined ? {} : { cost }), ...(signal === undefined ? {} : { signal }) }
+    for (let pause = RETRY_MS; ; pause = Math.min(2 * pause, MAX_RETRY_MS)) {
+      const decision = await limiter.wait(key, { ...own, maxWaitMs: Math.max(0, latest - clock.monotonic()) })
+      const decided = clock.monotonic()
+      const { outcome, limitName, reason, retryAfterMs, degraded } = decision
+      if (outcome === 'impossible')
         throw new LimiterError(
           'INVALID_COST',
-          `pacing: the capacity of ${decision.limitName} is below one token, so no turn could ever come`,
+          `${where}: cost is ${cost ?? 1}, above the capacity of ${limitName}: its turn could never come`,
         )
+      if (outcome === 'denied') {
+        const again = retryAfterMs === undefined ? '' : `; try again in ${retryAfterMs} ms`
+        throw new LimiterError('OVERLOAD', `${where}: ${limitName} has no turn within ${maxWaitMs} ms (maxWaitMs; ${reason})${again}`)
       }
-      await pause(clock, decision.retryAfterMs ?? RETRY_MS, signal)
+      // The store keeps the order, but a reply may overtake an earlier one. And while the store fails, only the first one tries again.
+      await before
+      const { hold } = decision
+      const release = hold && ((): void => void limiter.release(key, hold.id).catch(() => undefined))
+      if (decision.allowed && signal?.aborted !== true) return release
+      // It may hold one also where the store could not say so.
+      release?.()
+      signal?.throwIfAborted()
+      const at = decided + pause
+      if (at > latest) throw new LimiterError('OVERLOAD', `${where}: the store could not decide for ${maxWaitMs} ms: ${degraded?.message}`)
+      if (at > clock.monotonic()) await sleep.until(at, signal)
     }
   }
   return {
-    next() {
-      if (waiting >= maxWaiting) {
-        return Promise.reject(new LimiterError('OVERLOAD', `pacing: ${maxWaiting} turns are waiting already`))
-      }
+    next(cost, signal) {
+      if (waiting >= maxWaiting)
+        return Promise.reject(new LimiterError('OVERLOAD', `${where}: ${maxWaiting} turns are waiting already (maxWaiting)`))
       waiting += 1
-      const turn = last.then(take).finally(() => (waiting -= 1))
-      // The next turn waits for this one, whether it resolves or rejects.
+      const turn = take(last, cost, signal).finally(() => (waiting -= 1))
+      // The next turn comes after this one, whether it resolves or rejects.
       last = turn.catch(() => undefined)
       return turn
     },
   }
-}
-
-/** Milliseconds between retries while a store cannot decide, or cannot report when the next turn is. */
-const RETRY_MS = 100
-
-function pause(clock: Time, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // The signal may have been aborted during the limiter's call.
-    if (signal?.aborted === true) return reject(signal.reason as Error)
-    const abort = (): void => {
-      cancel()
-      reject(signal?.reason as Error)
-    }
-    const cancel = clock.after(ms, () => {
-      signal?.removeEventListener('abort', abort)
-      resolve()
-    })
-    signal?.addEventListener('abort', abort, { once: true })
-  })
 }

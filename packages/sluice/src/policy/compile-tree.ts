@@ -21,7 +21,7 @@ const KIND: Form = oneOf('process', 'shared')
 
 const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
 
-/** @throws PolicyError with every issue, including those found before */
+/** Compiles a tree in its dialect. @throws PolicyError with every issue, including those that `issues` already has */
 export function* compileTree(node: PolicyNode | undefined, now: Micros, issues: Issues): Sliced<Compiled> {
   if (node === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
   else if (node.kind !== 'map') new Value(node, '', issues).wrong(`a map with ${DIALECTS}`)
@@ -49,7 +49,7 @@ export function policyOf(compiled: Compiled, warnings: readonly string[], hash: 
   })
 }
 
-/** A bundle is a whole one, bare rules, or one bare rule: its rules count by `limit_keys`. */
+/** The dialect of a tree. A bundle may be complete, only have rules, or be a single rule; its rules count by `limit_keys`. */
 function dialectOf(root: Value): Policy['dialect'] {
   const has = (map: Value, ...names: readonly string[]): boolean => names.some((name) => map.get(name) !== undefined)
   if (has(root, 'policies', 'bundle_version', 'limit_keys', 'algorithm_config')) return 'bundle'
@@ -57,7 +57,10 @@ function dialectOf(root: Value): Policy['dialect'] {
   return has(root, 'rate_limits') ? 'rate-limits' : 'native'
 }
 
-/** Checks the rules of a policy that names its own store. For a policy without one, the caller that brings the store checks them. */
+/**
+ * Refuses rules whose bound exceeds their `maxOvergrant` on the store that the policy names. If it names none, the caller that has a store
+ * checks.
+ */
 function* refuseBounds(root: Value, { storeUrl, failure, rules }: PolicyBody): Sliced<void> {
   if (storeUrl === undefined) return
   const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'

@@ -7,20 +7,32 @@ import { PolicyError } from './document/policy-error.ts'
 
 /** An override in the fields of the policy file: a rule, a key, the fields of a limit, and its end. */
 export interface OverrideFields {
+  /** Name of the rule. */
   readonly rule: string
+  /** The value of the rule's source, or a list of the values of its sources; null for an absent one. */
   readonly key: string | number | readonly (string | number | null)[]
+  /** `token-bucket` (default), `fixed-window`, `sliding-window-counter`, `sliding-window-log` or `concurrency`. */
   readonly algorithm?: string
+  /** Of a token bucket: tokens per duration, such as `10/s`. */
   readonly rate?: string
+  /** Of a token bucket: the most tokens it holds. */
   readonly burst?: number | string
+  /** Of a window: the most tokens in it. Of a concurrency limit: the most requests at once. */
   readonly limit?: number | string
+  /** Of a window: its length, such as `1m`. */
   readonly window?: number | string
+  /** Of a fixed window: when it begins (`clock`, `first` or `key`). */
   readonly align?: string
+  /** Of a fixed window: how long its limit grows after a reset. */
   readonly ramp?: number | string
+  /** Of a concurrency limit: how long a request keeps its slot at most, such as `30s`. */
+  readonly hold?: number | string
+  /** The end of the override, as `2027-01-31T00:00:00Z`; absent: it has none. */
   readonly until?: string
 }
 
 /**
- * Reads an override from a value instead of a file, such as the body of a request.
+ * Reads an override from a value, such as the body of a request, instead of a file.
  * @throws LimiterError INVALID_OPTIONS that names each wrong field; UNKNOWN_RULE if only the rule is wrong; no message shows a key
  */
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
@@ -42,8 +54,9 @@ const MAX_DEPTH = 4
 const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
 
 /**
- * The value as a node. What a policy's text cannot contain becomes null and one of the mistakes: the text of a bigint or a symbol could be
- * another key than the caller means, and a value that is dropped would address every request without the key.
+ * Converts the value to a node. A value that no policy's text can contain becomes null and is added to `mistakes`. It is not converted to a
+ * text: for a bigint or symbol that could be another key than the caller means. It is not dropped either: the override would then apply to
+ * requests without the key.
  */
 function nodeOf(value: unknown, place: string, depth: number, mistakes: string[]): PolicyNode {
   const isKey = place.startsWith('override.key')

@@ -1,6 +1,6 @@
 import { LineCounter } from 'yaml'
-import { checkOptions, FLAG, type Form, oneOf, requireForm, TEXT } from '../errors/options.ts'
-import { type Micros, MICROS_PER_MS } from '../time/micros.ts'
+import { checkOptions, FLAG, type Form, having, oneOf, requireForm, TEXT } from '../errors/options.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
 import { systemTime } from '../time/system.ts'
 import { compileTree, policyOf } from './compile-tree.ts'
 import { positionIn, readDocument } from './document/document.ts'
@@ -12,28 +12,30 @@ import { finish, inSlices } from './model/sliced.ts'
 import { type NodePiece, piecesOf, treeOf } from './document/pieces.ts'
 import type { Time } from '../time/time.ts'
 
+/** Options of `parsePolicy` and `readPortable`. */
 export interface ParseOptions {
   /** Default: `json` for a file name that ends in `.json`, else `yaml`. */
   readonly format?: 'yaml' | 'json'
   /** The name in messages; no file is opened. */
   readonly filename?: string
-  /** Refuses what a dialect ignores, such as unknown fields of a bundle; the other dialects always refuse. */
+  /**
+   * Whether a bundle is refused for parts that are otherwise ignored with a warning, such as unknown fields. The other dialects always
+   * refuse them.
+   */
   readonly strict?: boolean
   /** Milliseconds since 1970, for bundles that expire; default: now. */
   readonly now?: number
 }
 
 /**
- * Parses, validates and compiles a policy. The fields determine the dialect: `version` and `rules`, the template with `rate_limits`, or
- * rules with `limit_keys`, alone or in a bundle.
+ * Parses, validates and compiles a policy. The fields determine the dialect: native (`version` and `rules`), template (`rate_limits`), or
+ * bundle (rules with `limit_keys`, also a single rule).
  * @param source a text, or its bytes in UTF-8
- * @throws LimiterError INVALID_OPTIONS for an unknown option; PolicyError with every issue that was found, each with file, line and
- * column
+ * @throws LimiterError INVALID_OPTIONS for an unknown option; PolicyError with every issue that was found, each with file, line and column
  */
 export function parsePolicy(source: string | Uint8Array, options: ParseOptions = {}): Policy {
-  const { text, root, issues, now } = readTree(source, options)
-  const read = finish(compileTree(root, now, issues))
-  return policyOf(read, issues.warnings, fingerprint(text))
+  const { compiled, issues, hash } = readSource(source, options)
+  return policyOf(compiled, issues.warnings, hash)
 }
 
 const FORMS: Readonly<Record<string, Form>> = {
@@ -43,37 +45,29 @@ const FORMS: Readonly<Record<string, Form>> = {
   now: [Number.isFinite, 'milliseconds since 1970'],
 }
 
-/** A text parsed to its tree; its issues can locate each node in the text. */
-interface ReadText {
-  readonly text: string
-  readonly root: PolicyNode | undefined
-  readonly issues: Issues
-  readonly now: Micros
-}
-
-/** @throws PolicyError for a text that is not a tree, or bytes that are not UTF-8 */
-function readTree(source: string | Uint8Array, options: ParseOptions): ReadText {
+/** Reads a text and compiles its tree. @throws PolicyError with every issue, or for bytes that are not UTF-8 */
+function readSource(source: string | Uint8Array, options: ParseOptions) {
   checkOptions('parsePolicy', options, FORMS)
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
-  const text = source instanceof Uint8Array ? policyText(source, options.filename ?? `policy.${format}`) : source
+  const filename = options.filename ?? `policy.${format}`
+  const text = source instanceof Uint8Array ? policyText(source, filename) : source
   const lines = new LineCounter()
   lines.addNewLine(0)
-  const issues = createIssues(options.filename ?? `policy.${format}`, positionIn(lines), options.strict)
+  const issues = createIssues(filename, positionIn(lines), options.strict)
   const root = readRoot(text, format, lines, issues)
   issues.settle()
   const now = options.now === undefined ? systemTime.now() : options.now * MICROS_PER_MS
-  return { text, root, issues, now }
+  const compiled = finish(compileTree(root, now, issues))
+  // Without a root nothing compiles.
+  return { root: root as PolicyNode, compiled, issues, now, hash: fingerprint(text) }
 }
 
 function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, issues: Issues): PolicyNode | undefined {
-  if (typeof text !== 'string' || text.length > MAX_POLICY_LENGTH) {
-    issues.add(0, '', `the policy is not a text of at most ${MAX_POLICY_LENGTH} characters`)
-    return undefined
-  }
+  if (typeof text !== 'string' || text.length > MAX_POLICY_LENGTH)
+    return issues.add(0, '', `the policy is not a text of at most ${MAX_POLICY_LENGTH} characters`)
   if (isSigned(text)) {
     const allowed = 'the JSON alone, without the line of its signature'
-    issues.add(0, '', `a signed bundle is not yet supported: expected ${allowed}`, { allowed })
-    return undefined
+    return issues.add(0, '', `a signed bundle is not yet supported: expected ${allowed}`, { allowed })
   }
   const root = readDocument(readable(text), lines, issues)
   if (format === 'json' && !issues.failed) refuseOtherThanJson(text, issues)
@@ -90,7 +84,7 @@ function isSigned(text: string): boolean {
   return /^[A-Za-z0-9+/]{20,}={0,2}\r?\n\s*\{/.test(text.slice(0, 200))
 }
 
-/** YAML reads JSON and more; where JSON was promised, the rest is refused. */
+/** Refuses YAML that is not JSON. The YAML parser reads both, but here the format is `json`. */
 function refuseOtherThanJson(text: string, issues: Issues): void {
   try {
     JSON.parse(text.replace(/^\ufeff/, ''))
@@ -114,30 +108,34 @@ function mixed(text: string, seed: number): string {
   return (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) >>> 0).toString(16).padStart(8, '0')
 }
 
-/** A parsed and validated policy as plain data: another thread can compile it without parsing its text. */
+/** A parsed and validated policy as plain data. Another thread can compile it without parsing the text again. */
 export interface PortablePolicy {
+  /** The name in messages. */
   readonly filename: string
+  /** The option `strict` it was read with. */
   readonly strict: boolean
-  /** Microseconds since 1970 at which it was read. */
+  /** When the policy was read, in microseconds since 1970. */
   readonly now: number
+  /** As `Policy.hash`. */
   readonly hash: string
+  /** As `Policy.warnings`. */
   readonly warnings: readonly string[]
-  /** Small parts of its tree, in order; each may be sent separately. */
+  /** Small parts of the parsed tree, in order. Each may be sent separately. */
   readonly pieces: Iterable<NodePiece>
 }
 
 /** As `parsePolicy`, but the result can be sent to another thread: parsing the text is most of the work. @throws PolicyError */
 export function readPortable(source: string | Uint8Array, options: ParseOptions = {}): PortablePolicy {
-  const { text, root, issues, now } = readTree(source, options)
-  finish(compileTree(root, now, issues))
+  const { root, issues, now, hash } = readSource(source, options)
   const { strict, warnings } = issues
-  const pieces = root === undefined ? [] : piecesOf(root)
-  return { filename: options.filename ?? 'policy', strict, now, hash: fingerprint(text), warnings, pieces }
+  return { filename: options.filename ?? 'policy', strict, now, hash, warnings, pieces: piecesOf(root) }
 }
 
+/** Options of `compilePolicy`. */
 export interface CompileOptions {
-  /** Milliseconds of work in a slice; default 2. A slice then continues to its next pause point, which takes far less. */
+  /** Milliseconds of work in a slice; default 2. A slice then continues to the next pause point, which is far less than 2 ms away. */
   readonly sliceMs?: number
+  /** Times the slices; default the system's. */
   readonly clock?: Pick<Time, 'monotonic' | 'after'>
 }
 
@@ -147,13 +145,13 @@ const PORTABLE: Form = [
 ]
 const COMPILE_FORMS: Readonly<Record<string, Form>> = {
   sliceMs: [(value) => typeof value === 'number' && value > 0, 'a number of milliseconds above 0'],
-  clock: [(value) => typeof (value as Time | null)?.after === 'function', 'a clock with monotonic and after'],
+  clock: having('a clock with monotonic and after', 'after'),
 }
 
 /**
- * Compiles the result of `readPortable`, in slices between which the thread does other work: 250 kB take some hundred milliseconds. It
- * takes `pieces` one by one, so that deserializing them can be part of the slices. Rejects with a LimiterError INVALID_OPTIONS for a
- * value that is not a result of `readPortable`.
+ * Compiles the result of `readPortable`. A policy of 250 kB takes some hundred milliseconds, so the work is done in slices, between which
+ * the thread does other work. `pieces` are taken one by one, so that the caller can deserialize each in a slice. Rejects with a
+ * LimiterError INVALID_OPTIONS for a value that is not a result of `readPortable`.
  */
 export async function compilePolicy(portable: PortablePolicy, options: CompileOptions = {}): Promise<Policy> {
   requireForm('compilePolicy', 'portable', portable, PORTABLE)

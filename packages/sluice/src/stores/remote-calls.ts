@@ -33,69 +33,48 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
     inFlight -= 1
     sent -= 1
     const [next] = waiting
-    if (next === undefined) return
-    waiting.delete(next)
-    next()
+    if (next !== undefined) proceed(next)
+  }
+  const proceed = (begin: () => void): void => {
+    if (waiting.delete(begin)) begin()
   }
   return {
-    run(send, options, classify) {
+    run(send, options = {}, classify) {
       const refused = refusalOf(name, options, time.monotonic(), inFlight, maxInFlight)
       if (refused !== undefined) return Promise.reject(refused)
-      const { deadline, signal } = options ?? {}
-      return new Promise((resolve, reject) => {
-        const begin = (): void => {
-          sent += 1
-          started(send).then(
-            (value) => {
-              done()
-              release()
-              resolve(value)
-            },
-            (error: unknown) => {
-              done()
-              give(error instanceof StoreFailure ? error : classify(error))
-            },
-          )
+      inFlight += 1
+      const begin = async (): ReturnType<typeof send> => {
+        sent += 1
+        try {
+          return await send()
+        } catch (error) {
+          throw error instanceof StoreFailure ? error : classify(error)
+        } finally {
+          done()
         }
-        const give = (failure: StoreFailure): void => {
-          release()
-          reject(failure)
-        }
-        const giveUp = (kind: 'timeout' | 'aborted', why: string): void => {
-          const unsent = waiting.delete(begin)
-          if (unsent) inFlight -= 1
-          give(new StoreFailure(kind, unsent ? 'no' : 'unknown', `${name}: ${why}${unsent ? ', and no connection was there' : ''}`))
-        }
-        const cancel = deadline === undefined ? undefined : deadlines.add(deadline, () => giveUp('timeout', 'no answer by the deadline'))
-        const abort = (): void => giveUp('aborted', 'aborted by the caller')
-        signal?.addEventListener('abort', abort, { once: true })
-        const release = (): void => {
-          cancel?.()
-          signal?.removeEventListener('abort', abort)
-        }
-        inFlight += 1
-        const opened = opening?.()
-        if (opened === undefined && sent < maxSent) return begin()
-        waiting.add(begin)
-        void opened?.then(() => (waiting.delete(begin) ? begin() : undefined))
+      }
+      const opened = opening?.()
+      let waits: (() => void) | undefined
+      const wait = (): ReturnType<typeof send> =>
+        new Promise((resolve) => {
+          const next = (waits = () => resolve(begin()))
+          waiting.add(next)
+          void opened?.then(() => proceed(next))
+        })
+      return deadlines.within(options, opened === undefined && sent < maxSent ? begin() : wait(), (kind) => {
+        const unsent = waits !== undefined && waiting.delete(waits)
+        if (unsent) inFlight -= 1
+        const why = kind === 'timeout' ? 'no answer by the deadline' : 'aborted by the caller'
+        return new StoreFailure(kind, unsent ? 'no' : 'unknown', `${name}: ${why}${unsent ? ', and no connection was there' : ''}`)
       })
     },
   }
 }
 
-function refusalOf(name: string, options: CallOptions | undefined, now: number, inFlight: number, most: number): StoreFailure | undefined {
-  if (options?.signal?.aborted === true) return new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
-  if (options?.deadline !== undefined && !(options.deadline > now))
+function refusalOf(name: string, { deadline, signal }: CallOptions, now: number, inFlight: number, most: number): StoreFailure | undefined {
+  if (signal?.aborted === true) return new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
+  if (deadline !== undefined && !(deadline > now))
     return new StoreFailure('timeout', 'no', `${name}: the deadline had passed before the call was sent`)
   if (inFlight < most) return undefined
   return new StoreFailure('overload', 'no', `${name}: ${most} calls are under way already`)
-}
-
-/** A client that throws instead of rejecting is treated alike. */
-function started<T>(send: () => Promise<T>): Promise<T> {
-  try {
-    return send()
-  } catch (error) {
-    return Promise.reject(error)
-  }
 }

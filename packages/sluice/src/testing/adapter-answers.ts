@@ -3,10 +3,10 @@ import { tokenBucket } from '../algorithms/token-bucket.ts'
 import type { HeaderOptions } from '../policy/model/header-choice.ts'
 import { memoryStore } from '../stores/memory/memory-store.ts'
 import { type Store, StoreFailure } from '../stores/store.ts'
-import { type Bench, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
+import { type Bench, FIELDS, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
 import { type HttpRequest, oneConnection } from './send-http.ts'
 
-/** The responses that clients get, allowed, denied or undecided, over one connection or many. */
+/** Tests of the responses to allowed, denied and undecided requests, over one connection or many. */
 export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>): void {
   it('lets pass with headers, and leaves what the handler says', async () => {
     const send = await serve({ limiter: limiter() })
@@ -80,15 +80,15 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
     [{ dialect: 'draft-6' }, [...QUOTA.slice(1), ...LEGACY], { 'ratelimit-policy': '2;w=120' }],
     [{ dialect: 'off' }, [], {}],
     [{ dialect: 'off', legacy: 'delta' }, LEGACY, { 'x-ratelimit-reset': '60' }],
-    [{ legacy: 'epoch' }, [...QUOTA, ...LEGACY], { 'x-ratelimit-reset': '1700000060' }],
-  ] as [HeaderOptions, string[], Record<string, string>][])('headers %j', async (headers, names, values) => {
+    [{ legacy: 'epoch' }, FIELDS, { 'x-ratelimit-reset': '1700000060' }],
+  ] as [HeaderOptions, readonly string[], Record<string, string>][])('headers %j', async (headers, names, values) => {
     const send = await serve({ limiter: limiter(), headers })
     const answer = await send()
-    expect(sent(answer, [...QUOTA, ...LEGACY])).toEqual(names)
+    expect(sent(answer, FIELDS)).toEqual(names)
     expect(answer.headers).toMatchObject(values)
     await send()
     const denied = await send()
-    expect(sent(denied, [...QUOTA, ...LEGACY])).toEqual(names)
+    expect(sent(denied, FIELDS)).toEqual(names)
     expect([denied.status, sent(denied, ['retry-after'])]).toEqual([429, ['retry-after']])
   })
 
@@ -105,9 +105,11 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
 
   it('answers a HEAD like a GET, without a body, and counts every method', async () => {
     const send = await serve({ limiter: limiter() })
-    expect(await statuses(send, [{ method: 'HEAD' }, { method: 'OPTIONS' }, { method: 'POST' }])).toEqual([200, 200, 429])
+    const requests = ['HEAD', 'OPTIONS', 'POST'].map((method) => ({ method }))
+    expect(await statuses(send, requests)).toEqual([200, 200, 429])
     const denied = await send({ method: 'HEAD' })
-    expect([denied.status, denied.text, sent(denied, ['retry-after', 'ratelimit'])]).toEqual([429, '', ['retry-after', 'ratelimit']])
+    expect([denied.status, denied.text]).toEqual([429, ''])
+    expect(sent(denied, ['retry-after', 'ratelimit'])).toEqual(['retry-after', 'ratelimit'])
   })
 
   it('admits no more of many at once than the limit has', async () => {
@@ -123,7 +125,7 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
   ] as const)('says what is not known: a store that fails, with %s, is %i and no quota', async (onStoreFailure, status) => {
     const send = await serve({ limiter: limiter({ store: broken(memoryStore({ clock: clock() })), onStoreFailure }) })
     const answer = await send()
-    expect([answer.status, sent(answer, [...QUOTA, ...LEGACY])]).toEqual([status, []])
+    expect([answer.status, sent(answer, FIELDS)]).toEqual([status, []])
     if (status === 200) return
     expect(answer.headers).toMatchObject({ 'retry-after': expect.stringMatching(/^[12]$/), 'cache-control': 'no-store' })
     expect(answer.headers['content-type']).toMatch(PROBLEM)

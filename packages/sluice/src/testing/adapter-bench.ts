@@ -9,10 +9,13 @@ import { sendRequest, type HttpAnswer, type HttpRequest } from './send-http.ts'
 
 /** A server that listens on the loopback address. */
 export interface Served {
+  /** Its origin, such as `http://127.0.0.1:8080`. */
   readonly url: string
+  /** Stops it and ends its connections. */
   close(): Promise<void>
 }
 
+/** An adapter under test: how to serve with it, and how to read its requests. */
 export interface AdapterSuiteOptions<Request> {
   /**
    * Starts a server. Every request, of any path and method, passes through the adapter with `options` and then to a handler. The handler
@@ -36,7 +39,7 @@ export interface Send {
 /** The tools of the adapter suite's cases; everything that was opened is closed after each case. */
 export interface Bench<Request> {
   readonly adapter: AdapterSuiteOptions<Request>
-  /** Does not advance until a case moves it. */
+  /** A clock that stands still until a test case moves it. */
   clock(): ManualClock
   /** Default: two requests at once and one per minute. */
   limiter(options?: Partial<LimiterOptions>): Limiter
@@ -46,10 +49,12 @@ export interface Bench<Request> {
 }
 
 export const PROBLEM: RegExp = /^application\/problem\+json\b/
-export const QUOTA: string[] = ['ratelimit', 'ratelimit-policy', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset']
+export const QUOTA: string[] = ['', '-policy', '-limit', '-remaining', '-reset'].map((end) => `ratelimit${end}`)
 export const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const
+/** All header fields of a limit but the wait. */
+export const FIELDS: readonly string[] = [...QUOTA, ...LEGACY]
 
-/** Call it inside `describe`: registers the hooks that open and close around each case. */
+/** Makes the bench, and registers hooks that open and close it around each case. To be called inside `describe`. */
 export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Bench<Request> {
   let clock = manualClock()
   let open: { close(): Promise<void> }[] = []

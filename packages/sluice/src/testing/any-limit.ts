@@ -1,26 +1,27 @@
-import type { AlgorithmTag, AnyLimit } from '../algorithms/algorithm.ts'
+import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { fixedWindow } from '../algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
+import type { TimedTag } from './limits.ts'
 
 const MIN_MICROS: Micros = 1_000
 const MAX_TOKENS = 9_007_199_254
 const MAX_PER_WINDOW = 4_503_599_627
 const MAX_ENTRIES = 10_000
 
-/** Attempts to draw a valid limit: some draws have more digits than exact integers can hold. */
+/** The most attempts to draw a valid limit. Some drawn numbers need more digits than exact integers have, and are refused. */
 const TRIES = 1_000
 
 /**
  * A random limit of an algorithm, drawn from the whole accepted range. Buckets fill, and windows last, from a millisecond to a hundred
- * years. Bursts and limits are from a millionth of a token to billions. Numbers are whole, round and odd; there is every alignment, and
- * ramps.
+ * years. Bursts and limits are from a millionth of a token to billions. Numbers have few or many digits. Windows have every alignment, and
+ * some have ramps.
  * @param random numbers in [0, 1)
  */
-export function anyLimit(tag: AlgorithmTag, random: () => number): AnyLimit {
+export function anyLimit(tag: TimedTag, random: () => number): AnyLimit {
   for (let tries = 0; tries < TRIES; tries += 1) {
     try {
       return DRAW[tag](random)
@@ -31,12 +32,12 @@ export function anyLimit(tag: AlgorithmTag, random: () => number): AnyLimit {
   throw new Error(`no limit of ${tag} was accepted`)
 }
 
-const DRAW: Readonly<Record<AlgorithmTag, (random: () => number) => AnyLimit>> = {
+const DRAW: Readonly<Record<TimedTag, (random: () => number) => AnyLimit>> = {
   tb(random) {
     const burst = tokens(random, MAX_TOKENS)
     const fill = time(random)
     const whole = Number(burst)
-    // The rate has few tokens or many; `per` is chosen so that the bucket fills in about that time.
+    // The rate has few tokens or many. `per` is chosen so that the bucket fills in about `fill` microseconds.
     const rate = random() < 0.5 ? digits(random, 1 + 9_999 * random() ** 4) : burst
     const per = Math.max(1, Math.min(MAX_MICROS, Math.round(odd(random, (fill / whole) * Number(rate)))))
     return tokenBucket({ rate: { tokens: rate, per: `${per}us` }, burst })
@@ -76,7 +77,7 @@ function digits(random: () => number, value: number): string {
   return value >= 1 && random() < 0.5 ? String(Math.floor(value)) : value.toFixed(6)
 }
 
-/** The number itself, or rounded to one to three significant digits. */
+/** The number itself, or the number rounded to one to three significant digits, each with probability one half. */
 function odd(random: () => number, value: number): number {
   return random() < 0.5 || !(value > 0) ? value : Number(value.toPrecision(1 + Math.floor(random() * 3)))
 }

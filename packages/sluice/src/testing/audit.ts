@@ -1,4 +1,5 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { type Form, LIMIT, requireForm } from '../errors/options.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Micros } from '../time/micros.ts'
 
@@ -6,29 +7,42 @@ import type { Micros } from '../time/micros.ts'
 export interface TraceEntry {
   /** Store time, microseconds since 1970. */
   readonly at: Micros
+  /** Tokens; above 0, at most six decimals. */
   readonly cost: number
+  /** Whether the call passed. Only calls that passed count. */
   readonly allowed: boolean
 }
 
+/** The result of `audit`: the interval in which a trace admitted most above its limit. */
 export interface Audit {
-  /** Tokens admitted above burst + rate * t in the worst interval; 0 when the limit held everywhere. */
+  /** Tokens admitted in the worst interval above burst + rate * its length; 0 if no interval has more. */
   readonly overGrant: number
-  /** The same as a percentage of what that interval permits. */
+  /** `overGrant` in percent of `permitted`. */
   readonly overGrantPercent: number
-  /** The worst interval: the one with the largest excess or, without any, the smallest margin. */
+  /** The worst interval: the one with the largest excess, or if no interval has an excess, with the smallest margin. */
   readonly from: Micros
+  /** End of that interval, microseconds since 1970. */
   readonly to: Micros
+  /** Tokens admitted in the interval. */
   readonly admitted: number
+  /** Tokens that the limit permits in an interval of this length: burst + rate * length. */
   readonly permitted: number
 }
 
+const TRACE: Form = [(value) => Array.isArray(value) && value.every(isEntry), 'a list of { at: whole microseconds, cost, allowed }']
+
+function isEntry(value: Partial<TraceEntry> | null | undefined): boolean {
+  return Number.isSafeInteger(value?.at) && typeof value?.allowed === 'boolean'
+}
+
 /**
- * Finds the largest over-grant over every interval of a trace (law 5), in exact integers. The order of the entries does not matter. The
- * time is linear after sorting: for an interval that ends at one admission, the best start is the earlier one that leaves the least
- * unused.
- * @throws LimiterError INVALID_COST for an invalid cost of an admitted entry
+ * Finds the largest over-grant over every interval of a trace (law 5), in exact integers. The order of the entries does not matter. Sorting
+ * apart, the time is linear: from one admission to the next, the start that gives the largest over-grant is kept.
+ * @throws LimiterError INVALID_OPTIONS for a trace or limit that is not one; INVALID_COST for an invalid cost of an admitted entry
  */
 export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
+  requireForm('audit', 'trace', trace, TRACE)
+  requireForm('audit', 'limit', limit, LIMIT)
   const { n, m, burst } = limit.algorithm.envelope(limit.plan)
   const [rate, per] = [BigInt(n), BigInt(m)]
   const admitted = trace.filter((entry) => entry.allowed).sort((a, b) => a.at - b.at)

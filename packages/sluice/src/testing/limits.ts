@@ -5,8 +5,8 @@ import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
 
 /**
- * Limits of every algorithm to test a store with: rates that are whole and odd, slow and fast, with decimals; bursts from a fraction of a
- * token to a million; windows by the clock, by the first charge and by key, with and without a ramp.
+ * Limits of every algorithm whose tokens come back with time, for tests of a store. Rates are whole or fractions, slow or fast. Bursts are from a fraction of a token to a
+ * million. Windows are aligned by the clock, by the first charge or by key, with and without a ramp.
  */
 export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '10/s', burst: 10 }),
@@ -21,7 +21,7 @@ export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '1234567/d', burst: 1_234_567 }),
   tokenBucket({ rate: '0.333333/7s', burst: '2.5' }),
   tokenBucket({ rate: '333.333333/s', burst: 10_000 }),
-  // Its last empty instant is before 1970.
+  // This bucket fills so slowly that the instant at which it was last empty is before 1970.
   tokenBucket({ rate: '1/365d', burst: 100 }),
   tokenBucket({ rate: '1/d', burst: 20_800 }),
   fixedWindow({ limit: 10, window: '1s' }),
@@ -44,26 +44,28 @@ export const LIMITS: readonly AnyLimit[] = [
   slidingWindowLog({ limit: 1, window: '1d' }),
 ]
 
-/** One limit per algorithm that holds ten tokens and is fresh again within two seconds. */
-export const TENS: Readonly<Record<AlgorithmTag, AnyLimit>> = {
-  tb: tokenBucket({ rate: '10/s', burst: 10 }),
-  fw: fixedWindow({ limit: 10, window: '1s' }),
-  sc: slidingWindowCounter({ limit: 10, window: '1s' }),
-  sl: slidingWindowLog({ limit: 10, window: '1s' }),
+/** The algorithms whose tokens come back with time. A slot comes back from its holder; the suite's tests of slots have limits of their own. */
+export type TimedTag = Exclude<AlgorithmTag, 'cc'>
+
+type Limits = Readonly<Record<TimedTag, AnyLimit>>
+
+/** One limit per algorithm that holds as many tokens. */
+function limitsOf(tokens: number, rate: string, window: string): Limits {
+  return {
+    tb: tokenBucket({ rate, burst: tokens }),
+    fw: fixedWindow({ limit: tokens, window }),
+    sc: slidingWindowCounter({ limit: tokens, window }),
+    sl: slidingWindowLog({ limit: tokens, window }),
+  }
 }
+
+/** One limit per algorithm that holds ten tokens and is fresh again within two seconds. */
+export const TENS: Limits = limitsOf(10, '10/s', '1s')
+
+export const ALL_TAGS = Object.keys(TENS) as readonly TimedTag[]
 
 /** One limit per algorithm that admits ten tokens at once and is fresh again within a tenth of a second. */
-export const QUICK: Readonly<Record<AlgorithmTag, AnyLimit>> = {
-  tb: tokenBucket({ rate: '200/s', burst: 10 }),
-  fw: fixedWindow({ limit: 10, window: '50ms' }),
-  sc: slidingWindowCounter({ limit: 10, window: '50ms' }),
-  sl: slidingWindowLog({ limit: 10, window: '50ms' }),
-}
+export const QUICK: Limits = limitsOf(10, '200/s', '50ms')
 
 /** Limits of three tokens, some with another window: for changed limits and for neighbouring states. */
-export const THREES: Readonly<Record<AlgorithmTag, AnyLimit>> = {
-  tb: tokenBucket({ rate: '1/s', burst: 3 }),
-  fw: fixedWindow({ limit: 3, window: '1s' }),
-  sc: slidingWindowCounter({ limit: 3, window: '2s' }),
-  sl: slidingWindowLog({ limit: 3, window: '2s' }),
-}
+export const THREES: Limits = { ...limitsOf(3, '1/s', '2s'), fw: fixedWindow({ limit: 3, window: '1s' }) }

@@ -1,20 +1,24 @@
 import { applyGroup } from '../algorithms/group.ts'
 import type { MicroTokens } from '../algorithms/algorithm.ts'
 import { stateName } from '../keys/encode.ts'
-import type { Call, CallGroup, Decided, StateId } from '../stores/store.ts'
+import type { HoldReport } from '../algorithms/settle-hold.ts'
+import { callsOf } from '../stores/group-options.ts'
+import { changeHold } from '../stores/hold-change.ts'
+import { type Call, type CallGroup, changedStates, type Decided, givenBack, type HoldChange, type StateId } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 
 export interface ReferenceState {
   readonly id: StateId
   readonly state: unknown
-  /** The codec's numbers. */
+  /** The state as numbers, as its codec encodes it. */
   readonly numbers: readonly number[]
-  /** First instant from which it is expired. */
+  /** The first instant at which the state is expired. */
   readonly expires: Micros
 }
 
 /** The reference driver over a plain map, in which nothing ever expires. Every store must decide as it does. */
 export class Reference {
+  /** States by name; nothing is ever deleted for its age. */
   readonly states: Map<string, ReferenceState>
   readonly #blocks: Map<string, Micros>
 
@@ -23,8 +27,9 @@ export class Reference {
     this.#blocks = new Map(from === undefined ? [] : from.#blocks)
   }
 
-  /** @param dryRun the caller discards the new states, and views show what is left without a charge */
-  decide({ calls }: CallGroup, now: Micros, dryRun = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
+  /** @param dryRun true: the new states are not stored, and the views show what is left without the charge */
+  decide(group: CallGroup, now: Micros, dryRun = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
+    const calls = callsOf(group)
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
     const placed = calls.map((call) => ({ ...call, slot: names.indexOf(stateName(call.id)) }))
     const states = names.map((name) => this.states.get(name)?.state)
@@ -37,6 +42,7 @@ export class Reference {
     return { outcome: result.outcome, at: now, retryAfter: result.retryAfter, calls: result.calls }
   }
 
+  /** Gives micro-tokens back (above 0) or takes them (below 0), for each call the amount with its index. */
   adjust(
     calls: readonly Call[],
     amounts: readonly MicroTokens[],
@@ -50,7 +56,32 @@ export class Reference {
     })
   }
 
-  /** The codec's numbers of a state; undefined if there is none. */
+  /** Gives back a call that was charged ahead, or what a holder holds. */
+  giveBack(change: Parameters<typeof givenBack>[0], now: Micros): void {
+    const { call } = change
+    const stored = this.states.get(stateName(call.id))?.state
+    const left = givenBack(change, call.limit, stored, now)
+    if (left !== stored) this.#write(call, left)
+  }
+
+  /** Settles or extends a hold. */
+  changeHold(change: HoldChange, now: Micros): HoldReport {
+    const states = changedStates(change).map((id) => this.states.get(stateName(id))?.state)
+    const names = change.calls.map(({ id }) => stateName(id))
+    const { report, writes } = changeHold(
+      change,
+      change.calls.map(({ limit }) => limit),
+      states,
+      names.map((name) => names.indexOf(name)),
+      now,
+    )
+    for (const { index, limit, state } of writes) {
+      this.#write({ id: changedStates(change)[index] as StateId, limit, cost: 0, phase: 0 }, state)
+    }
+    return report
+  }
+
+  /** The codec's numbers of a state; undefined if there is no state. */
   numbersOf(id: StateId): readonly number[] | undefined {
     return this.states.get(stateName(id))?.numbers
   }
@@ -60,11 +91,14 @@ export class Reference {
     this.#blocks.set(stateName(id), until)
   }
 
+  /** Deletes a state; a block stays. */
   reset(id: StateId): void {
     this.states.delete(stateName(id))
   }
 
-  /** Writes a state as numbers and decodes it, because a kernel's state may refer to its arguments. */
+  /**
+   * Stores a state after encoding and decoding it. A kernel's state may refer to the arguments of the call, which the caller may change.
+   */
   #write({ id, limit }: Call, state: unknown): void {
     const { codec } = limit.algorithm
     if (state === undefined) return this.reset(id)

@@ -5,7 +5,7 @@ export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
   readonly text: string
-  /** Whether the connection had carried a response before. */
+  /** Whether the connection was used for an earlier response. */
   readonly reused: boolean
 }
 
@@ -18,27 +18,24 @@ export interface HttpRequest {
 }
 
 /** Sends one request over HTTP/1.1; rejects if the connection breaks. */
-export function sendRequest(url: string, { path = '/', method = 'GET', headers = {}, body, agent }: HttpRequest = {}): Promise<HttpAnswer> {
+export function sendRequest(url: string, options: HttpRequest = {}): Promise<HttpAnswer> {
+  const { path = '/', method = 'GET', headers = {}, body, agent = false } = options
   return new Promise((resolve, reject) => {
-    const sent = request(new URL(path, url), { method, headers, agent: agent ?? false }, (response) => {
+    const sent = request(new URL(path, url), { method, headers, agent }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('error', reject)
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          text: Buffer.concat(chunks).toString(),
-          reused: sent.reusedSocket,
-        }),
-      )
+      response.on('end', () => {
+        const { statusCode: status = 0, headers: fields } = response
+        resolve({ status, headers: fields, text: Buffer.concat(chunks).toString(), reused: sent.reusedSocket })
+      })
     })
     sent.on('error', reject)
     sent.end(body)
   })
 }
 
-/** Keeps one connection for all its requests, one after another. */
+/** An agent that sends all its requests over one connection, one after another. */
 export function oneConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 })
 }

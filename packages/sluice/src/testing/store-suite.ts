@@ -1,29 +1,65 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import type { AlgorithmTag } from '../algorithms/algorithm.ts'
 import type { Store } from '../stores/store.ts'
-import { TENS } from './limits.ts'
+import { checkOptions, COUNT, FLAG, type Form, FUNCTION, requireForm, TEXT, within } from '../errors/options.ts'
+import { ALL_TAGS, TENS } from './limits.ts'
+import { aheadOf } from './store-suite/ahead.ts'
 import { benchOf, type StoreSuiteOptions } from './store-suite/bench.ts'
 import { contractOf } from './store-suite/contract.ts'
 import { changesOf } from './store-suite/changes.ts'
 import { groupsOf } from './store-suite/groups.ts'
+import { holdTracesOf } from './store-suite/hold-traces.ts'
+import { holdsOf } from './store-suite/holds.ts'
 import { lawsOn } from './store-suite/laws.ts'
 import { ownClock } from './store-suite/own-clock.ts'
 import { edgesOf } from './store-suite/edges.ts'
 import { rangeOf } from './store-suite/range.ts'
 import { replayOwnClock } from './store-suite/replay-own-clock.ts'
 import { replay } from './store-suite/replay.ts'
+import { slotsOf } from './store-suite/slots.ts'
 import { turnsOf } from './store-suite/turns.ts'
 import { waitsOf } from './store-suite/waits.ts'
+import { TAGS_FORM } from './traces.ts'
 
 export type { StoreSuiteOptions } from './store-suite/bench.ts'
 
-const ALL = Object.keys(TENS) as readonly AlgorithmTag[]
+const FORMS: Readonly<Record<string, Form>> = {
+  open: FUNCTION,
+  readState: FUNCTION,
+  close: FUNCTION,
+  algorithms: TAGS_FORM,
+  givesBack: FLAG,
+  differentialCalls: COUNT,
+  ownClockCalls: within(0, Number.MAX_SAFE_INTEGER),
+  sweep: FUNCTION,
+  openFull: FUNCTION,
+}
+const PARTS = [
+  contractOf,
+  groupsOf,
+  waitsOf,
+  aheadOf,
+  slotsOf,
+  holdsOf,
+  holdTracesOf,
+  turnsOf,
+  changesOf,
+  rangeOf,
+  edgesOf,
+  ownClock,
+  replay,
+  replayOwnClock,
+]
 
 /**
- * Registers the tests that every store must pass with vitest: the port, the laws on each algorithm, groups, keys, changes, failures, and
- * the kernel replayed. Every decision at a given time is compared with the reference driver.
+ * Registers the tests that every store must pass with vitest: the interface, the laws on each algorithm, groups, keys, changes, failures,
+ * and random traces. Every decision at a given time is compared with the reference driver.
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function storeSuite(name: string, options: StoreSuiteOptions): void {
+  requireForm('storeSuite', 'name', name, TEXT)
+  checkOptions('storeSuite', options, FORMS)
+  requireForm('storeSuite', 'open', options.open, FUNCTION)
+  requireForm('storeSuite', 'readState', options.readState, FUNCTION)
   describe(`store suite: ${name}`, () => {
     let store: Store
     beforeAll(async () => {
@@ -34,20 +70,10 @@ export function storeSuite(name: string, options: StoreSuiteOptions): void {
       await options.close?.()
     })
     const bench = benchOf(options, () => store)
-    const tags = options.algorithms ?? ALL
-    for (const tag of ALL) {
-      if (tags.includes(tag)) lawsOn(tag, bench)
+    for (const tag of ALL_TAGS) {
+      if (bench.tags.includes(tag)) lawsOn(tag, bench)
       else it(`decides a ${TENS[tag].algorithm.name}`, (context) => context.skip('the store has no program for it yet'))
     }
-    contractOf(tags, bench)
-    groupsOf(tags, bench)
-    waitsOf(tags, bench)
-    turnsOf(tags, bench)
-    changesOf(tags, bench)
-    rangeOf(tags, bench)
-    edgesOf(tags, bench)
-    ownClock(tags, bench)
-    replay(tags, bench)
-    replayOwnClock(tags, bench)
+    for (const register of PARTS) register(bench)
   })
 }

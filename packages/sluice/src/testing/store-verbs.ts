@@ -2,17 +2,17 @@ import type { MicroTokens } from '../algorithms/algorithm.ts'
 import type { Call, CallGroup, CallOptions, Change, Decided, DecideOptions, GroupVerdict, StateId, Store } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 
-/** As the port's `decide`, but rejects with the first failure of a group. */
+/** As the store's `decide`, but rejects with the first failure of a group. */
 export async function decide(store: Store, groups: readonly CallGroup[], options?: DecideOptions): Promise<Decided[]> {
   return (await store.decide(groups, options)).map(decided)
 }
 
-/** As `decide`, charging nothing. */
+/** As `decide`, but charges nothing. */
 export function peek(store: Store, groups: readonly CallGroup[], options?: CallOptions): Promise<Decided[]> {
   return decide(store, groups, { ...options, charge: false })
 }
 
-/** As the port's `decideNow`. @throws Error if the store does not decide now; the StoreFailure of a group that failed */
+/** As the store's `decideNow`. @throws Error if the store does not decide now, or the StoreFailure of a group that failed */
 export function decideNow(store: Store, group: CallGroup, now?: Micros): Decided {
   const verdict = store.decideNow?.(group, now)
   if (verdict === undefined) throw new Error(`${store.name} did not decide now`)
@@ -31,7 +31,7 @@ export async function change(store: Store, changes: readonly Change[], options?:
   for (const { failure } of await store.change(changes, options)) if (failure !== undefined) throw failure
 }
 
-/** Adjusts each call's state by the amount of the same index. */
+/** Adjusts the state of each call by the amount with the same index. */
 export function adjust(
   store: Store,
   calls: readonly Call[],
@@ -49,6 +49,7 @@ export function block(store: Store, ids: readonly StateId[], micros: Micros | nu
   return change(store, changes, options)
 }
 
+/** Deletes the states; rejects with the first failure. */
 export function reset(store: Store, ids: readonly StateId[], options?: CallOptions): Promise<void> {
   const changes = ids.map((id): Change => ({ kind: 'reset', id }))
   return change(store, changes, options)

@@ -1,20 +1,24 @@
 import type { AlgorithmTag, AnyLimit } from '../algorithms/algorithm.ts'
+import { checkOptions, COUNT, FLAG, type Form, requireForm } from '../errors/options.ts'
 import { MICRO } from '../algorithms/decimal.ts'
 import { phaseOf } from '../limiter/phase.ts'
-import type { Call, CallGroup } from '../stores/store.ts'
+import type { Call, CallGroup, Scope } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
-import { LIMITS, TENS } from './limits.ts'
+import { ALL_TAGS, LIMITS, type TimedTag } from './limits.ts'
 import { seeded } from './random.ts'
 
-/** One call of `decide`: groups decided at one time. */
+/** The arguments of one store call: groups that are decided at one time. */
 export interface TraceStep {
+  /** The time at which the groups are decided, microseconds since 1970. */
   readonly now: Micros
+  /** Decided in order, each all or nothing. */
   readonly groups: readonly CallGroup[]
 }
 
+/** Options of `traces`. */
 export interface TraceOptions {
-  /** The algorithms whose limits are used; default all. */
-  readonly algorithms?: readonly AlgorithmTag[]
+  /** The algorithms whose limits are used; default all whose tokens come back with time. */
+  readonly algorithms?: readonly TimedTag[]
   /** Time of the first step. */
   readonly start?: Micros
   /** Whether time never runs backwards. */
@@ -24,13 +28,31 @@ export interface TraceOptions {
 }
 
 /**
- * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may repeat a state; there are runs
- * of one call. Costs are from a fraction of a token to more than the capacity. Limits stay with a key and change under it. There are
- * ties, idle days, and time that runs backwards.
+ * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may repeat a state. Some steps repeat
+ * one call. Costs are from a fraction of a token to more than the capacity. A key mostly keeps its limit, and sometimes gets another one.
+ * Some steps are at the same instant, some days apart, and some go back in time.
+ * @param seed a whole number; equal seeds give equal traces
+ * @param calls about how many calls the steps have in all
+ * @throws LimiterError INVALID_OPTIONS
  */
-export function* traces(seed: number, calls: number, options: TraceOptions = {}): Generator<TraceStep> {
+export function traces(seed: number, calls: number, options: TraceOptions = {}): Generator<TraceStep> {
+  requireForm('traces', 'seed', seed, WHOLE)
+  requireForm('traces', 'calls', calls, COUNT)
+  checkOptions('traces', options, FORMS)
+  return steps(seed, calls, options)
+}
+
+/** Names of algorithms, as states contain them. */
+export const TAGS_FORM: Form = [
+  (value) => Array.isArray(value) && value.length > 0 && value.every((tag) => ALL_TAGS.includes(tag)),
+  `a list of ${ALL_TAGS.join(', ')}`,
+]
+const WHOLE: Form = [Number.isSafeInteger, 'a whole number']
+const FORMS: Readonly<Record<string, Form>> = { algorithms: TAGS_FORM, start: WHOLE, forwards: FLAG, groups: COUNT }
+
+function* steps(seed: number, calls: number, options: TraceOptions): Generator<TraceStep> {
   const { algorithms, start = 1_763_692_800_123_456, forwards = false, groups: most = 60 } = options
-  const limits = LIMITS.filter(({ algorithm }) => algorithms === undefined || algorithms.includes(algorithm.tag))
+  const limits = LIMITS.filter(({ algorithm }) => algorithms === undefined || algorithms.some((tag) => tag === algorithm.tag))
   const random = seeded(seed)
   const draw = groupDrawer(limits, random, { scope: `trace:${seed}`, most, keys: 12, steady: 0.7, alike: 0.2 })
   let now = start
@@ -50,12 +72,15 @@ export interface DrawOptions {
   readonly keys: number
   /** The probability that a key keeps the limit of its last call. */
   readonly steady: number
-  /** The probability of a step that repeats one call, for one key or for several, as busy callers do. */
+  /** The probability of a step that repeats one call, for the same key or for several keys, as busy callers do. */
   readonly alike: number
 }
 
-/** Draws the groups of one step after another, each with about `left` calls at most. */
-export function groupDrawer(limits: readonly AnyLimit[], random: () => number, options: DrawOptions): (left?: number) => CallGroup[] {
+/** Draws the groups of a step, with about `left` calls at most. */
+type DrawGroups = (left?: number) => CallGroup[]
+
+/** Draws one step after another. */
+export function groupDrawer(limits: readonly AnyLimit[], random: () => number, options: DrawOptions): DrawGroups {
   const { scope, most, keys, steady, alike } = options
   const pick = (count: number): number => Math.floor(random() * count)
   const scopes = scopesOf(scope)
@@ -82,9 +107,10 @@ export function groupDrawer(limits: readonly AnyLimit[], random: () => number, o
   }
 }
 
-/** One scope per algorithm, as in limiters. */
-export function scopesOf(prefix: string): Readonly<Record<AlgorithmTag, { readonly text: string }>> {
-  return Object.fromEntries(Object.keys(TENS).map((tag) => [tag, { text: `${prefix}:${tag}:` }])) as Record<AlgorithmTag, { text: string }>
+/** One scope for each algorithm, as in the states of a limiter. */
+export function scopesOf(prefix: string): Readonly<Record<AlgorithmTag, Scope>> {
+  const scopes = [...ALL_TAGS, 'cc'].map((tag) => [tag, { text: `${prefix}:${tag}:` }])
+  return Object.fromEntries(scopes) as Record<AlgorithmTag, Scope>
 }
 
 /** The same call for another key. */
@@ -92,7 +118,7 @@ function again(call: Call, key: string): Call {
   return { ...call, id: { ...call.id, key }, phase: phaseOf(call.limit, key) }
 }
 
-/** Calls of one state in one group get one limit: the first's. */
+/** Gives all calls of one state in a group the limit and phase of the first one. */
 function consistent(calls: readonly Call[]): Call[] {
   return calls.map((call) => {
     const { limit, phase } = calls.find(({ id }) => id.scope === call.id.scope && id.key === call.id.key) as Call

@@ -2,7 +2,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { MAX_MICROS, type Micros } from './micros.ts'
 
-/** Long names have the unit of their first letter. */
+/** Microseconds of each unit. A long name, such as `second`, means the unit of its first letter. */
 const UNITS: Readonly<Record<string, Micros>> = {
   us: 1,
   ms: 1_000,
@@ -37,22 +37,22 @@ function read(text: string): Micros | undefined {
   if (match === null) return undefined
   const [, whole = '1', decimals = '', name = ''] = match
   const unit = (UNITS[name] ?? UNITS[name.charAt(0)]) as Micros
-  // Exact in a double: a unit has at most 27 significant bits, and six decimals have 20.
+  // The product is exact in a double: a unit has at most 27 significant bits, and six decimals have 20.
   const part = (Number(decimals.padEnd(6, '0')) * unit) / 1_000_000
   return Number.isInteger(part) ? Number(whole) * unit + part : undefined
 }
 
-/** The least bare number of milliseconds. A smaller number is most often meant as seconds. */
+/** The least number without a unit that is accepted as milliseconds. A smaller one is most often meant as seconds. */
 const MIN_BARE_MS = 1_000
 
-/** An error text for a bare number that may be meant as seconds; undefined for any other value. */
+/** An error text for a number without a unit that may be meant as seconds; undefined for any other value. */
 export function bareProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || !(value > 0 && value < MIN_BARE_MS)) return undefined
   return `${value} has no unit: write '${value}s' for seconds or '${value}ms' for milliseconds`
 }
 
 /**
- * As `parseDuration`, for periods of limits and lengths of blocks: refuses a bare number below 1,000.
+ * Parses like `parseDuration`, but refuses a number without a unit below 1,000. For periods of limits and lengths of blocks.
  * @throws LimiterError INVALID_DURATION
  */
 export function parsePeriod(value: string | number, place: string = ''): Micros {

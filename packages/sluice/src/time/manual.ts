@@ -1,3 +1,4 @@
+import { type Form, FUNCTION, requireForm } from '../errors/options.ts'
 import { MICROS_PER_MS, type Micros } from './micros.ts'
 import type { Cancel, Time } from './time.ts'
 
@@ -5,16 +6,25 @@ import type { Cancel, Time } from './time.ts'
 export interface ManualClock extends Time {
   /** Moves forward by `ms` milliseconds and runs the timers that fall due, in order. */
   advance(ms: number): void
-  /** Moves wall time by microseconds, backwards if negative. Monotonic time moves along forward only. Runs no timers. */
+  /** Moves wall time by microseconds, backwards if negative. Only a move forward moves monotonic time too. Runs no timers. */
   shift(micros: Micros): void
 }
 
-/** @param start initial time in microseconds since 1970 */
+const INSTANT: Form = [Number.isSafeInteger, 'whole microseconds']
+const AHEAD: Form = [(value) => typeof value === 'number' && value >= 0 && value < Infinity, 'a number of milliseconds of at least 0']
+
+/**
+ * Makes a clock that stands still until it is moved.
+ * @param start initial time in microseconds since 1970
+ * @throws LimiterError INVALID_OPTIONS, as the clock's functions do, for a time that is not a number in the right unit
+ */
 export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock {
+  requireForm('manualClock', 'start', start, INSTANT)
   let wall = start
   let monotonic = 0
   let timers: { due: number; fn: () => void }[] = []
   const after = (ms: number, fn: () => void): Cancel => {
+    requireForm('manualClock.after', 'fn', fn, FUNCTION)
     const timer = { due: monotonic + ms, fn }
     timers.push(timer)
     return () => {
@@ -22,6 +32,7 @@ export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock 
     }
   }
   const advance = (ms: number): void => {
+    requireForm('manualClock.advance', 'ms', ms, AHEAD)
     const target = monotonic + ms
     for (;;) {
       const next = timers.filter((timer) => timer.due <= target).sort((a, b) => a.due - b.due)[0]
@@ -42,6 +53,7 @@ export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock 
     after,
     advance,
     shift: (micros) => {
+      requireForm('manualClock.shift', 'micros', micros, INSTANT)
       wall += micros
       if (micros > 0) monotonic += micros / MICROS_PER_MS
     },

@@ -4,13 +4,13 @@ export type Micros = number
 export const MICROS_PER_MS = 1_000
 const MICROS_PER_SECOND = 1_000_000
 
-/** A hundred years: the longest time that a limit may let a key take to become fresh. */
+/** A hundred years. A limit is refused if a key could need longer to become fresh. */
 export const MAX_MICROS: Micros = 3_155_760_000_000_000
 
-/** 2100-01-01: whole microseconds are exact for every call before it, under every accepted limit. */
-const EXACT_UNTIL: Micros = 4_102_444_800_000_000
+/** 2100-01-01. For every call before this instant, under every accepted limit, whole microseconds are exact. */
+export const EXACT_UNTIL: Micros = 4_102_444_800_000_000
 
-/** The longest time after a call before that date at which an instant is still exact: some 155 years. */
+/** Instants at most this long after a call before `EXACT_UNTIL` are exact: about 155 years. */
 export const LAST_INSTANT_AFTER: Micros = Number.MAX_SAFE_INTEGER - EXACT_UNTIL
 
 /** Milliseconds, rounded up so that waiting them is enough. */

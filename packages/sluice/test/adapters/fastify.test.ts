@@ -15,7 +15,7 @@ adapterSuite<FastifyRequest>('fastify', {
     const app = fastify({ forceCloseConnections: true })
     app.addHook(
       'onRequest',
-      rateLimit<FastifyRequest, FastifyReply>({
+      rateLimit({
         ...options,
         ...(answer === undefined ? {} : { onDenied: (_request, reply, decision) => (reply.code(418), answer(decision)) }),
       }),
@@ -56,7 +56,7 @@ describe('fastify', () => {
   it('a key may come from a body that was parsed', async () => {
     const app = made()
     const key = ({ body }: { body: unknown }): string => (body as { user: string }).user
-    app.post('/', { preHandler: rateLimit<FastifyRequest, FastifyReply>({ limiter: limiter(1), key }) }, async () => 'hello')
+    app.post('/', { preHandler: rateLimit({ limiter: limiter(1), key }) }, async () => 'hello')
     const post = async (user: string): Promise<number> => (await app.inject({ method: 'POST', url: '/', payload: { user } })).statusCode
     expect([await post('ada'), await post('ada'), await post('bob')]).toEqual([200, 429, 200])
   })
@@ -88,7 +88,7 @@ describe('fastify', () => {
   it('onDenied may send its answer itself', async () => {
     const app = made()
     const onDenied = (_request: FastifyRequest, reply: FastifyReply) => reply.code(418).send('mine')
-    app.addHook('onRequest', rateLimit<FastifyRequest, FastifyReply>({ limiter: limiter(1), cost: 2, onDenied }))
+    app.addHook('onRequest', rateLimit({ limiter: limiter(1), cost: 2, onDenied }))
     expect((await app.inject({ url: '/' })).body).toBe('mine')
   })
 
@@ -96,7 +96,7 @@ describe('fastify', () => {
     const app = made()
     const key = (request: FastifyRequest): string => ((request as FastifyRequest & { reply: FastifyReply }).reply.send('first'), 'a')
     app.addHook('onRequest', async (request, reply) => void Object.assign(request, { reply }))
-    app.addHook('onRequest', rateLimit<FastifyRequest, FastifyReply>({ limiter: limiter(1), key, cost: 2 }))
+    app.addHook('onRequest', rateLimit({ limiter: limiter(1), key, cost: 2 }))
     const answer = await app.inject({ url: '/' })
     expect([answer.statusCode, answer.body, answer.headers['ratelimit']]).toEqual([200, 'first', undefined])
   })

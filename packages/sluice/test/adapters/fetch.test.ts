@@ -11,11 +11,18 @@ interface Platform {
 }
 
 async function requestOf(message: IncomingMessage): Promise<Request> {
+  const left = new AbortController()
+  message.socket.once('close', () => left.abort())
   const chunks: Buffer[] = []
   for await (const chunk of message) chunks.push(chunk as Buffer)
   const body = chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }
   const headers = message.headers as Record<string, string>
-  return new Request(new URL(`http://localhost${message.url ?? '/'}`), { method: message.method ?? 'GET', headers, ...body })
+  return new Request(new URL(`http://localhost${message.url ?? '/'}`), {
+    method: message.method ?? 'GET',
+    headers,
+    signal: left.signal,
+    ...body,
+  })
 }
 
 adapterSuite<Request>('fetch', {

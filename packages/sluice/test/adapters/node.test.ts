@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, createServer as createHttp2Server } from 'node:http2'
+import { connect, createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ adapterSuite<IncomingMessage>('node', {
       response.statusCode = 418
       response.end(answer?.(decision))
     }
-    const limit = rateLimit<IncomingMessage, ServerResponse>(answer === undefined ? options : { ...options, onDenied })
+    const limit = rateLimit<IncomingMessage>(answer === undefined ? options : { ...options, onDenied })
     return listen((request, response) => {
       limit(request, response).then(
         (passed) => {
@@ -32,10 +32,10 @@ adapterSuite<IncomingMessage>('node', {
 })
 
 describe('node', () => {
-  const limit = () => rateLimit({ limiter: createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }) }) })
+  const limiter = () => createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }) })
 
   it('limits the compatible handlers of HTTP/2', async () => {
-    const limited = limit()
+    const limited = rateLimit<Http2ServerRequest, Http2ServerResponse>({ limiter: limiter() })
     const server = createHttp2Server((request, response) => {
       void limited(request, response).then((passed) => (passed ? response.end('hello') : undefined))
     })
@@ -60,7 +60,7 @@ describe('node', () => {
 
   it('counts all who come by a socket of the file system as one', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
-    const limited = limit()
+    const limited = rateLimit({ limiter: limiter() })
     const server = createServer(
       (request, response) => void limited(request, response).then((passed) => (passed ? response.end('hello') : undefined)),
     )

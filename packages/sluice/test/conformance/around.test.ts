@@ -2,9 +2,9 @@ import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-st
 import { storeSuite } from '../../src/testing.ts'
 import { farStore } from '../stores/remote/far-store.ts'
 import { draws } from '../draws.ts'
-import { around } from './rings.ts'
+import { chosen } from './rings.ts'
 
-for (const [name, exact, wrap] of around) {
+for (const [name, exact, wrap] of chosen) {
   let inner: MemoryStore
   storeSuite(`${name} around far memory`, {
     open: async () => wrap(farStore((inner = memoryStore()))),

@@ -9,5 +9,5 @@ storeSuite('bySlot(memory)', {
   open: async () => bySlot((inner = memoryStore()), ({ key }) => key.charCodeAt(key.length - 1) % 5),
   readState: async (id) => inner.stateOf(id),
   givesBack: true,
-  differentialCalls: draws(20_000, 2_000),
+  differentialCalls: draws(20_000, 1_000),
 })

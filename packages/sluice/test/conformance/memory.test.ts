@@ -7,8 +7,8 @@ let store: MemoryStore
 storeSuite('memory', {
   open: async () => (store = memoryStore()),
   openFull: async () => memoryStore({ maxKeys: 1 }),
-  differentialCalls: draws(100_000, 25_000),
-  ownClockCalls: draws(6_000, 3_000),
+  differentialCalls: draws(100_000, 10_000),
+  ownClockCalls: draws(6_000, 1_500),
   readState: async (id) => {
     return store.stateOf(id)
   },

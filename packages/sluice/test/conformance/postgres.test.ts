@@ -18,7 +18,7 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
       await store.migrate()
       return store
     },
-    differentialCalls: draws(100_000, 4_000),
+    differentialCalls: draws(100_000, 2_000),
     ownClockCalls: draws(3_000, 1_000),
     sweep: () => store.sweep(),
     readState: (id) => readRow(pg(pool), id),

@@ -14,7 +14,7 @@ describe.skipIf(url === undefined)('Redis, packed', () => {
   const packing = { keys: 200, secret: 'of the suite' }
   storeSuite('redis (packed)', {
     open: async () => bareRedisStore({ client: ioredis(client), prefix, layout: 'packed', packing }),
-    differentialCalls: draws(100_000, 4_000),
+    differentialCalls: draws(100_000, 2_000),
     ownClockCalls: draws(3_000, 1_000),
     readState: async (id) => (await packedState(client, prefix, packing, id)).numbers,
     close: async () => {

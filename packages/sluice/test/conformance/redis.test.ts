@@ -14,7 +14,7 @@ describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
     open: async () => bareRedisStore({ client: ioredis(client), prefix }),
-    differentialCalls: draws(100_000, 4_000),
+    differentialCalls: draws(100_000, 2_500),
     ownClockCalls: draws(3_000, 1_000),
     readState: async (id) => readValue(await client.getBuffer(plainName(prefix, id))).numbers,
     close: async () => {

@@ -19,8 +19,10 @@ function nowFirst(store: Store): Store {
   }
 }
 
+type Around = readonly [name: string, exact: boolean, wrap: (store: Store) => Store]
+
 /** What may be around a store. `exact`: each decision is the store's own, at its time. */
-export const around: readonly (readonly [name: string, exact: boolean, wrap: (store: Store) => Store])[] = [
+export const around: readonly Around[] = [
   ['withDividedLimit', true, (store) => withDividedLimit(store, 1)],
   ['ring of nothing', true, (store) => remoteStore(store, none)],
   ['batching', true, (store) => remoteStore(store, { ...none, batching: {} })],
@@ -31,4 +33,11 @@ export const around: readonly (readonly [name: string, exact: boolean, wrap: (st
   ['ring', false, (store) => remoteStore(store, { deadline })],
   ['ring, leases', false, (store) => remoteStore(store, { deadline, leases })],
   ['ring, leases, as limiters call', false, (store) => nowFirst(remoteStore(store, { deadline, leases }))],
+]
+
+/** Together these use every part of the ring. `npm test` runs them, and `npm run test:stores` runs all. */
+const CHOSEN = new Set(['withDividedLimit', 'ring, leases, as limiters call'])
+export const [chosen, others]: readonly [readonly Around[], readonly Around[]] = [
+  around.filter(([name]) => CHOSEN.has(name)),
+  around.filter(([name]) => !CHOSEN.has(name)),
 ]

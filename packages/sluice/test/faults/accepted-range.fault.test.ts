@@ -2,7 +2,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { Redis } from 'ioredis'
 import pgDriver from 'pg'
 import { describe, expect, inject, it } from 'vitest'
-import type { AlgorithmTag, AnyLimit } from '../../src/algorithms/algorithm.ts'
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import { memoryStore, type Store } from '../../src/index.ts'
 import { phaseOf } from '../../src/limiter/phase.ts'
@@ -10,6 +10,7 @@ import { pg, pglite, barePostgresStore } from '../../src/stores/postgres/index.t
 import { ioredis, bareRedisStore } from '../../src/stores/redis/index.ts'
 import type { Call, Decided, Verdict } from '../../src/stores/store.ts'
 import { anyLimit } from '../../src/testing/any-limit.ts'
+import type { TimedTag } from '../../src/testing/limits.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { systemTime } from '../../src/time/system.ts'
@@ -17,7 +18,7 @@ import { schema } from '../conformance/postgres-rows.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
 const { redis, postgres } = inject('engines')
-const TAGS: readonly AlgorithmTag[] = ['tb', 'fw', 'sc', 'sl']
+const TAGS: readonly TimedTag[] = ['tb', 'fw', 'sc', 'sl']
 /** Limits that are tried at once: their calls travel together. */
 const TOGETHER = 25
 /** Waits that a greedy caller sits out, and tries before each. */
@@ -76,7 +77,7 @@ const STORES: readonly (readonly [string, string | undefined, number, () => Open
   ],
 ]
 
-function victims(tag: AlgorithmTag, from: number, random: () => number, apart: boolean): Victim[] {
+function victims(tag: TimedTag, from: number, random: () => number, apart: boolean): Victim[] {
   return Array.from({ length: TOGETHER }, (_, index): Victim => {
     const limit = anyLimit(tag, random)
     const key = `${tag}${from + index}`

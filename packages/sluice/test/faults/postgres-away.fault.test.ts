@@ -1,6 +1,7 @@
 import type { Engine } from '@sluice/scripts/engines'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createLimiter } from '../../src/index.ts'
+import { expectInTime } from './in-time.ts'
 import { punctuality, startLoad } from './load.ts'
 import { noPostgres, pooled, privatePostgres } from './private-postgres.ts'
 import { noProcesses } from './process-tree.ts'
@@ -65,7 +66,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
       expect(['connection', 'unavailable', 'timeout']).toEqual(expect.arrayContaining([...kinds]))
       expect(load.samples.some(({ decision }) => decision.outcome === 'denied')).toBe(false)
       expectPunctual(figures)
-      expect(recovery - load.held(to - recovery, to).all).toBeLessThanOrEqual(1_000)
+      expectInTime('the recovery', recovery - load.held(to - recovery, to).all, 1_000)
     } finally {
       await load.stop()
     }

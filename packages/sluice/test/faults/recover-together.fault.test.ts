@@ -1,4 +1,5 @@
 import { expect, describe, it, onTestFinished } from 'vitest'
+import { expectInTime } from './in-time.ts'
 import { noRedis, privateRedis } from './private-redis.ts'
 import { report } from './stopped.ts'
 import { wait } from './under-fault.ts'
@@ -49,7 +50,7 @@ describe.skipIf(noRedis)('100 stores in four processes', AGAIN, () => {
     expect(stores).toHaveLength(PROCESSES * STORES)
     expect(stores.every(({ recoveredAt }) => recoveredAt > 0)).toBe(true)
     expect(reports.map(({ denied, refused }) => [denied, ...refused])).toEqual(reports.map(() => [0]))
-    expect(recovery - held).toBeLessThanOrEqual(1_000)
-    expect(latest - held).toBeLessThanOrEqual(5)
+    expectInTime('the recovery', recovery - held, 1_000)
+    expectInTime('the latest answer', latest - held, 5)
   })
 })

@@ -28,7 +28,7 @@ export async function startSingles(store: Store, options: SinglesOptions = {}): 
 
 export interface Shares {
   readonly calls: number
-  /** Share of calls that were not decided. */
+  /** Share of calls that were not decided, although the event loop was free for at least half of their time. */
   readonly undecided: number
   /** Milliseconds that all but one in a hundred took at most, without what the event loop was held meanwhile. */
   readonly p99: number
@@ -39,10 +39,11 @@ export interface Shares {
 /** Of calls that began within a window. */
 export function sharesOf(load: Load, from: number, to: number, which: (sample: Sample) => boolean = () => true): Shares {
   const calls = load.samples.filter((sample) => sample.started >= from && sample.started <= to && which(sample))
+  const free = ({ started, ended }: Sample): boolean => load.held(started, ended).all < (ended - started) / 2
   const took = calls.map(({ started, ended }) => ended - started - load.held(started, ended).all).sort((a, b) => a - b)
   return {
     calls: calls.length,
-    undecided: calls.filter(({ decision }) => decision.outcome === 'undecided').length / calls.length,
+    undecided: calls.filter((sample) => sample.decision.outcome === 'undecided' && free(sample)).length / calls.length,
     p99: took[Math.floor(took.length * 0.99)] ?? Number.NaN,
     lag: (load.held(from, to).all / (to - from)) * 1_000,
   }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { createLimiter, type FailurePolicy, type Store, tokenBucket } from '../../src/index.ts'
+import { expectInTime } from './in-time.ts'
 import { type Punctuality, punctuality, type Sample, startLoad } from './load.ts'
 import { continueTree, stopTree } from './process-tree.ts'
 
@@ -38,7 +39,7 @@ export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, paus
     for (const sample of during) expectFallback(sample, policy)
     expect(load.samples.filter(({ decision }) => decision.outcome === 'denied')).toEqual([])
     expectPunctual(figures)
-    expect(recovery - load.held(resumed, resumed + recovery).all).toBeLessThanOrEqual(1_000)
+    expectInTime('the recovery', recovery - load.held(resumed, resumed + recovery).all, 1_000)
   } finally {
     continueTree(pid)
     await load.stop()
@@ -48,7 +49,7 @@ export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, paus
 
 /** On a machine that holds this process for long, the meter of it is as coarse: a quarter of the longest time is granted. */
 export function expectPunctual({ excess, lag }: Punctuality): void {
-  expect(excess).toBeLessThanOrEqual(Math.max(GRACE_MS, lag / 4))
+  expectInTime('an answer after its deadline', excess, Math.max(GRACE_MS, lag / 4))
 }
 
 function expectFallback({ decision }: Sample, policy: FailurePolicy): void {

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { createLimiter, type Decided, type FailurePolicy, type Store, StoreFailure, tokenBucket } from '../../src/index.ts'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { type Audit, audit, type TraceEntry } from '../../src/testing.ts'
+import { expectInTime } from './in-time.ts'
 import { type Load, type Punctuality, punctuality, startLoad } from './load.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report } from './stopped.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
@@ -86,7 +87,7 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
     expect([...failed.allowed]).toEqual(failed.degraded === 0 ? [] : [policy !== 'deny'])
     for (const found of audits) expect(found.overGrant).toBeLessThanOrEqual(bound)
     expectPunctual(figures)
-    expect(recovery - load.held(to, end).longest).toBeLessThanOrEqual(recoveryMs)
+    expectInTime('the recovery', recovery - load.held(to, end).longest, recoveryMs)
     load.forget()
     expect(heap() - before).toBeLessThan(STABLE_BYTES)
     return { ...figures, ...failed, audits, recovery }
@@ -135,7 +136,8 @@ function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: num
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-function heap(): number {
+/** Bytes of the heap that are in use, after a garbage collection. */
+export function heap(): number {
   collect()
   return process.memoryUsage().heapUsed
 }

@@ -41,7 +41,7 @@ describe('a gate', () => {
 
   it('reads nothing of a request that no option needs', () => {
     const closed = { method: fails, target: fails, headers: fails, route: fails }
-    expect((createGate({ limiter: limiter(1) }, closed).check({}, '192.0.2.1') as Passage).decision?.allowed).toBe(true)
+    expect((createGate({ limiter: limiter(1), trustedProxies: [] }, closed).check({}, '192.0.2.1') as Passage).decision?.allowed).toBe(true)
   })
 
   it('counts peers by their address, however it is spelt and however many there are', async () => {

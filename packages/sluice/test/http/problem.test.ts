@@ -22,7 +22,7 @@ describe('problem bodies', () => {
     })
   })
 
-  it('a cost above the capacity is 429 with its reason, and says that waiting does not help', () => {
+  it('U5: a cost above the capacity is 429 with its reason, and says that waiting does not help', () => {
     expect(problemOf({ ...base, outcome: 'impossible', limitName: 'per-key', reason: 'capacity' })).toMatchObject({
       type: `${TYPES}quota-exceeded`,
       status: 429,

@@ -160,7 +160,7 @@ describe('S9: servers of the field, alone and in a row', () => {
               expect([`${name}: ${seen}`, `${name}: ${AMBIGUOUS}`]).toContain(`${name}: ${key}`)
         }
       }),
-      { seed: 20_261_121, numRuns: draws(2_000, 500) },
+      { seed: 20_261_121, numRuns: draws(2_000, 250) },
     )
   })
 
@@ -173,7 +173,7 @@ describe('S9: servers of the field, alone and in a row', () => {
           if (!/[%;]|\.\./.test(seen)) keys.set(`${name} ${seen}`, (keys.get(`${name} ${seen}`) ?? new Set()).add(readPath(target).path))
         }
       }),
-      { seed: 4, numRuns: draws(1_000, 250) },
+      { seed: 4, numRuns: draws(1_000, 125) },
     )
     for (const [name, found] of keys) expect([name, found.size <= (found.has(AMBIGUOUS) ? 2 : 1)]).toEqual([name, true])
   })
@@ -188,7 +188,7 @@ describe('a path with one reading', () => {
         if (read.readings !== undefined || read.unreadable?.path === true) return
         expect(read).toMatchObject({ path: normalizePath(target).toLowerCase(), exactPath: normalizePathExactly(target) })
       }),
-      { seed: 7, numRuns: draws(3_000, 750) },
+      { seed: 7, numRuns: draws(3_000, 375) },
     )
   })
 })

@@ -72,7 +72,7 @@ describe('law 7 on the sliding window counter: a changed window', () => {
           }
         },
       ),
-      { seed: SEED, numRuns: draws(3_000, 600) },
+      { seed: SEED, numRuns: draws(3_000, 300) },
     )
   })
 

@@ -72,7 +72,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
   it('counts how many tokens have flowed in, and when the next ones will have', () => {
     const random = seeded(11)
     const below = (most: number): number => Math.floor(random() * most)
-    for (let count = 0; count < draws(30_000, 6_000); count += 1) {
+    for (let count = 0; count < draws(30_000, 3_000); count += 1) {
       const [n, m] = reduced(1 + below(count % 3 === 0 ? 10 : 1_000_000), 1 + below(count % 2 === 0 ? 100 : 1_000_000_000))
       const plan = planOf(n, m, 1_000_000)
       const unit = count % 2 === 0 ? plan.perToken : plan.perMicro
@@ -94,7 +94,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
 
   it('knows how long any amount flows, and rounds down below 0 too', () => {
     const random = seeded(12)
-    for (let count = 0; count < draws(20_000, 4_000); count += 1) {
+    for (let count = 0; count < draws(20_000, 2_000); count += 1) {
       const [n, m] = reduced(1 + Math.floor(random() * 1_000_000), 1 + Math.floor(random() * 1_000_000))
       const micro = Math.floor(random() * 100_000_000)
       const { micros, rest } = spanOf(planOf(n, m, 1_000_000), micro)
@@ -107,7 +107,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
 
   it('weighs what is left of a window, rounded up', () => {
     const random = seeded(13)
-    for (let count = 0; count < draws(20_000, 4_000); count += 1) {
+    for (let count = 0; count < draws(20_000, 2_000); count += 1) {
       const quanta = 1 + Math.floor(random() * 1_000_000)
       const left = Math.floor(random() * (quanta + 1))
       const previous = Math.floor(random() * 1e12)
@@ -129,7 +129,7 @@ describe('the arithmetic of buckets, against whole numbers without end', () => {
 describe('decimals', () => {
   it('of six places are themselves, in every double and a few roundings off it', () => {
     const random = seeded(6)
-    for (let count = 0; count < draws(20_000, 4_000); count += 1) {
+    for (let count = 0; count < draws(20_000, 2_000); count += 1) {
       const micro = 1 + Math.floor(random() ** 4 * 1e15)
       const value = micro / 1_000_000
       expect(toMicroTokens(value)).toBe(micro)

@@ -51,7 +51,7 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
         if (holders.leased > 0) leased += 1
         all += 1
       }),
-      { seed: SEED, numRuns: draws(1_500, 300) },
+      { seed: SEED, numRuns: draws(1_500, 150) },
     )
     expect(leased).toBeGreaterThan(all / 2)
   })
@@ -67,7 +67,7 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
           expect(kernel.decide(limit.plan, state, now, burst - out + 1, 0).outcome).not.toBe('allowed')
         })
       }),
-      { seed: SEED, numRuns: draws(300, 100) },
+      { seed: SEED, numRuns: draws(300, 60) },
     )
   })
 
@@ -80,7 +80,7 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
         const widest: AnyLimit = { ...one, algorithm: { ...one.algorithm, envelope: () => envelope } }
         expect(audit(run([one, two], trace).seen, widest).overGrant).toBe(0)
       }),
-      { seed: SEED, numRuns: draws(800, 160) },
+      { seed: SEED, numRuns: draws(800, 80) },
     )
   })
 
@@ -122,7 +122,7 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
         })
         expect(granted).toBe(Math.max(0, Number(level / m)))
       }),
-      { seed: SEED, numRuns: draws(1_500, 300) },
+      { seed: SEED, numRuns: draws(1_500, 150) },
     )
   })
 
@@ -147,7 +147,7 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
         expect(kernel.decide(plan, state, end, plan.burst, 0)).toMatchObject({ outcome: 'allowed', remaining: 0 })
         if (resetAfter > 0) expect(kernel.decide(plan, state, now + resetAfter - 1, plan.burst, 0).outcome).toBe('denied')
       }),
-      { seed: SEED, numRuns: draws(1_500, 300) },
+      { seed: SEED, numRuns: draws(1_500, 150) },
     )
   })
 
@@ -157,7 +157,7 @@ describe('strict leases over a wire that loses, delays, repeats and reorders', (
         const { state } = run([limit], trace)
         if (state !== undefined) expect(kernel.codec.decodeState(kernel.codec.encodeState(state))).toEqual(state)
       }),
-      { seed: SEED, numRuns: draws(200, 100) },
+      { seed: SEED, numRuns: draws(200, 60) },
     )
   })
 })

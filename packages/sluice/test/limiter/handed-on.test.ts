@@ -147,7 +147,9 @@ describe('X7: closing a limiter', () => {
       local: undefined,
       clock,
       deadline: { ms: 50 },
+      maxHolds: undefined,
       observers: [],
+      random: () => 0,
       onClose: async () => {
         closed.push('begun')
         await Promise.resolve()
@@ -193,20 +195,20 @@ describe('X7: what observers of a limiter see', () => {
     await away.limiter.check('k')
     expect([...events, ...away.events].map(({ results }) => results)).toEqual([
       [
-        { rule: 'wide', result: 'allowed' },
-        { rule: 'narrow', result: 'allowed' },
+        { rule: 'wide', result: 'allowed', newKey: true },
+        { rule: 'narrow', result: 'allowed', newKey: true },
       ],
       [
-        { rule: 'wide', result: 'allowed' },
+        { rule: 'wide', result: 'withheld' },
         { rule: 'narrow', result: 'denied' },
       ],
       [
-        { rule: 'wide', result: 'allowed' },
+        { rule: 'wide', result: 'withheld' },
         { rule: 'narrow', result: 'impossible' },
       ],
       [
-        { rule: 'wide', result: 'undecided' },
-        { rule: 'narrow', result: 'undecided' },
+        { rule: 'wide', result: 'undecided', failure: 'connection' },
+        { rule: 'narrow', result: 'undecided', failure: 'connection' },
       ],
     ])
   })

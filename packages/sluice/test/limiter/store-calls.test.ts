@@ -49,7 +49,7 @@ describe('onStoreCall', () => {
     expect((await limiter.check('k')).outcome).toBe('undecided')
     await expect(limiter.block('k', 1_000)).rejects.toThrow('late')
     await expect(limiter.ready()).rejects.toThrow('late')
-    const failed = { store: 'memory', durationMs: 30, failure: 'timeout' }
+    const failed = { store: 'memory', durationMs: 30, failure: 'timeout', reason: 'late' }
     expect(events).toEqual(['decide', 'change', 'ready'].map((operation) => ({ ...failed, operation })))
   })
 

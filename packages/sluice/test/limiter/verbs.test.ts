@@ -106,7 +106,7 @@ describe('block', () => {
     await limiter.unblock('k')
     expect(await limiter.peek('k')).toMatchObject({ outcome: 'allowed', limits: [{ remaining: 6 }, { remaining: 96 }] })
     const algorithms = readFileSync(new URL('../../../../docs/algorithms/README.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
-    expect(algorithms).toContain('`check` and `peek` both report the blocked limit with `remaining: 0`')
+    expect(algorithms).toContain('`check` and `peek` report `remaining: 0` for the blocked limit')
   })
 
   it('outlives a reset, is lifted by unblock, and replaced by a later one', async () => {

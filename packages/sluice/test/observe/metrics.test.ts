@@ -15,8 +15,9 @@ describe('prometheusMetrics', () => {
     for (let index = 0; index < 3; index += 1) await limiter.check('k')
     await limiter.check('k', { cost: 2 })
     expect(lines(metrics.text(), 'sluice_requests_total')).toEqual([
-      'sluice_requests_total{rule="wide",route="",result="allowed"} 4',
+      'sluice_requests_total{rule="wide",route="",result="allowed"} 1',
       'sluice_requests_total{rule="narrow",route="",result="allowed"} 1',
+      'sluice_requests_total{rule="wide",route="",result="withheld"} 3',
       'sluice_requests_total{rule="narrow",route="",result="denied"} 2',
       'sluice_requests_total{rule="narrow",route="",result="impossible"} 1',
     ])
@@ -62,8 +63,8 @@ describe('prometheusMetrics', () => {
     await decide('1.1.1.1')
     expect((await decide('2.2.2.2')).outcome).toBe('undecided')
     expect(lines(metrics.text(), 'sluice_requests_total')).toEqual([
-      'sluice_requests_total{rule="s",route="/\\"a\\"\\n",result="allowed"} 1',
       'sluice_requests_total{rule="e",route="/\\"a\\"\\n",result="allowed"} 2',
+      'sluice_requests_total{rule="s",route="/\\"a\\"\\n",result="allowed"} 1',
       'sluice_requests_total{rule="s",route="/\\"a\\"\\n",result="shadow_denied"} 2',
       'sluice_requests_total{rule="e",route="/\\"a\\"\\n",result="undecided"} 1',
     ])

@@ -121,7 +121,7 @@ describe('a rule without match', () => {
           )
         }
       }),
-      { seed: 20_261_122, numRuns: draws(100, 40) },
+      { seed: 20_261_122, numRuns: draws(100, 20) },
     )
   })
 })

@@ -43,7 +43,7 @@ describe('things that are found by their conditions', () => {
           }
         },
       ),
-      { seed: 20_261_122, numRuns: draws(200, 60) },
+      { seed: 20_261_122, numRuns: draws(200, 40) },
     )
   })
 })

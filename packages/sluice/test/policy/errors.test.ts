@@ -20,7 +20,7 @@ describe('a wrong policy', () => {
       },
     ])
     expect(error).toBeInstanceOf(LimiterError)
-    expect(error).toMatchObject({ code: 'INVALID_POLICY', help: 'docs/errors.md#invalid_policy' })
+    expect(error).toMatchObject({ code: 'INVALID_POLICY', help: 'sluice/docs/errors.md#invalid_policy' })
   })
 
   it('is reported whole, in the order of the file', () => {

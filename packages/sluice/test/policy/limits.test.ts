@@ -16,6 +16,7 @@ describe('limits of all algorithms', () => {
     ['algorithm: sliding-window-counter, limit: 2.5, window: 1500', 'sliding-window-counter', 2.5, 1_500],
     ['algorithm: fixed-window, limit: 10, window: 90d', 'fixed-window', 10, 7_776_000_000],
     ['algorithm: sliding-window-log, limit: "10", window: 1h', 'sliding-window-log', 10, 3_600_000],
+    ['algorithm: concurrency, limit: 10, hold: 30s', 'concurrency', 10, 30_000],
   ])('%s is a %s of %d over %d ms', (fields, name, capacity, windowMs) => {
     expect(at(fields)).toMatchObject({ algorithm: { name }, capacity, windowMs })
   })
@@ -56,6 +57,11 @@ describe('limits of all algorithms', () => {
     ['algorithm: fixed-window, limit: 5, window: 1m, ramp: 2m', 'rules[0].ramp: fixedWindow: ramp'],
     ['algorithm: fixed-window, limit: 5, window: 1m, align: first, ramp: 2s', 'rules[0].ramp: fixedWindow: ramp goes with'],
     ['algorithm: sliding-window-log, limit: 10001, window: 1m', 'rules[0].limit: slidingWindowLog'],
+    ['algorithm: concurrency, limit: 5', 'rules[0].hold is missing: expected a number and a unit'],
+    ['algorithm: concurrency, limit: 4001, hold: 30s', 'rules[0].limit: concurrency: limit is 4001, the largest is 4000'],
+    ['algorithm: concurrency, limit: 5, hold: 31d', 'rules[0].hold: concurrency: holdMs is 2678400000, expected 1 to 2592000000'],
+    ['algorithm: concurrency, limit: 5, window: 30s', 'rules[0].window is not a field of concurrency: expected limit, hold'],
+    ['algorithm: concurrency, limit: 5, hold: 30s, sample: 2', 'a concurrency limit counts every request'],
     [
       'algorithm: sliding-window-counter, limit: 5, window: 1m, align: key',
       'rules[0].align is not a field of sliding-window-counter: expected limit, window',

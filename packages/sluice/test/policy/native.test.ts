@@ -136,7 +136,7 @@ describe('the native dialect', () => {
 
   it('warns of what is probably not meant', () => {
     expect(one('    cost: 10\n').warnings).toEqual([
-      'policy.yaml:7:11: rules[0].cost: a cost of 10 is above a burst of this rule: such requests are never admitted',
+      'policy.yaml:7:11: rules[0].cost: a cost of 10 is above every burst of this rule (9): such requests are never admitted',
     ])
     expect(
       parsePolicy('version: 1\nrules:\n  - name: a\n    key: []\n    tiers:\n      - { when: { jwt:plan: a }, rate: 1/s, burst: 1 }\n')

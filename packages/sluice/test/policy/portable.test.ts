@@ -33,7 +33,7 @@ function shown(policy: Policy): unknown {
 }
 
 const now = Date.UTC(2030, 0)
-const parts = [...largePolicies(draws(25_000, 10_000))]
+const parts = [...largePolicies(draws(25_000, 5_000))]
 
 describe('R13: a policy that is read in another thread', () => {
   it.each(parts)('is the same when it is compiled in slices here: %s', async (_what, text) => {

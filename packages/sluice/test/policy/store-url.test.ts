@@ -38,6 +38,7 @@ describe('the URL of a store', () => {
       { scheme: 'postgres', username: 'u', database: 'limits', parameters: new Map([['sslmode', 'require']]) },
     ],
     ['postgresql://h:6/d', { scheme: 'postgres', hosts: [{ host: 'h', port: 6 }] }],
+    ['postgres://h/a%40b', { hosts: [{ host: 'h', port: 5432 }], database: 'a@b' }],
     ['postgres:///limits?host=/run/postgresql', { hosts: [], database: 'limits' }],
   ])('%s is read', (text, expected) => {
     expect(parseStoreUrl(text)).toMatchObject(expected)
@@ -59,6 +60,8 @@ describe('the URL of a store', () => {
     'redis://h/1/2',
     'redis://u:p@ss@h',
     'redis://u:%zz@h',
+    'redis://user:12/ss@host',
+    'postgres://user:12/ss@host',
     'redis://h#x',
     'redis+cluster://a,,b',
     'redis+cluster://',

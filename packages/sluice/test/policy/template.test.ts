@@ -37,6 +37,7 @@ describe("the template's dialect", () => {
     expect(policy.warnings).toEqual([
       'seed-000.yaml:10:14: rate_limits.tenants.default: capacity is the bucket already; of capacity 100 and burst 20 the larger is used, 100',
       'seed-000.yaml:14:14: rate_limits.tenants.premium: capacity is the bucket already; of capacity 1000 and burst 200 the larger is used, 1000',
+      'seed-000.yaml:12:7: rate_limits.tenants.premium: no request reaches this tenant: identity.tiers does not name it, and the policy has neither jwt nor trustedProxies',
     ])
   })
 
@@ -121,6 +122,7 @@ describe("the template's dialect", () => {
   it('warns of tenants without default and of a cost that is never admitted', () => {
     expect(levels('  tenants:\n    gold: { capacity: 1, refill_rate: 1 }\n').warnings).toEqual([
       expect.stringMatching(/without default, identities of no tier are not limited/),
+      expect.stringMatching(/gold: no request reaches this tenant/),
     ])
     expect(levels('  endpoints:\n    /a: { capacity: 1, refill_rate: 1, cost: 2 }\n').warnings).toEqual([
       expect.stringMatching(/a cost of 2 is above its capacity/),

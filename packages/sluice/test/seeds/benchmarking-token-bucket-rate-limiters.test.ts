@@ -53,8 +53,8 @@ describe.skipIf(url === undefined)('one key called by 64 callers', () => {
     await verbs.decide(store, [{ calls: [{ id: { scope: { text: 'benchmarking:tb:' }, key: 'idle' }, limit: slow, cost: 1e6, phase: 0 }] }])
     const [key] = await client.keys(`${prefix}*idle*`)
     const left = await client.pttl(key as string)
-    // An hour, less what this machine may have slept between the two calls.
-    expect(left).toBeLessThanOrEqual(3_600_000)
+    // An hour and the millisecond that a key stays after its state, less what this machine may have slept between the two calls.
+    expect(left).toBeLessThanOrEqual(3_600_001)
     expect(left).toBeGreaterThan(3_000_000)
   })
 })

@@ -1,4 +1,14 @@
-import { findChromium, findPostgres, findRedis, startPostgres, startRedis } from '@sluice/scripts/engines'
+import {
+  findChromium,
+  findPostgres,
+  findPromtool,
+  findProxy,
+  findRedis,
+  PROXIES,
+  type ProxyName,
+  startPostgres,
+  startRedis,
+} from '@sluice/scripts/engines'
 import type { TestProject } from 'vitest/node'
 
 /** What the tests may use; undefined where it was not found and is not required. */
@@ -6,6 +16,9 @@ export interface Engines {
   readonly redis: string | undefined
   readonly postgres: string | undefined
   readonly chromium: string | undefined
+  readonly promtool: string | undefined
+  /** The programs, which the tests start with configurations of their own. */
+  readonly proxies: Readonly<Record<ProxyName, string | undefined>>
 }
 
 declare module 'vitest' {
@@ -16,7 +29,7 @@ declare module 'vitest' {
 
 /**
  * Finds or starts the engines once for all test files: a URL in the environment, else a private server from a binary on PATH, in
- * Debian's places or from apt-get. What is missing is said in one line; SLUICE_REQUIRE=redis,postgres,chromium makes it an error.
+ * Debian's places or from apt-get. What is missing is said in one line; SLUICE_REQUIRE=redis,nginx makes it an error.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stops: (() => Promise<void>)[] = []
@@ -38,9 +51,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   const redis = await server('redis', process.env['SLUICE_REDIS_URL'], findRedis, startRedis)
   const postgres = await server('postgres', process.env['SLUICE_POSTGRES_URL'], findPostgres, startPostgres)
-  const browser = findChromium()
-  if ('missing' in browser) missing.set('chromium', browser.missing)
-  project.provide('engines', { redis, postgres, chromium: 'path' in browser ? browser.path : undefined })
+  const program = (name: string, found: ReturnType<typeof findChromium>): string | undefined => {
+    if ('path' in found) return found.path
+    return void missing.set(name, found.missing)
+  }
+  const chromium = program('chromium', findChromium())
+  const promtool = program('promtool', findPromtool())
+  const proxies = Object.fromEntries(PROXIES.map((name) => [name, program(name, findProxy(name))])) as Engines['proxies']
+  project.provide('engines', { redis, postgres, chromium, promtool, proxies })
 
   const lacking = [...missing.keys()].filter((name) => required.has(name))
   if (lacking.length > 0) {

@@ -59,7 +59,7 @@ describe('deadlines', () => {
     const { deadlines, advance, armed, started } = counted()
     const cancels = Array.from({ length: 1_000 }, (_, index) => deadlines.add(150 + index, () => {}))
     expect([armed(), started()]).toEqual([1, 1])
-    cancels.forEach((cancel) => cancel())
+    cancels.forEach((one) => one.cancel())
     expect(armed()).toBe(0)
     deadlines.add(70, () => {})
     expect(armed()).toBe(1)
@@ -71,9 +71,9 @@ describe('deadlines', () => {
     const { deadlines, advance, armed, started } = counted()
     let late = 0
     for (let call = 0; call < 100; call += 1) {
-      const cancel = deadlines.add(call + 50, () => (late += 1))
+      const deadline = deadlines.add(call + 50, () => (late += 1))
       advance(1)
-      cancel()
+      deadline.cancel()
     }
     // One timer for each 50 ms, and not one for each call.
     expect(started()).toBeLessThan(5)
@@ -91,10 +91,10 @@ describe('deadlines', () => {
     const early = deadlines.add(10, () => ran.push('early'))
     const gone = deadlines.add(20, () => ran.push('gone'))
     deadlines.add(30, () => ran.push('late'))
-    gone()
-    gone()
+    gone.cancel()
+    gone.cancel()
     advance(10)
-    early()
+    early.cancel()
     expect(armed()).toBe(1)
     advance(20)
     expect(ran).toEqual(['early', 'late'])
@@ -127,7 +127,7 @@ describe('deadlines', () => {
     const ran: string[] = []
     deadlines.add(10, () => {
       ran.push('first')
-      other()
+      other.cancel()
       deadlines.add(10, () => ran.push('added for now'))
       deadlines.add(15, () => ran.push('added for later'))
     })
@@ -147,7 +147,8 @@ describe('deadlines', () => {
     let now = 0
     for (let id = 0; id < 20_000; id += 1) {
       const at = now + Math.floor(random() * 100) + (random() < 0.1 ? -20 : 50)
-      pending.push({ at, id, cancel: deadlines.add(at, () => ran.push(id)) })
+      const added = deadlines.add(at, () => ran.push(id))
+      pending.push({ at, id, cancel: () => added.cancel() })
       if (random() < 0.7) pending.splice(Math.floor(random() * pending.length), 1)[0]?.cancel()
       if (random() < 0.8) continue
       const step = 1 + Math.floor(random() * 10)

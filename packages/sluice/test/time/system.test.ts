@@ -80,6 +80,30 @@ describe('systemTime', () => {
       monotonic.mockRestore()
     }
   })
+
+  it.each([0, 1, 2, 3])('is not ahead of the wall clock after the process was stopped before its reading %d of a clock', (readings) => {
+    const start = Date.now()
+    let [elapsed, left] = [0, Infinity]
+    // Both clocks go on while the process is stopped: by 200 ms, once, before one of the readings.
+    const read = (): number => {
+      if (left === 0) elapsed += 200
+      left -= 1
+      return elapsed
+    }
+    const wall = vi.spyOn(Date, 'now').mockImplementation(() => start + read())
+    const monotonic = vi.spyOn(performance, 'now').mockImplementation(read)
+    try {
+      const time = createSystemTime()
+      elapsed += 300
+      left = readings
+      expect(time.now() / 1_000 - start).toBeLessThanOrEqual(elapsed)
+      elapsed += 300
+      expect(time.now() / 1_000 - start).toBe(elapsed)
+    } finally {
+      wall.mockRestore()
+      monotonic.mockRestore()
+    }
+  })
 })
 
 describe('after', () => {

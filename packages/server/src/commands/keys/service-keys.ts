@@ -1,21 +1,19 @@
 import type { KeyState, KeyTarget } from 'sluice/policy'
-import { CommandFailure, EXIT, failed, usage } from '../../cli/failure.ts'
+import { failed, unreachable, usage } from '../../cli/failure.ts'
 import { readAs } from '../../files/regular-file.ts'
 import type { KeyAccess } from './store-keys.ts'
 
 /** Milliseconds that a service may take to answer. */
 const MAX_WAIT_MS = 10_000
 
-/** The states of a running service, through its endpoints. */
-export function serviceKeys(url: string, tokenFile: string | undefined): KeyAccess {
-  const base = baseOf(url)
-  const token = tokenFile === undefined ? undefined : readAs(`token file ${tokenFile}`, tokenFile, failed, { pipes: true })
-  const headers = {
-    'Content-Type': 'application/json',
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token.toString('utf8').trim()}` }),
-  }
+/** The states of a running service, through its endpoints. @param called how its address was given, for messages */
+export function serviceKeys(url: string, tokenFile: string | undefined, called: string): KeyAccess {
+  const base = baseOf(url, called)
+  const tokenIn = (file: string) => readAs(`token file ${file}`, file, failed, { pipes: true }).toString('utf8').trim()
+  const admin = tokenFile === undefined ? {} : { Authorization: `Bearer ${tokenIn(tokenFile)}` }
+  const headers = { 'Content-Type': 'application/json', ...admin }
   const call = async (method: string, { key, limit }: KeyTarget, below: string, body?: object): Promise<unknown> => {
-    // URLs cannot have a segment `.` or `..`, encoded or not.
+    // URL parsers remove a segment `.` or `..`, even a percent-encoded one. Such a key goes into the query instead.
     const [segment, named] = /^\.{1,2}$/.test(key) ? ['-', key] : [encodeURIComponent(key)]
     const place = new URL(`${base.pathname.replace(/\/$/, '')}/v1/keys/${segment}${below}`, base)
     if (named !== undefined) place.searchParams.set('key', named)
@@ -41,14 +39,14 @@ export function serviceKeys(url: string, tokenFile: string | undefined): KeyAcce
     async block(target, duration) {
       await (duration === null ? call('DELETE', target, '/block') : call('PUT', target, '/block', { duration }))
     },
-    close: async () => {},
+    async [Symbol.asyncDispose]() {},
   }
 }
 
-function baseOf(url: string): URL {
+function baseOf(url: string, called: string): URL {
   const base = URL.canParse(url) ? new URL(url) : undefined
   if (base !== undefined && /^https?:$/.test(base.protocol) && base.username === '' && base.password === '') return base
-  throw usage('--url is not an address of a service: expected http://HOST:PORT or https://..., without credentials')
+  throw usage(`${called} is not an address of a service: expected http://HOST:PORT or https://..., without credentials`)
 }
 
 /** @throws CommandFailure exit 2 if the service cannot be reached */
@@ -62,22 +60,19 @@ async function fetched(origin: string, place: URL, request: RequestInit) {
     const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause]
     const reason = [first, cause].find((one) => one instanceof Error)?.message ?? message
     const why = name === 'TimeoutError' ? `no answer within ${MAX_WAIT_MS / 1_000} s` : reason
-    throw new CommandFailure(EXIT.unreachable, `service ${origin} cannot be reached: ${why}`, { cause: error })
+    throw unreachable(`service ${origin} cannot be reached: ${why}`, { cause: error })
   }
 }
 
 /** The detail or title of a problem body, or the beginning of any other text, in one line. */
 function reasonIn(text: string): string {
-  const line = (reason: string): string =>
-    reason
-      .replace(/[\s\p{Cc}]+/gu, ' ')
-      .trim()
-      .slice(0, 500)
+  let reason = text
   try {
     const { detail, title } = JSON.parse(text) as { detail?: unknown; title?: unknown }
-    if (typeof detail === 'string' || typeof title === 'string') return line(String(detail ?? title))
+    if (typeof detail === 'string' || typeof title === 'string') reason = String(detail ?? title)
   } catch {
-    // Not JSON: the text itself is returned below.
+    // Not JSON: the text itself is the reason.
   }
-  return line(text)
+  const line = reason.replace(/[\s\p{Cc}]+/gu, ' ')
+  return line.trim().slice(0, 500)
 }

@@ -1,9 +1,12 @@
 import type { AnyLimit } from 'sluice'
 import type { Tally } from './hammer.ts'
 
-/** Merges the tallies of all processes to the result of the test, in the terms of Benchmarking Token Bucket Rate Limiters. */
+/**
+ * Merges the tallies of all processes into the result of the test. Its fields have the names of Benchmarking Token Bucket Rate Limiters.
+ */
 export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit) {
-  const { audit } = await import('sluice/testing')
+  // Without the rest of the test kit, which loads vitest: a user of the command has none.
+  const { audit } = await import('sluice/testing/audit')
   const times = tallies.flatMap(({ first, last }) => (Number.isNaN(first) ? [] : [first, last]))
   const micros = times.length === 0 ? 0 : Math.max(...times) - Math.min(...times)
   const { n, m, burst } = limit.algorithm.envelope(limit.plan)
@@ -21,9 +24,9 @@ export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit) {
     errorKinds,
     /** burst + rate * seconds, rounded down. */
     theoreticalMax,
-    /** Below 0 if less was admitted than could have been. */
+    /** Admitted tokens above `theoreticalMax`, in percent of it; below 0 if fewer were admitted. */
     overGrantPercent: Math.round((admissions.length / theoreticalMax - 1) * 10_000) / 100,
-    /** The most tokens above burst + rate * t over any interval of the run. */
+    /** The most tokens that any interval of the run admitted above burst + rate * its length. */
     worstOverGrant: audit(trace, limit).overGrant,
   }
 }

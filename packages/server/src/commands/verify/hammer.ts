@@ -1,9 +1,9 @@
-import { type AnyLimit, type StateId, type Store, StoreFailure } from 'sluice'
+import { type StateId, type Store, StoreFailure, tokenBucket } from 'sluice'
 
-/** The load of one process: `callers` concurrent callers on one key, each as fast as it can. */
+/** The load of one process: `callers` concurrent callers on one key. Each sends its next call as soon as the last one is answered. */
 export interface Task {
   readonly url: string
-  /** Separates the keys from all others in the store. */
+  /** A prefix or schema that separates the test's states from all others in the store. */
   readonly space: string
   readonly rate: string
   readonly burst: number
@@ -32,8 +32,9 @@ export const STATE: StateId = { scope: { text: 'verify:limit:tb:' }, key: 'one' 
 /** One token in micro-tokens. */
 const COST = 1e6
 
-/** Calls the store for one key from several callers for `ms` milliseconds, and records its answers by its own clock. */
-export async function hammer(store: Store, limit: AnyLimit, callers: number, ms: number): Promise<Tally> {
+/** Calls the store for one key with several concurrent callers for `ms` milliseconds, and records the answers with their store time. */
+export async function hammer(store: Store, { rate, burst, callers, ms }: Task): Promise<Tally> {
+  const limit = tokenBucket({ rate, burst })
   const groups = [{ calls: [{ id: STATE, limit, cost: COST, phase: 0 }] }]
   const allowed: number[] = []
   const errors: Record<string, number> = {}

@@ -1,19 +1,18 @@
-import { tokenBucket } from 'sluice'
 import { openStore } from '../../stores/open-store.ts'
 import { hammer, type Task } from './hammer.ts'
 
 /** One load process of `sluice verify`. It answers a task with 'ready' once it is connected, and the next message with its tally. */
-async function run({ url, space, rate, burst, callers, ms }: Task): Promise<void> {
-  const opened = await openStore(url, { space })
+async function run(task: Task): Promise<void> {
+  const opened = await openStore(task.url, { space: task.space })
   const go = new Promise((resolve) => process.once('message', resolve))
   process.send?.('ready')
   await go
-  const tally = await hammer(opened.store, tokenBucket({ rate, burst }), callers, ms)
+  const tally = await hammer(opened.store, task)
   await opened.close()
   process.send?.(tally, () => process.disconnect())
 }
 
-// The parent process has ended.
+// Ends when the parent process has ended.
 process.on('disconnect', () => process.exit(0))
 process.once('message', (task: Task) => {
   run(task).catch((error: unknown) => {

@@ -39,7 +39,7 @@ export function* readBundle(root: Value, now: Micros): Sliced<PolicyBody | undef
   return { ...bodyOf(rules), ...(yield* readSharedSections(fields, rules)) }
 }
 
-/** In this dialect the failure policy is `allow`. */
+/** The compiled policy of a bundle. In this dialect the failure policy is always `allow`. */
 function bodyOf(rules: readonly Rule[]): PolicyBody {
   return { rules, failure: { ...DEFAULT_DEADLINE, policy: 'allow' }, headers: HEADERS }
 }
@@ -53,7 +53,7 @@ function* readWhole(bundle: Value, now: Micros): Sliced<Rule[]> {
   readTime(bundle.get('issued_at'))
   const expiry = bundle.get('expires_at')
   const expires = readTime(expiry)
-  // An expired bundle is refused when it is read; expiry is not checked again later.
+  // An expired bundle is refused when it is read. The expiry is not checked again later.
   if (expiry !== undefined && (expires ?? Infinity) <= now) expiry.wrong('a time to come: the bundle has expired')
   const defaults = bundle.get('defaults')
   if (defaults !== undefined) defaults.warn(' has no effect: nothing reads it')
@@ -66,11 +66,10 @@ function readTime(value: Value | undefined): Micros | undefined {
   })
 }
 
-/** Reads the policies and orders them by id, because that is the order in which they apply. */
+/** Reads the policies and sorts them by id, because they apply in that order. */
 function* readPolicies(list: Value | undefined): Sliced<Rule[]> {
-  if (list !== undefined && list.node.kind !== 'list') list.wrong('a list of policies')
   const policies = new Map<string, readonly Rule[]>()
-  for (const item of list?.items() ?? []) {
+  for (const item of list?.items('a list of policies') ?? []) {
     const read = yield* readPolicy(item)
     if (read === undefined) continue
     if (policies.has(read.id))

@@ -9,12 +9,16 @@ const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bo
 
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
 
-/** The source that a descriptor names. An empty text counts as missing; header names treat `-` and `_` as the same character. */
+/**
+ * The source that a descriptor names. A source with an empty text counts as missing. In header names `-` and `_` are the same character.
+ */
 export function readDescriptor(value: Value): Source | undefined {
   const text = textOf(value.node) ?? ''
   const [, kind, name = ''] = NAMED.exec(text) ?? []
-  if (kind === 'header')
-    return filled(repeatable(`header:${canonicalHeader(name)}`, (request) => headerValues(canonicalHeader(name), request)))
+  if (kind === 'header') {
+    const canonical = canonicalHeader(name)
+    return filled(repeatable(`header:${canonical}`, (request) => headerValues(canonical, request)))
+  }
   if (kind === 'query') warnOfQuery(value, text)
   if (text === 'ua:bot') value.warn(": ua:bot knows other programs by name than Fairvisor's list does")
   if (kind === 'query') return filled(repeatable(text, (request) => valuesOf('query', name, request)))
@@ -25,7 +29,7 @@ export function readDescriptor(value: Value): Source | undefined {
   return value.refuse(` ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, { value: text, allowed: DESCRIPTOR_FORM })
 }
 
-/** Warns that the query is that of X-Original-URI, if present, and not of the call itself. */
+/** Warns that the query comes from X-Original-URI, if the call has that header, and not from the call itself. */
 export function warnOfQuery(value: Value, text: string): void {
   value.warn(`: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`)
 }
@@ -34,7 +38,7 @@ export function canonicalHeader(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
-/** All values of a header, in any of its spellings. */
+/** All values of a header, in any spelling of its name. */
 export function headerValues(canonical: string, request: Request): readonly string[] {
   const values = valuesOf('header', canonical, request)
   if (!canonical.includes('-')) return values

@@ -9,7 +9,7 @@ import { clientCost, fixedCost, MAX_COST, readCost } from '../model/cost.ts'
 import type { Cost } from '../model/rule.ts'
 import { canonicalHeader, headerValues, warnOfQuery } from './descriptor.ts'
 import { type PerSecond, readPerSecond, readPositive } from './number.ts'
-import { readBucket } from '../document/bucket.ts'
+import { readBucket } from '../native/limit-form.ts'
 
 const COST_NAMES = ['cost_source', 'fixed_cost', 'default_cost', 'min_cost', 'max_cost']
 const NAMES = ['tokens_per_second', 'rps', 'burst', ...COST_NAMES, 'algorithm']
@@ -45,10 +45,10 @@ function readLimit(config: Value): AnyLimit | undefined {
   if (rate === undefined || burst === undefined || rateValue === undefined || burstValue === undefined) return undefined
   const isBelowRate = (toMicroTokens(burst) as number) / 1_000_000 < rate.value
   if (isBelowRate) return burstValue.wrong(`at least ${name}, which is ${rate.value}`)
-  return readBucket(chosenRate(rate, burst, rateValue), burst, { rate: rateValue, burst: burstValue })
+  return readBucket(chosenRate(rate, burst, rateValue), burst, rateValue, burstValue)
 }
 
-/** The most exact form of a rate that a bucket of this burst can hold; warns if it is rounded. */
+/** The most exact form of a rate that a bucket of this burst can hold. Warns if that form is rounded. */
 function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
   const found = forms.findIndex(({ rate }) => !(attempt(() => tokenBucket({ rate, burst })) instanceof LimiterError))
   // If no form fits, the last and simplest one gives the clearest error.
@@ -60,7 +60,9 @@ function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
 
 const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
 
-/** `default_cost` applies if there is no value, or one that is not a plain decimal above 0. Of several values the highest counts. */
+/**
+ * `default_cost` applies if the request has no value, or a value that is not a plain decimal above 0. Of several values the highest counts.
+ */
 function readBundleCost(config: Value): Cost | undefined {
   const from = config.get('cost_source')?.text(SOURCE_FORM, (text) => /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text))
   const source = config.get('cost_source')
@@ -68,7 +70,7 @@ function readBundleCost(config: Value): Cost | undefined {
   const positive = (name: string, otherwise: number): number => Number(readPositive(config.get(name)) ?? otherwise)
   const [fixed, fallback] = [positive('fixed_cost', 1), positive('default_cost', 1)]
   const max = positive('max_cost', MAX_COST)
-  // A client that may send 0.0001 would pay nothing, so the minimum is below 1 only if the author set a smaller number.
+  // A client that may send 0.0001 would pay almost nothing. So the minimum is below 1 only if the author wrote a number below 1.
   const min = positive('min_cost', Math.min(1, fallback, max))
   if (source !== undefined && from === undefined) return undefined
   if (from === undefined || from === 'fixed') return fixedCost(fixed)

@@ -9,7 +9,10 @@ interface Placed {
 
 type Find = (kind: string, value: Value, what: string) => void
 
-/** Warns of parts of a bundle that have another meaning in Fairvisor's Token Bucket, once for each kind. Errors are reported elsewhere. */
+/**
+ * Warns of parts of a bundle that have another meaning in Fairvisor's Token Bucket, once for each kind. Mistakes in the bundle are reported
+ * elsewhere.
+ */
 export function* warnOfMoves(root: Value): Sliced<void> {
   const found = new Map<string, { readonly value: Value; readonly what: string; more: number }>()
   const find: Find = (kind, value, what) => {
@@ -19,7 +22,7 @@ export function* warnOfMoves(root: Value): Sliced<void> {
   }
   const specs = specsOf(root)
   const placed: Placed[] = []
-  // Policies apply in the order of their ids.
+  // Policies apply in the order of their ids, so nothing follows the last one.
   const last = specs.reduce((latest, { id = '' }) => (id > latest ? id : latest), '')
   for (const [policy, { spec, id }] of specs.entries()) {
     yield
@@ -49,9 +52,10 @@ function specsOf(root: Value): { readonly spec: Value; readonly id: string | und
 }
 
 function rulesOf(spec: Value): Value[] {
-  const fallback = spec.get('fallback_limit')
   if (spec.get('rules') === undefined) return [spec]
-  return [...itemsIn(spec, 'rules'), ...(fallback === undefined ? [] : [fallback])].filter(({ node }) => node.kind === 'map')
+  const [rules, fallback] = [itemsIn(spec, 'rules'), spec.get('fallback_limit')]
+  if (fallback !== undefined) rules.push(fallback)
+  return rules.filter(({ node }) => node.kind === 'map')
 }
 
 function findShadow(mode: Value | undefined, find: Find): void {
@@ -102,7 +106,7 @@ function findSharedName(placed: Placed, names: Map<string, Placed>, find: Find):
     find('name', name, ` is that of ${first.rule.path}, and they count apart: in Fairvisor they share counters`)
 }
 
-/** Header names ignore case and do not distinguish `-` and `_`. */
+/** The canonical form of a descriptor: header names ignore case and do not distinguish `-` and `_`. */
 function canonical(descriptor: string): string {
   return descriptor.startsWith('header:') ? canonicalHeader(descriptor) : descriptor
 }

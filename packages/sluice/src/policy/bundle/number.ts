@@ -2,7 +2,7 @@ import { toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Rate } from '../../algorithms/rate.ts'
 import { DECIMAL_FORM, type PolicyNode, type Value } from '../document/value.ts'
 
-/** The exact decimal above 0 of a field, as its text. Undefined if it is missing; a wrong one is also reported. */
+/** The exact decimal above 0 of a field, as its text. Undefined for a missing or a wrong one; a wrong one is reported. */
 export function readPositive(value: Value | undefined): string | undefined {
   return value?.as(DECIMAL_FORM, decimalOf)
 }
@@ -10,15 +10,16 @@ export function readPositive(value: Value | undefined): string | undefined {
 const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
 
 export interface PerSecond {
-  /** The most exact first, each with its tokens per second as text. */
+  /** The most exact form first. `text` is the number of tokens per second. */
   readonly forms: readonly { readonly rate: Rate; readonly text: string }[]
   /** The rate rounded to a number, for comparisons. */
   readonly value: number
 }
 
 /**
- * Reads a rate in tokens per second. For a quotient that a program computed, such as 0.3333333333333333 or 0.016666666666666666, it finds
- * the exact fraction again: 1 in 3 s, 1 in 60 s. Other decimals are exact over a longer period: 0.0166667 is 0.166667 in 10 s.
+ * Reads a rate in tokens per second. A program may have computed the rate as a quotient. Then the exact fraction is found:
+ * 0.3333333333333333 is 1 in 3 s, and 0.016666666666666666 is 1 in 60 s. Other decimals become exact over a longer period: 0.0166667 is
+ * 0.166667 in 10 s.
  */
 export function readPerSecond(field: Value | undefined): PerSecond | undefined {
   return field?.as(RATE_FORM, (node) => {
@@ -36,7 +37,10 @@ function formsOf(value: number): PerSecond['forms'] {
   return [{ rate: { tokens: Math.round(value * seconds), per: `${seconds}s` }, text: String(value) }]
 }
 
-/** Forms of a decimal with more than six places: six-decimal tokens in 10 s, 100 s and so on, then with fewer and fewer of its places. */
+/**
+ * Forms of a decimal with more than six places. The first has all its places, with tokens per 10 s, 100 s or longer; each next form has one
+ * place less.
+ */
 function longerPeriods(value: number): PerSecond['forms'] {
   const [whole = '', decimals = ''] = decimalText(value).split('.')
   const forms: PerSecond['forms'][number][] = []
@@ -56,7 +60,10 @@ function decimalText(value: number): string {
 
 const MAX_PERIOD = 86_400
 
-/** Finds the divisor of a quotient among the denominators of its continued fraction. */
+/**
+ * The divisor of a quotient, found among the denominators of its continued fraction. Undefined if none up to `MAX_PERIOD` gives the
+ * quotient.
+ */
 function divisorOf(value: number): number | undefined {
   let [before, seconds, rest] = [0, 1, value]
   while (seconds <= MAX_PERIOD) {

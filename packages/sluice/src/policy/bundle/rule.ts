@@ -7,12 +7,12 @@ import { DESCRIPTOR_FORM, readDescriptor } from './descriptor.ts'
 import { type BundleLimit, readTokenBucket } from './limit.ts'
 import { readList } from './tolerated.ts'
 
-/** A rule as written; which requests it applies to depends on its siblings. */
+/** A rule as written. Which requests it applies to also depends on the other rules of its policy. */
 export interface BundleRule extends BundleLimit {
   readonly at: Value
   readonly name: string
   readonly keys: readonly Source[]
-  /** The same text for rules that have the same keys and the same algorithm. */
+  /** A text that is equal for rules with the same keys and the same algorithm. */
   readonly counting: string
   /** Undefined if the rule has no `match`. */
   readonly match: readonly Condition[] | undefined
@@ -21,7 +21,7 @@ export interface BundleRule extends BundleLimit {
 export interface RuleOptions {
   /** Replaces a missing name. */
   readonly name?: string
-  /** A rule without a bundle may omit its `limit_keys`. */
+  /** Whether the rule stands without a bundle: it may then omit its `limit_keys`. */
   readonly alone?: boolean
 }
 

@@ -11,25 +11,26 @@ import { readList } from './tolerated.ts'
 const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
 
 /**
- * Reads the `selector` of a policy. It compares paths by segments, with their case. `/v1` as a prefix matches paths below it but not
- * itself; `/v1` as an exact path does not match `/v1/`. Queries, empty and dot segments and needless encoding have no effect.
+ * Reads the `selector` of a policy. Paths are compared by segments, and case matters. The prefix `/v1` matches paths below `/v1` but not
+ * `/v1`. The exact path `/v1` does not match `/v1/`. Queries, empty and dot segments and needless encoding have no effect.
  */
 export function* readSelector(value: Value): Sliced<Match> {
   const fields = value.open({ names: NAMES, lenient: true })
   if (fields === undefined) return { when: [] }
   const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name) ?? [])
   if (anchors.length === 0) fields.warn(' has no path: its rules never match; a pathPrefix of / matches every path')
-  // A path index takes one pattern for each rule, so two anchors are tested at every request.
+  // A path index takes one pattern for each rule. So two anchors are not indexed, but tested at every request.
   const path = anchors.length === 1 ? anchors[0]?.glob : undefined
   const methods = yield* readMethods(fields.get('methods'))
   const hosts = yield* readHosts(fields.get('hosts'))
-  return { ...defined({ path, methods, hosts }), when: anchors.some(({ everything }) => everything) ? [] : [pathIs(anchors)] }
+  const when = anchors.some(({ everything }) => everything) ? [] : [pathIs(anchors)]
+  return { ...defined({ path, methods, hosts }), when }
 }
 
 interface Anchor {
   readonly text: string
   readonly everything: boolean
-  /** A pattern for an index; it may match more paths. */
+  /** A pattern for the path index. It may match more paths than the anchor. */
   readonly glob: Glob | undefined
   matches(path: string): boolean
 }
@@ -43,7 +44,8 @@ function readAnchor(fields: Value, name: string): Anchor | undefined {
   const segments = pathSegments(normalizePath(text).toLowerCase())
   if (name === 'pathExact') {
     const exact = normalizePathExactly(text)
-    return { text: `exactly ${exact}`, everything: false, glob: compileGlob(exact, segments), matches: (path) => path === exact }
+    const glob = compileGlob(exact, segments)
+    return { text: `exactly ${exact}`, everything: false, glob, matches: (path) => path === exact }
   }
   const plain = normalizePath(text)
   const prefix = plain === '/' ? '/' : `${plain}/`

@@ -11,6 +11,8 @@ export const SPEC: Known = {
   lenient: true,
 }
 
+const RULES_FORM = 'a list of rules'
+
 /** The rules of one policy in order, and last its `fallback_limit`. @param id undefined for rules without a bundle */
 export function* readSpec(fields: Value, id: string | undefined): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', 'block')
@@ -18,7 +20,7 @@ export function* readSpec(fields: Value, id: string | undefined): Sliced<Rule[]>
   const mode = fields.get('mode')?.choice(['enforce', 'shadow']) ?? 'enforce'
   const selector = id === undefined ? fields.get('selector') : fields.require('selector', 'a map with pathExact or pathPrefix')
   const match = selector === undefined ? { when: [] } : yield* readSelector(selector)
-  const rules = yield* readRules(fields.require('rules', 'a list of rules'))
+  const rules = yield* eachSliced(fields.require('rules', RULES_FORM)?.items(RULES_FORM), readBundleRule)
   const fallback = yield* readFallback(fields.get('fallback_limit'), rules)
   const unique = uniqueNames()
   for (const { at, name } of fallback === undefined ? rules : [...rules, fallback]) unique(at, name)
@@ -28,7 +30,7 @@ export function* readSpec(fields: Value, id: string | undefined): Sliced<Rule[]>
     const otherwise = elses.get(rule)
     return compile(rule, [...(rule.match ?? []), ...(otherwise === undefined ? [] : [otherwise])], scope)
   })
-  const none = fallback === undefined || rules.length === 0 ? [] : [yield* noneOf(rules)]
+  const none = fallback === undefined || rules.length === 0 ? [] : [conditionOf(rules, rules.length, yield* indexRules(rules))]
   if (fallback !== undefined) compiled.push(compile(fallback, none, scope))
   return compiled
 }
@@ -56,11 +58,6 @@ function compile(rule: BundleRule, when: readonly Condition[], { id, mode, match
   }
 }
 
-function* readRules(list: Value | undefined): Sliced<BundleRule[]> {
-  if (list !== undefined && list.node.kind !== 'list') list.wrong('a list of rules')
-  return yield* eachSliced(list?.items(), readBundleRule)
-}
-
 function* readFallback(value: Value | undefined, rules: readonly BundleRule[]): Sliced<BundleRule | undefined> {
   if (value === undefined) return undefined
   const fallback = yield* readBundleRule(value, { name: 'fallback_limit' })
@@ -71,9 +68,9 @@ function* readFallback(value: Value | undefined, rules: readonly BundleRule[]): 
 }
 
 /**
- * The conditions of the rules that act as the else of others. A rule without `match` is the else of the earlier rules that have
- * conditions, the same keys and the same algorithm. A rule with an empty `match` applies to every request instead. All elses share one
- * index of the earlier rules, so a request is compared with these once and not once for each else.
+ * The conditions of rules without `match`. Such a rule is an else: it applies if none of its siblings before it does. Its siblings are the
+ * rules with conditions, the same keys and the same algorithm. A rule with an empty `match` is not an else; it applies to every request.
+ * The elses of the same siblings share one index, so a request is compared with the siblings only once.
  */
 function* elsesOf(rules: readonly BundleRule[]): Sliced<ReadonlyMap<BundleRule, Condition>> {
   const alike = new Map<string, BundleRule[]>()
@@ -98,15 +95,11 @@ function* elsesOf(rules: readonly BundleRule[]): Sliced<ReadonlyMap<BundleRule, 
   return elses
 }
 
-function* noneOf(rules: readonly BundleRule[]): Sliced<Condition> {
-  return conditionOf(rules, rules.length, yield* indexRules(rules))
-}
-
 function indexRules(rules: readonly BundleRule[]): Sliced<FirstHolding> {
   return indexFirst(rules.map(({ match = [] }) => match))
 }
 
-/** Holds if the conditions of none of the first `count` rules hold. */
+/** A condition that holds if none of the first `count` rules has conditions that hold. */
 function conditionOf(rules: readonly BundleRule[], count: number, index: FirstHolding): Condition {
   const test: Condition['test'] = (request) => {
     const truth = index(request, count)

@@ -1,6 +1,9 @@
 import { isEmptyMap, type PolicyNode, quoted, type Value } from '../document/value.ts'
 
-/** Reads a list. Where it is not strict, it accepts `{}` with a warning, as Fairvisor does: Lua programs write an empty list so. */
+/**
+ * Reads a list. If parsing is not strict, `{}` is accepted with a warning, as in Fairvisor, because Lua programs write an empty list as
+ * `{}`.
+ */
 export function readList(value: Value, form: string): Value | undefined {
   if (value.node.kind === 'list') return value
   if (value.issues.strict || !isEmptyMap(value.node)) return value.wrong(form)

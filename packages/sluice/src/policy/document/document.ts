@@ -1,16 +1,16 @@
 import * as yaml from 'yaml'
 import type { Issues, Position } from './issues.ts'
-import type { Field, PolicyNode, ScalarNode } from './value.ts'
+import { type Field, type PolicyNode, quoted, type ScalarNode } from './value.ts'
 
 const MAX_DEPTH = 32
-/** The parser's stack also holds the document and the innermost scalar. */
+/** The parser's stack has two entries more than the depth: the document and the innermost scalar. */
 const MAX_STACK = MAX_DEPTH + 2
 const MAX_MISTAKES = 200
 const MAX_LEXEMES = 150_000
 
 /**
- * Parses a YAML or JSON text to a tree, without the dangerous or surprising parts of YAML. It refuses a second document, directives,
- * tags, anchors, aliases, merge keys, `__proto__`, duplicate keys and unbounded nesting, and adds each to `issues`.
+ * Parses a YAML or JSON text to a tree, without the dangerous or surprising parts of YAML. Refused are a second document, directives, tags,
+ * anchors, aliases, merge keys, `__proto__`, duplicate keys and deep nesting. Each is added to `issues`.
  */
 export function readDocument(text: string, lines: yaml.LineCounter, issues: Issues): PolicyNode | undefined {
   const document = compose(text, lines, issues)
@@ -33,9 +33,7 @@ function compose(text: string, lines: yaml.LineCounter, issues: Issues): yaml.Do
   const parser = new yaml.Parser(lines.addNewLine)
   const tokens = []
   const isMistake = mistakeFinder()
-  const refused = (why: string): undefined => {
-    issues.add(parser.offset, '', why)
-  }
+  const refused = (why: string): undefined => issues.add(parser.offset, '', why)
   let [lexemes, mistakes] = [0, 0]
   for (const lexeme of new yaml.Lexer().lex(text)) {
     lexemes += 1
@@ -44,14 +42,14 @@ function compose(text: string, lines: yaml.LineCounter, issues: Issues): yaml.Do
       tokens.push(token)
       if (token.type === 'error') mistakes += 1
     }
-    // Reporting a mistake costs more than reading it, so parsing stops after this many.
+    // Reporting a mistake costs more than reading it, so parsing stops after `MAX_MISTAKES`.
     if (mistakes > MAX_MISTAKES) break
     if (parser.stack.length > MAX_STACK) return refused(`nested deeper than ${MAX_DEPTH} levels`)
     if (lexemes > MAX_LEXEMES) return refused(`more than ${MAX_LEXEMES} words and signs`)
   }
   tokens.push(...parser.end())
   for (const token of tokens) if (token.type === 'directive') issues.add(token.offset, '', 'a directive is refused')
-  // Duplicates are found while the tree is built: the composer would compare each key with all before it.
+  // Duplicate keys are found by `converter` below, because the composer would compare each key with all keys before it.
   const composer = new yaml.Composer({
     prettyErrors: false,
     uniqueKeys: false,
@@ -80,12 +78,12 @@ function converter(issues: Issues, duplicates: Duplicate[]): (node: yaml.ParsedN
     const at = node?.range[0] ?? keyAt
     if (node !== null) refuseMarks(node, at, issues)
     if (yaml.isSeq(node)) return { kind: 'list', at, items: node.items.map((item) => convert(item, at)) }
-    if (yaml.isMap(node)) return { kind: 'map', at, fields: fieldsOf(node, node.items) }
+    if (yaml.isMap(node)) return { kind: 'map', at, fields: fieldsOf(node) }
     return scalar(node, at)
   }
-  const fieldsOf = (map: yaml.ParsedNode, pairs: readonly yaml.Pair<yaml.ParsedNode, yaml.ParsedNode | null>[]): Map<string, Field> => {
+  const fieldsOf = (map: yaml.YAMLMap.Parsed): Map<string, Field> => {
     const fields = new Map<string, Field>()
-    for (const { key, value } of pairs) {
+    for (const { key, value } of map.items) {
       const at = key.range[0]
       refuseMarks(key, at, issues)
       const name = yaml.isScalar(key) ? (key.source ?? '') : undefined
@@ -115,29 +113,36 @@ function scalar(node: yaml.ParsedNode | null, at: number): ScalarNode {
   return { kind: 'scalar', at, text, type: type === 'number' || type === 'boolean' ? type : 'text' }
 }
 
-/** A template that lost its indentation is one flat map with many duplicates of the same cause, so only one is reported. */
-function refuseDuplicates(root: PolicyNode, duplicates: readonly Duplicate[], issues: Issues, position: Position): void {
+/**
+ * Reports duplicate keys. A template that lost its indentation is one flat map with many duplicates of one cause, so only one is reported.
+ */
+function refuseDuplicates(root: PolicyNode, found: readonly Duplicate[], issues: Issues, position: Position): void {
   const outline = root.kind === 'map' ? root.fields.get('rate_limits')?.value : undefined
-  const flat = outline?.kind === 'scalar' && outline.type === 'null' ? duplicates.find(({ map }) => map.range[0] === root.at) : undefined
+  const isFlat = outline?.kind === 'scalar' && outline.type === 'null'
+  const flat = isFlat ? found.find(({ map }) => map.range[0] === root.at) : undefined
   if (flat !== undefined) {
-    issues.add(flat.at, flat.name, `duplicate key ${flat.name} at line ${position(flat.at).line}: is the indentation lost?`)
+    const { line } = position(flat.at)
+    issues.add(flat.at, flat.name, `duplicate key ${flat.name} at line ${line}: is the indentation lost?`)
     return
   }
-  for (const { name, at, first } of duplicates) {
-    issues.add(at, name, `duplicate key ${JSON.stringify(name.slice(0, 60))}: it is at line ${position(first).line} already`)
+  for (const { name, at, first } of found) {
+    const { line } = position(first)
+    issues.add(at, name, `duplicate key ${quoted(name)}: it is at line ${line} already`)
   }
 }
 
-/** The lexer's marker before the text of a plain or block scalar, which may contain anything. */
+/** The lexer emits this marker before the text of a plain or block scalar. That text may contain anything. */
 const SCALAR_FOLLOWS = '\u001f'
-/** Anchors, aliases, tags and directives are refused anywhere. */
+/** The first characters of anchors, aliases, tags and directives, which are refused anywhere. */
 const REFUSED = /^[&*!%]/
 
-/** Whether the text is certain to be refused for this lexeme: building its node would cost more than reading it. */
+/**
+ * Finds lexemes for which the text is certain to be refused. Counting them early saves building the nodes, which costs more than reading.
+ */
 function mistakeFinder(): (lexeme: string) => boolean {
   let before = ''
   return (lexeme) => {
-    // Blanks, line ends and comments do not change which lexeme precedes another.
+    // Blanks, line ends and comments are skipped: they do not change which lexeme comes before another.
     if (/^(?:[ \t\r\n]|#)/.test(lexeme) && before !== SCALAR_FOLLOWS) return false
     const previous = before
     before = lexeme

@@ -2,18 +2,18 @@ import { PolicyError, type PolicyIssue } from './policy-error.ts'
 
 /** The issues of one policy, collected so that one parse reports all of them. */
 export interface Issues {
-  /** Whether what a dialect ignores is refused. */
+  /** Whether a dialect refuses the parts that it otherwise ignores. */
   readonly strict: boolean
   readonly failed: boolean
   /** @param at offset in the text */
-  add(at: number, path: string, message: string, more?: Shown): void
+  add(at: number, path: string, message: string, more?: Shown): undefined
   warn(at: number, message: string): void
   readonly warnings: readonly string[]
   /** @throws PolicyError if an issue was added */
   settle(): void
 }
 
-/** What an issue shows apart from its message. */
+/** The fields of an issue except its message. */
 export type Shown = Pick<PolicyIssue, 'value' | 'allowed'>
 
 export type Position = (at: number) => { readonly line: number; readonly column: number }
@@ -21,7 +21,7 @@ export type Position = (at: number) => { readonly line: number; readonly column:
 const MAX_ISSUES = 100
 const MAX_MESSAGE_LENGTH = 500
 
-/** Shortens a message, because a parser quotes the text that it could not read, however long it is. */
+/** Shortens a message, because a parser quotes the whole text that it could not read. */
 function cut(message: string): string {
   return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH)}...`
 }

@@ -1,6 +1,9 @@
 import { requireForm, TEXT, TEXTS } from '../../errors/options.ts'
 
-/** The most likely candidate: at most two edits away, and at most half of its length. @throws LimiterError INVALID_OPTIONS */
+/**
+ * The candidate that `name` most likely means: the one with the fewest edits, at most two, and at most one for two characters.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   requireForm('nearest', 'name', name, TEXT)
   requireForm('nearest', 'candidates', candidates, TEXTS)

@@ -4,13 +4,16 @@ import type { Sliced } from '../model/sliced.ts'
 /** A part of a node tree as a flat list of plain values. It is small, so that receiving it from another thread takes little time. */
 export type NodePiece = readonly (string | number)[]
 
-/** Values in a piece: those of some 256 nodes. */
+/** The number of values in a piece, which is enough for some 256 nodes. */
 const SIZE = 1_024
 const TYPES = ['text', 'number', 'boolean', 'null'] as const
-/** Codes in place of a scalar's type. */
+/** The codes of a list and a map. A scalar has the index of its type in `TYPES` instead. */
 const [LIST, MAP] = [TYPES.length, TYPES.length + 1]
 
-/** A scalar is its type, offset and text; a list or map its kind, offset, size and items; an item of a map begins with name and offset. */
+/**
+ * Writes a tree as pieces. A scalar is written as type, offset and text; a list or map as code, offset, size and items. Before an item of a
+ * map come its name and offset.
+ */
 export function piecesOf(root: PolicyNode): NodePiece[] {
   const values: (string | number)[] = []
   const write = (node: PolicyNode): void => {
@@ -30,7 +33,7 @@ export function piecesOf(root: PolicyNode): NodePiece[] {
   return Array.from({ length: Math.ceil(values.length / SIZE) }, (_, index) => values.slice(index * SIZE, (index + 1) * SIZE))
 }
 
-/** Rebuilds the tree; pauses within each piece and before it takes the next one. */
+/** Rebuilds the tree from its pieces. It may pause within each piece and before it takes the next one. */
 export function* treeOf(pieces: Iterable<NodePiece>): Sliced<PolicyNode> {
   const iterator = pieces[Symbol.iterator]()
   let [piece, offset, taken]: [NodePiece, number, number] = [[], 0, 0]

@@ -2,9 +2,11 @@ import { LimiterError } from '../../errors/limiter-error.ts'
 
 /** One mistake in a policy, with its position. */
 export interface PolicyIssue {
+  /** Name of the file, as passed in `filename`. */
   readonly file: string
   /** Counted from 1, as in editors. */
   readonly line: number
+  /** Counted from 1, in UTF-16 units. */
   readonly column: number
   /** Such as `rules[0].rate`; empty for the whole text. */
   readonly path: string
@@ -12,15 +14,18 @@ export interface PolicyIssue {
   readonly value?: string
   /** The allowed values. */
   readonly allowed?: string
+  /** The mistake in one line, without the position. */
   readonly message: string
 }
 
-/** A policy that cannot be loaded; code INVALID_POLICY. The message has one line for each issue. */
+/** A policy cannot be loaded; code INVALID_POLICY. The message has one line for each issue. */
 export class PolicyError extends LimiterError {
+  /** Every mistake, in the order of the text. */
   readonly issues: readonly PolicyIssue[]
 
   constructor(issues: readonly PolicyIssue[]) {
-    super('INVALID_POLICY', issues.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`).join('\n'))
+    const lines = issues.map(({ file, line, column, message }) => `${file}:${line}:${column}: ${message}`)
+    super('INVALID_POLICY', lines.join('\n'))
     this.issues = issues
   }
 }

@@ -1,7 +1,7 @@
 import { type Form, requireForm } from '../../errors/options.ts'
 import { PolicyError } from './policy-error.ts'
 
-/** Largest policy, in UTF-16 units. */
+/** The length of the longest policy, in UTF-16 units. */
 export const MAX_POLICY_LENGTH = 262_144
 
 const BYTES: Form = [(value) => value instanceof Uint8Array, 'a Uint8Array']
@@ -12,7 +12,7 @@ export function firstWrongByte(bytes: Uint8Array): number | undefined {
   const text = decode(bytes)
   const encoder = new TextEncoder()
   let [at, from] = [0, 0]
-  // What cannot be decoded becomes a replacement character, which may also have been written: then its bytes are there.
+  // Each byte sequence that cannot be decoded becomes U+FFFD. The text may also contain U+FFFD itself: then its three bytes are found here.
   for (let found = text.indexOf(REPLACED); found !== -1; found = text.indexOf(REPLACED, from)) {
     at += encoder.encode(text.slice(from, found)).length
     if (bytes[at] !== 0xef || bytes[at + 1] !== 0xbf || bytes[at + 2] !== 0xbd) return at
@@ -40,5 +40,6 @@ export function policyText(bytes: Uint8Array, filename: string): string {
   let line = 1
   for (let end = before.indexOf('\n'); end !== -1; end = before.indexOf('\n', end + 1)) line += 1
   const message = `byte 0x${(bytes[wrong] as number).toString(16)} is not UTF-8: expected a text in UTF-8`
-  throw new PolicyError([{ file: filename, line, column: before.length - before.lastIndexOf('\n'), path: '', allowed: 'UTF-8', message }])
+  const column = before.length - before.lastIndexOf('\n')
+  throw new PolicyError([{ file: filename, line, column, path: '', allowed: 'UTF-8', message }])
 }

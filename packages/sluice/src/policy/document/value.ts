@@ -33,12 +33,12 @@ export interface Field {
   readonly value: PolicyNode
 }
 
-/** The text of a text; undefined for any other node. */
+/** The text of a text node; undefined for any other node. */
 export function textOf(node: PolicyNode | undefined): string | undefined {
   return node?.kind === 'scalar' && node.type === 'text' ? node.text : undefined
 }
 
-/** The text of a text, a number or a truth value; undefined for any other node. */
+/** The text of a text, number or boolean node; undefined for any other node. */
 export function wordOf(node: PolicyNode): string | undefined {
   return node.kind === 'scalar' && node.type !== 'null' ? node.text : undefined
 }
@@ -47,7 +47,7 @@ export function isEmptyMap(node: PolicyNode): boolean {
   return node.kind === 'map' && node.fields.size === 0
 }
 
-/** A name that the author of a policy chose, and its value. `key` is the name as a text of its own. */
+/** A name that the author of a policy chose, and its value. `key` is the name as a `Value`, to report mistakes in it. */
 export interface Entry {
   readonly name: string
   readonly key: Value
@@ -56,16 +56,19 @@ export interface Entry {
 
 export interface Known {
   readonly names: readonly string[]
-  /** Part of the format, but refused in this version. */
+  /** Names that are part of the format, but that this version refuses. */
   readonly later?: readonly string[]
-  /** Other names are overlooked. */
+  /** Whether unknown names are only warned of, unless parsing is strict. */
   readonly lenient?: boolean
 }
 
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
 const MAX_TEXTS = 1_000
 
-/** A node of a policy being read, its path in messages, and its issues. Readers give undefined for a wrong value, which they report. */
+/**
+ * A node of a policy, with its path for messages and the list of issues. The methods that read a value report a wrong one and return
+ * undefined.
+ */
 export class Value {
   readonly node: PolicyNode
   readonly path: string
@@ -77,12 +80,12 @@ export class Value {
     this.issues = issues
   }
 
-  /** The same node by another path. */
+  /** This node under another path. */
   at(path: string): Value {
     return new Value(this.node, path, this.issues)
   }
 
-  /** The same path with another node. */
+  /** This path with another node. */
   with(node: PolicyNode): Value {
     return new Value(node, this.path, this.issues)
   }
@@ -104,12 +107,12 @@ export class Value {
     this.issues.warn(this.node.at, this.path + what)
   }
 
-  /** Reports what a dialect ignores: as a warning, or as an issue where that is strict. */
+  /** Reports a part that the dialect ignores: as a warning, or as an issue if parsing is strict. */
   overlook(what: string): undefined {
     return this.issues.strict ? this.refuse(what) : this.warn(what)
   }
 
-  /** A field of a map by a name of the format, which is a plain word; undefined if this is not a map or has no such field. */
+  /** The field of a map with this name of the format. Undefined if this is not a map or has no such field. */
   get(name: string): Value | undefined {
     const node = this.node.kind === 'map' ? this.node.fields.get(name)?.value : undefined
     return node === undefined ? undefined : new Value(node, below(this.path, name), this.issues)
@@ -120,13 +123,13 @@ export class Value {
     return this.get(name) ?? this.at(below(this.path, name)).refuse(` is missing: expected ${allowed}`, { allowed })
   }
 
-  /** The values of a list with their paths; none for another value. */
-  *items(): Generator<Value, void, undefined> {
-    if (this.node.kind !== 'list') return
+  /** The items of a list with their paths; none for another value or for more than `most` items. With `allowed`, these are reported. */
+  *items(allowed?: string, most: number = Infinity): Generator<Value, void, undefined> {
+    if (this.node.kind !== 'list' || this.node.items.length > most) return allowed === undefined ? undefined : this.wrong(allowed)
     for (const [index, item] of this.node.items.entries()) yield new Value(item, `${this.path}[${index}]`, this.issues)
   }
 
-  /** The entries of a map whose names the author chose; another value is reported and gives none. */
+  /** The entries of a map whose names the author chose. A value that is not a map is reported and has no entries. */
   *entries(): Generator<Entry, void, undefined> {
     const { node, issues } = this
     if (node.kind !== 'map') return this.wrong('a map')
@@ -163,7 +166,7 @@ export class Value {
   }
 
   choice<const T extends string>(options: readonly T[]): T | undefined {
-    // Some parsers read an unquoted off or on as a boolean; here a word is its text.
+    // Compares the text of any scalar, because some YAML parsers read an unquoted off or on as a boolean.
     const word = this.node.kind === 'scalar' ? this.node.text : undefined
     return options.find((option) => option === word) ?? this.wrong(options.join(', '))
   }
@@ -195,7 +198,7 @@ export class Value {
     })
   }
 
-  /** A text, or a list of at least one. Texts that are not accepted are reported and omitted. */
+  /** Reads a text, or a list of at least one text. Texts that are not accepted are reported and left out. */
   texts(allowed: string, accept: (text: string) => boolean): string[] {
     const items = this.node.kind === 'list' ? [...this.items()] : [this]
     if (items.length === 0) this.refuse(` is an empty list: expected ${allowed}`, { allowed })
@@ -207,7 +210,7 @@ export class Value {
   }
 }
 
-/** Refuses, of maps in their order, a name that an earlier one has. */
+/** Returns a function that is called for one map after another. It refuses a name that an earlier map has. */
 export function uniqueNames(): (at: Value, name: string) => void {
   const paths = new Map<string, string>()
   return (at, name) => {
@@ -235,7 +238,7 @@ export function join(path: string, name: string): string {
   return below(path, name)
 }
 
-/** As `join`, for a plain word. */
+/** As `join`, for a name that is a plain word. */
 export function below(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }

@@ -1,3 +1,4 @@
+import type { Envelope } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { FailureChoice, Rule } from './rule.ts'
 
@@ -8,24 +9,26 @@ export type StoreKind = 'process' | 'shared'
 export interface Bound {
   /** While the store decides. */
   readonly running: number
-  /** While the store cannot decide and the rule's `onStoreFailure` does. */
+  /** While the store cannot decide, and the rule's `onStoreFailure` decides instead. */
   readonly storeDown: number
-  /** The reason, in words. */
+  /** Both bounds in words. */
   readonly text: string
 }
 
 /**
- * Computes the bound of a rule. The store decides exactly, so the bound is 0 while it does. While it is unreachable, `deny` admits
- * nothing and `allow` everything. With `local` each of n processes grants the limit from a bucket that starts full, and the store's own
- * bucket keeps refilling. For an outage of T that is n (B + r T), less the tokens that the store's full bucket loses meanwhile, (r T -
- * B)+.
+ * Computes the bound of a rule. The store decides exactly, so the bound is 0 while it can be called. In an outage `deny` admits nothing,
+ * and `allow` everything. With `local` each of n processes grants from a full bucket of its own, with the limit's burst B and rate r. In an
+ * outage of length T they grant at most n (B + r T). The store's bucket refills meanwhile, but only up to B: it loses at least max(0, r T -
+ * B) tokens, which are subtracted.
  */
 export function boundOf({ processes, outageMs }: FailureChoice, rule: Rule, kind: StoreKind): Bound {
   if (rule.sample !== undefined) {
     const text = `one request in ${rule.sample} is counted: what the others take is a matter of chance`
     return { running: Infinity, storeDown: Infinity, text }
   }
-  const down = (storeDown: number, text: string): Bound => ({ running: 0, storeDown, text: `0 while the store decides, ${text}` })
+  const down = (storeDown: number, then: string): Bound => {
+    return { running: 0, storeDown, text: `0 while the store decides, ${then}` }
+  }
   if (rule.onStoreFailure === 'deny') return down(0, '0 while it does not')
   if (rule.onStoreFailure === 'allow') return down(Infinity, 'unbounded while it does not')
   if (kind === 'process') return down(0, '0 while it does not: a store in this process has no local fallback')
@@ -34,17 +37,18 @@ export function boundOf({ processes, outageMs }: FailureChoice, rule: Rule, kind
       Infinity,
       'n (B + r T) while it does not, for n processes and an outage of T: unbounded unless failure.processes and failure.outage say them',
     )
-  const worst = Math.max(0, ...rule.tiers.map((tier) => fallbackBound(tier.limit.algorithm.envelope(tier.limit.plan), processes, outageMs)))
+  const envelopes = rule.tiers.map(({ limit }) => limit.algorithm.envelope(limit.plan))
+  const worst = Math.max(0, ...envelopes.map((envelope) => fallbackBound(envelope, processes, outageMs)))
   return down(worst, `${worst} while it does not, for at most ${processes} processes and ${outageMs} ms`)
 }
 
 /** The bound of the local fallbacks of all processes together. */
-function fallbackBound({ n, m, burst }: { n: number; m: number; burst: number }, processes: number, outageMs: number): number {
+function fallbackBound({ n, m, burst }: Envelope, processes: number, outageMs: number): number {
   const flow = Math.ceil((n * outageMs * 1_000) / m)
   return Math.ceil((processes * (burst + flow) - Math.max(0, flow - burst)) / MICRO)
 }
 
-/** The problem of a rule whose bound on such a store is above its `maxOvergrant`; undefined if the bound is within it. */
+/** The message for a rule whose bound on a store of this kind is above its `maxOvergrant`; undefined otherwise. */
 export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind): string | undefined {
   if (rule.maxOvergrant === undefined || rule.mode === 'off') return undefined
   const { running, storeDown, text } = boundOf(failure, rule, kind)

@@ -3,7 +3,7 @@ import type { Source } from '../../identity/source.ts'
 import { watchUnread } from '../../identity/watch-unread.ts'
 import type { Sliced } from './sliced.ts'
 
-/** The fields of a condition that an index needs; without `accepts` and `test` the source must equal `value`. */
+/** The fields of a condition that an index needs. Without `accepts` and `test` the condition is that the source equals `value`. */
 interface Indexable {
   readonly source: Source
   readonly value: string
@@ -11,10 +11,13 @@ interface Indexable {
   readonly test?: unknown
 }
 
-/** Finds the things that may hold for a request, in their order; the others certainly do not hold. */
+/**
+ * Finds the things (rules or tiers) whose conditions may hold for a request, in order. The conditions of all other things certainly do not
+ * hold.
+ */
 export type FindByCondition<T> = (request: Request) => readonly T[]
 
-/** For fewer things than this a linear search costs no more. */
+/** With fewer things than this, a linear search is at least as fast. */
 const MIN_INDEXED = 8
 
 interface OfSource {
@@ -39,7 +42,7 @@ export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing:
     const readsUnread = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { source, byValue } of bySource.values()) {
       if (readsUnread?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
-        // An unreadable source may have any value.
+        // A source that reads an unreadable part of the request may have any value.
         for (const indexes of byValue.values()) found.push(...indexes)
         continue
       }
@@ -53,7 +56,7 @@ export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing:
 function add(bySource: Map<string, OfSource>, { source, value }: Indexable, index: number): void {
   const ofSource = bySource.get(source.text) ?? { source, byValue: new Map<string | undefined, number[]>() }
   bySource.set(source.text, ofSource)
-  const ofValue = ofSource.byValue.get(value)
-  if (ofValue === undefined) ofSource.byValue.set(value, [index])
-  else ofValue.push(index)
+  const ofValue = ofSource.byValue.get(value) ?? []
+  ofSource.byValue.set(value, ofValue)
+  ofValue.push(index)
 }

@@ -4,7 +4,10 @@ import { canonicalValue, type Source } from '../../identity/source.ts'
 import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
 import type { Condition } from './rule.ts'
 
-/** Addresses are compared as addresses in a network, in any spelling. Undefined for a value that the source can never have. */
+/**
+ * The condition that a source has one of these texts. For an address a text may be a network, in any spelling. Undefined for a text that
+ * the source can never have.
+ */
 export function conditionOf(source: Source, texts: readonly string[]): Condition | undefined {
   const value = texts.join(' or ')
   if (source.text.startsWith('ip:')) {

@@ -19,12 +19,12 @@ export interface ClientCost {
   readonly costOf?: (text: string) => number | undefined
 }
 
-/** More than any bucket can hold, and still exact. */
+/** The largest cost: more than any bucket can hold, but still exact in micro-tokens. */
 export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
 /**
- * A cost read from the request, clamped to [min, max]. Without one the fallback applies. Of several values (repeated or comma-separated)
- * the highest counts.
+ * A cost that is read from the request and clamped to [min, max]. If the request has no valid cost, `fallback` applies. Of several values
+ * (repeated or comma-separated) the highest counts.
  */
 export function clientCost({ text, values, fallback, min, max, costOf = readCost }: ClientCost): Cost {
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
@@ -40,7 +40,7 @@ export function clientCost({ text, values, fallback, min, max, costOf = readCost
         if (value.includes(',')) for (const part of value.split(',')) highest = Math.max(highest, one(part.trim()))
         else highest = Math.max(highest, one(value))
       }
-      // No cost is 0: min is above it.
+      // 0 means that no value was found, because `min` is above 0.
       return highest === 0 ? unknown : highest
     },
   }
@@ -62,7 +62,10 @@ interface PricedPath {
 
 /** A cost by path. Paths are added while a policy is read, and indexed before its first request. */
 export interface EndpointCosts {
-  /** For any request: the cost of its path, or the fallback. Of several paths, or readings of its path, the highest counts. */
+  /**
+   * The cost of a request's path, or the fallback if no pattern matches. If several patterns or readings of the path match, the highest
+   * cost counts.
+   */
   readonly cost: Cost
   add(price: PricedPath): void
   index(): Sliced<void>
@@ -91,7 +94,7 @@ export function endpointCosts(fallback: number = 1): EndpointCosts {
         return most
       },
       of(request) {
-        // Without prices the path is not read: reading it would refuse a request whose path is unreadable.
+        // Without prices the path is not read, because reading an unreadable path would refuse the request.
         if (prices.length === 0) return fallback
         const { path, readings } = request
         return readings === undefined ? costOf(path) : Math.max(...readings.map((reading) => costOf(reading.path)))

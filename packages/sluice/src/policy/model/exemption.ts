@@ -19,7 +19,7 @@ export interface HeaderText {
   readonly value: string
 }
 
-/** The first exemption that holds for a request, in every reading of its path. */
+/** The first exemption that holds for a request. An exempt path must match in every reading of the request's path. */
 export function exemptionOf(exemptions: readonly Exemption[] | undefined, request: Request): Exemption | undefined {
   if (exemptions === undefined || exemptions.length === 0) return undefined
   const address = request.address === undefined ? undefined : parseAddress(request.address)
@@ -29,7 +29,8 @@ export function exemptionOf(exemptions: readonly Exemption[] | undefined, reques
 function exempts({ paths, networks, headers }: Exemption, request: Request, address: Address | undefined): boolean {
   if (paths !== undefined && !everyReading(request, ({ path }) => matchesOne(paths, path))) return false
   if (networks !== undefined && (address === undefined || !networks.holds(address))) return false
-  return headers === undefined || (request.trustedPeer && headers.every(({ source, value }) => source.read(request) === value))
+  if (headers === undefined) return true
+  return request.trustedPeer && headers.every(({ source, value }) => source.read(request) === value)
 }
 
 function matchesOne(globs: readonly Glob[], path: string): boolean {

@@ -4,7 +4,7 @@ import { indexByCondition } from './condition-index.ts'
 import { allHold, type Condition, type Truth } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** Whether the conditions of one of the first `count` groups hold; undefined if none certainly holds and one is unknown. */
+/** Whether all conditions of one of the first `count` groups hold. Undefined if no group certainly holds, but one may hold. */
 export type FirstHolding = (request: Request, count: number) => Truth
 
 interface Group {
@@ -12,7 +12,10 @@ interface Group {
   readonly index: number
 }
 
-/** The result of comparing a request once, for all callers: indexes of the first group that holds, and of the first that may hold. */
+/**
+ * The result of comparing a request with the groups: the indexes of the first group that holds, and of the first that may hold. Infinity
+ * if no group does.
+ */
 interface Compared {
   readonly holds: number
   readonly mayHold: number
@@ -20,7 +23,7 @@ interface Compared {
   readonly unread: number
 }
 
-/** Compares a request with groups of conditions once, and derives the result for every `count` from that. */
+/** Compares a request with the groups only once, and derives the result for every `count` from that comparison. */
 export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<FirstHolding> {
   const things = groups.map((conditions, index) => ({ conditions, index }))
   const find = yield* indexByCondition(things, ({ conditions }) => conditions)
@@ -28,7 +31,7 @@ export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<F
   return (request, count) => {
     let compared = known.get(request)
     if (compared === undefined) {
-      // The index reads each source, which would count as a read of an unreadable part.
+      // An unreadable part is watched for reads. The index reads every source, so it is not used for such a request.
       compared = compare(request.unreadable === undefined ? find(request) : things, request)
       known.set(request, compared)
     }
@@ -51,7 +54,7 @@ function compare(groups: readonly Group[], request: Request): Compared {
   return { holds: Infinity, mayHold, unread }
 }
 
-/** Reads the unreadable parts again, because the request's observer must see every read, also if the result was cached. */
+/** Reads the unreadable parts again, because the watcher of the request must see a read even if the result was cached. */
 function readAgain(request: Request): void {
   const { unreadable } = request
   if (unreadable?.path === true) void request.path

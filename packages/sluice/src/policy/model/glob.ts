@@ -1,25 +1,27 @@
-/** A pattern of segments. Matching takes one step per segment of the value, for any pattern. */
+/** A pattern of segments. To match a value takes one step for each segment of the value, whatever the pattern. */
 export interface Glob {
   readonly text: string
   /** Literals, `*` and `**`; no two `**` in a row. */
   readonly segments: readonly string[]
   matches(segments: readonly string[]): boolean
+  /** Orders patterns that match the same value: the more literals the higher, and without `**` higher than with it. */
+  readonly rank: number
 }
 
-/** The positions of a pattern are bits of one integer. */
+/** The positions in a pattern are the bits of one 32-bit integer. */
 const MAX_SEGMENTS = 30
 
 export const GLOB_FORM: string = `a path of at most ${MAX_SEGMENTS} segments, each a literal, * (one segment) or ** (any number, also none), such as /api/*/items/**`
 
 /**
- * Compiles a pattern over segments: a literal, `*` for exactly one, `**` for any number. Undefined if it has too many segments, or a
- * segment mixes a star with text. Matching tracks all possible positions of the pattern as bits, so it never backtracks.
+ * Compiles a pattern of segments. A segment is a literal, `*` (exactly one segment) or `**` (any number). Undefined if there are too many
+ * segments, or if a segment mixes a star with text. Matching keeps all possible positions in the pattern as bits, so it never backtracks.
  */
 export function compileGlob(text: string, segments: readonly string[]): Glob | undefined {
   // Two ** in a row mean the same as one.
   const pattern = segments.filter((segment, index) => segment !== '**' || segments[index - 1] !== '**')
-  if (pattern.length > MAX_SEGMENTS || pattern.some((segment) => segment.includes('*') && segment !== '*' && segment !== '**'))
-    return undefined
+  const isMixed = (segment: string): boolean => segment.includes('*') && segment !== '*' && segment !== '**'
+  if (pattern.length > MAX_SEGMENTS || pattern.some(isMixed)) return undefined
   const literals = new Map<string, number>()
   let any = 0
   let stay = 0
@@ -31,9 +33,13 @@ export function compileGlob(text: string, segments: readonly string[]): Glob | u
   }
   const end = 1 << pattern.length
   const start = 1 | ((stay & 1) << 1)
+  const literal = pattern.filter((segment) => segment !== '*' && segment !== '**').length
+  const single = pattern.filter((segment) => segment === '*').length
   return {
     text,
     segments: pattern,
+    // Each step counts more than all smaller ones together, because there are at most 30 segments.
+    rank: 64 * literal + single - (stay === 0 ? 0 : 32),
     matches(values) {
       let at = start
       for (const value of values) {

@@ -28,7 +28,7 @@ export interface RefusalHeaders {
   readonly field: string
   /** Its value for each reason of a decision; a reason that is absent here gets no field. */
   readonly reasons: Readonly<Partial<Record<string, string>>>
-  /** The remaining tokens that limits which denied the request report, whatever they have left. */
+  /** The limits that denied the request report this number as remaining, whatever they have left. */
   readonly remaining: 0
 }
 
@@ -44,9 +44,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   refusal: OBJECT,
 }
 
-/** Fills in the defaults. @param where begins the message. @throws LimiterError INVALID_OPTIONS for an unknown name or value */
-export function headerChoice(options: HeaderOptions = {}, where: string = 'headers'): HeaderChoice {
-  checkOptions(where, options, FORMS)
+/** Fills in the defaults. @throws LimiterError INVALID_OPTIONS for an unknown name or value */
+export function headerChoice(options: HeaderOptions = {}): HeaderChoice {
+  checkOptions('headers', options, FORMS)
   const { dialect = 'draft-11', legacy = 'off' } = options
   const silent = dialect === 'off' && legacy === 'off'
   const { limit = !silent, remaining = !silent, retryAfter = true, refusal } = options

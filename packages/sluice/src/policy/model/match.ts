@@ -7,7 +7,10 @@ import { indexByPath } from './path-index.ts'
 import { type Match, type Rule, type Truth, truthOf } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** Finds the rules that match a request in some reading of it, or may match it if it cannot be read; in the order of the policy. */
+/**
+ * Finds the rules that match a request, in the order of the policy. A rule matches if it does so in one reading of the path. Rules that
+ * read an unreadable part of the request are also found.
+ */
 export type FindRules = (request: Request) => readonly Rule[]
 
 export function* indexRules(rules: readonly Rule[]): Sliced<FindRules> {
@@ -87,7 +90,7 @@ export function mismatch(match: Match, request: Request): string | undefined {
   return mismatchApartFromPath(match, request)
 }
 
-/** Whether a match reads an unreadable part of a request; undefined if its readable parts rule the match out. */
+/** Whether a match reads an unreadable part of a request. Undefined if the request's readable parts already exclude the match. */
 export function unreadMatch(match: Match, request: Request, readsUnread: Watch): boolean | undefined {
   let reads = match.path !== undefined && request.unreadable?.path === true
   const why = reads ? mismatchApartFromPath : mismatch

@@ -1,17 +1,17 @@
 import type { Glob } from './glob.ts'
 import type { Sliced } from './sliced.ts'
 
-/** A node in the tree of all patterns, reached by the segments before it. */
+/** A node in the tree of all patterns. The segments of a pattern up to here lead to the node. */
 interface PathNode<T> {
   readonly literals: Map<string, PathNode<T>>
-  /** After `*`. */
+  /** The next node for `*`. */
   any: PathNode<T> | undefined
-  /** After `**`, which also matches no segment. */
+  /** The next node for `**`. It is reached without a segment too, because `**` matches any number of segments. */
   deep: PathNode<T> | undefined
-  /** Whether this node is after `**`: every segment leads back to it. */
+  /** Whether this node follows `**`: then every segment leads back to it. */
   readonly stays: boolean
   readonly things: Entry<T>[]
-  /** The last step that reached it, so that several ways to it count once. */
+  /** The number of the last step that reached this node, so that a step that reaches it twice counts it once. */
   seen: number
 }
 
@@ -20,7 +20,10 @@ interface Entry<T> {
   readonly thing: T
 }
 
-/** Finds the things whose pattern matches a path, in order, and those without one. All patterns are one tree. */
+/**
+ * Makes a function that finds the things whose pattern matches a path, and the things without a pattern, in order. All patterns form one
+ * tree.
+ */
 export function* indexByPath<T>(
   things: readonly T[],
   pathOf: (thing: T) => Glob | undefined,
@@ -62,7 +65,10 @@ function childOf<T>(at: PathNode<T>, segment: string): PathNode<T> {
   return next
 }
 
-/** Advances all nodes by one segment. Steps are numbered, so that no set is built per step. */
+/**
+ * Makes a function that moves from a set of nodes to the next ones by one segment. It numbers its steps, so that a step needs no set of
+ * reached nodes.
+ */
 function stepper<T>(): (at: readonly PathNode<T>[], start: PathNode<T> | undefined, segment: string | undefined) => readonly PathNode<T>[] {
   let steps = 0
   return (at, start, segment) => {

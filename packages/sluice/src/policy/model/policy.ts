@@ -7,15 +7,13 @@ import type { StoreUrl } from './store-url.ts'
 
 /** A parsed, validated and compiled policy. It is frozen, and has the same form in every dialect. */
 export interface Policy {
-  /**
-   * `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`.
-   */
+  /** `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`. */
   readonly dialect: 'native' | 'rate-limits' | 'bundle'
   /** In the order of the file; names are unique. */
   readonly rules: readonly Rule[]
   /** Requests that no rule limits. */
   readonly exempt?: readonly Exemption[]
-  /** At most one for each key of a rule. */
+  /** At most one override for each key of a rule. */
   readonly overrides?: readonly Override[]
   /** Valid but doubtful parts, each with file, line and column. */
   readonly warnings: readonly string[]
@@ -23,12 +21,20 @@ export interface Policy {
   readonly store?: string
   /** The URL, parsed. */
   readonly storeUrl?: StoreUrl
+  /** What is done while the store fails. */
   readonly failure: FailureChoice
+  /** Which header fields answers have. */
   readonly headers: HeaderChoice
+  /** The proxies whose forwarding header is believed. Absent: none is, and nothing was said about them. */
   readonly trustedProxies?: TrustedProxies
   /** Whether keys contain identifiers as they are or as pseudonyms; absent: as they are. */
   readonly identifiers?: IdentifierChoice
-  /** How tokens are verified; absent: they are not, and claims count as absent. */
+  /** How the service signs the ids of reservations; absent: with a secret of its process. */
+  readonly reservations?: {
+    /** File with the secret, relative to the policy's folder. */
+    readonly secretFile: string
+  }
+  /** How tokens are verified. Absent: no token is verified, and every claim counts as absent. */
   readonly jwt?: JwtChoice
   /** A hash of the text that distinguishes policies: 16 hexadecimal digits. */
   readonly hash: string
@@ -37,22 +43,51 @@ export interface Policy {
 }
 
 /** `hmac`: the parts of keys that identify somebody are replaced by a hash with the secret in this file. */
-export type IdentifierChoice = { readonly mode: 'plain' } | { readonly mode: 'hmac'; readonly secretFile: string }
+export type IdentifierChoice =
+  | {
+      /** Keys contain the values as they are. */
+      readonly mode: 'plain'
+    }
+  | {
+      /** Keys contain a keyed hash of the values. */
+      readonly mode: 'hmac'
+      /** File with the secret of the hash, relative to the policy's folder. */
+      readonly secretFile: string
+    }
 
 /** The part of a policy that a dialect reads; the rest is the same for all dialects. */
 export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings' | 'boundOf'>
 
 /** How the tokens of requests are verified. File names are relative to the policy's folder. */
 export type JwtChoice =
-  | ({ readonly by: 'secret'; readonly file: string } & JwtChecks)
-  | ({ readonly by: 'jwks'; readonly file: string } & JwtChecks)
-  | ({ readonly by: 'url'; readonly url: string } & JwtChecks)
-  /** An upstream proxy has verified the tokens, so they are only decoded. */
-  | { readonly by: 'upstream' }
+  | ({
+      /** A secret that issuer and service share. */
+      readonly by: 'secret'
+      /** The file of the secret. */
+      readonly file: string
+    } & JwtChecks)
+  | ({
+      /** The public keys of an issuer, in a file. */
+      readonly by: 'jwks'
+      /** The file of the JSON Web Key Set. */
+      readonly file: string
+    } & JwtChecks)
+  | ({
+      /** The public keys of an issuer, fetched from it. */
+      readonly by: 'url'
+      /** Where the JSON Web Key Set is fetched. */
+      readonly url: string
+    } & JwtChecks)
+  | {
+      /** An upstream proxy has verified the tokens, so they are only decoded. */
+      readonly by: 'upstream'
+    }
 
+/** What a token must satisfy in addition to its signature. */
 export interface JwtChecks {
   /** Accepted signature algorithms; never `none`. */
   readonly algorithms: readonly string[]
+  /** The required `iss`; absent: any. */
   readonly issuer?: string
   /** The token's audience must include one of these. */
   readonly audience?: readonly string[]

@@ -16,18 +16,23 @@ export type Mode = 'enforce' | 'shadow' | 'off'
 
 /** One compiled rule: which requests it matches, their key, their limit and their cost. */
 export interface Rule {
+  /** Unique in the policy; in headers, metrics and state ids. */
   readonly name: string
+  /** Whether the rule denies (`enforce`), only reports (`shadow`), or does nothing (`off`). */
   readonly mode: Mode
+  /** The requests that the rule applies to. */
   readonly match: Match
   /** Requests that this rule does not limit. */
   readonly exempt?: readonly Exemption[]
-  /** Several parts make one key of several values; none means one bucket for all requests. */
+  /** Several parts make one key of several values. Without parts all requests share one bucket. */
   readonly key: readonly KeyPart[]
   /** The first tier whose conditions hold gives the limit; if none holds, the rule does not apply. */
   readonly tiers: readonly Tier[]
+  /** The tokens that a request takes. */
   readonly cost: Cost
-  /** Of this many requests, one is charged this many times its cost and the others nothing; absent: every request is charged. */
+  /** With `sample` n, one of n requests is charged n times its cost, and the others nothing. Absent: every request is charged. */
   readonly sample?: number
+  /** What happens to requests of this rule while the store fails. */
   readonly onStoreFailure: OnStoreFailure
   /** The most tokens that the rule may admit above its limit; Infinity: any number; absent: not checked. */
   readonly maxOvergrant?: number
@@ -41,32 +46,35 @@ export interface Match {
   readonly when: readonly Condition[]
 }
 
-/** A condition on a request for a rule or a tier. */
+/** A condition of a rule or a tier on a request: the source has `value`. */
 export interface Condition {
   readonly source: Source
-  /** For messages. */
+  /** The required value; with `accepts` or `test` it is only for messages. */
   readonly value: string
-  /** Replaces the comparison with `value`. */
+  /** Tests the value of the source. Replaces the comparison with `value`. */
   accepts?(value: string): boolean
-  /** Replaces reading the source. */
+  /** Tests the request. Replaces reading the source. */
   test?(request: Request): Truth
 }
 
-/** The truth of a condition; undefined if upstreams may differ about it. */
+/** Whether a condition holds; undefined if upstreams may read the request differently. */
 export type Truth = boolean | undefined
 
 /**
  * The sources of one part of a key; the first that has a value counts. Each source has its own position in the key, so a subject and an
- * address with the same text stay apart. All requests without any value share one bucket.
+ * address with the same text are different keys. Requests for which no source has a value share one bucket.
  */
 export type KeyPart = readonly Source[]
 
+/** One of the limits of a rule. */
 export interface Tier {
   /** Separates the states of a rule's tiers; empty for the tier without conditions. */
   readonly label: string
+  /** Conditions that must all hold; none: the tier is for every request. */
   readonly when: readonly Condition[]
+  /** The limit of the tier; its keys are apart from those of other tiers. */
   readonly limit: AnyLimit
-  /** The period that the policy states, if it replaces the time the bucket takes to fill. */
+  /** The period that the policy states. It is reported as the window instead of the time that the bucket takes to fill. */
   readonly windowMs?: number
 }
 
@@ -81,11 +89,13 @@ export interface Cost {
 
 /** Another limit for one key of one rule; it replaces the limit of every tier. */
 export interface Override {
+  /** Name of the rule. */
   readonly rule: string
   /** The values of the rule's key in their order; undefined for absent ones. */
   readonly values: readonly (string | undefined)[]
+  /** The limit of this key, in every tier. */
   readonly limit: AnyLimit
-  /** The first instant at which it is no longer in force; absent: no end. */
+  /** The first instant at which the override no longer applies; absent: it has no end. */
   readonly until?: Micros
 }
 
@@ -101,6 +111,7 @@ export interface FailureChoice {
   readonly policy: OnStoreFailure
   /** The most processes that share the store, and the longest outage in milliseconds; bounds are computed from them. */
   readonly processes?: number
+  /** The longest outage in milliseconds that the bounds of `local` are computed for. */
   readonly outageMs?: number
   /** Absent: the defaults of the breaker. */
   readonly breaker?: BreakerChoice
@@ -108,14 +119,20 @@ export interface FailureChoice {
 
 /** When to stop calling a store that fails, and when to probe it. An absent field is the breaker's default. */
 export interface BreakerChoice {
-  /** Failures within `windowMs` milliseconds that open it. */
+  /** The number of failures within `windowMs` milliseconds that opens the breaker. */
   readonly failures?: number
+  /** Milliseconds over which failures are counted. */
   readonly windowMs?: number
   /** Milliseconds between probes. */
   readonly probeMs?: number
 }
 
-/** The first tier whose conditions hold; if several may be the first, the strictest of them. */
+/** The values of a rule's key in their order; undefined for absent ones. */
+export type KeyValues = Override['values']
+
+/**
+ * The first tier whose conditions hold. If conditions are unknown, so that several tiers may be the first, the strictest of these tiers.
+ */
 export function tierOf(rule: Rule, request: Request): Tier | undefined {
   let possible: Tier | undefined
   for (const tier of (tierIndexes.get(rule.tiers) ?? finish(indexTiers(rule)))(request)) {
@@ -129,7 +146,7 @@ export function tierOf(rule: Rule, request: Request): Tier | undefined {
 
 const tierIndexes = new WeakMap<readonly Tier[], FindByCondition<Tier>>()
 
-/** Indexes the tiers of a rule for `tierOf`, which otherwise does it at the first request. */
+/** Indexes the tiers of a rule for `tierOf`. Without this call `tierOf` makes the index at the first request. */
 export function* indexTiers({ tiers }: Rule): Sliced<FindByCondition<Tier>> {
   const find = yield* indexByCondition(tiers, ({ when }) => when)
   tierIndexes.set(tiers, find)
@@ -148,7 +165,7 @@ function rateOf({ algorithm, plan }: AnyLimit): number {
   return n / m
 }
 
-/** The values of a rule's key; undefined for absent ones. Of several readings of the path only those that the rule matches count. */
+/** The values of a rule's key; undefined for absent ones. If the path has several readings, only those that the rule matches count. */
 export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   const { path } = rule.match
   const seen =
@@ -171,7 +188,7 @@ export function truthOf(condition: Condition, request: Request): Truth {
   const several = source.alternatives?.(request)
   if (several === undefined) return accepts(source.read(request))
   if (!several.some(accepts)) return false
-  // A value that appears twice is never certain, even if both are equal: the upstream may refuse it, or read neither.
+  // A header or parameter that appears twice is never certain, even with equal values: the upstream may refuse the request or ignore both.
   return accepts(source.read(request)) && several.every(accepts) ? true : undefined
 }
 
@@ -186,9 +203,11 @@ export function allHold(conditions: readonly Condition[], request: Request): Tru
   return all
 }
 
-/** Why a rule cannot be sampled this way; undefined if it can. The counted request pays for all that it represents. */
-export function sampleProblem(sample: number = 1, { most = Infinity }: Cost, tiers: readonly Tier[]): string | undefined {
+/** Why a rule cannot be sampled this way; undefined if it can. The counted request is charged for all requests that it stands for. */
+export function sampleProblem(sample = 1, { most = Infinity }: Cost, tiers: readonly Tier[]): string | undefined {
   const least = Math.min(...tiers.map(({ limit }) => limit.capacity))
+  if (sample !== 1 && tiers.some(({ limit }) => limit.algorithm.holding !== undefined))
+    return 'a concurrency limit counts every request, because each one gives back its own slot'
   if (sample === 1 || most * sample <= least) return undefined
   return `one request in ${sample} is charged ${sample} times up to ${most}, above the capacity ${least} of this rule: it could never pass`
 }

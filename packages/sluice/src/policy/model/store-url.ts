@@ -1,4 +1,5 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
+import { decodeEscapes } from '../../identity/path.ts'
 import { defined } from './defined.ts'
 
 /** The parsed URL of a store. A program may support only some of the schemes. */
@@ -9,7 +10,9 @@ export interface StoreUrl {
   readonly url: string
   /** Servers in their order; none for a store in this process. */
   readonly hosts: readonly StoreHost[]
+  /** Decoded; absent if the URL has none. */
   readonly username?: string
+  /** Decoded; never print it. */
   readonly password?: string
   /** Name or number of the database; for `pglite` the folder. */
   readonly database?: string
@@ -19,16 +22,18 @@ export interface StoreUrl {
   readonly parameters: ReadonlyMap<string, string>
 }
 
+/** A server of a store. */
 export interface StoreHost {
   /** Without the brackets of IPv6. */
   readonly host: string
+  /** The port, or the scheme's default. */
   readonly port: number
 }
 
 type Parameters = ReadonlyMap<string, readonly string[] | undefined>
 
 interface Scheme {
-  /** If it differs from that of the URL. */
+  /** The scheme's name, if it differs from that in the URL. */
   readonly name?: string
   readonly port: number
   readonly parameters: Parameters
@@ -52,11 +57,12 @@ const DATABASES: Parameters = new Map([
   ['ssl', ['true', '1', '0']],
   ['sslnegotiation', ['postgres', 'direct']],
   ['uselibpqcompat', ['true', 'false']],
+  ['concurrency', ['lock', 'compare-and-swap']],
   ...anyText(...SETTINGS.trim().split(/\s+/)),
 ])
 
 const POSTGRES: Scheme = { name: 'postgres', port: 5432, local: true, parameters: DATABASES }
-/** By what a URL begins with. */
+/** The schemes, by the beginning of a URL. */
 const SCHEMES: ReadonlyMap<string, Scheme> = new Map([
   ['redis:', { port: 6379, numbered: true, parameters: SERVERS }],
   ['rediss:', { port: 6379, numbered: true, parameters: SERVERS }],
@@ -73,7 +79,7 @@ const MAX_LENGTH = 2_048
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/i
 
 /**
- * Parses a store's URL; undefined if it is not one. Never show any part of an invalid one: it may contain a password.
+ * Parses a store's URL; undefined for an invalid one. Never show any part of an invalid URL, because it may contain a password.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a text
  */
 export function parseStoreUrl(text: string): StoreUrl | undefined {
@@ -91,7 +97,8 @@ export function parseStoreUrl(text: string): StoreUrl | undefined {
   const place = scheme.primary === true ? primaryOf(path) : databaseOf(path, scheme)
   if (hosts === undefined || login === undefined || place === undefined) return undefined
   const parameters = new Map(new URLSearchParams(query))
-  return Object.freeze({ scheme: scheme.name ?? written.slice(0, -1), url: text, hosts, ...login, ...place, parameters })
+  const name = scheme.name ?? written.slice(0, -1)
+  return Object.freeze({ scheme: name, url: text, hosts, ...login, ...place, parameters })
 }
 
 function inProcess(scheme: string, url: string, database?: string): StoreUrl {
@@ -99,7 +106,7 @@ function inProcess(scheme: string, url: string, database?: string): StoreUrl {
 }
 
 function hostsOf(authority: string, { port, several, local }: Scheme): StoreHost[] | undefined {
-  // A database on this machine, reached by a socket that its parameters name.
+  // A database on this machine, reached by a socket that the URL's parameters name.
   if (authority === '' && local === true) return []
   const hosts = authority.split(',').map((text): StoreHost | undefined => {
     const match = HOST.exec(text)
@@ -112,37 +119,29 @@ function hostsOf(authority: string, { port, several, local }: Scheme): StoreHost
 
 function loginOf(text: string): { username?: string; password?: string } | undefined {
   const colon = text.indexOf(':')
-  const username = decode(colon === -1 ? text : text.slice(0, colon))
-  const password = colon === -1 ? '' : decode(text.slice(colon + 1))
+  const username = decodeEscapes(colon === -1 ? text : text.slice(0, colon))
+  const password = colon === -1 ? '' : decodeEscapes(text.slice(colon + 1))
   if (username === undefined || password === undefined) return undefined
   return { ...(username === '' ? {} : { username }), ...(password === '' ? {} : { password }) }
 }
 
 function databaseOf(path: string, { numbered }: Scheme): { database?: string } | undefined {
-  const database = decode(path)
-  if (database === undefined || database.includes('/')) return undefined
-  // A password that contains a slash may look like a database.
+  const database = decodeEscapes(path)
+  // If the password contains a slash, a part of it may look like a database. The @ of a database's name is written %40.
+  if (database === undefined || database.includes('/') || path.includes('@')) return undefined
   if (numbered === true && !/^\d{0,5}$/.test(database)) return undefined
   return database === '' ? {} : { database }
 }
 
-/** `PRIMARY` or `PRIMARY/0`. */
+/** Parses the path of a sentinel URL: `PRIMARY` or `PRIMARY/DATABASE`. */
 function primaryOf(path: string): { primary: string; database?: string } | undefined {
   const match = /^([\w.-]{1,128})(?:\/(\d{1,5}))?$/.exec(path)
   return match === null ? undefined : { primary: match[1] as string, ...defined({ database: match[2] }) }
 }
 
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
-}
-
 /**
- * The mistake in the parameters of a store's URL, as text to follow its name; undefined without one. A misspelt parameter could mean
- * a connection without encryption. Values are not shown, because one may be a password.
+ * The first mistake in the parameters of a store's URL, as text that follows the store's name in a message. Undefined if there is no
+ * mistake. A misspelt parameter could mean a connection without encryption. Values are not shown, because one may be a password.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a text
  */
 export function storeParameterMistake(url: string): string | undefined {
@@ -151,7 +150,7 @@ export function storeParameterMistake(url: string): string | undefined {
   const [, scheme = '', query = ''] = /^([a-z+]+:)\/\/[^?#]*\?([^#]*)/.exec(url) ?? []
   const allowed = SCHEMES.get(scheme)?.parameters
   if (allowed === undefined || query === '') return undefined
-  // An @ may end a password that contains a question mark: then no part of it is a parameter name.
+  // An @ may end a password that contains a question mark. What looks like parameter names is then part of the password.
   const shown = (name: string): string => (!query.includes('@') && /^[\w.-]{1,40}$/.test(name) ? ` ${name}` : '')
   const names = [...allowed.keys()].join(', ')
   const seen = new Map<string, string>()
@@ -166,7 +165,7 @@ export function storeParameterMistake(url: string): string | undefined {
   return allowed === SERVERS ? tlsMistake(scheme, seen) : undefined
 }
 
-/** The message shows only the type, because other values may contain a password. @throws LimiterError INVALID_OPTIONS */
+/** Requires a text. The message shows only the type, because the value may contain a password. @throws LimiterError INVALID_OPTIONS */
 function requireUrl(where: string, url: unknown): void {
   if (typeof url !== 'string') throw new LimiterError('INVALID_OPTIONS', `${where}: url is of type ${typeof url}, expected a text`)
 }

@@ -1,7 +1,7 @@
 import { parseSource, valuesOf } from '../../identity/source.ts'
 import { DECIMAL_FORM, isEmptyMap, type Value } from '../document/value.ts'
 import { clientCost, endpointCosts, fixedCost, MAX_COST } from '../model/cost.ts'
-import type { Cost } from '../model/rule.ts'
+import type { Cost, Tier } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
 import { CLIENT_COST, ENDPOINT_COST } from './grammar.ts'
 import { readPath } from './match.ts'
@@ -48,4 +48,32 @@ function* readEndpoints(value: Value): Sliced<Cost | undefined> {
   }
   yield* costs.index()
   return costs.cost
+}
+
+/** Warns of costs that no tier, or not every tier, can admit: requests with such a cost are refused whatever they wait. */
+export function warnOfCost(value: Value | undefined, cost: Cost, tiers: readonly Tier[]): void {
+  const capacities = tiers.map(({ limit }) => limit.capacity)
+  if (value === undefined || capacities.length === 0) return
+  const [least, most] = [Math.min(...capacities), Math.max(...capacities)]
+  const never = (at: Value, what: number): void =>
+    at.warn(
+      `: a cost of ${what} is above ${what > most ? 'every' : 'a'} burst of this rule (${what > most ? most : least}): such requests are never admitted`,
+    )
+  const { node } = value
+  if (node.kind === 'scalar') {
+    if (cost.unknown > least) never(value, cost.unknown)
+    return
+  }
+  const endpoints = value.get('endpoints')
+  for (const { value: price } of endpoints?.entries() ?? []) {
+    const number = Number(price.decimal() ?? 0)
+    if (number > most) never(price, number)
+  }
+  if (cost.unknown > least) never(value.get('default') ?? value, cost.unknown)
+  if (endpoints !== undefined || cost.most === undefined || cost.most <= most) return
+  const above = `a client may send a cost above every burst of this rule (${most})`
+  const max = value.get('max')
+  ;(max ?? value).warn(
+    `: ${max === undefined ? 'without max ' : ''}${above}: such a request is never admitted and gets no Retry-After; a max of ${most} prevents it`,
+  )
 }

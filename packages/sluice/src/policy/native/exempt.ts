@@ -11,13 +11,10 @@ import { readPath } from './match.ts'
 const MAX_EXEMPTIONS = 1_000
 const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 
-/** Reads the `exempt` of a policy or of one rule; undefined without any. */
+/** Reads the `exempt` of a policy or of one rule; undefined without exemptions. */
 export function* readExempt(fields: Value): Sliced<Exemption[] | undefined> {
-  const list = fields.get('exempt')
-  if (list === undefined) return undefined
-  if (list.node.kind !== 'list' || list.node.items.length > MAX_EXEMPTIONS)
-    return list.wrong(`a list of { path, ip, header }, at most ${MAX_EXEMPTIONS}`)
-  const exempt = yield* eachSliced(list.items(), readExemption)
+  const items = fields.get('exempt')?.items(`a list of { path, ip, header }, at most ${MAX_EXEMPTIONS}`, MAX_EXEMPTIONS)
+  const exempt = yield* eachSliced(items, readExemption)
   return exempt.length === 0 ? undefined : exempt
 }
 
@@ -42,7 +39,7 @@ function* readExemption(value: Value): Sliced<Exemption | undefined> {
   return { text, ...defined({ paths, networks: listedNetworks && networks, headers }) }
 }
 
-/** Reads a value, or each of a list. An empty list is read as one empty value. */
+/** Reads a value, or each item of a list. An empty list is read as one empty value, so that it is reported. */
 function* listed<T extends object>(value: Value | undefined, read: (item: Value) => T | undefined): Sliced<T[] | undefined> {
   if (value === undefined) return undefined
   const items = value.node.kind === 'list' ? [...value.items()] : [value]
@@ -58,7 +55,7 @@ function readNetwork(value: Value): Network | undefined {
   return value.refuse(` is ${quoted(text)}: ${network.message}`, { allowed: NETWORK_FORM })
 }
 
-/** Reads the headers of an exemption: each must have this text. They are accepted only from a trusted proxy. */
+/** Reads the headers of an exemption, each with the text it must have. Such headers count only if a trusted proxy sends them. */
 function* readHeaders(map: Value | undefined): Sliced<HeaderText[] | undefined> {
   if (map === undefined) return undefined
   if (isEmptyMap(map.node)) map.refuse(' is empty: expected names of headers with the text each must have')

@@ -1,13 +1,18 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { concurrency } from '../../algorithms/concurrency.ts'
 import { fixedWindow } from '../../algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
+import type { Rate } from '../../algorithms/rate.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
+import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { bareProblem, DURATION_FORM } from '../../time/duration.ts'
+import { MICROS_PER_MS } from '../../time/micros.ts'
 import { DECIMAL_FORM, textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { ALGORITHMS, ALIGNMENTS } from './grammar.ts'
-import { RATE_FORM, readBucket } from '../document/bucket.ts'
+
+const RATE_FORM = 'tokens per duration, such as 10/s'
 
 export type AlgorithmWord = (typeof ALGORITHMS)[number]
 
@@ -34,6 +39,7 @@ const FORMS: Readonly<Record<AlgorithmWord, Form>> = {
   },
   'sliding-window-counter': { fields: ['limit', 'window'], read: (fields) => readWindow(fields, slidingWindowCounter) },
   'sliding-window-log': { fields: ['limit', 'window'], read: (fields) => readWindow(fields, slidingWindowLog) },
+  concurrency: { fields: ['limit', 'hold'], read: readConcurrency },
 }
 
 const LIMIT_FIELDS: readonly string[] = [...new Set(Object.values(FORMS).flatMap(({ fields }) => fields))]
@@ -58,18 +64,28 @@ export function readLimit(fields: Value, algorithm: AlgorithmWord): AnyLimit | u
   return limit
 }
 
+/** Makes a token bucket. An error is reported at the value that causes it. @param burst a validated decimal text */
+export function readBucket(rate: Rate, burst: string, rateAt: Value, burstAt: Value): AnyLimit | undefined {
+  const limit = attempt(() => tokenBucket({ rate, burst }))
+  if (!(limit instanceof LimiterError)) return limit
+  return limit.code === 'INVALID_RATE' ? rateAt.wrong(RATE_FORM) : burstAt.refuse(`: ${limit.message}`)
+}
+
 function readTokenBucket(fields: Value): AnyLimit | undefined {
   const [rate, burst] = [fields.require('rate', RATE_FORM), fields.require('burst', DECIMAL_FORM)]
   const burstText = burst?.decimal()
   if (rate === undefined || burst === undefined) return undefined
-  // A wrong burst is already reported; the rate is still checked.
-  const limit = readBucket(textOf(rate.node) ?? '', burstText ?? '0.000001', { rate, burst })
+  // A wrong burst is already reported. The rate is still checked, with another burst.
+  const limit = readBucket(textOf(rate.node) ?? '', burstText ?? '0.000001', rate, burst)
   return burstText === undefined ? undefined : limit
 }
 
 const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATION'])
 
-/** Also reports what the constructor refuses although each number is well-formed, such as a ramp that does not fit the rest. */
+/**
+ * Reads a limit with a window. It also reports numbers that the constructor refuses only together, such as a ramp that does not fit the
+ * window.
+ */
 function readWindow(fields: Value, make: (numbers: WindowNumbers) => AnyLimit): AnyLimit | undefined {
   for (const name of ['window', 'ramp']) warnOfBare(fields.get(name))
   const limitValue = fields.require('limit', DECIMAL_FORM)
@@ -77,13 +93,25 @@ function readWindow(fields: Value, make: (numbers: WindowNumbers) => AnyLimit): 
   const [limit, ramp] = [limitValue?.decimal(), fields.get('ramp')?.duration()]
   const align = fields.get('align')?.choice(ALIGNMENTS)
   if (limitValue === undefined || limit === undefined || window === undefined) return undefined
-  const numbers = { limit, window: `${window}us`, ...defined({ align, ramp: ramp === undefined ? undefined : `${ramp}us` }) }
+  const rampText = ramp === undefined ? undefined : `${ramp}us`
+  const numbers = { limit, window: `${window}us`, ...defined({ align, ramp: rampText }) }
   const made = attempt(() => make(numbers))
   if (!(made instanceof LimiterError)) return made
   return ((AT_RAMP.has(made.code) ? fields.get('ramp') : undefined) ?? limitValue).refuse(`: ${made.message}`)
 }
 
-/** Warns of a bare number: it means milliseconds, which few authors intend. */
+function readConcurrency(fields: Value): AnyLimit | undefined {
+  const holdValue = fields.require('hold', DURATION_FORM)
+  warnOfBare(holdValue)
+  const limitValue = fields.require('limit', DECIMAL_FORM)
+  const [limit, hold] = [limitValue?.decimal(), holdValue?.duration()]
+  if (limitValue === undefined || holdValue === undefined || limit === undefined || hold === undefined) return undefined
+  const made = attempt(() => concurrency({ limit, holdMs: hold / MICROS_PER_MS }))
+  if (!(made instanceof LimiterError)) return made
+  return (made.code === 'INVALID_LIMIT' ? limitValue : holdValue).refuse(`: ${made.message}`)
+}
+
+/** Warns of a number without a unit: it means milliseconds, which few authors intend. */
 function warnOfBare(value: Value | undefined): void {
   if (value?.node.kind !== 'scalar' || value.node.type !== 'number') return
   const problem = bareProblem(Number(value.node.text))

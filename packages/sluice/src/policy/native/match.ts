@@ -30,13 +30,13 @@ export function readPath(value: Value | undefined): Glob | undefined {
   return value?.as(GLOB_FORM, (node) => {
     const text = textOf(node) ?? ''
     const segments = pathSegments(normalizePath(text).toLowerCase())
-    // A parameter in a router's notation would count as a literal and never match, so it is refused.
+    // A parameter in a router's notation, such as `:id` or `{id}`, is refused: it would be a literal that never matches.
     const named = segments.some((segment) => /^:|^\{.*\}$|^%7b.*%7d$/.test(segment))
     return text.startsWith('/') && !/[?#]/.test(text) && !named ? compileGlob(text, segments) : undefined
   })
 }
 
-/** Reads the `key` of a rule: a list of sources; empty for one bucket for all requests. */
+/** Reads the `key` of a rule: a list of sources. An empty list means one bucket for all requests. */
 export function readKey(list: Value | undefined): KeyPart[] | undefined {
   if (list === undefined) return undefined
   if (list.node.kind !== 'list') return list.wrong(`a list of ${SOURCE_FORM}; [] is one bucket for everybody`)

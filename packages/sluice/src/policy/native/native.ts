@@ -2,7 +2,7 @@ import { toMillis } from '../../time/micros.ts'
 import { uniqueNames, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { DIALECTS, type HeaderChoice, headerChoice, LEGACY } from '../model/header-choice.ts'
-import { type BreakerChoice, DEFAULT_DEADLINE, type FailureChoice, type OnStoreFailure, type Rule } from '../model/rule.ts'
+import { DEFAULT_DEADLINE, type FailureChoice, type OnStoreFailure, type Rule } from '../model/rule.ts'
 import type { PolicyBody } from '../model/policy.ts'
 import { eachSliced, type Sliced } from '../model/sliced.ts'
 import { BREAKER, FAILURE, HEADERS, MAX_FAILURES, MAX_PROCESSES, ROOT, STORE_FAILURES } from './grammar.ts'
@@ -39,7 +39,7 @@ function readFailure(policy: Value): FailureChoice {
   }
 }
 
-function readBreaker(value: Value | undefined): BreakerChoice | undefined {
+function readBreaker(value: Value | undefined): FailureChoice['breaker'] {
   const fields = value?.open(BREAKER)
   const failures = fields?.get('failures')?.whole(1, MAX_FAILURES)
   const [windowMs, probeMs] = [readShort(fields?.get('window')), readShort(fields?.get('probe'))]
@@ -58,11 +58,9 @@ function readShort(value: Value | undefined): number | undefined {
 }
 
 function* readRules(list: Value | undefined, fallback: OnStoreFailure): Sliced<Rule[]> {
-  if (list === undefined) return []
-  if (list.node.kind !== 'list') list.wrong('a list of rules')
-  else if (list.node.items.length === 0) list.warn(': the list is empty, so nothing is limited')
+  if (list?.node.kind === 'list' && list.node.items.length === 0) list.warn(': the list is empty, so nothing is limited')
   const unique = uniqueNames()
-  return yield* eachSliced(list.items(), function* (item) {
+  return yield* eachSliced(list?.items('a list of rules'), function* (item) {
     const rule = yield* readRule(item, fallback)
     if (rule !== undefined) unique(item, rule.name)
     return rule

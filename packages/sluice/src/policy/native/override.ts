@@ -9,15 +9,12 @@ import { readAlgorithm, readLimit } from './limit-form.ts'
 
 const MAX_OVERRIDES = 10_000
 
-/** Reads the `overrides` of a policy; undefined without any. No message shows a key. */
+/** Reads the `overrides` of a policy; undefined without overrides. No message shows a key. */
 export function* readOverrides(fields: Value, rules: readonly Rule[]): Sliced<Override[] | undefined> {
-  const list = fields.get('overrides')
-  if (list === undefined) return undefined
-  if (list.node.kind !== 'list' || list.node.items.length > MAX_OVERRIDES)
-    return list.wrong(`a list of { rule, key, the fields of a limit, until }, at most ${MAX_OVERRIDES}`)
+  const form = `a list of { rule, key, the fields of a limit, until }, at most ${MAX_OVERRIDES}`
   const known = new Map(rules.map((rule) => [rule.name, rule]))
   const seen = new Map<string, number>()
-  const overrides = yield* flatMapSliced(list.items(), (item, index) => {
+  const overrides = yield* flatMapSliced(fields.get('overrides')?.items(form, MAX_OVERRIDES), (item, index) => {
     const override = readOverride(item, known)
     if (override === undefined) return []
     const same = JSON.stringify([override.rule, ...override.values.map((value) => value ?? null)])
@@ -35,22 +32,22 @@ export function readOverride(value: Value, rules: ReadonlyMap<string, Rule>): Ov
   const written = fields.require('rule', 'the name of a rule')
   const key = fields.require('key', 'the value of the key, or a list of its values')
   const rule = written === undefined ? undefined : rules.get(textOf(written.node) ?? '')
-  // The names of rules are listed only for a message, because there may be thousands of overrides.
+  // The rules' names are joined only if a message needs them, because there may be thousands of overrides.
   if (written !== undefined && rule === undefined) written.wrong(`one of ${[...rules.keys()].slice(0, 20).join(', ')}`)
   const values = rule === undefined || key === undefined ? undefined : readValues(key, rule)
   const algorithm = readAlgorithm(fields, rule?.tiers[0]?.limit.algorithm.name ?? 'token-bucket')
   const limit = algorithm === undefined ? undefined : readLimit(fields, algorithm)
-  const until = fields.get('until')?.text(INSTANT_FORM, (text) => parseInstant(text) !== undefined)
+  const until = fields.get('until')?.as(INSTANT_FORM, (node) => parseInstant(textOf(node) ?? ''))
   if (rule === undefined || values === undefined || limit === undefined) return undefined
-  return { rule: rule.name, values, limit, ...defined({ until: until === undefined ? undefined : parseInstant(until) }) }
+  return { rule: rule.name, values, limit, ...defined({ until }) }
 }
 
 function readValues(key: Value, rule: Rule): (string | undefined)[] | undefined {
   const sources = rule.key.flat()
   const allowed = sources.map(({ text }) => text).join(', ')
+  const expected = allowed === '' ? '0' : `${sources.length} (${allowed})`
   const items = key.node.kind === 'list' ? key.node.items : [key.node]
-  if (items.length !== sources.length)
-    return key.refuse(` has ${items.length} values: expected ${sources.length}${allowed === '' ? '' : ` (${allowed})`}`, { allowed })
+  if (items.length !== sources.length) return key.refuse(` has ${items.length} values: expected ${expected}`, { allowed })
   return sources.map((source, index) => {
     const node = items[index] as (typeof items)[number]
     if (node.kind === 'scalar' && node.type === 'null') return undefined

@@ -1,8 +1,9 @@
 import type { Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
-import { type Cost, type OnStoreFailure, type Rule, sampleProblem, type Tier } from '../model/rule.ts'
+import { type Match, type OnStoreFailure, type Rule, sampleProblem, type Tier } from '../model/rule.ts'
+import { contradicts, coveringTier } from '../model/covered-tier.ts'
 import { eachSliced, type Sliced } from '../model/sliced.ts'
-import { readCost } from './cost.ts'
+import { readCost, warnOfCost } from './cost.ts'
 import { readExempt } from './exempt.ts'
 import { MAX_SAMPLED, MODES, RULE, RULE_NAME, STORE_FAILURES, TIER } from './grammar.ts'
 import { type AlgorithmWord, hasLimit, readAlgorithm, readLimit } from './limit-form.ts'
@@ -19,7 +20,7 @@ export function* readRule(value: Value, fallback: OnStoreFailure): Sliced<Rule |
   const key = readKey(fields.require('key', KEY_FORM))
   const match = readMatch(fields)
   const exempt = yield* readExempt(fields)
-  const tiers = yield* readTiers(fields)
+  const tiers = yield* readTiers(fields, match)
   const cost = yield* readCost(fields.get('cost'))
   const sample = fields.get('sample')?.whole(1, MAX_SAMPLED)
   const mode = fields.get('mode')?.choice(MODES) ?? 'enforce'
@@ -49,21 +50,17 @@ function readMaxOvergrant(fields: Value): number | undefined {
   })
 }
 
-function warnOfCost(value: Value | undefined, { text }: Cost, tiers: readonly Tier[]): void {
-  if (value?.node.kind !== 'scalar' || !tiers.some(({ limit }) => Number(text) > limit.capacity)) return
-  value.warn(`: a cost of ${text} is above a burst of this rule: such requests are never admitted`)
-}
-
 const MAX_TIERS = 1_000
 
 /** Reads the listed tiers in order, and last the rule's own limit, if it has one. */
-function* readTiers(rule: Value): Sliced<Tier[]> {
+function* readTiers(rule: Value, match: Match): Sliced<Tier[]> {
   const algorithm = readAlgorithm(rule, 'token-bucket')
   if (algorithm === undefined) return []
   const list = rule.get('tiers')
-  if (list !== undefined && (list.node.kind !== 'list' || list.node.items.length === 0 || list.node.items.length > MAX_TIERS))
+  const count = list?.node.kind === 'list' ? list.node.items.length : 0
+  if (list !== undefined && (count === 0 || count > MAX_TIERS))
     list.wrong(`a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`)
-  const tiers: { readonly at: Value; readonly tier: Tier | undefined }[] = yield* eachSliced(list?.items(), function* (at) {
+  const tiers: ReadTier[] = yield* eachSliced(list?.items(), function* (at) {
     return { at, tier: yield* readTier(at, algorithm) }
   })
   const limit = list === undefined || hasLimit(rule) ? readLimit(rule, algorithm) : undefined
@@ -71,8 +68,27 @@ function* readTiers(rule: Value): Sliced<Tier[]> {
   const open = tiers.findIndex(({ tier }) => tier?.when.length === 0)
   for (const { at } of open === -1 ? [] : tiers.slice(open + 1))
     at.at(rule.path).warn(': a tier after one without conditions is never used')
+  yield* warnOfUnused(open === -1 ? tiers : tiers.slice(0, open), match)
   if (list !== undefined && open === -1) list.at(rule.path).warn(': requests that none of the tiers matches are not limited by this rule')
   return tiers.flatMap(({ tier }) => tier ?? [])
+}
+
+interface ReadTier {
+  readonly at: Value
+  readonly tier: Tier | undefined
+}
+
+/** Warns of tiers that no request reaches. */
+function* warnOfUnused(read: readonly ReadTier[], match: Match): Sliced<void> {
+  const earlier: Tier[] = []
+  for (const { at, tier } of read) {
+    yield
+    if (tier === undefined) continue
+    const covering = coveringTier(tier, earlier)
+    if (covering !== undefined) at.warn(`: this tier is never used: each request that it matches gets the earlier tier ${covering.label}`)
+    else if (contradicts(tier, match)) at.warn(': this tier is never used: the match of its rule excludes its method')
+    earlier.push(tier)
+  }
 }
 
 function* readTier(value: Value, fallback: AlgorithmWord): Sliced<Tier | undefined> {

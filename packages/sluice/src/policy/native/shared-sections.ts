@@ -8,27 +8,28 @@ import type { Rule } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
 import { parseStoreUrl, STORE_FORM, storeParameterMistake, type StoreUrl } from '../model/store-url.ts'
 import { readExempt } from './exempt.ts'
-import { IDENTIFIER_MODES, IDENTIFIERS, JWT, PUBLIC_ALGORITHMS, SECRET_ALGORITHMS } from './grammar.ts'
+import { IDENTIFIER_MODES, IDENTIFIERS, JWT, PUBLIC_ALGORITHMS, RESERVATIONS, SECRET_ALGORITHMS } from './grammar.ts'
 import { toMillis } from '../../time/micros.ts'
 import { readOverrides } from './override.ts'
 
-export const SHARED_SECTIONS: readonly string[] = ['store', 'trustedProxies', 'identifiers', 'jwt', 'exempt', 'overrides']
+export const SHARED_SECTIONS = ['store', 'trustedProxies', 'identifiers', 'reservations', 'jwt', 'exempt', 'overrides'] as const
 
 /** Reads the sections that every dialect may have in addition to its rules, in the same form. */
 export function* readSharedSections(
   fields: Value,
   rules: readonly Rule[],
-): Sliced<Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>> {
+): Sliced<Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'reservations' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>> {
   const storeUrl = readStore(fields.get('store'))
   const trustedProxies = yield* readTrustedProxies(fields.get('trustedProxies'))
   const identifiers = readIdentifiers(fields)
+  const reservations = readReservations(fields)
   const jwt = readJwt(fields)
   const exempt = yield* readExempt(fields)
   const overrides = yield* readOverrides(fields, rules)
-  return defined({ store: storeUrl?.url, storeUrl, trustedProxies, identifiers, jwt, exempt, overrides })
+  return defined({ store: storeUrl?.url, storeUrl, trustedProxies, identifiers, reservations, jwt, exempt, overrides })
 }
 
-/** Reads the `store` of a policy. Messages do not show a wrong one, because it may contain a password. */
+/** Reads the `store` of a policy. No message shows a wrong URL, because it may contain a password. */
 function readStore(value: Value | undefined): StoreUrl | undefined {
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
@@ -50,11 +51,15 @@ function readIdentifiers(policy: Value): IdentifierChoice | undefined {
   return mode === undefined || secretFile === undefined ? undefined : { mode, secretFile }
 }
 
+function readReservations(policy: Value): PolicyBody['reservations'] {
+  const secretFile = policy.get('reservations')?.open(RESERVATIONS)?.require('secretFile', FILE_FORM)?.text(FILE_FORM)
+  return secretFile === undefined ? undefined : { secretFile }
+}
+
 function* readTrustedProxies(list: Value | undefined): Sliced<TrustedProxies | undefined> {
   if (list === undefined) return undefined
-  if (list.node.kind !== 'list') return list.wrong(`a list of ${TRUST_FORM}`)
   const networks = createNetworkSet()
-  for (const item of list.items()) {
+  for (const item of list.items(`a list of ${TRUST_FORM}`)) {
     yield
     const text = textOf(item.node) ?? ''
     const trusted = attempt(() => readTrusted(text))
@@ -94,7 +99,9 @@ function readJwt(policy: Value): JwtChoice | undefined {
   return { by: way === 'secretFile' ? 'secret' : 'jwks', file: place, ...checks }
 }
 
-/** Whether a URL is safe to fetch keys from. Whoever could change keys on the wire could replace them by their own. */
+/**
+ * Whether keys may be fetched from a URL: only by https, or from this machine. Otherwise somebody on the network could replace the keys.
+ */
 function isKeyUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s@\\#/][^\s@\\#]*$/i.test(text) || text.length > 2_048 || !URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)

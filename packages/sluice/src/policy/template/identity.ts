@@ -7,13 +7,18 @@ export interface Tenancy {
   readonly identity: KeyPart
   /** Always has a value: the name of a tenant, or `default`. */
   readonly tier: Source
+  /** The tenants that `identity.tiers` names. */
+  readonly named: ReadonlySet<string>
 }
 
 const HEADER_FORM = 'the name of a header'
 
 const source = (text: string): Source => parseSource(text) as Source
 
-/** The identity is a verified token's subject or the named header, else the address; the tier its plan, the header's, or the proxy's. */
+/**
+ * The identity is the configured header, or without one a verified token's subject; if that is absent, the address. The tier comes from the
+ * token's plan, else the header's value in `tiers`, else a trusted proxy's `x-tenant-tier`.
+ */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
   const fields = block?.open({ names: ['header', 'tiers'] })
   const name = fields?.require('header', HEADER_FORM)?.text(HEADER_FORM, (text) => parseSource(`header:${text}`) !== undefined)
@@ -29,10 +34,11 @@ export function* readTenancy(block: Value | undefined, tenants: readonly string[
   return {
     identity: [header ?? source('jwt:sub'), source('ip:address')],
     tier: derived(tier, 'tier', (value) => (value !== undefined && known.has(value) ? value : 'default')),
+    named: new Set(tiers.values()),
   }
 }
 
-/** Reads `identity.tiers`. Its names are keys of clients, so no message shows one. */
+/** Reads `identity.tiers`. Its names identify clients, so no message shows one. */
 function* readTiers(map: Value | undefined, tenants: ReadonlySet<string>): Sliced<ReadonlyMap<string, string>> {
   const tiers = new Map<string, string>()
   for (const [index, { name, value }] of [...(map?.entries() ?? [])].entries()) {

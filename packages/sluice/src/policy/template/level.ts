@@ -5,7 +5,7 @@ import { DECIMAL_FORM, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { Cost, KeyPart, Match, OnStoreFailure, Rule } from '../model/rule.ts'
 import { MAX_SAMPLED } from '../native/grammar.ts'
-import { readBucket } from '../document/bucket.ts'
+import { readBucket } from '../native/limit-form.ts'
 
 interface Use {
   /** Field names of this level only. */
@@ -13,22 +13,19 @@ interface Use {
   /** The key, unless the level is shared. */
   readonly key: readonly KeyPart[]
   readonly match: Match
-}
-
-export interface Defaults {
   readonly cost: Cost
+  /** Where the level has no failure policy of its own. */
   readonly onStoreFailure: OnStoreFailure
 }
 
 const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy', 'sample']
 
-/** `capacity` is the burst. A `shared` level has one bucket for all. Undefined for an endpoint that only has a cost. */
-export function readLevel(
-  value: Value,
-  name: string,
-  { extra = [], key, match }: Use,
-  { cost, onStoreFailure }: Defaults,
-): Rule | undefined {
+/**
+ * Reads a level of the template as a rule. `capacity` is the burst. A `shared` level has one bucket for all. Undefined for an endpoint that
+ * only has a cost.
+ */
+export function readLevel(value: Value, name: string, use: Use): Rule | undefined {
+  const { extra = [], key, match, cost, onStoreFailure } = use
   const fields = value.open({ names: [...NAMES, ...extra] })
   if (fields === undefined) return undefined
   const shared = extra.includes('shared') && fields.get('shared')?.flag() === true
@@ -50,10 +47,10 @@ function readLimit(fields: Value, per: string): AnyLimit | undefined {
   const [capacity, tokens] = [at.burst?.decimal(), at.rate?.decimal()]
   const burst = largerBurst(fields, capacity)
   if (at.burst === undefined || at.rate === undefined || burst === undefined || tokens === undefined) return undefined
-  return readBucket({ tokens, per }, burst, { rate: at.rate, burst: at.burst })
+  return readBucket({ tokens, per }, burst, at.rate, at.burst)
 }
 
-/** `capacity` and `burst` mean the same here, so the larger one is used, with a warning. */
+/** The burst of a level. `capacity` and `burst` mean the same in the template, so the larger one is used, with a warning. */
 function largerBurst(fields: Value, capacity: string | undefined): string | undefined {
   const value = fields.get('burst')
   const burst = value?.decimal()

@@ -7,12 +7,15 @@ import { flatMapSliced, type Sliced } from '../model/sliced.ts'
 import { readPath } from '../native/match.ts'
 import { readSharedSections, SHARED_SECTIONS } from '../native/shared-sections.ts'
 import { readTenancy } from './identity.ts'
-import { type Defaults, readFailure, readLevel } from './level.ts'
+import { readFailure, readLevel } from './level.ts'
 
 const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'identity']
 const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED_SECTIONS]
 
-/** Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, charged together. A tenant is one identity. */
+/**
+ * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, charged together. Each identity has a tenant bucket of
+ * its own.
+ */
 export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   const outer = root.open({ names: OUTER })
   const inner = outer?.get('rate_limits')?.open({ names: INNER })
@@ -21,24 +24,27 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   const headers = readHeaders(blockOf('headers', outer, inner))
   const tenantsNode = inner.get('tenants')?.node
   const tenants = tenantsNode?.kind === 'map' ? [...tenantsNode.fields.keys()] : []
-  const { identity, tier } = yield* readTenancy(blockOf('identity', outer, inner), tenants)
+  const { identity, tier, named } = yield* readTenancy(blockOf('identity', outer, inner), tenants)
   const costs = endpointCosts()
-  const defaults: Defaults = { cost: costs.cost, onStoreFailure }
+  const shared = { cost: costs.cost, onStoreFailure }
   const global = inner.get('global')
-  const globalRule = global === undefined ? undefined : readLevel(global, 'global', { key: [], match: { when: [] } }, defaults)
+  const globalRule = global === undefined ? undefined : readLevel(global, 'global', { ...shared, key: [], match: { when: [] } })
   const tenantRules = yield* flatMapSliced(inner.get('tenants')?.entries(), ({ name, key, value }) => {
     if (!/^[\w.-]{1,64}$/.test(name)) key.refuse(": a tenant's name is expected to be letters, digits, dots, - and _")
     const match = { when: [{ source: tier, value: name }] }
-    return readLevel(value, `tenant:${name}`, { extra: ['shared'], key: [identity], match }, defaults) ?? []
+    return readLevel(value, `tenant:${name}`, { ...shared, extra: ['shared'], key: [identity], match }) ?? []
   })
   const endpointRules = yield* flatMapSliced(inner.get('endpoints')?.entries(), ({ name, key, value }) => {
     const path = readPath(key)
     if (path === undefined) return []
     if (!/^[!$-[\]-~]{1,200}$/.test(name)) key.refuse(': expected at most 200 printable characters without blanks, quotes, # and \\')
-    const use = { extra: ['shared', 'cost'], key: [identity], match: { path, when: [] } }
-    const rule = readLevel(value, `endpoint:${name}`, use, defaults)
+    const use = { ...shared, extra: ['shared', 'cost'], key: [identity], match: { path, when: [] } }
+    const rule = readLevel(value, `endpoint:${name}`, use)
     const cost = value.get('cost')?.decimal()
-    if (cost !== undefined) costs.add({ path, cost: Number(cost) })
+    if (cost !== undefined) {
+      costs.add({ path, cost: Number(cost) })
+      warnOfPrice(value.get('cost') as Value, Number(cost), [globalRule ?? [], tenantRules].flat())
+    }
     return rule === undefined ? [] : { ...rule, cost: { ...costs.cost, text: cost ?? '1', unknown: Number(cost ?? 1) } }
   })
   yield* costs.index()
@@ -49,19 +55,42 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
     if (problem !== undefined) inner.issues.add(inner.node.at, inner.path, `sample of ${name}: ${problem}`)
   }
   if (rules.length === 0 && !inner.issues.failed) inner.refuse(' has no limit: expected global, tenants or endpoints')
-  return { rules, failure: { ...DEFAULT_DEADLINE, policy: onStoreFailure }, headers, ...(yield* readSharedSections(outer, rules)) }
+  const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
+  const sections = yield* readSharedSections(outer, rules)
+  // A plan of a verified token, or a trusted proxy, may name any tenant.
+  if (sections.jwt === undefined && sections.trustedProxies === undefined) warnOfUnreached(inner.get('tenants'), named)
+  return { rules, failure, headers, ...sections }
 }
 
-/** A block, which may be next to rate_limits or inside it, but not both. */
+/** Warns of tenants that no request can belong to. */
+function warnOfUnreached(tenants: Value | undefined, named: ReadonlySet<string>): void {
+  for (const { name, value } of tenants?.entries() ?? [])
+    if (name !== 'default' && !named.has(name))
+      value.warn(': no request reaches this tenant: identity.tiers does not name it, and the policy has neither jwt nor trustedProxies')
+}
+
+/** Warns of an endpoint's cost that another level can never admit, because the cost is charged at every level. */
+function warnOfPrice(at: Value, cost: number, levels: readonly Rule[]): void {
+  const tooSmall = levels.filter(({ tiers }) => tiers.some(({ limit }) => limit.capacity < cost))
+  if (tooSmall.length > 0)
+    at.warn(
+      `: a cost of ${cost} is above the capacity of ${tooSmall.map(({ name }) => name).join(', ')}: such requests are never admitted there`,
+    )
+}
+
+/** Reads a block that may be next to `rate_limits` or inside it, but not both. */
 function blockOf(name: string, outer: Value, inner: Value): Value | undefined {
   const [outside, within] = [outer.get(name), inner.get(name)]
-  if (outside !== undefined && within !== undefined)
-    inner.issues.add(within.node.at, within.path, `${name} is both inside and outside rate_limits: expected one of them`)
+  if (outside !== undefined && within !== undefined) {
+    const message = `${name} is both inside and outside rate_limits: expected one of them`
+    inner.issues.add(within.node.at, within.path, message)
+  }
   return outside ?? within
 }
 
 function readHeaders(block: Value | undefined): HeaderChoice {
   const fields = block?.open({ names: ['include_limit', 'include_remaining', 'include_retry_after'] })
   const flag = (name: string): boolean => fields?.get(name)?.flag() ?? true
-  return headerChoice({ limit: flag('include_limit'), remaining: flag('include_remaining'), retryAfter: flag('include_retry_after') })
+  const [limit, remaining, retryAfter] = [flag('include_limit'), flag('include_remaining'), flag('include_retry_after')]
+  return headerChoice({ limit, remaining, retryAfter })
 }

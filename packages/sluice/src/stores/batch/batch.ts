@@ -4,42 +4,42 @@ import type { Call, CallGroup } from '../store.ts'
 
 /** One state of a batch. */
 export interface BatchState {
-  /** Scope and key. */
+  /** The text of its scope, followed by `key`. */
   readonly name: string
-  /** As encoded by `encodeKey`. */
+  /** The key, encoded by `encodeKey`. */
   readonly key: string
-  /** The first call of it: its limit is that of the state where calls have different ones. */
+  /** The first call of this state. If its calls have different limits, the state is read with the limit of this one. */
   readonly first: Call
-  /** Whether the state may be long: the program then returns the verdicts of its calls instead. */
+  /** Whether the state is a log. Logs may be long, so the program returns the verdicts of their calls instead of the state. */
   readonly isLog: boolean
-  /** Its index in the arguments and the reply of the program; at first in the order of the calls. */
+  /** The state's index in the program's arguments and reply. States are first in the order of their calls; a store may reorder them. */
   index: number
-  /** The last entry that uses it. */
+  /** The last entry that uses this state. */
   entry: BatchEntry | undefined
 }
 
-/** Consecutive groups of one and the same call (a run), or one group. */
+/** A run, which is several groups of one and the same call, or a single group. */
 export interface BatchEntry {
-  /** By call. */
+  /** The state of each call. */
   readonly states: readonly BatchState[]
-  /** By call: the index of its descriptor. */
+  /** The index of each call's descriptor in the batch. */
   readonly descriptors: readonly number[]
   /** How many groups; 1 unless it is a run. */
   times: number
-  /** How many of them the replay let pass. */
+  /** How many of these groups passed in the replay. */
   passed: number
 }
 
 /**
- * Groups of calls as programs in Lua and SQL take them. Each section lists what is different in it once:
+ * Groups of calls in the form that programs in Lua and SQL take. It has three sections:
  *
- * 1. `states`, by name.
- * 2. `descriptors`: each limit, cost and phase.
- * 3. `entries`, in order: for each run its state, its descriptor and how often it is repeated; for each other group the state and the
- *    descriptor of each call.
+ * 1. `states`: each state once, by name.
+ * 2. `descriptors`: each combination of limit, cost and phase once.
+ * 3. `entries`, in order: for a run its state, its descriptor and its number of groups; for a single group the state and the descriptor of
+ *    each call.
  *
- * The reply has sections too: the time; what was found of each state (`FoundState`); for each call of a log its verdict
- * (`reported.ts`); and what passed, which the replay must confirm. How numbers and names are written is the store's own.
+ * The reply has sections too: the time; each state as it was found (`FoundState`); the verdict of each call of a log (`reported.ts`); and
+ * how many groups of each entry passed, which the replay must confirm. Each store encodes names and numbers in its own way.
  */
 export interface Batch {
   readonly states: readonly BatchState[]
@@ -47,22 +47,27 @@ export interface Batch {
   readonly entries: readonly BatchEntry[]
   /** The entry of each group; undefined for one without calls. */
   readonly byGroup: readonly (BatchEntry | undefined)[]
-  /** Whether every group is one call, all of one descriptor. */
+  /** Whether every group is one call, and all calls have one descriptor. */
   readonly alike: boolean
 }
 
-export function batchOf(groups: readonly CallGroup[]): Batch {
+type IsLog = (limit: AnyLimit) => boolean
+
+const variesInSize: IsLog = ({ algorithm }) => algorithm.cells === 'log'
+
+/** @param isLog whether the program returns the verdicts of a limit's calls; default: if the size of its states varies */
+export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSize): Batch {
   const only = groups.length === 1 ? groups[0]?.calls : undefined
-  if (only?.length === 1) return batchOfOne(only[0] as Call)
+  if (only?.length === 1) return batchOfOne(only[0] as Call, isLog)
   const states = new Map<string, BatchState>()
   const { descriptors, indexOf } = createDescriptors()
   const entries: BatchEntry[] = []
   let last: BatchState | undefined
   const stateOf = (call: Call): BatchState => {
     const { id } = call
-    // On a busy key most calls equal their neighbour, and building its name is most of the work of a request.
+    // On a busy key most calls have the state of the call before. For them the name is not built, which is most of the work of a call.
     if (last !== undefined && last.first.id.key === id.key && last.first.id.scope === id.scope) return last
-    const state = newState(call, states.size)
+    const state = newState(call, states.size, isLog)
     last = states.get(state.name)
     if (last === undefined) states.set(state.name, (last = state))
     return last
@@ -81,28 +86,28 @@ export function batchOf(groups: readonly CallGroup[]): Batch {
     if (calls.length > 1) return added(calls.map(stateOf), calls.map(indexOf))
     const state = stateOf(first)
     const index = indexOf(first)
-    const { entry, isLog } = state
-    if (entry === undefined || entry.states.length > 1 || isLog || entry.descriptors[0] !== index) return added([state], [index])
-    // Entries of other states do not touch this one, so its calls may be encoded in a row.
+    const { entry } = state
+    if (entry === undefined || entry.states.length > 1 || state.isLog || entry.descriptors[0] !== index) return added([state], [index])
+    // All entries after `entry` concern other states, so adding the group to it does not change the order for any state.
     entry.times += 1
     return entry
   })
   return { states: [...states.values()], descriptors, entries, byGroup, alike: single && descriptors.length === 1 }
 }
 
-function batchOfOne(call: Call): Batch {
-  const state = newState(call, 0)
+function batchOfOne(call: Call, isLog: IsLog): Batch {
+  const state = newState(call, 0, isLog)
   const entries = [{ states: [state], descriptors: [0], times: 1, passed: 0 }]
   return { states: [state], descriptors: [call], entries, byGroup: entries, alike: true }
 }
 
-function newState(call: Call, index: number): BatchState {
+function newState(call: Call, index: number, isLog: IsLog): BatchState {
   const { id, limit } = call
   const key = encodeKey(id.key)
-  return { name: id.scope.text + key, key, first: call, isLog: limit.algorithm.cells === 'log', index, entry: undefined }
+  return { name: id.scope.text + key, key, first: call, isLog: isLog(limit), index, entry: undefined }
 }
 
-/** Lists each different limit, cost and phase once; the last one is found without a lookup. */
+/** Lists each combination of limit, cost and phase once. A call with the descriptor of the call before needs no lookup. */
 function createDescriptors(): { readonly descriptors: readonly Call[]; indexOf(call: Call): number } {
   const descriptors: Call[] = []
   const known = new Map<AnyLimit, Map<string, number>>()

@@ -2,12 +2,12 @@ import { type Change, type ChangeResult, failedBy } from '../store.ts'
 
 export type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
 
-/** Changes that one call to a backend can make: of one kind, blocks of one length, adjusts of one receipt. Not empty. */
+/** Changes that one call to a backend can make; never empty. All are of one kind; blocks have one length, and adjusts one receipt. */
 export type ChangeRun = readonly Change[]
 
 /**
- * Makes changes in order, run by run. A run that fails gives its failure to each of its changes; the next one is made all the same.
- * @param make rejects with StoreFailure if the run was not made; resolves with results only if they differ by change
+ * Makes changes in order, run by run. If a run fails, each of its changes gets the failure, and the next run is made nevertheless.
+ * @param make makes one run; rejects with StoreFailure if the run failed, and resolves with results only if they differ by change
  */
 export async function inRuns(
   changes: readonly Change[],

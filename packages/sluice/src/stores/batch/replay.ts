@@ -1,25 +1,26 @@
 import type { AnyLimit, Step } from '../../algorithms/algorithm.ts'
 import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
+import { isRecord } from '../../algorithms/hold-record.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Call, type CallGroup, type Failed, type GroupVerdict, StoreFailure, verdictOf } from '../store.ts'
 import type { Batch, BatchEntry, BatchState } from './batch.ts'
 import { REPORTED, reportedLimit } from './reported.ts'
 
-/** A state as the program found it, and then at each point of the replay. */
+/** A state as the program found it. The replay updates it after each group. */
 export interface FoundState {
-  /** Undefined if there is none; also for a log, of which the program reports the verdicts. */
+  /** Undefined if there is no state, and for a log: the program reports the verdicts of its calls. */
   state: unknown
-  /** End of its block; 0 for none. */
+  /** The end of the state's block; 0 if there is no block. */
   readonly until: Micros
-  /** The kernel that decides on it, if that is not its limit's. */
+  /** The kernel that decides on this state, if that is not the kernel of the call's limit. */
   readonly kernel?: AnyLimit['algorithm'] | undefined
-  /** Set if no group with this state is decided: why. */
+  /** Why groups with this state cannot be decided; absent if they can. */
   readonly failure?: StoreFailure | undefined
-  /** Set if a group that passes would create the state and may not: its verdict. */
+  /** Set if the state may not be created: the verdict of a group that would pass and create it. */
   readonly refusal?: Failed | undefined
   /** Whether a group with this state passed. */
   passed?: boolean
-  /** Reused by the kernel. */
+  /** The kernel writes each decision on this state here, which saves allocations. */
   step?: Step<unknown> | undefined
 }
 
@@ -28,17 +29,17 @@ export interface Found {
   readonly now: Micros
   /** By the index of the state. */
   readonly states: readonly FoundState[]
-  /** The next number of the verdicts that the program reports. */
+  /** Reads the next of the numbers that make up the reported verdicts. */
   next(): number
 }
 
-/** A program's reply makes no sense. */
+/** Thrown if a program's reply makes no sense. */
 export class InvalidReply extends Error {}
 
 /**
- * Reads a reply.
+ * Reads a program's reply.
  * @param read throws InvalidReply if the reply makes no sense
- * @throws StoreFailure protocol then: a corrupt reply must never look like a denial
+ * @throws StoreFailure of kind `protocol` in place of InvalidReply, because a corrupt reply must never look like a denial
  */
 export function validated<T>(program: string, reply: unknown, read: () => T): T {
   try {
@@ -50,33 +51,37 @@ export function validated<T>(program: string, reply: unknown, read: () => T): T 
 }
 
 /**
- * Computes the verdicts of a program's reply: kernels decide again, on the states that it found and at its time. It counts what passes in
- * each entry; the caller compares that with the program's own count.
- * @param charge false for a dry run: nothing was charged, and views show that
+ * Computes the verdicts from a program's reply: kernels decide again, on the states and at the time in the reply. The replay counts the
+ * groups that pass in each entry; the caller compares these counts with the program's own.
+ * @param charge false for a dry run: views then show the states uncharged
  * @throws InvalidReply
  */
 export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: Found, charge: boolean): GroupVerdict[] {
-  return groups.map(({ calls }, index) => {
+  return groups.map(({ calls, options }, index) => {
     const entry = byGroup[index]
     if (entry === undefined) return { outcome: 'allowed', at: found.now, calls: [] }
-    const verdict = decideOne(found, calls, entry, charge) ?? decideGroup(found, calls, entry.states, charge)
+    const simple = options === undefined ? decideOne(found, calls, entry, charge) : charge ? recordOne(found, calls, entry) : undefined
+    const verdict = simple ?? decideGroup(found, calls, entry.states, charge)
     if (verdict.outcome === 'allowed') entry.passed += 1
     return verdict
   })
 }
 
-/** As `applyGroup` for a single call, which is most of them, with fewer allocations; undefined for other groups, blocks and logs. */
+/**
+ * Decides a group of one call as `applyGroup` does, but with fewer allocations, because most groups have one call. Undefined for other
+ * groups, and if the state is blocked, failed, a log or a record of a hold.
+ */
 function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry, charge: boolean): GroupVerdict | undefined {
-  // By index: taking arrays apart costs more than the decision.
+  // Indexed access: destructuring an array costs more than the decision.
   const { index, isLog } = states[0] as BatchState
   const state = found.states[index] as FoundState
   const { now } = found
-  if (calls.length > 1 || isLog || state.until > now || state.failure !== undefined) return undefined
   const { limit, cost, phase } = calls[0] as Call
+  if (calls.length > 1 || isLog || state.until > now || state.failure !== undefined || isRecord(limit)) return undefined
   const { plan } = limit
   const algorithm = state.kernel ?? limit.algorithm
   const adopted = state.state === undefined ? undefined : algorithm.adopt(plan, state.state, now, phase)
-  // Before the decision, because the new state overwrites the old one in place.
+  // The view is computed first, because the decision overwrites the old state in place.
   const view = charge ? undefined : algorithm.view(plan, adopted, now, phase)
   const step = algorithm.decide(plan, adopted, now, cost, phase, (state.step ??= algorithm.step()))
   const { outcome, retryAfter } = step
@@ -88,6 +93,51 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
   if (step.state !== undefined) state.state = step.state
   const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   return { outcome, at: now, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [verdict] }
+}
+
+/**
+ * Decides a group of one call and its record as `applyGroup` does, if it passes. Undefined for other groups, and if a state is blocked,
+ * failed, refused, a log or charged ahead, or the record is there already.
+ */
+function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry): GroupVerdict | undefined {
+  const [call, record] = calls as readonly [Call, Call]
+  if (calls.length !== 2 || !isRecord(record.limit) || isRecord(call.limit)) return undefined
+  const { index, isLog } = states[0] as BatchState
+  const [state, held] = [found.states[index], found.states[(states[1] as BatchState).index]] as [FoundState, FoundState]
+  const { now } = found
+  if (isLog || held.state !== undefined || !isOpen(state, now) || !isOpen(held, now)) return undefined
+  const { limit, cost, phase } = call
+  const { plan } = limit
+  const algorithm = state.kernel ?? limit.algorithm
+  if (algorithm.holding !== undefined) return undefined
+  const adopted = state.state === undefined ? undefined : algorithm.adopt(plan, state.state, now, phase)
+  const { outcome, retryAfter, remaining, replenishAfter, resetAfter, state: after } = algorithm.decide(plan, adopted, now, cost, phase)
+  if (outcome !== 'allowed' || retryAfter > 0) return undefined
+  const kernel = record.limit.algorithm
+  const recorded = kernel.decide(record.limit.plan, undefined, now, record.cost, record.phase)
+  if (recorded.outcome !== 'allowed') return undefined
+  state.state = after
+  held.state = kernel.note?.(record.limit.plan, recorded.state, [
+    { limit: state.kernel === undefined ? limit : { ...limit, algorithm }, state: after },
+  ])
+  state.passed = true
+  held.passed = true
+  const verdicts = [
+    { outcome, retryAfter, remaining, replenishAfter, resetAfter },
+    {
+      outcome: recorded.outcome,
+      retryAfter: 0,
+      remaining: recorded.remaining,
+      replenishAfter: recorded.replenishAfter,
+      resetAfter: recorded.resetAfter,
+    },
+  ]
+  return { outcome, at: now, retryAfter: undefined, calls: verdicts }
+}
+
+/** Whether nothing but the limit decides on a state. */
+function isOpen({ until, failure, refusal }: FoundState, now: Micros): boolean {
+  return until <= now && failure === undefined && refusal === undefined
 }
 
 function decideGroup(found: Found, calls: readonly Call[], states: readonly BatchState[], charge: boolean): GroupVerdict {
@@ -121,7 +171,7 @@ function decideGroup(found: Found, calls: readonly Call[], states: readonly Batc
   return verdictOf(result, now)
 }
 
-/** The limit of a log, with the next verdict that the program reports. */
+/** The limit of a call of a log, with a kernel that returns the next verdict of the reply. */
 function reported(limit: AnyLimit, found: Found): AnyLimit {
   const numbers = Array.from({ length: REPORTED }, () => found.next())
   const made = reportedLimit(limit, numbers, found.now)

@@ -1,18 +1,18 @@
 import type { Algorithm, AnyLimit, CallOutcome, Step } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
 
-/** Outcomes as programs write them, by number. */
+/** Outcomes, by the numbers that programs write for them. */
 export const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
 
-/** Numbers of a verdict in a reply: outcome, retryAfter, remaining, replenishAfter, resetAfter. */
+/** How many numbers a verdict has in a reply: outcome, retryAfter, remaining, replenishAfter, resetAfter. */
 export const REPORTED = 5
 
 interface Reported extends Omit<Step<undefined>, 'next'> {
-  /** When the program decided. */
+  /** The store time at which the program decided. */
   readonly at: Micros
 }
 
-/** By algorithm: the kernel whose plan is the verdict that a program reported. */
+/** By algorithm: a kernel that only returns the verdict in its plan, which a program has reported. */
 const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
 
 function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefined> {
@@ -24,8 +24,8 @@ function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefin
 }
 
 /**
- * The reported verdict or, for a later time, what follows from it: if nobody charges a log, entries only leave it, so what passes once
- * passes from then on.
+ * Returns the reported verdict. For a later time it derives the verdict: without new charges, entries only leave a log, so a denied call
+ * passes once its wait is over.
  */
 function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   const passed = now - reported.at
@@ -35,9 +35,9 @@ function decide(reported: Reported, _state: unknown, now: Micros): Reported {
 }
 
 /**
- * A limit for the reference driver that returns the verdict a program reported, because the state may be long and stays with the program.
- * Undefined for an invalid outcome.
- * @param at when the program decided
+ * Makes a limit that the reference driver can decide without the state: its kernel returns the verdict that a program reported. Undefined
+ * if the number of the outcome is invalid.
+ * @param at the store time at which the program decided
  */
 export function reportedLimit(
   limit: AnyLimit,

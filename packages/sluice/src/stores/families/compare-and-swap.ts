@@ -6,8 +6,7 @@ import { createRemoteCalls, type RemoteCalls } from '../remote-calls.ts'
 import {
   type CallGroup,
   type Capabilities,
-  type Change,
-  changedState,
+  changedStates,
   type ChangeResult,
   type DecideOptions,
   type GroupVerdict,
@@ -17,27 +16,16 @@ import {
   verdictOf,
 } from '../store.ts'
 import { inRuns } from '../batch/change-runs.ts'
+import { callsOf } from '../group-options.ts'
+import { changedRows } from './changed-rows.ts'
+import { ABSENT, rowOf, rowWith, stateOf, type SwapRow } from './swap-row.ts'
 
-/** A row of the backend: one state and its block. */
-export interface SwapRow {
-  /** Differs after each write; `ABSENT.version` if there is no row. */
-  readonly version: string
-  /** The numbers of the state's codec; empty if there is no state. */
-  readonly numbers: readonly number[]
-  /** The first instant from which the state is expired. The row may be deleted from then and `until` on. */
-  readonly expiresAt: Micros
-  /** Nothing passes before this instant; 0 if there is no block. */
-  readonly until: Micros
-  /** Tag of the algorithm that wrote the state, if the backend knows it: a state of another algorithm is ignored. */
-  readonly tag?: string
-  /** Set if this version cannot read the row: its groups and changes fail with this. */
-  readonly failure?: StoreFailure
-}
+export type { SwapRow } from './swap-row.ts'
 
 /** A row to write in place of the one that was read. */
 export interface SwapWrite extends SwapRow {
   readonly id: string
-  /** The version of the new row: random, because a row may be deleted and made again. */
+  /** The version of the new row. It is random, so that a row that is deleted and made again does not repeat a version. */
   readonly next: string
 }
 
@@ -47,28 +35,29 @@ export interface SwapRead {
   readonly now: Micros
 }
 
-/** What a store needs of its server. Each method may be called again after a failure. */
+/** The operations that `compareAndSwapStore` needs. Each method may be called again after a failure. */
 export interface SwapBackend {
   readonly name: string
-  /** Whose time `read` returns. */
+  /** Whether `read` returns the time of the caller or of the server. */
   readonly clock: Capabilities['clock']
-  /** The id of a state's row: states of different names have different ids. */
+  /** The id of a state's row. Different states have different ids. */
   idOf(id: StateId): string
   read(ids: readonly string[], options: DecideOptions | undefined): Promise<SwapRead>
   /**
-   * Writes all rows, which are in the order of their ids, if each still has the version that was read, and otherwise none; returns whether
-   * it wrote. With `options.now`, rows are kept longer than `expiresAt`.
+   * Writes all rows if each still has the version that was read; otherwise it writes none. Returns whether it wrote. Rows are in the order
+   * of their ids. With `options.now`, rows are kept longer than `expiresAt`. All rows should outlive the time between a read and a write:
+   * one that is absent at both counts as unchanged.
    */
   write(rows: readonly SwapWrite[], options: DecideOptions | undefined): Promise<boolean>
-  /** Converts what the client threw. */
+  /** Converts an error that the client threw. */
   classify(error: unknown): StoreFailure
-  /** Whether the server gave up because of other calls, wrote nothing, and may succeed if the attempt starts again. */
+  /** Whether the server aborted the attempt because of concurrent calls. Nothing was written then, and a new attempt may succeed. */
   isConflict?(error: unknown): boolean
-  /** A limit with the algorithm that decides the backend's states. Default: as it is. */
+  /** Replaces the algorithm of a limit by the one that decides this backend's states. Default: leaves the limit unchanged. */
   limitOf?(limit: AnyLimit): AnyLimit
-  /** The failure of groups that would create this row; undefined if they may. Default: they may. */
+  /** The failure of groups that would create this row; undefined if they may create it. Default: they may. */
   refuse?(id: string): StoreFailure | undefined
-  /** Sends the attempts of one call. Default: up to `maxInFlight` calls at once, each until its deadline. */
+  /** Runs the attempts of one call. Default: at most `maxInFlight` calls at once, each until its deadline. */
   run?: <T>(attempts: () => Promise<T>, options: DecideOptions | undefined) => Promise<T>
 }
 
@@ -80,19 +69,19 @@ export interface SwapOptions {
   readonly maxInFlight?: number
 }
 
-const ABSENT: SwapRow = { version: '0', numbers: [], expiresAt: 0, until: 0 }
-
 /** Longest pause before the first retry, in milliseconds; it doubles up to the maximum. */
 const PAUSE_MS = 2
 const MAX_PAUSE_MS = 50
-/** The bound of attempts, for calls without a deadline and for those that fail on contention. */
+/** The most attempts of a call, and of a call with `onContention: 'fail'`. */
 const MAX_TRIES = 100
 const MAX_HASTY_TRIES = 3
 
+const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
+
 /**
- * A store of any backend that can read rows and write them if they have not changed since: it decides with the kernels, in this process.
- * If a row has changed it starts again, after a random pause and within the deadline. It is exact. A state that many processes charge at
- * once costs attempts; batching avoids them.
+ * A store on any backend that can read rows, and write them if they have not changed since. Kernels decide in this process. If a row has
+ * changed, the store reads and decides again, after a random pause and within the deadline. It is exact. A state that many processes
+ * charge at once needs many attempts; batching reduces them.
  */
 export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxInFlight = 10_000 }: SwapOptions): Store {
   const { name } = backend
@@ -135,22 +124,23 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
   const { limitOf = (limit) => limit } = backend
   return {
     name,
-    capabilities: { clock: backend.clock, atomicBatch: 'any', changes: ['adjust', 'block', 'unblock', 'reset'], sync: false },
+    capabilities: { clock: backend.clock, atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false },
     decide: (groups, options) => {
       const states = groups.flatMap(({ calls: all }) => all.map(({ id }) => id))
       return swap(states, options, (rows, now) => decided(groups, rows, now, options?.charge === false))
     },
     change: (changes, options) =>
       inRuns(changes, (alike) =>
-        swap(alike.map(changedState), options, (rows, now) => {
+        swap(alike.flatMap(changedStates), options, (rows, now) => {
           const changed = new Map<string, SwapRow>()
           const answer = alike.map((change): ChangeResult => {
-            const id = backend.idOf(changedState(change))
-            const row = changed.get(id) ?? rowOf(rows, id)
-            if (row.failure !== undefined) return { failure: row.failure }
-            const after = changedRow(change, row, now, limitOf)
-            if (after !== row) changed.set(id, after)
-            return {}
+            const ids = changedStates(change).map(backend.idOf)
+            const before = ids.map((id) => changed.get(id) ?? rowOf(rows, id))
+            const failure = before.find((row) => row.failure !== undefined)?.failure
+            if (failure !== undefined) return { failure }
+            const { rows: after, ...result } = changedRows(change, ids, before, now, limitOf)
+            for (const [index, row] of after) changed.set(ids[index] as string, row)
+            return result
           })
           return { answer, rows: changed }
         }),
@@ -159,7 +149,7 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
     close: async () => {},
   }
 
-  /** The verdicts of the reference driver, and the rows that change. */
+  /** Decides groups with the reference driver. Returns their verdicts, and the rows to write, by id. */
   function decided(
     groups: readonly CallGroup[],
     found: ReadonlyMap<string, SwapRow>,
@@ -170,7 +160,8 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
     const states = new Map<string, unknown>()
     const heldOf = (id: string): SwapRow => changed.get(id) ?? rowOf(found, id)
     const refusalOf = (id: string): StoreFailure | undefined => (heldOf(id) === ABSENT ? backend.refuse?.(id) : undefined)
-    const answer = groups.map(({ calls: own }): GroupVerdict => {
+    const answer = groups.map((group): GroupVerdict => {
+      const own = callsOf(group)
       const ids = [...new Set(own.map(({ id }) => backend.idOf(id)))]
       const held = ids.map(heldOf)
       const unreadable = held.find(({ failure }) => failure !== undefined)?.failure
@@ -195,39 +186,4 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
     })
     return { answer, rows: dryRun ? new Map() : changed }
   }
-}
-
-/** The row after a change: the same object if nothing changes. */
-function changedRow(change: Change, row: SwapRow, now: Micros, limitOf: (limit: AnyLimit) => AnyLimit): SwapRow {
-  switch (change.kind) {
-    case 'block':
-      return { ...row, until: now + change.micros }
-    case 'unblock':
-      return row.until === 0 ? row : { ...row, until: 0 }
-    case 'reset':
-      return row.numbers.length === 0 ? row : { ...ABSENT, until: row.until }
-    case 'adjust': {
-      const { phase } = change.call
-      const limit = limitOf(change.call.limit)
-      const { algorithm, plan } = limit
-      const stored = stateOf(limit, row)
-      const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, phase)
-      const adjusted: unknown = algorithm.adjust(plan, state, now, change.amount, phase, change.receipt)
-      if (adjusted === stored) return row
-      return adjusted === undefined ? { ...ABSENT, until: row.until } : rowWith(row, limit, adjusted)
-    }
-  }
-}
-
-function rowWith(row: SwapRow, { algorithm, plan }: AnyLimit, state: unknown): SwapRow {
-  const numbers = algorithm.codec.encodeState(state)
-  return { ...row, tag: algorithm.tag, numbers, expiresAt: algorithm.expiresAt(plan, algorithm.codec.decodeState(numbers)) }
-}
-
-function stateOf({ algorithm }: AnyLimit, { numbers, tag = algorithm.tag }: SwapRow): unknown {
-  return numbers.length === 0 || tag !== algorithm.tag ? undefined : algorithm.codec.decodeState(numbers)
-}
-
-function rowOf(rows: ReadonlyMap<string, SwapRow>, id: string): SwapRow {
-  return rows.get(id) ?? ABSENT
 }

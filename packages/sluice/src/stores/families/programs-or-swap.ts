@@ -1,42 +1,66 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
-import { type CallGroup, failedBy, type GroupVerdict, nameOf, type Store } from '../store.ts'
+import { offersAll } from '../group-options.ts'
+import {
+  type CallGroup,
+  type Capabilities,
+  type Change,
+  type DecideOptions,
+  failedBy,
+  type GroupVerdict,
+  nameOf,
+  type Store,
+} from '../store.ts'
 
 /**
- * A store with programs for some algorithms. Groups with a call of another algorithm go to `swap`, which decides with the kernels on the
- * same states, and so do groups that share states with them, so that all are decided in order. Other groups of a list are decided by
- * programs, whatever happens to these. A list of changes with an adjustment of such states goes to `swap` as a whole.
+ * A store with programs for some algorithms and options of groups. Groups with a call of another algorithm, or with an option that the
+ * store does not offer, go to `swap`, which decides with the kernels on the same states. Groups that share a state with such a group go
+ * there too, so that all of them are decided in order. Programs decide the other groups of a list, even if `swap` fails. A list of changes
+ * with an adjustment of such states, or of a kind for which there is no program, goes to `swap` as a whole.
+ * @param isChanged whether programs make a change, of a kind that the store lists; default: all but adjustments of such states
  */
-export function programsOrSwap<S extends Store>(store: S, swap: Store, hasProgram: (limit: AnyLimit) => boolean): S {
+export function programsOrSwap<S extends Store>(
+  store: S,
+  swap: Store,
+  hasProgram: (limit: AnyLimit) => boolean,
+  isChanged: (change: Change) => boolean = (change) => change.kind !== 'adjust' || hasProgram(change.call.limit),
+): S {
   // Most calls have the limit of the call before.
   let known: AnyLimit | undefined
   const isKnown = (limit: AnyLimit): boolean => {
     if (limit !== known && hasProgram(limit)) known = limit
     return limit === known
   }
-  const hasPrograms = ({ calls }: CallGroup): boolean => calls.every(({ limit }) => isKnown(limit))
+  const { changes: kinds, groupOptions } = store.capabilities
+  const hasPrograms = ({ calls, options }: CallGroup): boolean =>
+    offersAll(groupOptions, options) && calls.every(({ limit }) => isKnown(limit))
+  const isOurs = (change: Change): boolean => kinds.includes(change.kind) && isChanged(change)
+  const decideBoth = async (groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
+    const isSwapped = swappedAmong(groups, hasPrograms)
+    const [ours, kernels] = await Promise.all(
+      [store, swap].map(async (by) => {
+        const some = groups.filter((group) => isSwapped(group) === (by === swap))
+        const verdicts = some.length === 0 ? [] : await by.decide(some, options).catch((error: unknown) => some.map(() => failedBy(error)))
+        return verdicts.values()
+      }),
+    )
+    return groups.map((group) => (isSwapped(group) ? kernels : ours)?.next().value as GroupVerdict)
+  }
   return {
     ...store,
-    async decide(groups, options) {
-      if (groups.every(hasPrograms)) return store.decide(groups, options)
-      const isSwapped = swappedAmong(groups, hasPrograms)
-      const [ours, kernels] = await Promise.all(
-        [store, swap].map(async (by) => {
-          const some = groups.filter((group) => isSwapped(group) === (by === swap))
-          const verdicts =
-            some.length === 0 ? [] : await by.decide(some, options).catch((error: unknown) => some.map(() => failedBy(error)))
-          return verdicts.values()
-        }),
-      )
-      return groups.map((group) => (isSwapped(group) ? kernels : ours)?.next().value as GroupVerdict)
-    },
+    capabilities: { ...store.capabilities, changes: swap.capabilities.changes, ...offered(swap) },
+    decide: (groups, options) => (groups.every(hasPrograms) ? store.decide(groups, options) : decideBoth(groups, options)),
     change(changes, options) {
-      const by = changes.every((change) => change.kind !== 'adjust' || isKnown(change.call.limit)) ? store : swap
+      const by = changes.every(isOurs) ? store : swap
       return by.change(changes, options)
     },
   }
 }
 
-/** Whether a group has a call of another algorithm, or shares states with such a group. */
+function offered({ capabilities: { groupOptions } }: Store): Pick<Capabilities, 'groupOptions'> {
+  return groupOptions === undefined ? {} : { groupOptions }
+}
+
+/** Whether a group has no programs, or shares states with such a group. */
 function swappedAmong(groups: readonly CallGroup[], hasPrograms: (group: CallGroup) => boolean): (group: CallGroup) => boolean {
   const names = new Set<string>()
   const isSwapped = (group: CallGroup): boolean => !hasPrograms(group) || group.calls.some(({ id }) => names.has(nameOf(id)))

@@ -1,12 +1,25 @@
+import { HOLD_RECORDS } from '../../algorithms/hold-record.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { GroupResult } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
-import { type Change, type ChangeResult, StoreFailure } from '../store.ts'
+import { changeHold } from '../hold-change.ts'
+import {
+  type Change,
+  type ChangeResult,
+  givenBack,
+  type HoldChange,
+  isOfHold,
+  type StateId,
+  type StateProgram,
+  StoreFailure,
+} from '../store.ts'
 import type { Room } from './room.ts'
 import { isNew, keep, read, rowOf, type Slot, slotted } from './slots.ts'
 
 type Adjust = Extract<Change, { readonly kind: 'adjust' }>
+type Back = Extract<Change, { readonly kind: 'leave' | 'release' }>
 
-/** Makes changes in order. Neighbouring adjusts all find room, or none of them is made. */
+/** Makes changes in order. If there is no room for one of several neighbouring adjusts, none of them is made. */
 export function applyChanges(room: Room, changes: readonly Change[], now: Micros): ChangeResult[] {
   const results: ChangeResult[] = []
   while (results.length < changes.length) {
@@ -29,18 +42,61 @@ function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResul
     const { slot, limit, phase } = slotted(room, call, slots)
     const { algorithm, plan } = limit
     const known = slots[slot] as Slot
-    // Only a penalty adds a state, which must not begin fresh if a shared one replaced the key's own.
+    // Only a penalty adds a state. If the key was decided by a shared state before, the new state must not begin fresh.
     const found = writes.get(slot) ?? { state: amount < 0 || !isNew(known) ? read(room, known, false, now) : undefined }
     const state = found.state === undefined ? undefined : algorithm.adopt(plan, found.state, now, phase)
     const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
     if (adjusted !== found.state) writes.set(slot, { slot, limit, state: adjusted })
   }
-  const kept = [...writes.values()].filter(({ state }) => state !== undefined)
+  return written(room, slots, [...writes.values()], now)
+}
+
+/** Gives back what one call was charged, or what one holder holds. */
+function giveBack(room: Room, change: Back, now: Micros): ChangeResult {
+  const slots: Slot[] = []
+  const { slot, limit } = slotted(room, change.call, slots)
+  const state = read(room, slots[slot] as Slot, false, now)
+  const left = givenBack(change, limit, state, now)
+  return left === state ? {} : written(room, slots, [{ slot, limit, state: left }], now)
+}
+
+function ofHold(room: Room, change: HoldChange, now: Micros): ChangeResult {
+  const slots: Slot[] = []
+  const places = change.calls.map((call) => slotted(room, call, slots).slot)
+  const limits = change.calls.map(({ limit }) => limit)
+  const record = slotted(room, { id: change.id, limit: HOLD_RECORDS, cost: 0, phase: 0 }, slots).slot
+  const states = [record, ...places].map((slot) => read(room, slots[slot] as Slot, false, now))
+  const { report, writes } = changeHold(
+    change,
+    limits,
+    states,
+    places.map((slot) => places.indexOf(slot)),
+    now,
+  )
+  const placed = writes.map(({ index, limit, state }) => ({ slot: index === 0 ? record : (places[index - 1] as number), limit, state }))
+  const { failure } = written(room, slots, placed, now)
+  return failure === undefined ? { hold: report } : { failure }
+}
+
+/**
+ * Replaces one state by what a program makes of it, at once. Returns false, with nothing changed, if there is no room.
+ * @param program returns the new state with a limit of its plan; undefined for no change
+ */
+export function rewriteOne(room: Room, id: StateId, algorithm: AnyLimit['algorithm'], now: Micros, program: StateProgram): boolean {
+  const slots: Slot[] = []
+  const { slot } = slotted(room, { id, limit: { algorithm } as AnyLimit, cost: 0, phase: 0 }, slots)
+  const made = program(read(room, slots[slot] as Slot, false, now), now)
+  return made === undefined || written(room, slots, [{ slot, ...made }], now).failure === undefined
+}
+
+/** Writes changed states, and removes those that are fresh. */
+function written(room: Room, slots: readonly Slot[], writes: GroupResult['writes'], now: Micros): ChangeResult {
+  const kept = writes.filter(({ state }) => state !== undefined)
   if (!keep(room, slots, kept, now)) return { failure: room.full }
-  for (const { slot, limit, state } of writes.values()) {
+  for (const { slot, limit, state } of writes) {
     const { table } = (slots[slot] as Slot).known.states
     const row = rowOf(slots[slot] as Slot)
-    // It may end earlier than the state before it.
+    // The new state may expire earlier than the old one.
     if (state !== undefined) table.touched(limit.algorithm.expiresAt(limit.plan, state))
     else if (row !== -1) table.remove(row)
   }
@@ -48,6 +104,8 @@ function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResul
 }
 
 function applyOne(room: Room, change: Exclude<Change, Adjust>, now: Micros): ChangeResult {
+  if (change.kind === 'leave' || change.kind === 'release') return giveBack(room, change, now)
+  if (isOfHold(change)) return ofHold(room, change, now)
   const { kind, id } = change
   if (kind === 'reset') room.forget(id)
   else if (kind === 'unblock') room.unblock(id)

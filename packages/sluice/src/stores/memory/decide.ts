@@ -1,20 +1,20 @@
-import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
+import { applyGroup } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Call, type Decided, type GroupVerdict, verdictOf } from '../store.ts'
 import type { Room } from './room.ts'
 import { type DryRun, isNew, keep, nameOf, read, type Slot, slotted } from './slots.ts'
 
 /**
- * The decision for a key without room: `allow` it, `deny` it, or `shared`: decide it by one of 1,024 states that all such keys of its
- * limit share and that start empty. Logs have no shared states: under `shared` they are denied.
+ * The decision for a new key for which there is no room: `allow` it, `deny` it, or `shared`. With `shared` it is decided by one of 1,024
+ * states that all such keys of its limit share; they start empty. Logs have no shared states and are denied.
  */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 const one = (): number => 1
 
 /**
- * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but allocates only the verdict. Undefined if
- * there is no room for a new state, or if the state does not begin fresh; nothing has changed then.
+ * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but allocates only the verdict. Undefined, with
+ * nothing changed, if there is no room for a new state or if a new state would not begin fresh.
  */
 export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): Decided | undefined {
   const known = room.find(id.scope, id.key, limit)
@@ -29,7 +29,7 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
     if ((states.bounded && !states.fits(row, step.state)) || (row === -1 && !room.makeRoom(now, one))) return undefined
     known.planId = states.write(row, lo, hi, limit, step.state, known.planId, now)
   }
-  // The step is filled again by the next call, and the verdict is the caller's to keep.
+  // The next call overwrites the step, but the caller may keep the verdict.
   const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
   const call = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   return { outcome, at: now, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [call] }
@@ -37,13 +37,13 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
 
 /**
  * Decides calls all or nothing with the reference driver.
- * @param dryRun states are read from it first, and written only to it
+ * @param dryRun set for a peek: states are read from it first, and written only to it
  */
-export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull: OnFull | undefined, dryRun?: DryRun): GroupVerdict {
+export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull?: OnFull, dryRun?: DryRun): GroupVerdict {
   const slots: Slot[] = []
   const groupCalls = calls.map((call) => slotted(room, call, slots))
   const blocks = slots.map(({ id }) => room.blockOf(id, now))
-  /** @param share gives keys without a state their shared one */
+  /** @param share whether keys without a state are decided by a shared state */
   const decide = (share: boolean): Decided | undefined => {
     const shared = slots.map((slot) => isNew(slot, dryRun) && (share || room.overflow.trace(slot.id.scope.text, slot.lo) !== undefined))
     const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot, share, now))
@@ -57,7 +57,7 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
       }
     }
     const verdict = verdictOf(result, now)
-    const denies = result.calls.some(({ outcome }, index) => outcome === 'denied' && shared[(groupCalls[index] as GroupCall).slot] === true)
+    const denies = groupCalls.some(({ slot }, index) => shared[slot] === true && result.calls[index]?.outcome === 'denied')
     if (denies) return { ...verdict, reason: 'overflow', degraded: room.full }
     return share ? { ...verdict, degraded: room.full } : verdict
   }

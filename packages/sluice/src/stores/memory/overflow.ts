@@ -3,7 +3,7 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
 
 const STATES = 1_024
-/** The most limits with shared states. Beyond it, the one that has had them longest starts again with empty ones. */
+/** The most limits with shared states. One limit more takes the place of the limit that has had such states longest. */
 const LIMITS = 256
 
 /** States that keys without room share: up to 1,024 for each limit, created on first use. */

@@ -1,4 +1,4 @@
-import type { AlgorithmTag, AnyLimit, Step } from '../../algorithms/algorithm.ts'
+import type { AlgorithmTag, AnyLimit, CellBounds, Step } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
 import { createDigester, type Seed } from '../../keys/digest.ts'
 import { type Scope, type StateId, StoreFailure } from '../store.ts'
@@ -18,7 +18,7 @@ export interface KnownLimit {
   readonly state: unknown
   /** Plan id of the last state that was written. */
   planId: number
-  /** The last key and its digest: a hot key is digested once. */
+  /** The last key, with its digest in `lo` and `hi`: a hot key is digested once. */
   key: string | undefined
   lo: number
   hi: number
@@ -27,23 +27,23 @@ export interface KnownLimit {
 /** All states and blocks of the store, with their bounds. */
 export class Room {
   readonly overflow: Overflow = new Overflow()
-  /** The failure of keys without room. One object for all, because a flood would create millions. */
+  /** The failure of new keys for which there is no room. All share one object, because a flood would create millions. */
   readonly full: StoreFailure
   readonly #maxKeys: number
-  readonly #maxBytes: number
+  readonly #bounds: CellBounds
   readonly #digester
   /** The ends of blocks: one number for each blocked key. */
   readonly #blocks = new Table(1, { expiresAt: (_planId, cells, at) => cells[at] as number, release: () => {} })
   readonly #states: States[] = []
   readonly #tables: Table[] = [this.#blocks]
-  /** By scope object, and dropped with it. */
+  /** By scope object; an entry is dropped with its scope. */
   readonly #known = new WeakMap<Scope, KnownLimit>()
   #lastScope: Scope | undefined
   #last: KnownLimit | undefined
 
-  constructor(maxKeys: number, maxBytes: number, random: () => number) {
+  constructor(maxKeys: number, bounds: CellBounds, random: () => number) {
     this.#maxKeys = maxKeys
-    this.#maxBytes = maxBytes
+    this.#bounds = bounds
     this.#digester = createDigester(random)
     this.full = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
   }
@@ -70,7 +70,7 @@ export class Room {
     return known
   }
 
-  /** Until when the id is blocked; 0 for no block. */
+  /** The end of the id's block; 0 if it is not blocked. */
   blockOf(id: StateId, now: Micros): Micros {
     if (this.#blocks.size === 0) return 0
     const row = this.#rowOf(this.#blocks, '', id)
@@ -107,9 +107,9 @@ export class Room {
   }
 
   /**
-   * Drops as many expired states as necessary.
-   * @param needed how many more states are needed; called again when some were dropped, because one of them may be needed
-   * @param fits whether everything else fits
+   * Drops expired states until there is room. Returns false if there is not enough.
+   * @param needed how many states will be added; called again after a drop, because a dropped state may have to be added again
+   * @param fits whether everything else fits, such as the entries of logs
    */
   makeRoom(now: Micros, needed: () => number, fits: () => boolean = () => true): boolean {
     const done = (): boolean => this.size + needed() <= this.#maxKeys && fits()
@@ -126,16 +126,17 @@ export class Room {
     return table.find(this.#digester.lo, this.#digester.hi)
   }
 
-  /** Two scopes with equal text have the same states, because the seed depends on the text. */
+  /** Two scopes with equal text have the same states, because the seed depends on the text alone. */
   #know(scope: Scope, algorithm: AnyLimit['algorithm']): KnownLimit {
     const { tag } = algorithm
     let states = this.#states.find((one) => one.tag === tag)
     if (states === undefined) {
-      states = new States(algorithm, this.#maxBytes)
+      states = new States(algorithm, this.#bounds)
       this.#states.push(states)
       this.#tables.push(states.table)
     }
     const seed = this.#digester.seed(scope.text + tag)
-    return { seed, states, step: algorithm.step(), state: algorithm.step().next, planId: 0, key: undefined, lo: 0, hi: 0 }
+    const [step, { next: state }] = [algorithm.step(), algorithm.step()]
+    return { seed, states, step, state, planId: 0, key: undefined, lo: 0, hi: 0 }
   }
 }

@@ -1,4 +1,4 @@
-/** Numbers of a row: two words of its digest and its plan id, which is 0 for a free row. */
+/** How many marks a row has: the two words of its digest, and its plan id, which is 0 for a free row. */
 const MARKS = 3
 const HI = 1
 const PLAN_ID = 2
@@ -18,15 +18,15 @@ export class Segment {
   /** `width` numbers per row; 0 in a free row. */
   readonly cells: Float64Array
   readonly width: number
-  /** How many first bits of `hi` all its rows share. */
+  /** How many leading bits of `hi` are the same in all its rows. */
   readonly bits: number
-  /** The most rows it takes. */
+  /** The most rows that it holds. */
   readonly room: number
   count = 0
   /** No row expires before this instant. The value may be too early, never too late. */
   quietUntil: number = Infinity
 
-  /** @param rows how many it must take */
+  /** @param rows how many rows it must be able to hold */
   constructor(rows: number, width: number, bits: number) {
     this.capacity = Math.ceil(rows / MAX_LOAD) + 1
     this.room = Math.min(Math.floor(this.capacity * MAX_LOAD), this.capacity - 1)
@@ -72,7 +72,7 @@ export class Segment {
     return row
   }
 
-  /** Removes a row, and moves up the rows behind it that it had displaced. */
+  /** Removes a row, and moves up those rows behind it that had to be placed further back because of it. */
   remove(row: number): void {
     const { marks, cells, capacity, width } = this
     let hole = row

@@ -8,6 +8,8 @@ import type { KnownLimit, Room } from './room.ts'
 export interface DryRun {
   readonly states: Map<string, unknown>
   added: number
+  /** The time at which expired states are dropped to make room. A peek at a later time must not drop what is still needed now. */
+  readonly dropAt: Micros
 }
 
 /** One state of a group, from the first call that names it. */
@@ -20,7 +22,7 @@ export interface Slot {
   readonly phase: number
 }
 
-/** The call with the number of its slot, which is added if it is the first of its state. */
+/** The call with the index of its slot. The first call of a state adds the slot to `slots`. */
 export function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
   const known = room.find(id.scope, id.key, limit)
   const { lo, hi, states } = known
@@ -41,7 +43,7 @@ export function isNew(slot: Slot, dryRun?: DryRun): boolean {
   return rowOf(slot) === -1 && dryRun?.states.has(nameOf(slot)) !== true
 }
 
-/** @param share reads a state without a row as the one that such keys share */
+/** @param share whether a key without a row has the state that such keys share */
 export function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
   const { known, lo, limit, id, phase } = slot
   const row = rowOf(slot)
@@ -49,12 +51,14 @@ export function read(room: Room, slot: Slot, share: boolean, now: Micros): unkno
   return share ? room.overflow.read(id.scope.text, lo, limit, now, phase) : room.overflow.trace(id.scope.text, lo)
 }
 
-/** Writes what a group changed. Returns false and writes nothing if there is no room for the states it adds. */
-export function keep(room: Room, slots: readonly Slot[], writes: GroupResult['writes'], now: Micros, dryRun?: DryRun): boolean {
+type Writes = GroupResult['writes']
+
+/** Writes the states that a group changed. Returns false, with nothing written, if there is no room for the states that it adds. */
+export function keep(room: Room, slots: readonly Slot[], writes: Writes, now: Micros, dryRun?: DryRun): boolean {
   const at = (slot: number): Slot => slots[slot] as Slot
   const added = (): number => writes.filter(({ slot }) => isNew(at(slot), dryRun)).length
   if (dryRun !== undefined) {
-    if (!room.makeRoom(now, () => dryRun.added + added())) return false
+    if (!room.makeRoom(dryRun.dropAt, () => dryRun.added + added())) return false
     dryRun.added += added()
     for (const { slot, state } of writes) dryRun.states.set(nameOf(at(slot)), state)
     return true

@@ -1,4 +1,4 @@
-import type { AlgorithmTag, AnyLimit, Cells } from '../../algorithms/algorithm.ts'
+import type { AlgorithmTag, AnyLimit, CellBounds, Cells } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Rows, Table } from './table.ts'
 
@@ -12,13 +12,13 @@ interface PlanEntry {
 }
 
 /**
- * The states of one algorithm, as rows of numbers. What states of one plan share is kept once, under the plan id in their rows, and
- * dropped with the last of them.
+ * The states of one algorithm, as rows of numbers. Data that all states of one plan share are kept once, under the plan id that is in each
+ * row. They are dropped with the plan's last row.
  */
 export class States implements Rows {
   readonly tag: AlgorithmTag
   readonly table: Table
-  /** Whether states keep something outside of their rows, so that one may not fit. */
+  /** Whether states keep data outside of their rows. There may be no room for such data. */
   readonly bounded: boolean
   readonly #algorithm: AnyLimit['algorithm']
   readonly #cells: Cells<unknown>
@@ -28,11 +28,11 @@ export class States implements Rows {
   readonly #free: number[] = []
   readonly #byName = new Map<string, number>()
 
-  /** @param maxBytes bound on what states keep outside of their rows */
-  constructor(algorithm: AnyLimit['algorithm'], maxBytes: number) {
+  /** @param bounds on what states keep outside of their rows */
+  constructor(algorithm: AnyLimit['algorithm'], bounds: CellBounds) {
     this.tag = algorithm.tag
     this.#algorithm = algorithm
-    this.#cells = algorithm.cells === 'log' ? (algorithm.logCells as (maxBytes: number) => Cells<unknown>)(maxBytes) : algorithm.cells
+    this.#cells = algorithm.cells === 'log' ? (algorithm.logCells as (bounds: CellBounds) => Cells<unknown>)(bounds) : algorithm.cells
     this.bounded = this.#cells.fits !== undefined
     this.#scratch = algorithm.step().next
     this.table = new Table(this.#cells.width, this)
@@ -46,7 +46,7 @@ export class States implements Rows {
     return into
   }
 
-  /** The numbers of a row's state: its codec's. */
+  /** The numbers of a row's state, in the order of its codec. */
   numbersAt(row: number): readonly number[] {
     return this.#algorithm.codec.encodeState(this.read(row, this.#algorithm.step().next))
   }
@@ -59,8 +59,8 @@ export class States implements Rows {
 
   /**
    * Writes a state to the row that `table.find` returned, or to a new one if that is -1.
-   * @param guess plan id of the limit's last state
-   * @returns plan id of this one
+   * @param guess the plan id of the limit's last written state, most often that of this one too
+   * @returns the plan id of this state
    */
   write(row: number, lo: number, hi: number, { plan }: AnyLimit, state: unknown, guess: number, now: Micros): number {
     const { table } = this
@@ -70,7 +70,7 @@ export class States implements Rows {
       const before = planId
       planId = this.#planIdOf(plan, state, guess)
       ;(this.#plans[planId] as PlanEntry).rows += 1
-      // Another plan may bring the end of a row nearer.
+      // With another plan, the row may expire earlier than before.
       const expiresAt = this.#algorithm.expiresAt(plan, state)
       if (row === -1) at = table.add(lo, hi, planId, now, expiresAt)
       else {
@@ -99,7 +99,7 @@ export class States implements Rows {
     return entry !== undefined && this.#cells.samePlan(entry.sample, state)
   }
 
-  /** The plan id of a state, made if necessary. */
+  /** The plan id of a state. Makes one if no row has this plan. */
   #planIdOf(plan: unknown, state: unknown, guess: number): number {
     if (this.#isOf(guess, state)) return guess
     const name = this.#cells.planNumbers(state).join()

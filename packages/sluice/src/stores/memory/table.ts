@@ -1,7 +1,7 @@
 import type { Micros } from '../../time/micros.ts'
 import { Segment } from './segment.ts'
 
-/** Rows at which a segment is split; growing one copies no more than this. */
+/** The number of rows from which on a segment is split instead of enlarged. So growing a segment never copies many more rows. */
 const MAX_ROWS = 1_500
 /** The most bits of `hi` that select a segment. */
 const MAX_BITS = 24
@@ -23,7 +23,7 @@ export class Table {
   segment: Segment
   size = 0
   readonly #rows: Rows
-  /** 2 ** bits entries; a segment has several entries until it is split. */
+  /** 2 ** bits entries. Several entries may have one segment, until it is split. */
   #directory: Segment[]
   #bits = 1
   /** 32 - bits. */
@@ -43,7 +43,7 @@ export class Table {
     return this.segment.find(lo, hi)
   }
 
-  /** Adds a row for a digest that `find` has just missed. The caller fills the cells of `segment`, which may have changed. */
+  /** Adds a row for a digest that `find` has just missed. The caller fills the cells of `segment`, which may be another one now. */
   add(lo: number, hi: number, planId: number, now: Micros, expiresAt: Micros): number {
     if (this.segment.count >= this.segment.room) {
       this.#sweep(this.segment, now)
@@ -65,7 +65,7 @@ export class Table {
     this.size -= 1
   }
 
-  /** Removes expired rows of one segment; the next call continues with the next. True if there were any. */
+  /** Removes the expired rows of one segment; the next call does so for the next segment. True if any row was removed. */
   sweepNext(now: Micros): boolean {
     this.#swept = (this.#swept + 1) % this.pieces
     return this.#sweep(this.#directory[this.#swept] as Segment, now)

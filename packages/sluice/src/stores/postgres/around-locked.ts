@@ -3,23 +3,21 @@ import { arrayText, digestOf } from './encode.ts'
 import { isLockTimeout } from './failures.ts'
 import type { Statement } from './lanes.ts'
 import type { Query } from './query.ts'
-import { digestsIn } from './statements.ts'
+import { digestText } from './statements.ts'
 
-type Decide = (groups: readonly CallGroup[], locking: 'wait' | 'fail') => Promise<readonly GroupVerdict[]>
+type Groups = readonly CallGroup[]
+type Verdicts = Promise<readonly GroupVerdict[]>
+type Decide = (groups: Groups, locking: 'wait' | 'fail') => Verdicts
 
-/** `wait`: decides by one call. `fail`: if it finds a locked row, groups of locked rows fail, and the others are decided again, once. */
-export type DecideLocked = (
-  groups: readonly CallGroup[],
-  options: DecideOptions | undefined,
-  decide: Decide,
-) => Promise<readonly GroupVerdict[]>
+/** `wait`: decides by one call. `fail`: if a row is locked, groups with locked rows fail, and the other groups are decided once more. */
+export type DecideLocked = (groups: Groups, options: DecideOptions | undefined, decide: Decide) => Verdicts
 
 export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, locked: Statement): DecideLocked {
   /** By group: whether none of its rows is locked; false if that could not be found out. */
-  const areFree = async (groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<boolean[]> => {
+  const areFree = async (groups: Groups, options: DecideOptions | undefined): Promise<boolean[]> => {
     const digests = groups.map(({ calls }) => calls.map(({ id }) => digestOf(id)))
     const rows = await query(locked, [arrayText([...new Set(digests.flat())])], options, 'fail').catch(() => undefined)
-    const found = rows === undefined ? undefined : digestsIn(rows)
+    const found = rows && new Set(rows.map(({ id }) => digestText(id)))
     return digests.map((own) => found !== undefined && !own.some((digest) => found.has(digest)))
   }
   return async (groups, options, decide) => {
@@ -32,7 +30,7 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
       const isFree = groups.length === 1 ? [false] : await areFree(groups, options)
       const free = groups.filter((_, index) => isFree[index] === true)
       if (free.length === 0) return groups.map(() => failed)
-      // Nothing was charged yet: whatever fails from here on concerns the free groups alone.
+      // Nothing was charged yet, so a failure from here on concerns the free groups alone.
       const verdicts = await decide(free, 'fail').catch((failure: StoreFailure): GroupVerdict[] => free.map(() => ({ failure })))
       let next = 0
       return groups.map((_, index) => (isFree[index] === true ? (verdicts[next++] as GroupVerdict) : failed))
@@ -40,12 +38,11 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
   }
 }
 
-/** `decide` of a compare-and-swap store, around locked rows. */
+/** The `decide` of a compare-and-swap store, with locked rows treated as `decideLocked` does. */
 export function swapAround(swap: Store, decideLocked: DecideLocked): Store['decide'] {
-  return (groups, options) =>
-    options?.charge === false
-      ? swap.decide(groups, options)
-      : decideLocked(groups, options, (some, locking) =>
-          swap.decide(some, locking === 'fail' ? { ...options, onContention: 'fail' } : options),
-        )
+  return (groups, options) => {
+    if (options?.charge === false) return swap.decide(groups, options)
+    const failing = { ...options, onContention: 'fail' } as const
+    return decideLocked(groups, options, (some, locking) => swap.decide(some, locking === 'fail' ? failing : options))
+  }
 }

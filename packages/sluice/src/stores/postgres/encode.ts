@@ -1,14 +1,22 @@
-import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
+import { type ConcurrencyPlan, holderOf } from '../../algorithms/concurrency.ts'
+import { HOLD_TAG, type HoldPlan, isRecord } from '../../algorithms/hold-record.ts'
 import { stateName } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 import type { Batch, BatchState } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
-import type { Call, CallGroup, StateId } from '../store.ts'
+import type { Call, CallGroup, Change, StateId } from '../store.ts'
 
 /** The values of the column `kind`, for the algorithms that functions decide. */
-const KINDS: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 0, fw: 1, sc: 2, sl: 3 }
+const KINDS: Readonly<Record<string, number>> = { tb: 0, fw: 1, sc: 2, sl: 3, cc: 4, [HOLD_TAG]: 4 }
+const [LOG, OTHER] = [3, 4]
+/** A plan takes so many numbers, or a multiple of that. */
 const PLAN_WIDTH = 8
+/** In place of the two numbers of a holder that has no id. */
+const NOBODY = [-1, 0] as const
+
+export type Release = Extract<Change, { readonly kind: 'release' }>
 
 export interface Request {
   readonly program: 'consume' | 'bucket' | 'buckets'
@@ -26,7 +34,7 @@ export function requestOf(groups: readonly CallGroup[], batch: Batch, now: strin
   const ids = rows.map(({ id }) => id)
   const states = rows.map(({ state }) => state)
   const [call] = batch.descriptors
-  if (charge && batch.alike && call?.limit.algorithm.tag === 'tb') {
+  if (charge && batch.alike && call?.limit.algorithm.tag === 'tb' && (call.limit.plan as BucketPlan).ahead === 0) {
     const bucket = bucketValues(call)
     if (ids.length === 1) {
       const which = [String(groups.length), ids[0] as string, ...bucket]
@@ -40,7 +48,7 @@ export function requestOf(groups: readonly CallGroup[], batch: Batch, now: strin
   return { program: 'consume', states, values: (waiting) => [now, String(charge), waiting, ...lists] }
 }
 
-/** Plan id, n, m, burst, cost, and spans of the cost and of a full bucket. */
+/** The plan id, n, m, burst, the cost, the span in which the cost is refilled, and `emptyBefore` of the plan. */
 function bucketValues({ limit, cost }: Call): string[] {
   const plan = limit.plan as BucketPlan
   const spent = spanOf(plan, Math.min(cost, plan.burst))
@@ -50,24 +58,37 @@ function bucketValues({ limit, cost }: Call): string[] {
 }
 
 /**
- * The arguments of `consume` after the ids. Numbers that belong together are one text, with commas. For each state the index of its first
- * call's plan, from 1; the number of calls of each group; the plans, of eight numbers each; for each call: index of its state, cost, index
- * of its plan, phase.
+ * The arguments of `consume` after the ids. Numbers that belong together are one text, with commas. Indexes begin at 1. The arguments are
+ * - for each state: the index of its first call's plan
+ * - for each group: the number of its calls
+ * - for each plan: its eight numbers, of records of holds a multiple of eight
+ * - for each call: the index of its state, its cost, the index of its plan, its phase
  */
-function sectionsOf(groups: readonly CallGroup[], { descriptors, byGroup }: Batch, states: readonly BatchState[]): (string | number)[][] {
-  const plans = new Map<string, number>()
-  const planOf = (limit: AnyLimit): number => {
-    const text = planText(limit)
-    const index = plans.get(text) ?? plans.size + 1
-    plans.set(text, index)
-    return index
-  }
+function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly BatchState[]): (string | number)[][] {
+  const { plans, planOf } = plansOf()
   const firsts = states.map(({ first }) => planOf(first.limit))
-  const described = descriptors.map(({ limit, cost, phase }) => `${cost},${planOf(limit)},${phase}`)
-  const calls = byGroup.flatMap((entry) =>
-    entry === undefined ? [] : entry.states.map(({ index }, at) => `${index + 1},${described[entry.descriptors[at] as number]}`),
+  const described = batch.descriptors.map(({ limit, cost, phase }) => `${cost},${planOf(limit)},${phase}`)
+  const entries = batch.byGroup.filter((entry) => entry !== undefined)
+  const calls = entries.flatMap(({ states: own, descriptors }) =>
+    own.map(({ index }, at) => `${index + 1},${described[descriptors[at] as number]}`),
   )
   return [firsts, groups.map((group) => group.calls.length), [...plans.keys()], calls]
+}
+
+/** Lists each plan once. `planOf` returns the index from which the plan's numbers are, in eights and from 1. */
+export function plansOf(): { readonly plans: ReadonlyMap<string, number>; planOf(limit: AnyLimit): number } {
+  const plans = new Map<string, number>()
+  let next = 1
+  const planOf = (limit: AnyLimit): number => {
+    const text = planText(limit)
+    const known = plans.get(text)
+    if (known !== undefined) return known
+    const index = next
+    plans.set(text, index)
+    next += text.split(',').length / PLAN_WIDTH
+    return index
+  }
+  return { plans, planOf }
 }
 
 function byId(one: { readonly id: string }, other: { readonly id: string }): number {
@@ -84,9 +105,16 @@ export function adjustmentValues(adjustments: readonly Adjustment[]): string[] {
   return [rows.map(({ id }) => id), rows.map(({ plan }) => plan), rows.map(({ argument }) => argument)].map(arrayText)
 }
 
+/** The arguments of `release` after the time: ids, and for each the numbers of its holder. */
+export function releaseValues(releases: readonly Release[]): string[] {
+  const rows = releases.map(({ call: { id }, holder }) => ({ id: digestOf(id), numbers: holderOf(holder) }))
+  rows.sort(byId)
+  return [rows.map(({ id }) => id), rows.flatMap(({ numbers }) => numbers)].map(arrayText)
+}
+
 /**
- * The row id of a state: the first 16 bytes of the SHA-256 of its name. Among a billion states two share one with a probability of about
- * 10^-21; to construct two that do takes 2^64 tries. They would then share one limit.
+ * The row id of a state: the first 16 bytes of the SHA-256 of its name. Among a billion states two have the same id, and so share one
+ * count, with a probability of about 10^-21. To construct two such states takes 2^64 tries.
  */
 export function digestOf(id: StateId): string {
   return digestOfName(stateName(id))
@@ -116,14 +144,27 @@ const texts = new WeakMap<object, string>()
 function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known
-  const { tag, codec } = limit.algorithm
-  const numbers = codec.encodePlan(limit.plan)
-  const kind = KINDS[tag] as number
-  const filled = [kind, tag === 'tb' ? planIdOf(numbers) : (numbers[1] as number), ...numbers]
-  while (filled.length < PLAN_WIDTH) filled.push(0)
+  const filled = numbersOf(limit)
+  while (filled.length % PLAN_WIDTH !== 0) filled.push(0)
   const text = filled.join()
   texts.set(limit.plan, text)
   return text
+}
+
+function numbersOf(limit: AnyLimit): (number | bigint)[] {
+  const { tag, codec } = limit.algorithm
+  const { plan } = limit
+  if (isRecord(limit)) {
+    const { micros, final, parts } = plan as HoldPlan
+    return [OTHER, 0, 0, micros, Number(final), parts.length, ...parts.flatMap(({ name, held }) => [name, held])]
+  }
+  if (KINDS[tag] === OTHER) {
+    const { limit: most, hold, holder = NOBODY } = plan as ConcurrencyPlan
+    return [OTHER, 0, most, hold, ...holder]
+  }
+  const numbers = codec.encodePlan(plan)
+  if (tag !== 'tb') return [KINDS[tag] as number, numbers[1] as number, ...numbers]
+  return [KINDS[tag] as number, planIdOf(numbers), ...numbers, (plan as BucketPlan).ahead]
 }
 
 /** The plan id of a bucket: the first 60 bits of the SHA-256 of its numbers. */
@@ -133,6 +174,16 @@ export function planIdOf(numbers: readonly number[]): bigint {
 
 export function hasFunctions({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(KINDS, algorithm.tag)
+}
+
+/** Whether functions return the verdicts of the limit's calls instead of the state. */
+export function isLog({ algorithm }: AnyLimit): boolean {
+  return KINDS[algorithm.tag] === LOG
+}
+
+/** Whether the column `state` has the numbers of the limit's states. */
+export function isOther({ algorithm }: AnyLimit): boolean {
+  return KINDS[algorithm.tag] === OTHER
 }
 
 export function arrayText(items: readonly (string | number)[]): string {

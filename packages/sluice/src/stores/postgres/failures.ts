@@ -1,13 +1,16 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** SQLSTATEs of a class that is left to users, for errors of the schema. This one: a migration was applied with another text. */
+/** Our own SQLSTATEs begin with SL, a class that is left to users. This one: a migration was applied with another text. */
 export const TEXT_CHANGED = 'SL001'
 /** A state has a kind that this version does not support (raised by the functions). */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
 
-/** By SQLSTATE, or its class. An error that the server reports has rolled the statement back: nothing was charged. */
+/**
+ * The kind of failure by SQLSTATE or its class; the first entry that fits counts. An error that the server reports has rolled the statement
+ * back, so nothing was charged. Class 08, a lost connection, is the exception.
+ */
 const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['08', 'connection'],
   ['40001', 'contention'],
@@ -43,18 +46,16 @@ const HINTS: Readonly<Record<string, string>> = {
 const NEVER_SENT =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end|CONNECT_TIMEOUT|CONNECTION_ENDED/
 
-/** Converts a client's error. Unless nothing was certainly executed, the call counts as charged. */
+/** Converts a client's error. The call counts as charged unless it is certain that nothing was executed. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
   const code = codeOf(error)
-  // Every SQLSTATE has a digit; EPIPE, an error of the socket, has none.
+  // Every SQLSTATE has a digit. EPIPE, an error of the socket, has five letters and no digit.
   if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) {
     const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
     const hint = HINTS[code] ?? ''
     const executed = code.startsWith('08') || code === '40003' ? 'unknown' : 'no'
-    return new StoreFailure(kind ?? 'protocol', executed, `postgres: ${code} ${message}${hint}`, {
-      cause: error,
-    })
+    return new StoreFailure(kind ?? 'protocol', executed, `postgres: ${code} ${message}${hint}`, { cause: error })
   }
   const unsent = NEVER_SENT.test(`${code} ${message}`)
   return new StoreFailure('connection', unsent ? 'no' : 'unknown', `postgres: ${message}`, { cause: error })

@@ -13,7 +13,10 @@ export type FunctionNames = ReadonlyMap<string, string>
 const DEFAULT_TABLE = 'sluice'
 const NAME = /\bsluice_(\w+)(\()?/g
 
-/** Each has a hash of its text, with the table's name filled in, and of the functions it calls, so two versions can be together. */
+/**
+ * Each name ends with a hash of the function's text, in which the names of the table and of the called functions are filled in. So the
+ * functions of two versions can be installed side by side.
+ */
 export function functionNames(table: string, functions: readonly SqlFunction[] = embedded): FunctionNames {
   if (table === DEFAULT_TABLE) return new Map(functions.map(({ name, hash }) => [name, `sluice_${name}_${hash}`]))
   const names = new Map<string, string>()
@@ -26,7 +29,7 @@ export function installedFunctions(table: string, functions: readonly SqlFunctio
   return functions.map(({ name, source }) => ({ name: names.get(name) as string, create: named(source, table, names) }))
 }
 
-/** A text with the names of this table and its functions filled in. A function without an installed name keeps the name of its file. */
+/** A text with the names of this table and its functions filled in. A function without an installed name is named after its file. */
 export function named(source: string, table: string, names: FunctionNames): string {
   return source.replaceAll(NAME, (_, name: string, call = '') => `${(call && names.get(name)) || `${table}_${name}`}${call}`)
 }

@@ -4,37 +4,44 @@ import { type CallOptions, StoreFailure } from '../store.ts'
 import { classify } from './failures.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
-/** Where somebody has locked a row: `none` locks no rows, or skips those; `wait` until shortly before the deadline; `fail` after 1 ms. */
+/**
+ * What a statement does if another transaction has locked a row. `none`: it locks no rows itself, or skips locked ones. `wait`: it waits
+ * until shortly before the deadline. `fail`: it fails after 1 ms.
+ */
 export type Locking = 'none' | 'wait' | 'fail'
 
 export interface Statement {
   readonly text: string
-  /** The same with one parameter more: for how many milliseconds it waits for a lock. */
+  /** The statement with one more parameter: for how many milliseconds it waits for a lock. */
   readonly bounded: string
 }
+
+type Rows = Promise<readonly Row[]>
 
 export interface Lanes {
   /** Calls `send` when a connection is free, and settles by the deadline. */
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, locking: Locking): Promise<T>
-  send(statement: Statement, values: readonly string[], options: CallOptions | undefined, locking: Locking): Promise<readonly Row[]>
+  send(statement: Statement, values: readonly string[], options: CallOptions | undefined, locking: Locking): Rows
 }
 
-/** The least that the server accepts. */
+/** The shortest wait for a lock that the server can be set to, in milliseconds. */
 const FAIL_MS = '1'
-/** Time for the reply, and the part of the time left: a caller learns that nothing was charged, instead of an unknown outcome. */
+/**
+ * A wait for a lock ends this long before the deadline: 2 ms, or a tenth of the time left if that is more. So the reply, that nothing was
+ * charged, still arrives in time.
+ */
 const [REPLY_MS, REPLY_SHARE] = [2, 0.1]
+const TOO_LATE = 'postgres: too little time was left when a connection was free'
 
-/** Bounds the statements in flight. Those that may wait for a row use at most half of the connections; further ones wait unsent. */
+/** Bounds the statements in flight. Those that may wait for a row use at most half of the connections; further ones queue here. */
 export function createLanes(client: PostgresPort, maxInFlight: number, clock: Time): Lanes {
   const { connections, embedded = false } = client
   const all = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: connections })
-  const half =
-    connections === undefined || embedded
-      ? undefined
-      : createRemoteCalls('postgres', clock, { maxInFlight, maxSent: Math.max(1, Math.floor(connections / 2)) })
+  const maxSent = connections === undefined || embedded ? undefined : Math.max(1, Math.floor(connections / 2))
+  const half = maxSent === undefined ? undefined : createRemoteCalls('postgres', clock, { maxInFlight, maxSent })
 
-  const left = (options: CallOptions | undefined): number => (options?.deadline ?? Number.POSITIVE_INFINITY) - clock.monotonic()
-  /** How long the statement may wait for a lock, for the server; undefined: as long as it takes. */
+  const left = (options: CallOptions | undefined): number => (options?.deadline ?? Infinity) - clock.monotonic()
+  /** How long the server lets the statement wait for a lock, in milliseconds; undefined if it needs no bound. */
   const lockTimeout = (options: CallOptions | undefined, locking: Locking): string | undefined => {
     if (locking === 'none' || embedded) return undefined
     if (locking === 'fail') return FAIL_MS
@@ -47,8 +54,7 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
       if (half === undefined || locking !== 'wait') return all.run(send, options, classify)
       let [queued, sent, abandoned] = [false, false, false]
       const sendOnce: typeof send = () => {
-        if (abandoned || (queued && left(options) < REPLY_MS))
-          return Promise.reject(new StoreFailure('timeout', 'no', 'postgres: too little time was left when a connection was free'))
+        if (abandoned || (queued && left(options) < REPLY_MS)) return Promise.reject(new StoreFailure('timeout', 'no', TOO_LATE))
         sent = true
         return send()
       }
@@ -56,14 +62,15 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
       queued = true
       return reply.catch((error: unknown) => {
         abandoned = true
-        // It had left the first queue and was still in the second.
-        if (!sent && error instanceof StoreFailure && error.executed === 'unknown') throw new StoreFailure(error.kind, 'no', error.message)
-        throw error
+        // The call had left the queue of `half` but not that of `all`, so nothing was sent.
+        const unsent = !sent && error instanceof StoreFailure && error.executed === 'unknown'
+        throw unsent ? new StoreFailure(error.kind, 'no', error.message) : error
       })
     },
     send: (statement, values, options, locking) => {
       const limit = lockTimeout(options, locking)
-      return limit === undefined ? client.query(statement.text, values) : client.query(statement.bounded, [...values, limit])
+      if (limit === undefined) return client.query(statement.text, values)
+      return client.query(statement.bounded, [...values, limit])
     },
   }
 }

@@ -1,11 +1,12 @@
 import { sha256 } from '../../keys/sha256.ts'
 import { TEXT_CHANGED, TOO_YOUNG } from './failures.ts'
-import { functionNames, type InstalledFunction, installedFunctions, named } from './functions.ts'
+import { functionNames, installedFunctions, named } from './functions.ts'
 import type { PostgresPort } from './clients/postgres-port.ts'
 import { compatProgram, checkProgram, functions as embedded, migrations, type SqlFunction } from './programs.gen.ts'
 
 /** An arbitrary number that nothing else in a database is likely to lock. */
 const LOCK = 7_218_054_101
+const TABLES = ['sluice_state', 'sluice_plan', 'sluice_log']
 
 export interface MigrateOptions {
   /**
@@ -15,34 +16,35 @@ export interface MigrateOptions {
   readonly compatFunction?: boolean | undefined
   /** Also drops the functions of other versions; refused if one of them was installed in the last seven days. */
   readonly prune?: boolean | undefined
-  /** Drops them whatever their age: processes of those versions cannot decide from then on. */
+  /** With `prune`: drops the functions whatever their age. Processes of those versions cannot decide from then on. */
   readonly force?: boolean | undefined
 }
 
 export interface SchemaOptions extends MigrateOptions {
   readonly table: string
   readonly unlogged?: boolean | undefined
-  /** The functions of another version, for a test of two. */
+  /** The functions of another version, for a test of two versions. */
   readonly functions?: readonly SqlFunction[]
 }
 
 /**
- * Updates the schema. It applies each migration and each function once, recorded in ledgers, under a lock, so that any number of
- * processes may start together. Existing objects are left alone; a migration that was applied with another text is an error.
+ * Updates the schema. Ledgers record each migration and function, so that it is applied once. A lock lets any number of processes start
+ * together. Existing objects are left alone. It is an error if a migration was applied with another text before.
  */
 export async function migrate(client: PostgresPort, options: SchemaOptions): Promise<void> {
   const { table, unlogged, functions = embedded } = options
   const names = functionNames(table, functions)
   const installed = installedFunctions(table, functions)
+  const current = installed.map(({ name }) => `'${name}'`).join(', ')
   const own = (text: string): string => named(text, table, names)
   const steps = [
     own(LEDGERS),
     ...migrations.map((migration) => own(applied(migration))),
     ...installed.map(({ name, create }) => filled(own(MADE), name, create)),
     filled(own(STABLE), sha256(own(checkProgram)), own(checkProgram)),
-    ...(unlogged === undefined ? [] : ['sluice_state', 'sluice_plan', 'sluice_log'].map((name) => own(persistent(name, unlogged)))),
+    ...(unlogged === undefined ? [] : TABLES.map((name) => own(persistent(name, unlogged)))),
     ...(options.compatFunction === true ? [`\n  execute $compat$${compatProgram}$compat$;`] : []),
-    ...(options.prune === true ? [filled(own(options.force === true ? DROPPED : YOUNG + DROPPED), listed(installed), '')] : []),
+    ...(options.prune === true ? [filled(own(options.force === true ? DROPPED : YOUNG + DROPPED), current, '')] : []),
   ]
   await client.run(`do $migrate$ declare
   known text;
@@ -52,13 +54,9 @@ begin
 end $migrate$`)
 }
 
-/** Fills in the text last, because it already contains this table's names. */
+/** Fills in the text last, so that nothing is replaced in it. */
 function filled(step: string, name: string, text: string): string {
   return step.replaceAll('@name', () => name).replace('@text', () => text)
-}
-
-function listed(installed: readonly InstalledFunction[]): string {
-  return installed.map(({ name }) => `'${name}'`).join(', ')
 }
 
 const LEDGERS = `

@@ -1,19 +1,13 @@
 import { batchOf } from '../batch/batch.ts'
 import { type Adjustment, inRuns } from '../batch/change-runs.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
-import {
-  type CallGroup,
-  type CallOptions,
-  type Change,
-  changedState,
-  type DecideOptions,
-  type GroupVerdict,
-  type StateId,
-} from '../store.ts'
+import type { CallGroup, CallOptions, Change, ChangeResult, DecideOptions, HoldChange, StateId } from '../store.ts'
+import { changedState, isOfHold } from '../store.ts'
+import { plannedGroups } from '../group-options.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { decideAroundLocks, swapAround } from './around-locked.ts'
-import { adjustmentValues, arrayText, digestsOf, hasFunctions, requestOf } from './encode.ts'
+import { adjustmentValues, arrayText, digestsOf, hasFunctions, isLog, isOther, type Release, releaseValues, requestOf } from './encode.ts'
 import { classify } from './failures.ts'
 import { type FunctionNames, functionNames } from './functions.ts'
 import { createLanes, type Locking } from './lanes.ts'
@@ -23,12 +17,14 @@ import { createQuery } from './query.ts'
 import { numbersOf, replyOf } from './reply.ts'
 import { serverCheck, SETTINGS } from './server-check.ts'
 import { statementsOf } from './statements.ts'
+import { settleResults, settleValues } from './settle.ts'
 import { createSweeper } from './sweeper.ts'
-import { swapBackend } from './swap-states.ts'
+import { stateBackend } from './swap-states.ts'
 
 const UNBLOCK = -1
+const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
-/** Functions in the database decide: one statement for each call. @param names names of another version's functions, for a test of two */
+/** A store in which functions in the database decide, one statement for each call. @param names another version's functions, for a test */
 export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
   const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const statements = statementsOf(table, names)
@@ -36,22 +32,19 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
   const query = createQuery(lanes, clock, random)
   const check = serverCheck(client, options.onWarning)
 
-  const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, deadline) => {
-    const bound = deadline === undefined ? undefined : { deadline }
+  const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, bound) => {
     const [row] = await query(statements.sweep, [String(first), String(pages)], bound, 'none')
     const [gone = 0, more = 0] = numbersOf(String(row?.['reply']))
     return { gone, more: more === 1 }
   })
 
-  const run = async (
-    groups: readonly CallGroup[],
-    callOptions: DecideOptions | undefined,
-    locking: Locking,
-  ): Promise<readonly GroupVerdict[]> => {
+  const run = async (wanted: readonly CallGroup[], callOptions: DecideOptions | undefined, locking: Locking) => {
+    const groups = plannedGroups(wanted)
     const charging = locking !== 'none'
-    const batch = batchOf(groups)
+    const batch = batchOf(groups, isLog)
     const request = requestOf(groups, batch, nowOf(callOptions), charging)
-    const [row] = await query(statements[request.program], (tries) => request.values(waitingAt(tries)), callOptions, locking)
+    const values = (tries: number): readonly string[] => request.values(waitingAt(tries))
+    const [row] = await query(statements[request.program], values, callOptions, locking)
     return validated('postgres: the function', row?.['reply'], () => {
       const found = replyOf(row?.['reply'], groups, batch, request)
       const verdicts = replay(groups, batch, found, charging)
@@ -60,18 +53,27 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     })
   }
 
-  const swap = compareAndSwapStore(swapBackend(client, table, lanes), { clock, random })
+  const swap = compareAndSwapStore(stateBackend(client, table, lanes), { clock, random })
 
   const charge = decideAroundLocks(onContention, query, statements.locked)
 
   const block = (ids: readonly StateId[], length: number, callOptions: CallOptions | undefined): Promise<unknown> =>
     query(statements.block, [nowOf(callOptions), String(length), arrayText(digestsOf(ids))], callOptions, 'wait')
 
+  const settle = async (changes: readonly HoldChange[], callOptions: CallOptions | undefined): Promise<ChangeResult[]> => {
+    const [row] = await query(statements.settle, [nowOf(callOptions), ...settleValues(changes)], callOptions, 'wait')
+    const reply = row?.['reply']
+    return validated('postgres: the function', reply, () => settleResults(typeof reply === 'string' ? numbersOf(reply) : [], changes))
+  }
+
   const make = (alike: readonly Change[], callOptions: CallOptions | undefined): Promise<unknown> => {
     const [first] = alike as [Change]
     if (first.kind === 'adjust') {
-      const values = [nowOf(callOptions), String(first.receipt ?? -1), ...adjustmentValues(alike as readonly Adjustment[])]
-      return query(statements.adjust, values, callOptions, 'wait')
+      const values = adjustmentValues(alike as readonly Adjustment[])
+      return query(statements.adjust, [nowOf(callOptions), String(first.receipt ?? -1), ...values], callOptions, 'wait')
+    }
+    if (first.kind === 'release') {
+      return query(statements.release, [nowOf(callOptions), ...releaseValues(alike as readonly Release[])], callOptions, 'wait')
     }
     const ids = alike.map(changedState)
     if (first.kind !== 'reset') return block(ids, first.kind === 'block' ? first.micros : UNBLOCK, callOptions)
@@ -80,14 +82,15 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
 
   const programs: PostgresStore = {
     name: 'postgres',
-    capabilities: { clock: 'server', atomicBatch: 'any', changes: ['adjust', 'block', 'unblock', 'reset'], sync: false },
+    capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false },
     decide: async (groups, callOptions) => {
       if (callOptions?.charge === false) return run(groups, callOptions, 'none')
       const verdicts = await charge(groups, callOptions, (some, locking) => run(some, callOptions, locking))
       if (callOptions?.now === undefined) sweeper.decided()
       return verdicts
     },
-    change: (changes, callOptions) => inRuns(changes, async (alike) => void (await make(alike, callOptions))),
+    change: (changes, callOptions) =>
+      inRuns(changes, async (alike) => (alike.every(isOfHold) ? settle(alike, callOptions) : void (await make(alike, callOptions)))),
     sweep: (callOptions) => sweeper.all(callOptions?.deadline),
     ready: async (callOptions) => {
       await run([], callOptions, 'none')
@@ -97,15 +100,21 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
       migrate(client, { ...migrateOptions, table, unlogged }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
   }
-  return programsOrSwap(programs, { ...swap, decide: swapAround(swap, charge) }, hasFunctions)
+  return programsOrSwap(programs, { ...swap, decide: swapAround(swap, charge) }, hasFunctions, isChanged)
 }
 
-/** The time to decide at, in microseconds; 0: the server's own. */
+/** Whether a function makes the change. */
+function isChanged(change: Change): boolean {
+  if (isOfHold(change)) return change.calls.every(({ limit }) => hasFunctions(limit) && !isLog(limit))
+  return change.kind !== 'adjust' || (hasFunctions(change.call.limit) && !isOther(change.call.limit))
+}
+
+/** The time to decide at, in microseconds; 0 for the server's own clock. */
 function nowOf(options: CallOptions | undefined): string {
   return String(options?.now ?? 0)
 }
 
-/** How the function waits: for rows and, from the second null reply on, also for rows that others are inserting. */
+/** How the function waits: '1' for locked rows; after two null replies '2', also for rows that others are inserting. */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'
 }

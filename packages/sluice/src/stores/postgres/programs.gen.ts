@@ -466,26 +466,27 @@ begin
   return case when s.tail > 0 then s end;
 end $$;
 ` },
-  { name: 'write', hash: '9551b5f7', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
+  { name: 'write', hash: 'aefa39ca', source: `create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then
     update sluice_state t set
         kind = s.kind, plan_id = s.plan_id, zero = s.zero, rest = nullif(s.rest, 0), seen = s.seen, ends = s.ends,
         current = nullif(s.current, 0), previous = nullif(s.previous, 0), turn = nullif(s.turn, 0), absent = s.absent,
-        newest = s.newest, charged = s.charged, head = s.head, tail = s.tail, keep_for = nullif(s.keep_for, 0)
+        newest = s.newest, charged = s.charged, head = s.head, tail = s.tail, keep_for = nullif(s.keep_for, 0),
+        state = s.state
       where t.id = s.id;
     return true;
   end if;
   insert into sluice_state (
-      id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for
+      id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, state
     ) values (
       s.id, s.kind, s.plan_id, s.zero, nullif(s.rest, 0), s.seen, s.ends, nullif(s.current, 0), nullif(s.previous, 0),
-      nullif(s.turn, 0), s.absent, s.newest, s.charged, s.head, s.tail, nullif(s.keep_for, 0)
+      nullif(s.turn, 0), s.absent, s.newest, s.charged, s.head, s.tail, nullif(s.keep_for, 0), s.state
     ) on conflict (id) do nothing;
   return found;
 end $$;
 ` },
-  { name: 'reset', hash: '743c84ca', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
+  { name: 'reset', hash: 'f8d60ad8', source: `create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
 declare
   s sluice_state;
 begin
@@ -512,7 +513,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: 'aefbfe87', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: 'abae5e55', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -584,7 +585,43 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'consume', hash: '39063700', source: `create function sluice_consume(
+  { name: 'take', hash: '9d913b7f', source: `create function sluice_take(
+  was sluice_state, most bigint, duration bigint, one bigint, other bigint, cost bigint, now_us bigint,
+  out s sluice_state, out step int
+) language plpgsql immutable as $$
+declare
+  held bigint[];
+  at bigint := now_us;
+  last bigint := now_us;
+  used bigint := 0;
+  live int := 0;
+  mine int := 0;
+  before int := 0;
+  first int;
+begin
+  s := was;
+  if s.plan_id is not null then
+    held := string_to_array(encode(s.state, 'escape'), ' ')::bigint[];
+    at := greatest(now_us, held[1]);
+    last := greatest(at, held[2] + 1);
+    select coalesce(sum(held[b + 3]), 0), count(*), count(*) filter (where held[b + 1] = one and held[b + 2] = other),
+        count(*) filter (where held[b + 4] <= at + duration)
+      into used, live, mine, before
+      from generate_series(2, cardinality(held) - 5, 5) b where held[b + 4] > at;
+  end if;
+  step := case when cost > most then 2 when mine > 0 or (used + cost <= most and live < 4000) then 0 else 1 end;
+  if step = 0 and mine = 0 then
+    first := cardinality(held) - 5 * live;
+    held := array[at, last] || held[first + 1:first + 5 * before]
+      || array[greatest(one, 0), case when one < 0 then 0 else other end, cost, at + duration, last]
+      || held[first + 5 * before + 1:];
+    s.state := array_to_string(held, ' ');
+    s.plan_id := 0;
+    s.ends := greatest(last + 1, held[cardinality(held) - 1]);
+  end if;
+end $$;
+` },
+  { name: 'consume', hash: '6b78fbc5', source: `create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -595,6 +632,8 @@ declare
   s sluice_state;
   known bigint[] := '{}';
   reply bigint[] := array_fill(0::bigint, array[1 + cardinality(sizes) + 6 * many]);
+  others bigint[] := '{}';
+  numbers bigint[];
   log_verdicts bigint[] := '{}';
   other_plans bigint[] := '{}';
   uncharged bigint[];
@@ -649,6 +688,10 @@ begin
       wanted := 8 * firsts[i] - 7;
       if s.kind <> plans[wanted] then
         raise exception 'a state is of kind %, where % is known', s.kind, plans[wanted] using errcode = 'SL002';
+      elsif s.kind = 4 then
+        numbers := string_to_array(encode(s.state, 'escape'), ' ')::bigint[];
+        reply[index + 2] := cardinality(numbers);
+        others := others || numbers;
       elsif s.kind > 0 then
         reply[index + 2] := s.plan_id;
       elsif s.plan_id = plans[wanted + 1] then
@@ -721,7 +764,8 @@ begin
         rest := rest + part / 1000000 * token_parts + part % 1000000 * micro_parts;
         zero := zero + part / 1000000 * token_us + part % 1000000 * micro_us + rest / n;
         rest := rest % n;
-        step := case when cost > burst then 2 when zero > at or (zero = at and rest > 0) then 1 else 0 end;
+        room := at + plan[6];
+        step := case when cost > burst then 2 when zero > room or (zero = room and rest > 0) then 1 else 0 end;
         s.plan_id := plan[2];
         s.zero := zero;
         s.rest := rest;
@@ -734,6 +778,24 @@ begin
         log_verdicts := log_verdicts || decided.verdict[1:2]
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
         uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
+      elsif kind = 4 and burst = 0 then
+        step := case when cost > 1 then 2 when now_us < s.ends then 1 else 0 end;
+        if outcome + step = 0 then
+          part := now_us + len;
+          s.state := format('%s %s %s', now_us, part, plan[5]);
+          for k in 0..plan[6] - 1 loop
+            at := plans[8 * wanted - 1 + 2 * k];
+            room := plans[8 * wanted + 2 * k];
+            zero := case when (next_of[j - plan[6] + k]).kind = 0 then (next_of[j - plan[6] + k]).zero else 0 end;
+            s.state := s.state || format(' %s %s %s 0 %s', at, room, room, zero)::bytea;
+          end loop;
+          s.plan_id := 0;
+          s.ends := part + 60000000;
+        end if;
+      elsif kind = 4 then
+        decided := sluice_take(s, burst, len, plan[5], plan[6], cost, now_us);
+        s := decided.s;
+        step := decided.step;
       else
         if s.plan_id is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind
@@ -810,10 +872,10 @@ begin
       delete from sluice_state t where t.id = any(ids) and t.plan_id is null and t.blocked_until is null;
     end if;
   end if;
-  return reply || log_verdicts || other_plans;
+  return reply || others || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: 'ff4d5d8f', source: `create function sluice_bucket(
+  { name: 'bucket', hash: '737bfd9a', source: `create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
@@ -862,7 +924,7 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: '8fbc8935', source: `create function sluice_buckets(
+  { name: 'buckets', hash: '74ac666c', source: `create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
@@ -940,6 +1002,26 @@ language sql immutable as $$
   end)
 $$;
 ` },
+  { name: 'give_back', hash: '98cc8694', source: `create function sluice_give_back(was sluice_state, one bigint, other bigint, now_us bigint) returns sluice_state
+language plpgsql immutable as $$
+declare
+  s sluice_state := was;
+  held bigint[] := string_to_array(encode(s.state, 'escape'), ' ')::bigint[];
+  at bigint := greatest(now_us, held[1]);
+  mine int;
+  first int;
+begin
+  select min(b) filter (where held[b + 1] = one and held[b + 2] = other), min(b) into mine, first
+    from generate_series(2, cardinality(held) - 5, 5) b where held[b + 4] > at;
+  if mine is null then
+    return was;
+  end if;
+  held := array[at, held[2]] || held[first + 1:mine] || held[mine + 6:];
+  s.state := array_to_string(held, ' ');
+  s.ends := greatest(held[2] + 1, held[cardinality(held) - 1]);
+  return case when s.ends > at then s end;
+end $$;
+` },
   { name: 'name_part', hash: '3ac505a0', source: `create function sluice_name_part(raw text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter
@@ -952,7 +1034,275 @@ $$;
   ) c
 $$;
 ` },
-  { name: 'sweep', hash: 'a465f09c', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'prolong', hash: '8ef7a674', source: `create function sluice_prolong(was sluice_state, one bigint, other bigint, duration bigint, now_us bigint)
+returns sluice_state language plpgsql immutable as $$
+declare
+  s sluice_state := was;
+  held bigint[] := string_to_array(encode(s.state, 'escape'), ' ')::bigint[];
+  at bigint := greatest(now_us, held[1]);
+  until bigint := at + duration;
+  mine int;
+  first int;
+  before int;
+  others bigint[];
+begin
+  select min(b) filter (where held[b + 1] = one and held[b + 2] = other), min(b), count(*) filter (where held[b + 4] <= until)
+    into mine, first, before
+    from generate_series(2, cardinality(held) - 5, 5) b where held[b + 4] > at;
+  if mine is null or until <= held[mine + 4] then
+    return was;
+  end if;
+  others := held[first + 1:mine] || held[mine + 6:];
+  before := 5 * (before - 1);
+  held := array[at, held[2]] || others[1:before] || held[mine + 1:mine + 3] || until || held[mine + 5] || others[before + 1:];
+  s.state := array_to_string(held, ' ');
+  s.ends := greatest(held[2] + 1, held[cardinality(held) - 1]);
+  return s;
+end $$;
+` },
+  { name: 'release', hash: '32ef8966', source: `create function sluice_release(at_us bigint, ids uuid[], holders bigint[]) returns void language plpgsql volatile as $$
+declare
+  was sluice_state;
+  s sluice_state;
+begin
+  for i in 1..cardinality(ids) loop
+    select t.* into was from sluice_state t where t.id = ids[i] for update;
+    continue when was.plan_id is null;
+    if was.kind <> 4 then
+      raise exception 'a state is of kind %, where 4 is known', was.kind using errcode = 'SL002';
+    end if;
+    s := sluice_give_back(was, holders[2 * i - 1], holders[2 * i], sluice_now(at_us));
+    if s.id is null then
+      perform sluice_reset(array[was.id]);
+    elsif s.state <> was.state then
+      perform sluice_write(s, true);
+    end if;
+  end loop;
+end $$;
+` },
+  { name: 'settle_bucket', hash: '780d921f', source: `create function sluice_settle_bucket(
+  was sluice_state, plan bigint[], held bigint, used bigint, mark bigint, now_us bigint,
+  out s sluice_state, out charged bigint
+) language plpgsql immutable as $$
+declare
+  n numeric := plan[3];
+  m numeric := plan[4];
+  full_span numeric := plan[5] * m;
+  at bigint := greatest(now_us, was.seen);
+  lowest numeric := at * n - full_span;
+  zero numeric := greatest(was.zero * n + coalesce(was.rest, 0), lowest);
+  room numeric;
+begin
+  s := was;
+  charged := used;
+  if used > held then
+    room := greatest(0, sluice_floor(at * n - zero + full_span, m));
+    charged := held + least(used - held, room);
+    if charged > held then
+      s := sluice_adjust_bucket(s, plan, held - charged, -1, now_us);
+    end if;
+    return;
+  end if;
+  room := full_span - (greatest(zero, at * n) - mark * n);
+  if room <= 0 or used = held then
+    return;
+  elsif (held - used) * m <= room then
+    s := sluice_adjust_bucket(s, plan, held - used, -1, now_us);
+    return;
+  end if;
+  if zero = lowest then
+    s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
+  end if;
+  zero := zero - room;
+  if zero <= lowest and s.keep_for is null then
+    s := null;
+    return;
+  end if;
+  s.plan_id := plan[2];
+  s.zero := sluice_floor(zero, n);
+  s.rest := zero - s.zero * n;
+  s.seen := at;
+end $$;
+` },
+  { name: 'settle_window', hash: 'a6a04490', source: `create function sluice_settle_window(
+  was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, phase bigint, now_us bigint,
+  out s sluice_state, out charged bigint
+) language plpgsql immutable as $$
+declare
+  burst bigint := plan[3];
+  part bigint;
+  taken bigint;
+begin
+  s := sluice_window_at(was, plan, phase, now_us);
+  part := sluice_part(s.ends, s.plan_id, s.turn, plan[4], now_us);
+  taken := greatest(0, s.current - part * burst);
+  charged := held + greatest(0, least(used - held, 2 * burst - taken));
+  if charge_us >= s.ends - s.plan_id + part * plan[4] then
+    charged := charged - least(greatest(0, held - used), taken);
+  end if;
+  s := case when charged = held then was
+    else sluice_adjust_window(was, plan, held - charged, charge_us, phase, now_us) end;
+end $$;
+` },
+  { name: 'settle_counter', hash: '310528d7', source: `create function sluice_settle_counter(
+  was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, now_us bigint,
+  out s sluice_state, out charged bigint
+) language plpgsql immutable as $$
+declare
+  most bigint := 2 * plan[3];
+  own sluice_state := sluice_counter_at(was, plan[4], now_us);
+  current bigint := coalesce(own.current, 0);
+  previous bigint := coalesce(own.previous, 0);
+  is_previous boolean := charge_us < own.ends - own.plan_id and charge_us >= own.ends - 2 * own.plan_id;
+  is_current boolean := charge_us >= own.ends - own.plan_id;
+  room bigint;
+begin
+  s := was;
+  charged := held;
+  if used < held then
+    room := least(held - used, case when is_current then current when is_previous then previous else 0 end);
+    if room > 0 then
+      s := sluice_adjust_counter(was, plan, room, charge_us, now_us);
+      charged := held - room;
+    end if;
+    return;
+  end if;
+  room := most - current - case when previous > 0 then sluice_share(own, plan, now_us) else 0 end;
+  room := least(used - held, room, case when is_previous then most - previous else room end);
+  if room > 0 then
+    charged := held + room;
+    s := own;
+    s.current := current + case when is_previous then 0 else room end;
+    s.previous := previous + case when is_previous then room else 0 end;
+  end if;
+end $$;
+` },
+  { name: 'settle_part', hash: '1257705c', source: `create function sluice_settle_part(
+  was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
+  out s sluice_state, out charged bigint
+) language plpgsql stable as $$
+declare
+  settled record;
+begin
+  s := was;
+  if s.plan_id <> plan[2] or s.kind = 1 or s.absent = 1 then
+    s := sluice_adopt(s, plan, '{}', phase, now_us);
+  end if;
+  if plan[1] = 0 then
+    settled := sluice_settle_bucket(s, plan, held, used, mark, now_us);
+  elsif plan[1] = 1 then
+    settled := sluice_settle_window(s, plan, held, used, charge_us, phase, now_us);
+  else
+    settled := sluice_settle_counter(s, plan, held, used, charge_us, now_us);
+  end if;
+  s := settled.s;
+  charged := settled.charged;
+  s.kind := case when s.plan_id is not null then plan[1] end;
+end $$;
+` },
+  { name: 'settle', hash: '8d14a231', source: `create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
+language plpgsql volatile as $$
+declare
+  was sluice_state[];
+  states sluice_state[];
+  s sluice_state;
+  parts bigint[];
+  plan bigint[];
+  settled record;
+  now_us bigint;
+  head int := 0;
+  status int;
+  call int;
+  target int;
+  reply bigint[] := '{}';
+begin
+  select array_agg(k.t) into was from unnest(ids) as x (id)
+    left join lateral (select t from sluice_state t where t.id = x.id for update) k on true;
+  now_us := sluice_now(at_us);
+  states := was;
+  while head < cardinality(changes) loop
+    s := states[changes[head + 1]];
+    if s.kind <> 4 then
+      raise exception 'a state is of kind %, where 4 is known', s.kind using errcode = 'SL002';
+    end if;
+    parts := case when now_us < s.ends then string_to_array(encode(s.state, 'escape'), ' ')::bigint[] end;
+    status := case
+      when parts is null then 0
+      when parts[3] > 0 then 1
+      when now_us < parts[2] then 2
+      else 3
+    end;
+    if status = 2 and changes[head + 2] >= 0 then
+      parts[2] := greatest(parts[2], now_us + changes[head + 2]);
+      for c in 1..changes[head + 5] loop
+        call := head + 5 * c;
+        for at in 3..cardinality(parts) - 5 by 5 loop
+          if parts[at + 1] = changes[call + 1] then
+            states[changes[call + 2]] := sluice_prolong(
+              states[changes[call + 2]], changes[head + 3], changes[head + 4], changes[head + 2], now_us
+            );
+          end if;
+        end loop;
+      end loop;
+    elsif status = 2 then
+      parts[3] := 1;
+      for at in 3..cardinality(parts) - 5 by 5 loop
+        call := head + 5;
+        while call < head + 5 + 5 * changes[head + 5] and changes[call + 1] <> parts[at + 1] loop
+          call := call + 5;
+        end loop;
+        continue when call >= head + 5 + 5 * changes[head + 5];
+        target := changes[call + 2];
+        plan := plans[8 * changes[call + 3] - 7:8 * changes[call + 3]];
+        if (states[target]).kind <> plan[1] then
+          raise exception 'a state is of kind %, where % is known', (states[target]).kind, plan[1] using errcode = 'SL002';
+        elsif plan[1] = 4 then
+          if (states[target]).plan_id is not null then
+            states[target] := sluice_give_back(states[target], changes[head + 3], changes[head + 4], now_us);
+          end if;
+          parts[at + 3] := 0;
+        elsif changes[head + 2] = -1 then
+          settled := sluice_settle_part(
+            states[target], plan, parts[at + 2], changes[call + 5], parts[1], parts[at + 5], changes[call + 4], now_us
+          );
+          states[target] := settled.s;
+          parts[at + 3] := settled.charged;
+          parts[at + 4] := greatest(0, changes[call + 5] - settled.charged);
+        end if;
+      end loop;
+    end if;
+    if status = 2 then
+      s.state := array_to_string(parts, ' ');
+      s.ends := parts[2] + 60000000;
+      states[changes[head + 1]] := s;
+    end if;
+    reply := reply || array[status, coalesce(cardinality(parts), 0)] || parts;
+    head := head + 5 + 5 * changes[head + 5];
+  end loop;
+  for i in 1..cardinality(ids) loop
+    s := states[i];
+    continue when s is not distinct from was[i] or (s.plan_id is null and (was[i]).plan_id is null);
+    if s.plan_id is null then
+      perform sluice_reset(array[ids[i]]);
+      continue;
+    end if;
+    s.id := ids[i];
+    if s.kind = 0 and s.plan_id is distinct from (was[i]).plan_id then
+      insert into sluice_plan (plan_id, n, m, burst)
+        select s.plan_id, plans[8 * p - 5], plans[8 * p - 4], plans[8 * p - 3]
+          from generate_series(1, cardinality(plans) / 8) p
+          where plans[8 * p - 7] = 0 and plans[8 * p - 6] = s.plan_id
+          limit 1
+        on conflict do nothing;
+    end if;
+    if not sluice_write(s, (was[i]).id is not null) then
+      raise exception 'sluice: a state was made meanwhile' using errcode = '40001';
+    end if;
+  end loop;
+  return reply;
+end $$;
+` },
+  { name: 'sweep', hash: '0670bfde', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];
@@ -961,7 +1311,7 @@ begin
     select t.id from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.plan_id is not null)
-      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
+      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 1000000
     for update of t skip locked
   ), swept as (
     delete from sluice_state t using expired where t.id = expired.id returning t.id

@@ -4,7 +4,10 @@ import { isConflict } from './failures.ts'
 import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
-/** Sends one statement by the deadline. Values may depend on how often the reply was null: others were inserting the same states. */
+/**
+ * Sends one statement by the deadline. A null reply means that others were inserting the same states. The statement is then sent again; its
+ * values may depend on how often the reply was null.
+ */
 export type Query = (
   statement: Statement,
   values: readonly string[] | ((tries: number) => readonly string[]),
@@ -15,17 +18,18 @@ export type Query = (
 const RETRIES = 2
 /** Retries after another process inserted the row first. The row exists then, so one retry suffices unless the row is deleted again. */
 const FIRST_CALL_RETRIES = 8
-/** Longest pause before the first retry, in milliseconds; it doubles. */
+/** The longest pause before the first retry after a conflict, in milliseconds; it doubles with each retry. */
 const CONFLICT_PAUSE_MS = 2
 
-/** Retries statements that the server aborted because of conflicts, with jitter, while there is time. */
+/** Retries statements that the server aborted because of conflicts: twice at most, after random pauses, and not after the deadline. */
 export function createQuery(lanes: Lanes, clock: Time, random: Random): Query {
   return (statement, values, options, locking) => {
     const late = (): boolean =>
       options?.signal?.aborted === true || (options?.deadline !== undefined && clock.monotonic() >= options.deadline)
     const send = async (conflicts = 0, firsts = 0): Promise<readonly Row[]> => {
       try {
-        const rows = await lanes.send(statement, typeof values === 'function' ? values(firsts) : values, options, locking)
+        const sent = typeof values === 'function' ? values(firsts) : values
+        const rows = await lanes.send(statement, sent, options, locking)
         const unmade = rows[0] !== undefined && 'reply' in rows[0] && rows[0]['reply'] === null
         if (!unmade) return rows
       } catch (error) {

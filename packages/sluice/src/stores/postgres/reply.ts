@@ -3,35 +3,40 @@ import type { Batch, BatchState } from '../batch/batch.ts'
 import { type Found, type FoundState, InvalidReply } from '../batch/replay.ts'
 import { OUTCOMES, REPORTED } from '../batch/reported.ts'
 import type { CallGroup, GroupVerdict } from '../store.ts'
-import type { Request } from './encode.ts'
+import { isLog, isOther, type Request } from './encode.ts'
 
 const PER_STATE = 6
 
 export interface Reply extends Found {
-  /** Whether the function's outcomes are those of the verdicts. */
+  /** Whether the function reported the same outcomes as these verdicts. */
   isSame(verdicts: readonly GroupVerdict[]): boolean
 }
 
 /** Reads the reply of a function, which consume.sql documents. @throws InvalidReply */
-export function replyOf(reply: unknown, groups: readonly CallGroup[], { byGroup }: Batch, { program, states }: Request): Reply {
+export function replyOf(reply: unknown, groups: readonly CallGroup[], batch: Batch, request: Request): Reply {
+  const { program, states } = request
   const numbers = typeof reply === 'string' ? numbersOf(reply) : []
   if (numbers.length === 0 || !numbers.every(Number.isSafeInteger)) throw new InvalidReply()
   const first = 1 + groups.length
-  let reported = first + PER_STATE * states.length
+  const others = first + PER_STATE * states.length
+  const sizes = states.map((state, index) => (isOther(state.first.limit) ? (numbers[first + PER_STATE * index + 1] as number) : 0))
+  let from = others
+  const listed = sizes.map((size) => numbers.slice(from, (from += size)))
+  let reported = from
   const plans = reported + REPORTED * logCalls(groups)
   if (numbers.length < plans || (numbers.length - plans) % 3 !== 0) throw new InvalidReply()
   const otherPlans = numbers.slice(plans)
   return {
     now: numbers[0] as number,
     states: states.map((state, index) => {
-      const from = first + PER_STATE * index
-      return foundState(state, numbers.slice(from, from + PER_STATE), otherPlans)
+      const at = first + PER_STATE * index
+      return foundState(state, numbers.slice(at, at + PER_STATE), otherPlans, listed[index] as number[])
     }),
     next: () => numbers[reported++] as number,
     isSame: (verdicts) =>
       verdicts.every(({ outcome }, group) => {
-        // This function returns outcomes in the order of the states, of which each group has one.
-        const index = program === 'buckets' ? byGroup[group]?.states[0]?.index : group
+        // `buckets` returns outcomes in the order of the states; each group has one state.
+        const index = program === 'buckets' ? batch.byGroup[group]?.states[0]?.index : group
         return outcome === OUTCOMES[numbers[1 + (index as number)] as number]
       }),
   }
@@ -43,19 +48,23 @@ export function numbersOf(array: string): number[] {
 }
 
 function logCalls(groups: readonly CallGroup[]): number {
-  return groups.reduce((sum, { calls }) => sum + calls.filter(({ limit }) => limit.algorithm.cells === 'log').length, 0)
+  return groups.reduce((sum, { calls }) => sum + calls.filter(({ limit }) => isLog(limit)).length, 0)
 }
 
 /**
- * A state from its numbers: end of its block, plan id, own numbers, keepFor (of a window its turn). The plan id is 0 without a state, else
- * a window, the index of a plan of the request or, below 0, of the other plans in the reply. For a log only the end of the block is used.
+ * Reads a state from six numbers: the end of its block, the plan id, three numbers of its own, and `keepFor` or, for a window, `turn`. The
+ * plan id is 0 if there is no state; for a window it is the window's length. For a bucket it is above 0 if the plan is that of its first
+ * call, otherwise minus the index, from 1, of a plan at the end of the reply. For a log only the end of the block is used. Slots and
+ * records of holds have their own numbers in `listed`; the plan id is how many.
  */
 function foundState(
   { first }: BatchState,
   [until = 0, planId = 0, a = 0, b = 0, c = 0, last = 0]: readonly number[],
   otherPlans: readonly number[],
+  listed: readonly number[],
 ): FoundState {
   const { algorithm, plan }: AnyLimit = first.limit
+  if (planId !== 0 && isOther(first.limit)) return { until, state: algorithm.codec.decodeState(listed) }
   if (planId === 0 || algorithm.cells === 'log') return { until, state: undefined }
   if (algorithm.tag !== 'tb') {
     return { until, state: algorithm.codec.decodeState([...[a, b, c].slice(0, algorithm.cells.width), planId, last]) }

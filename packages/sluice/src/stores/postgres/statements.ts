@@ -1,25 +1,15 @@
 import type { FunctionNames } from './functions.ts'
 import type { Statement } from './lanes.ts'
-import type { Row } from './clients/postgres-port.ts'
 
-export interface Statements {
-  readonly consume: Statement
-  readonly bucket: Statement
-  readonly buckets: Statement
-  readonly adjust: Statement
-  readonly block: Statement
-  readonly reset: Statement
-  readonly sweep: Statement
-  readonly locked: Statement
-}
+type Name = 'consume' | 'bucket' | 'buckets' | 'adjust' | 'release' | 'settle' | 'block' | 'reset' | 'sweep' | 'locked'
 
 const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
 
 /** All parameters are text, which every driver passes in the same way. */
-export function statementsOf(table: string, names: FunctionNames): Statements {
+export function statementsOf(table: string, names: FunctionNames): Readonly<Record<Name, Statement>> {
   const call = (name: string, ...types: readonly string[]): Statement => {
     const called = `${names.get(name)}(${types.map((type, index) => `$${index + 1}::text::${type}`).join(', ')})::text`
-    // A condition is evaluated before what depends on it: the function runs with the setting.
+    // `case` evaluates its condition first, so the function runs with this lock_timeout.
     const bounded = `case when set_config('lock_timeout', $${types.length + 1}::text, true) is not null then ${called} end`
     return { text: `select ${called} as reply`, bounded: `select ${bounded} as reply` }
   }
@@ -28,6 +18,8 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
     bucket: call('bucket', 'bigint', 'int', 'int', 'uuid', ...BIGINT_9),
     buckets: call('buckets', 'bigint', 'int', 'uuid[]', ...BIGINT_9),
     adjust: call('adjust', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
+    release: call('release', 'bigint', 'uuid[]', 'bigint[]'),
+    settle: call('settle', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
     block: call('block', 'bigint', 'bigint', 'uuid[]'),
     reset: call('reset', 'uuid[]'),
     sweep: call('sweep', 'bigint', 'bigint'),
@@ -35,7 +27,7 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
   }
 }
 
-/** The locked ones of the rows with these ids. The others are locked until the statement ends, which does not wait for the disk. */
+/** Returns the locked rows among these ids. Locks the others (`for share`) until the statement ends, without waiting for the disk. */
 export function lockedRows(table: string): Statement {
   const setting = (name: string, value: string): string => ` and (select set_config('${name}', ${value}, true)) is not null`
   const text = (more: string): string => `with free as (
@@ -44,6 +36,7 @@ select id::text as id from ${table} where id = any($1::text::uuid[]) and id not 
   return { text: text(''), bounded: text(setting('lock_timeout', '$2::text')) }
 }
 
-export function digestsIn(rows: readonly Row[]): ReadonlySet<string> {
-  return new Set(rows.map(({ id }) => String(id).replaceAll('-', '')))
+/** A digest from the text of a uuid. */
+export function digestText(id: unknown): string {
+  return String(id).replaceAll('-', '')
 }

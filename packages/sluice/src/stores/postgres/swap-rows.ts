@@ -1,23 +1,20 @@
-import type { Micros } from '../../time/micros.ts'
 import type { SwapRead, SwapRow } from '../families/compare-and-swap.ts'
 import { StoreFailure } from '../store.ts'
 import type { Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
+import { digestText } from './statements.ts'
 
-export interface SwapStatements {
-  readonly migrate: string
-  readonly read: string
-  readonly make: Statement
-  readonly change: Statement
-  readonly writeAll: Statement
-  readonly sweep: Statement
-}
+type SwapStatements = Record<'migrate' | 'read', string> & Record<'make' | 'change' | 'writeAll' | 'sweep', Statement>
 
+/**
+ * Microseconds that a row stays after its end. Whoever read before it came, and writes after it has gone, would take the state for unchanged.
+ */
+const NOTICED = 1_000_000
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
 
 /**
- * Plain statements on one table whose primary key is a digest, so that rows are spread over all nodes, by hash or by range. `version`
- * shows whether a row changed since it was read; `previous` is the version that a write of several rows expects.
+ * Plain statements on one table. Its primary key is a digest, so that a distributed database spreads the rows over all nodes, by hash or by
+ * range. `version` shows whether a row changed since it was read; `previous` is the version that a write of several rows expects.
  */
 export function swapStatements(table: string): SwapStatements {
   const limit = (parameter: number): string => `set_config('lock_timeout', $${parameter}::text, true)`
@@ -33,7 +30,7 @@ export function swapStatements(table: string): SwapStatements {
   where r.version = excluded.previous returning 1)
 select 1 / case when count(*) = $7::text::bigint then 1 else 0 end as many from written`
   const sweep = (condition: string): string =>
-    `with gone as (delete from ${table} where id >= $1::text::uuid and id < $2::text::uuid and fresh <= ${NOW} and until <= ${NOW}${condition} returning 1) select count(*)::text as many from gone`
+    `with gone as (delete from ${table} where id >= $1::text::uuid and id < $2::text::uuid and greatest(fresh, until) <= ${NOW} - ${NOTICED}${condition} returning 1) select count(*)::text as many from gone`
   return {
     migrate: `create table if not exists ${table} (id uuid primary key, version bigint not null, previous bigint not null default 0, fresh bigint not null default 0, until bigint not null default 0, numbers text not null default '')`,
     read: `select t.now::text as now, r.id::text as id, r.version::text as version, r.fresh::text as fresh, r.until::text as until, r.numbers from (select ${NOW} as now) t left join ${table} r on r.id = any($1::text::uuid[])`,
@@ -51,9 +48,9 @@ export function readRows(rows: readonly Row[]): SwapRead {
   for (const { id, version, fresh, until, numbers } of rows) {
     if (typeof id !== 'string') continue
     const list = typeof numbers === 'string' && numbers !== '' ? numbers.split(' ').map(Number) : []
-    const times: readonly Micros[] = [Number(fresh), Number(until)]
-    if (typeof version !== 'string' || [...times, ...list].includes(Number.NaN)) throw nonsense(rows)
-    found.set(id.replaceAll('-', ''), { version, numbers: list, expiresAt: times[0] as Micros, until: times[1] as Micros })
+    const times = { expiresAt: Number(fresh), until: Number(until) }
+    if (typeof version !== 'string' || [...Object.values(times), ...list].includes(Number.NaN)) throw nonsense(rows)
+    found.set(digestText(id), { version, numbers: list, ...times })
   }
   if (!Number.isSafeInteger(now)) throw nonsense(rows)
   return { rows: found, now }

@@ -1,18 +1,19 @@
 import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
-import type { SwapBackend, SwapRow, SwapWrite } from '../families/compare-and-swap.ts'
-import { type DecideOptions, StoreFailure } from '../store.ts'
-import { arrayText, digestOf, planIdOf } from './encode.ts'
-import { classify, isConflict } from './failures.ts'
-import type { Lanes, Locking, Statement } from './lanes.ts'
+import type { SwapBackend, SwapRead, SwapRow, SwapWrite } from '../families/compare-and-swap.ts'
+import { StoreFailure } from '../store.ts'
+import { arrayText, planIdOf } from './encode.ts'
+import type { Lanes, Statement } from './lanes.ts'
+import { digestText } from './statements.ts'
+import { swapBackend } from './swap-backend.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
-/** By the value of the column `kind`: the columns with a state's numbers, in the order of its codec. n, m and burst are of its plan. */
+/** By the value of the column `kind`: the columns of a state's numbers, in the order of its codec. n, m, burst are columns of the plan. */
 const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
   ['tb', ['zero', 'rest', 'seen', 'keep_for', 'n', 'm', 'burst']],
   ['fw', ['ends', 'current', 'plan_id', 'turn']],
   ['sc', ['ends', 'current', 'previous', 'plan_id', 'absent']],
   ['sl', ['plan_id', 'keep_for']],
-  // All algorithms without functions: the column `state` has the numbers, `ends` says until when they are needed.
+  // For all algorithms without functions, the column `state` has the numbers, and `ends` the instant until which they are needed.
   [undefined, []],
 ]
 const [LOG, OTHER] = [3, 4]
@@ -27,10 +28,10 @@ interface Statements {
   readonly write: Statement
 }
 
-/** On the tables of the functions. A version is the transaction that wrote a row last and, of a log, its last entry. */
+/** Statements on the functions' tables. The version of a row is the transaction that wrote it and, for a log, its last entry's number. */
 function statementsOf(table: string): Statements {
   const [state, plan, log] = ['state', 'plan', 'log'].map((name) => `${table}_${name}`)
-  // Dividing by zero rolls back the whole statement if a row has changed, is gone or was made.
+  // If a row was changed, deleted or made since it was read, a division by zero rolls back the whole statement.
   const write = (more: string): string => `with expected as (
   select e.id, e.version from jsonb_to_recordset($1::text::jsonb) as e (id uuid, version text)${more}),
 locked as (
@@ -57,32 +58,28 @@ from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) t
   }
 }
 
-/** The states of the functions, for the algorithms that have none. */
-export function swapBackend(client: PostgresPort, table: string, lanes: Lanes): SwapBackend {
+/** For algorithms that have no functions: compare-and-swap of states in the tables that the functions use. */
+export function stateBackend(client: PostgresPort, table: string, lanes: Lanes): SwapBackend {
   const statements = statementsOf(table)
-  const lockingOf = (options: DecideOptions | undefined): Locking =>
-    options?.charge === false ? 'none' : (options?.onContention ?? 'wait')
-  return {
-    name: 'postgres',
-    clock: 'server',
-    idOf: digestOf,
-    classify,
-    isConflict,
-    run: (attempts, options) => lanes.run(attempts, options, lockingOf(options)),
-    async read(ids) {
-      const found = await client.query(statements.read, [arrayText(ids)])
-      const rows = found.flatMap((row): [string, SwapRow][] =>
-        typeof row['id'] === 'string' ? [[row['id'].replaceAll('-', ''), rowOf(row)]] : [],
-      )
-      return { rows: new Map(rows), now: Number(found[0]?.['now']) }
-    },
-    async write(rows, options) {
-      const records = rows.map(recordsOf)
-      const values = [records.map(({ state }) => state), records.flatMap(({ plan }) => plan), records.flatMap(({ entries }) => entries)]
-      const sent = values.map((list) => JSON.stringify(list))
-      return (await lanes.send(statements.write, sent, options, lockingOf(options))).length === 1
-    },
+  const read = async (ids: readonly string[]): Promise<SwapRead> => {
+    const found = await client.query(statements.read, [arrayText(ids)])
+    const rows = found.filter((row) => typeof row['id'] === 'string')
+    return { rows: new Map(rows.map((row) => [digestText(row['id']), rowOf(row)])), now: Number(found[0]?.['now']) }
   }
+  return swapBackend(lanes, read, async (rows, send) => {
+    const records = rows.map(recordsOf)
+    const plans = records.flatMap(({ plan }) => (plan === undefined ? [] : [plan]))
+    const entries = records.flatMap((record) => record.entries ?? [])
+    const lists = [records.map(({ state }) => state), plans, entries]
+    return (
+      (
+        await send(
+          statements.write,
+          lists.map((list) => JSON.stringify(list)),
+        )
+      ).length === 1
+    )
+  })
 }
 
 type Columns = Readonly<Record<string, string | number | null>>
@@ -94,8 +91,8 @@ function rowOf(row: Row): SwapRow {
   if (kind === null || kind === undefined) return common
   const [tag, names] = COLUMNS[Number(kind)] ?? []
   if (names === undefined) {
-    const failure = new StoreFailure('setup', 'no', `postgres: a state is of kind ${kind} (a newer version wrote it: update this one)`)
-    return { ...common, failure }
+    const text = `postgres: a state is of kind ${kind} (a newer version wrote it: update this one)`
+    return { ...common, failure: new StoreFailure('setup', 'no', text) }
   }
   const more = kind === LOG ? row['entries'] : kind === OTHER ? textOf(String(columns['state'])) : undefined
   const others = typeof more === 'string' && more !== '' ? more.split(' ').map(Number) : []
@@ -108,26 +105,29 @@ function parsed(json: unknown): Columns {
   return typeof json === 'string' ? (JSON.parse(json) as Columns) : {}
 }
 
-function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): {
+/** What is written for one state: its row, the plan of a bucket, the entries of a log. */
+interface Records {
   readonly state: Columns
-  readonly plan: readonly Columns[]
-  readonly entries: readonly Columns[]
-} {
-  // A row without a state and a block has a block that is over, so that it is swept.
+  readonly plan?: Columns
+  readonly entries?: readonly Columns[]
+}
+
+function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): Records {
+  // A row with neither state nor block gets a block that is over, so that a sweep deletes the row.
   const head = { id, version, blocked_until: numbers.length === 0 ? until || 1 : until || null }
-  if (numbers.length === 0) return { state: head, plan: [], entries: [] }
+  if (numbers.length === 0) return { state: head }
   const found = COLUMNS.findIndex(([known]) => known === tag)
   const kind = found === -1 ? OTHER : found
-  if (kind === OTHER)
-    return { state: { ...head, kind, plan_id: 0, ends: expiresAt, state: bytesOf(numbers.join(' ')) }, plan: [], entries: [] }
+  if (kind === OTHER) return { state: { ...head, kind, plan_id: 0, ends: expiresAt, state: bytesOf(numbers.join(' ')) } }
   const names = COLUMNS[kind]?.[1] as readonly string[]
   const { n, m, burst, ...columns } = Object.fromEntries(names.map((name, index) => [name, numbers[index] as number]))
-  const state = Object.fromEntries(Object.entries(columns).filter(([name, value]) => value !== 0 || !NULL_FOR_ZERO.has(name)))
+  const kept = Object.entries(columns).filter(([name, value]) => value !== 0 || !NULL_FOR_ZERO.has(name))
+  const state = { ...head, kind, ...Object.fromEntries(kept) }
   if (n !== undefined && m !== undefined && burst !== undefined) {
     const planId = String(planIdOf([n, m, burst]))
-    return { state: { ...head, kind, ...state, plan_id: planId }, plan: [{ plan_id: planId, n, m, burst }], entries: [] }
+    return { state: { ...state, plan_id: planId }, plan: { plan_id: planId, n, m, burst } }
   }
-  if (kind !== LOG) return { state: { ...head, kind, ...state }, plan: [], entries: [] }
+  if (kind !== LOG) return { state }
   const first = Number(version.split(' ')[1] ?? 0) + 1
   const entries: Columns[] = []
   let charged = 0
@@ -136,10 +136,10 @@ function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): 
     charged += numbers[at + 1] as number
   }
   const [newest, tail] = [entries.at(-1)?.['at'] ?? null, first + entries.length - 1]
-  return { state: { ...head, kind, ...state, newest, charged, head: first, tail }, plan: [], entries }
+  return { state: { ...state, newest, charged, head: first, tail }, entries }
 }
 
-/** A text of ASCII as the type bytea has it in JSON, and back. */
+/** An ASCII text as JSON has a value of type bytea. `textOf` is the inverse. */
 function bytesOf(text: string): string {
   return `\\x${Array.from(text, (char) => char.charCodeAt(0).toString(16)).join('')}`
 }

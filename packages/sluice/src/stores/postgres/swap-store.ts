@@ -1,82 +1,77 @@
 import { compareAndSwapStore, type SwapBackend } from '../families/compare-and-swap.ts'
-import type { DecideOptions } from '../store.ts'
 import { decideAroundLocks, swapAround } from './around-locked.ts'
-import { arrayText, digestOf } from './encode.ts'
-import { classify, isConflict } from './failures.ts'
-import { createLanes, type Locking } from './lanes.ts'
+import { arrayText } from './encode.ts'
+import { classify } from './failures.ts'
+import { createLanes } from './lanes.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { compatProgram } from './programs.gen.ts'
 import { createQuery } from './query.ts'
 import { serverCheck, SETTINGS } from './server-check.ts'
 import { lockedRows } from './statements.ts'
 import { createSweeper } from './sweeper.ts'
+import { swapBackend } from './swap-backend.ts'
 import { countOf, readRows, swapStatements } from './swap-rows.ts'
 
-/** Ranges of ids that a sweep processes one after another. */
+/** How many ranges of ids a sweep of the whole table goes through. */
 const PARTS = 256
 
-/** Decides here, by compare-and-swap, without functions and row locks. One row is a single-row statement. */
-export function swapStore({ client, table, onContention, sweepEveryMs, maxInFlight, clock, random, onWarning }: Chosen): PostgresStore {
+/** A store that decides in this process, by compare-and-swap, without functions and row locks. A single-row statement writes one row. */
+export function swapStore(options: Chosen): PostgresStore {
+  const { client, table, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const own = `${table}_swap`
   const statements = swapStatements(own)
   const lanes = createLanes(client, maxInFlight, clock)
   const query = createQuery(lanes, clock, random)
-  const check = serverCheck(client, onWarning)
+  const check = serverCheck(client, options.onWarning)
 
-  const lockingOf = (options: DecideOptions | undefined): Locking =>
-    options?.charge === false ? 'none' : (options?.onContention ?? 'wait')
-  const backend: SwapBackend = {
-    name: 'postgres',
-    clock: 'server',
-    idOf: digestOf,
-    classify,
-    isConflict,
-    run: (attempts, options) => lanes.run(attempts, options, lockingOf(options)),
-    read: async (ids) => readRows(await client.query(statements.read, [arrayText(ids)])),
-    write: async (rows, options) => {
-      const columns = [
-        rows.map(({ id }) => id),
-        rows.map(({ next }) => next),
-        rows.map(({ expiresAt }) => expiresAt),
-        rows.map(({ until }) => until),
-        rows.map(({ numbers }) => numbers.join(' ')),
-        rows.map(({ version }) => version),
-      ]
-      const send = async (values: readonly string[], statement = statements.writeAll): Promise<boolean> =>
-        countOf(await lanes.send(statement, values, options, lockingOf(options))) === 1
-      if (rows.length === 1) {
-        const values = columns.map(([value]) => String(value))
-        return values[5] === '0' ? send(values.slice(0, 5), statements.make) : send(values, statements.change)
-      }
-      return send([...columns.map((column) => arrayText(column.map((value) => `"${value}"`))), String(rows.length)])
-    },
-  }
+  const read: SwapBackend['read'] = async (ids) => readRows(await client.query(statements.read, [arrayText(ids)]))
+  const backend = swapBackend(lanes, read, async (rows, send) => {
+    const columns = [
+      rows.map(({ id }) => id),
+      rows.map(({ next }) => next),
+      rows.map(({ expiresAt }) => expiresAt),
+      rows.map(({ until }) => until),
+      rows.map(({ numbers }) => numbers.join(' ')),
+      rows.map(({ version }) => version),
+    ]
+    if (rows.length !== 1) {
+      const lists = columns.map((column) => arrayText(column.map((value) => `"${value}"`)))
+      return countOf(await send(statements.writeAll, [...lists, String(rows.length)])) === 1
+    }
+    const values = columns.map(([value]) => String(value))
+    const sent = values[5] === '0' ? send(statements.make, values.slice(0, 5)) : send(statements.change, values)
+    return countOf(await sent) === 1
+  })
   const store = compareAndSwapStore(backend, { clock, random })
 
-  const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, count, deadline) => {
-    const [from, to] = [first, Math.min(PARTS, first + count)].map((part) => part.toString(16).padStart(2, '0').padEnd(32, '0'))
+  const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, count, bound) => {
     const last = first + count >= PARTS
-    const values = [from as string, last ? 'f'.repeat(32) : (to as string)]
-    const rows = await query(statements.sweep, values, deadline === undefined ? undefined : { deadline }, 'wait')
+    const values = [partId(first), last ? 'f'.repeat(32) : partId(first + count)]
+    const rows = await query(statements.sweep, values, bound, 'wait')
     return { gone: countOf(rows), more: !last }
   })
   const decide = swapAround(store, decideAroundLocks(onContention, query, lockedRows(own)))
 
   return {
     ...store,
-    decide: async (groups, options) => {
-      const verdicts = await decide(groups, options)
-      if (options?.charge !== false && options?.now === undefined) sweeper.decided()
+    decide: async (groups, callOptions) => {
+      const verdicts = await decide(groups, callOptions)
+      if (callOptions?.charge !== false && callOptions?.now === undefined) sweeper.decided()
       return verdicts
     },
-    sweep: (options) => sweeper.all(options?.deadline),
-    ready: async (options) => {
-      await store.ready(options)
-      check(await query(SETTINGS, [], options, 'none'))
+    sweep: (callOptions) => sweeper.all(callOptions?.deadline),
+    ready: async (callOptions) => {
+      await store.ready(callOptions)
+      check(await query(SETTINGS, [], callOptions, 'none'))
     },
     migrate: ({ compatFunction } = {}) =>
       client
         .run(compatFunction === true ? `${statements.migrate};\n${compatProgram}` : statements.migrate)
         .catch((error: unknown) => Promise.reject(classify(error))),
   }
+}
+
+/** The first id of a part. */
+function partId(part: number): string {
+  return part.toString(16).padStart(2, '0').padEnd(32, '0')
 }

@@ -1,21 +1,22 @@
 import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
+import type { CallOptions } from '../store.ts'
 
 const PAGES = 32
 
-/** Runs one statement; returns how many rows were deleted, and whether there are pages after those it examined. */
-export type SweepPages = (first: number, pages: number, deadline?: MonotonicInstant) => Promise<{ gone: number; more: boolean }>
+/** Sweeps some pages with one statement. Returns how many rows it deleted, and whether there are pages after these. */
+export type SweepPages = (first: number, pages: number, options?: CallOptions) => Promise<{ gone: number; more: boolean }>
 
 export interface Sweeper {
   /** Sweeps the whole table, page by page; returns how many rows were deleted. */
   all(deadline: MonotonicInstant | undefined): Promise<number>
-  /** Called for every decision. Sometimes it sweeps the next pages, one statement at a time, without delaying the caller. */
+  /** Called after every decision. If the pause is over, it sweeps the next pages with one statement, without delaying the caller. */
   decided(): void
 }
 
 /**
  * Deletes expired rows. Decisions trigger it instead of a timer: without calls there is nothing new to sweep, and no timer keeps a
- * process alive. Pauses are random, so that many processes do not sweep together. After a failure the next sweep does the work, because
- * an expired row decides as if it were deleted.
+ * process alive. Pauses are random, so that many processes do not sweep together. A failed sweep is not repeated at once, because an
+ * expired row decides as if it were deleted.
  * @param everyMs milliseconds between two statements; 0: only on request
  */
 export function createSweeper(everyMs: number, clock: Time, random: Random, sweep: SweepPages): Sweeper {
@@ -25,9 +26,10 @@ export function createSweeper(everyMs: number, clock: Time, random: Random, swee
   let busy = false
   return {
     async all(deadline) {
+      const options = deadline === undefined ? undefined : { deadline }
       let swept = 0
       for (let first = 0, more = true; more; first += PAGES) {
-        const found = await sweep(first, PAGES, deadline)
+        const found = await sweep(first, PAGES, options)
         swept += found.gone
         ;({ more } = found)
       }
@@ -41,7 +43,7 @@ export function createSweeper(everyMs: number, clock: Time, random: Random, swee
         busy = false
         next = clock.monotonic() + pause()
       }
-      sweep(page, PAGES, clock.monotonic() + everyMs).then(
+      sweep(page, PAGES, { deadline: clock.monotonic() + everyMs }).then(
         ({ more }) => done(more),
         () => done(true),
       )

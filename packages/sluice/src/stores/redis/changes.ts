@@ -1,9 +1,11 @@
-import { type Adjustment, inRuns } from '../batch/change-runs.ts'
-import { type CallOptions, type Change, changedState, type StateId, type Store } from '../store.ts'
-import { adjustmentArgument } from './encode.ts'
+import { type Adjustment, type ChangeRun, inRuns } from '../batch/change-runs.ts'
+import { validated } from '../batch/replay.ts'
+import { type CallOptions, type Change, changedState, type HoldChange, isOfHold, type StateId, type Store } from '../store.ts'
+import { adjustmentArgument, hasProgram } from './encode.ts'
 import { NEWER } from './failures.ts'
+import { heldStates, holdResults, holdsArgument, type Release, releasesArgument } from './holds.ts'
 import { calledOf, type Named, namedOf } from './layout.ts'
-import { adjustProgram, blockProgram, type Program } from './programs.gen.ts'
+import { adjustProgram, blockProgram, holdsProgram, type Program, releaseProgram } from './programs.gen.ts'
 
 /** Runs a program on states; rejects with StoreFailure. */
 export type SendProgram = (
@@ -13,27 +15,47 @@ export type SendProgram = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** What block.lua takes for a length to delete a state; 0 ends its block. */
+/** The length with which block.lua deletes a state but not its block. A length of 0 ends the block. */
 export const FORGET = -1
 
-/** The store's `change`: one program call for each run of neighbouring changes that one call can make, in order. */
+/** Makes the store's `change`, which sends one program call for each run of changes (`ChangeRun`), in order. */
 export function changing(send: SendProgram): Store['change'] {
   return (changes, options) =>
     inRuns(changes, async (run) => {
+      if (areOfHolds(run)) {
+        const ended = await send(holdsProgram, heldStates(run), [holdsArgument(run, options?.now ?? 0)], options)
+        return validated('redis: the program', ended, () => holdResults(run, ended))
+      }
       const reply = await sendRun(send, run, options)
-      // The indexes, from 1, of states of a newer version, of which nothing was changed.
+      // The reply has the indexes, from 1, of states that a newer version wrote. The program did not change them.
       const newer = Array.isArray(reply) ? reply.map(Number) : []
       return run.map((_, index) => (newer.includes(index + 1) ? { failure: NEWER } : {}))
     })
 }
 
-/** Sets the blocks of states, which end after so many microseconds, or deletes states (`FORGET`). */
+/** Blocks states for `length` microseconds, ends their blocks if it is 0, or deletes the states if it is `FORGET`. */
 export function marking(send: SendProgram, ids: readonly StateId[], length: number, options: CallOptions | undefined): Promise<unknown> {
   return send(blockProgram, ids.map(namedOf), [`[${options?.now ?? 0},${length}]`], options)
 }
 
+/** Whether programs make a change: they have all kernels that it needs. */
+export function isProgrammed(change: Change): boolean {
+  if (isOfHold(change)) return change.calls.every(({ limit }) => hasProgram(limit))
+  return (change.kind !== 'adjust' && change.kind !== 'release') || hasProgram(change.call.limit)
+}
+
+/** Whether a run is of changes of holds: all its changes are of one kind. */
+function areOfHolds(run: ChangeRun): run is readonly HoldChange[] {
+  return run[0] !== undefined && isOfHold(run[0])
+}
+
 function sendRun(send: SendProgram, run: readonly Change[], options: CallOptions | undefined): Promise<unknown> {
   const [first] = run as readonly [Change]
+  if (first.kind === 'release') {
+    const releases = run as readonly Release[]
+    const held = releases.map(({ call }) => calledOf(call))
+    return send(releaseProgram, held, [releasesArgument(releases, options?.now ?? 0)], options)
+  }
   if (first.kind !== 'adjust') {
     const length = first.kind === 'block' ? first.micros : first.kind === 'reset' ? FORGET : 0
     return marking(send, run.map(changedState), length, options)

@@ -1,6 +1,8 @@
 import type { AlgorithmTag, AnyLimit, MicroTokens } from '../../algorithms/algorithm.ts'
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
 import { type FixedWindowPlan, shiftOf } from '../../algorithms/fixed-window-plan.ts'
+import type { ConcurrencyPlan } from '../../algorithms/concurrency.ts'
+import type { HOLD_TAG, HoldPlan } from '../../algorithms/hold-record.ts'
 import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Batch, BatchEntry, BatchState } from '../batch/batch.ts'
@@ -8,7 +10,7 @@ import type { Adjustment } from '../batch/change-runs.ts'
 import type { DecideOptions } from '../store.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
 
-/** A program and its arguments; its keys are those of the states. */
+/** A program, the states on whose keys it runs, and its other arguments. */
 export interface Request {
   readonly program: Program
   /** In the order of the program's keys. */
@@ -20,10 +22,10 @@ export interface Request {
 const MAX_BUCKETS = 4_000
 
 /**
- * Encodes a batch for the program that is fastest for it.
- * @param isPlain whether each state is a string
+ * Encodes a batch for buckets.lua if it charges calls of one cost on buckets of one small plan (`isSmall`), otherwise for consume.lua.
+ * @param isPlain whether each state is a string of its own; buckets.lua requires that
  * @param closed states that may not be created
- * @param extra microseconds that states are kept after they are needed
+ * @param extra microseconds that states are kept after they are needed; for buckets.lua only, because the store adds it for other programs
  */
 export function requestOf(
   batch: Batch,
@@ -36,7 +38,7 @@ export function requestOf(
   const call = descriptors[0]
   if (batch.alike && call?.limit.algorithm.tag === 'tb' && charge && isPlain && now === undefined && closed.size === 0) {
     const plan = call.limit.plan as BucketPlan
-    if (isSmall(plan) && entries.length <= MAX_BUCKETS) {
+    if (isSmall(plan) && plan.ahead === 0 && entries.length <= MAX_BUCKETS) {
       const times = entries.every((entry) => entry.times === 1) ? [] : entries.map((entry) => entry.times)
       const args = [plan.n, plan.m, plan.burst, cappedCost(plan, call.cost), extra, ...times]
       return { program: bucketsProgram, states, args }
@@ -71,8 +73,8 @@ function keyIndexOf({ index }: BatchState): number {
 }
 
 /**
- * Writes one entry, or runs over neighbouring states as one.
- * @param indexes of the descriptors in the argument
+ * Writes one entry. Successive runs with equal descriptors and lengths on successive states are written together.
+ * @param indexes where each descriptor is in the argument
  * @returns the index of the next entry
  */
 function encodeEntries(entries: readonly BatchEntry[], from: number, indexes: readonly number[], numbers: number[]): number {
@@ -107,8 +109,8 @@ export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micr
   return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...calls, ...encoded].join(',')}]`
 }
 
-/** The limit descriptor of a program: numbers of a limit, cost and phase (lua/*.lua document them), the index of the kernel first. */
-function descriptorOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
+/** The limit descriptor for a program: the index of the kernel, then numbers of limit, cost and phase (documented in lua/kernels). */
+export function descriptorOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
   return (DESCRIPTORS[limit.algorithm.tag] as DescriptorOf)(limit, cost, phase)
 }
 
@@ -119,15 +121,16 @@ export function hasProgram({ algorithm }: AnyLimit): boolean {
 
 type DescriptorOf = (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]
 
-/** The algorithms that programs decide. */
-const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag, DescriptorOf>>> = {
+/** The algorithms that programs decide, and records of holds. */
+const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag | typeof HOLD_TAG, DescriptorOf>>> = {
   tb(limit, cost) {
     const plan = limit.plan as BucketPlan
-    const { n, m, burst, emptyBefore } = plan
+    const { n, m, burst, emptyBefore, ahead } = plan
     const capped = cappedCost(plan, cost)
-    if (isSmall(plan)) return [0, n, m, burst, capped]
+    if (isSmall(plan) && ahead === 0) return [0, n, m, burst, capped]
     const span = spanOf(plan, capped)
-    return [4, n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest]
+    const numbers = [n, m, burst, emptyBefore.micros, emptyBefore.rest, span.micros, span.rest]
+    return ahead === 0 ? [4, ...numbers] : [5, ...numbers, ahead, capped]
   },
   fw({ algorithm, plan }, cost, phase) {
     const { align, window } = plan as FixedWindowPlan
@@ -138,6 +141,14 @@ const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag, DescriptorOf>>> = {
     const { limit, window, most } = plan as LogPlan
     return [3, cost, limit, window, most]
   },
+  cc({ plan }, cost) {
+    const { limit, hold, holder } = plan as ConcurrencyPlan
+    return [7, cost, limit, hold, ...(holder === undefined ? [0, 0, 0] : [1, ...holder])]
+  },
+  ho({ plan }) {
+    const { micros, final, parts } = plan as HoldPlan
+    return [6, micros, final ? 1 : 0, parts.length, ...parts.flatMap(({ name, held }) => [name, held])]
+  },
 }
 
 /** Whether a program can multiply the numbers of a plan exactly. */
@@ -145,7 +156,7 @@ function isSmall({ m, burst }: BucketPlan): boolean {
   return 2 * burst * m < Number.MAX_SAFE_INTEGER
 }
 
-/** Caps a cost above what fits, or what may be taken at all: its exact value does not matter, and numbers stay exact integers. */
+/** Caps a cost, so that numbers stay exact. A higher cost has the same effect: it never fits, and an adjust moves at most two bursts. */
 function cappedCost({ burst }: BucketPlan, cost: MicroTokens): MicroTokens {
   return Math.min(cost, 2 * burst)
 }

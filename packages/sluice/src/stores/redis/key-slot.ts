@@ -9,8 +9,8 @@ const CRC16 = Uint16Array.from({ length: 256 }, (_, byte) => {
 })
 
 /**
- * The Cluster slot of a key of one-byte characters, as the store's names are. It is the slot of the key's hash tag: the text between the
- * first opening brace and the next closing one, unless it is empty.
+ * The Cluster slot of a key of one-byte characters, as the store's names are. It depends only on the key's hash tag: the text between the
+ * first opening brace and the next closing one. Without a hash tag, or if it is empty, it depends on the whole key.
  */
 export function keySlot(key: string): number {
   const open = key.indexOf('{') + 1

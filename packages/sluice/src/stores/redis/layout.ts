@@ -1,14 +1,16 @@
 import { encodeKey } from '../../keys/encode.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { isRecord } from '../../algorithms/hold-record.ts'
 import type { BatchState } from '../batch/batch.ts'
 import type { Call, StateId } from '../store.ts'
 import { keySlot } from './key-slot.ts'
 import { taggedName, tagOf } from './names.ts'
 import type { Packing } from './packed/packing.ts'
 
-/** The name of a state, and whether its value may be long: such a state is never a member of a hash. */
+/** The name of a state, and whether it is a log. A log's value may be long, so a log is never a member of a hash. */
 export type Named = Pick<BatchState, 'name' | 'key' | 'isLog'>
 
-/** The location of states for a program: its keys, and further arguments about them. */
+/** Where a program finds states: the Redis keys, and further arguments about them. */
 export interface Addresses {
   readonly keys: readonly string[]
   readonly args: readonly string[]
@@ -17,11 +19,11 @@ export interface Addresses {
 export interface Layout {
   readonly packed: boolean
   addressesOf(states: readonly Named[]): Addresses
-  /** The Cluster slot of a state, from its key alone if it has a scope. */
+  /** The Cluster slot of a state. For a state with a scope it depends on the key alone. */
   slotOf(id: StateId): number
 }
 
-/** Each state is a separate string: prefix, the key's hash tag, scope and key. */
+/** Each state is a separate string. Its Redis key is the prefix, the hash tag, the scope and the key. */
 export function plainLayout(prefix: string): Layout {
   const slotOfKey = rememberingLast((key) => keySlot(tagOf(encodeKey(key))))
   return {
@@ -32,8 +34,8 @@ export function plainLayout(prefix: string): Layout {
 }
 
 /**
- * States are members of hashes (lua/state.lua). All states of a key are in one hash; its number is the hash tag of those that are
- * strings.
+ * States are members of hashes (lua/storage/state.lua), but logs are strings. All states of a key are in one hash, which has a number. That
+ * number is the hash tag of the hash and of the key's logs.
  */
 export function packedLayout(prefix: string, packing: Packing): Layout {
   const slotOfKey = rememberingLast((key) => keySlot(String(packing.hashOf(encodeKey(key)))))
@@ -57,7 +59,7 @@ export function packedLayout(prefix: string, packing: Packing): Layout {
   }
 }
 
-/** Slots are computed several times for each call, and the calls of a group mostly have one key. */
+/** Remembers the slot of the last key: a slot is computed several times for each call, and calls of a group mostly have one key. */
 function rememberingLast(slotOfKey: (key: string) => number): (key: string) => number {
   let [last, slot]: [string | undefined, number] = [undefined, 0]
   return (key) => {
@@ -67,13 +69,19 @@ function rememberingLast(slotOfKey: (key: string) => number): (key: string) => n
   }
 }
 
-/** The name of a state without its limit: scopes end with the algorithm's tag. */
-export function namedOf({ scope, key: text }: StateId): Named {
-  const key = encodeKey(text)
-  return { name: scope.text + key, key, isLog: /(?:^|:)sl:$/.test(scope.text) }
+/** The name of a state whose limit is not known. Scopes end with the algorithm's tag, which shows whether the state is a log. */
+export function namedOf({ scope: { text }, key: own }: StateId): Named {
+  const key = encodeKey(own)
+  return { name: text + key, key, isLog: text.endsWith(':sl:') || text === 'sl:' }
 }
 
-/** The same from a call, whatever its scope. */
+/** Whether the states of a limit are logs: programs return verdicts instead, because a state may be long. Slots and records are returned. */
+export function hasLog(limit: AnyLimit): boolean {
+  return limit.algorithm.cells === 'log' && limit.algorithm.holding === undefined && !isRecord(limit)
+}
+
+/** The name of a call's state. The call's limit shows whether the state is a log. */
 export function calledOf({ id, limit }: Call): Named {
-  return { ...namedOf(id), isLog: limit.algorithm.cells === 'log' }
+  const key = encodeKey(id.key)
+  return { name: id.scope.text + key, key, isLog: hasLog(limit) }
 }

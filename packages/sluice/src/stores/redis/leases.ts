@@ -6,7 +6,7 @@ import type { LeaseAnswer, LeaseRequest } from '../store.ts'
 import { readReply } from './reply.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
-/** Numbers per request. */
+/** How many numbers each request has. */
 const WIDTH = 10
 
 /** Encodes requests in the form that lease.lua documents. */
@@ -41,7 +41,7 @@ function answerOf({ call, ...request }: LeaseRequest, found: Uint8Array | null, 
   const { granted, outcome, retryAfter, remaining, replenishAfter, resetAfter } = grant
   const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   if (wait <= 0) return { granted, at: now, verdict }
-  // Of a newer version: `decide` says so.
+  // A newer version wrote the state. With `allowed` the caller calls `decide`, which reports that.
   if (ends === NEWER_ENDS) return { granted, at: now, verdict: { ...verdict, outcome: 'allowed', retryAfter: 0 } }
   return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blocked: true } }
 }

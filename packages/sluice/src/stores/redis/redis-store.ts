@@ -4,20 +4,32 @@ import { systemRandom, systemSecret, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { type BatchState, batchOf } from '../batch/batch.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
+import { plannedGroups } from '../group-options.ts'
+import { hasShares } from '../region-port.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
-import { type CallGroup, type CallOptions, type DecideOptions, type GroupVerdict, type StateId, type Store } from '../store.ts'
-import { changing, FORGET, marking, type SendProgram } from './changes.ts'
+import {
+  type CallGroup,
+  type CallOptions,
+  type DecideOptions,
+  type GroupVerdict,
+  type LeaseAnswer,
+  type StateId,
+  type Store,
+} from '../store.ts'
+import { changing, FORGET, isProgrammed, marking, type SendProgram } from './changes.ts'
 import { classify } from './failures.ts'
 import { hasProgram, requestOf } from './encode.ts'
-import { calledOf, type Layout, packedLayout, plainLayout } from './layout.ts'
+import { calledOf, hasLog, type Layout, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
 import { createNewKeys, KEPT, type NewKeys, type NewKeysOptions } from './packed/new-keys.ts'
 import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
 import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
 import { type RedisPort, validPort } from './clients/redis-port.ts'
+import { decideByShares, type SendBatch, withoutShares } from './region-decide.ts'
+import { regionKeys, regionPort, type SendKeys } from './region-programs.ts'
 import { foundState, readReply } from './reply.ts'
 import { programRunner } from './run-program.ts'
 import { spreading } from './packed/salt.ts'
@@ -25,7 +37,9 @@ import { replacingSilent } from './silence.ts'
 import { bySlot } from './slots.ts'
 import { swapBackend } from './swap.ts'
 
+/** Options of the store in Redis itself, without those of its ring. */
 export interface BareRedisOptions extends NewKeysOptions {
+  /** What `ioredis(client)`, `nodeRedis(client)` or `valkeyGlide(client)` returns. The caller owns the client and closes it. */
   readonly client: RedisPort
   /** Prefix of every key; default `sluice:`. */
   readonly prefix?: string
@@ -54,6 +68,14 @@ export const REDIS_FORMS: Readonly<Record<string, Form>> = {
 }
 
 const NONE: ReadonlySet<BatchState> = new Set()
+const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
+
+/** Shares of a region are not leased. */
+const NO_LEASE: LeaseAnswer = {
+  granted: 0,
+  at: 0,
+  verdict: { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0 },
+}
 
 /** An id that no limiter uses, because no scope is empty. */
 const NOBODY: StateId = { scope: { text: '' }, key: '' }
@@ -82,23 +104,31 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
-  const decide = createDecide(send, layout, newKeys)
+  const decideBy = createDecide(layout, newKeys)
+  const sendKeys: SendKeys = (program, keys, args, callOptions) =>
+    calls.run(() => run(program, keys, args, lateFor(callOptions)), callOptions, classify)
+  const keys = regionKeys(prefix)
+  const byShares = decideByShares(decideBy, sendKeys, keys, (states) => layout.addressesOf(states).keys)
+  const decide = (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> =>
+    groups.some((group) => hasShares(group.calls)) ? byShares(groups, callOptions) : decideBy(groups, callOptions, send)
   const lease: Store['lease'] = async (requests, callOptions) => {
     if (requests.length === 0) return []
+    if (hasShares(requests.map(({ call }) => call))) return requests.map(() => NO_LEASE)
     const states = requests.map(({ call }) => calledOf(call))
     const reply = await send(leaseProgram, states, [leaseArgument(requests, callOptions?.now ?? 0)], callOptions)
     return validated('redis: the program', reply, () => replayLeases(requests, reply))
   }
 
+  const why = client.cluster === true ? 'on a Cluster' : layout.packed ? 'with the packed layout' : 'with maxNewKeys'
+  const regions = client.cluster === true || layout.packed || newKeys !== undefined ? why : regionPort(sendKeys, keys)
   const programs: Store = {
     name: 'redis',
-    capabilities: { clock: 'server', atomicBatch: 'any', changes: ['adjust', 'block', 'unblock', 'reset'], sync: false },
+    capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false, regions },
     decide,
     change: changing(send),
     // A leased bucket's value is long: it would enlarge the hash permanently.
     ...(layout.packed ? {} : { lease }),
-    // Loads the programs; otherwise the first calls of many callers would each send the whole text. On a read-only server the deletion
-    // fails, and nothing else would.
+    // Loads the programs, so that no call has to send their text. Of these calls only the deletion fails on a read-only server.
     ready: async (callOptions) => {
       await client.untilConnected?.(callOptions, clock)
       await marking(send, [NOBODY], FORGET, callOptions)
@@ -107,8 +137,8 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     },
     close: async () => {},
   }
-  const swap = compareAndSwapStore(swapBackend(send, newKeys), { clock, random: systemRandom })
-  const store = programsOrSwap(programs, swap, hasProgram)
+  const swap = withoutShares(compareAndSwapStore(swapBackend(send, newKeys), { clock, random: systemRandom }))
+  const store = programsOrSwap(programs, swap, hasProgram, isProgrammed)
   const whole = client.cluster === true ? bySlot(store, layout.slotOf, client.nodeOf) : store
   if (newKeys === undefined) return whole
   const spread = spreading(prefix, systemSecret, (key, offered, callOptions) =>
@@ -118,11 +148,12 @@ export function bareRedisStore(options: BareRedisOptions): Store {
 }
 
 /** Decides groups by one program, and replays the kernels on the states that it found. */
-function createDecide(send: SendProgram, { packed }: Layout, newKeys: NewKeys | undefined) {
+function createDecide({ packed }: Layout, newKeys: NewKeys | undefined) {
   const extra = newKeys === undefined ? 0 : KEPT
-  return async (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> => {
+  return async (wanted: readonly CallGroup[], callOptions: DecideOptions, send: SendBatch): Promise<readonly GroupVerdict[]> => {
+    const groups = plannedGroups(wanted)
     const charge = callOptions.charge !== false
-    const batch = batchOf(groups)
+    const batch = batchOf(groups, hasLog)
     const closed = newKeys?.closedAmong(batch.states) ?? NONE
     const { program, states, args } = requestOf(batch, callOptions, !packed, closed, extra)
     const reply = await send(program, states, args, callOptions)

@@ -4,17 +4,18 @@ import { type Found, type FoundState, InvalidReply } from '../batch/replay.ts'
 import type { Failed } from '../store.ts'
 import { NEWER } from './failures.ts'
 import { FULL } from './packed/new-keys.ts'
-import { NEWER_ENDS, readValue, unsigned } from './value.ts'
+import { unsigned } from './value-bytes.ts'
+import { NEWER_ENDS, readValue } from './value.ts'
 
 /** What a program returned (lua/storage/reply.lua). */
 export interface Reply extends Pick<Found, 'now' | 'next'> {
-  /** By state: its value before the call; null if there was none. */
+  /** The value of each state before the call; null if there was none. */
   readonly values: readonly (Uint8Array | null)[]
-  /** Whether the program counted in each entry as many groups that pass, and all numbers were read. */
+  /** Whether the program counted as many passed groups in each entry as the replay, and no number of the reply is left unread. */
   isPassed(entries: readonly Pick<BatchEntry, 'passed'>[]): boolean
 }
 
-/** Bytes of a number and of the time. */
+/** How many bytes each number and the time have. */
 const NUMBER = 7
 
 /**
@@ -47,20 +48,20 @@ export function readReply(reply: unknown, states: number, entries: number): Repl
   }
 }
 
-/** Numbers of a bucket without leases. */
+/** How many numbers a bucket without leases has. */
 const BUCKET = 7
 
-/** The verdict of a group that would create a state that may not be created. */
+/** The verdict of a group that would create a state while new states are refused. */
 const REFUSED: Failed = { failure: FULL }
 
 export interface RedisState extends FoundState {
-  /** Whether the store had no value for it. */
+  /** Whether the server had no value for the state. */
   readonly missing: boolean
 }
 
 /**
- * A state as the program found it: its value or, for a log, only the end of its block.
- * @param closed whether it may not be created
+ * Reads a state from what the program found: its value or, for a log, only the end of its block.
+ * @param closed whether the state may not be created
  * @throws InvalidReply
  */
 export function foundState({ isLog, first: { limit } }: BatchState, value: Uint8Array | null, closed: boolean): RedisState {
@@ -70,7 +71,7 @@ export function foundState({ isLog, first: { limit } }: BatchState, value: Uint8
   const refusal = missing && closed ? REFUSED : undefined
   const failure = until === NEWER_ENDS ? NEWER : undefined
   // A value of another algorithm is ignored, including its block.
-  const isOther = numbers !== undefined && tag !== algorithm.tag
+  const isOther = numbers !== undefined && (tag === undefined ? algorithm.holding === undefined : tag !== algorithm.tag)
   const kernel = tag === 'tb' && !isOther && (numbers?.length ?? 0) > BUCKET ? leasedBucketKernel : undefined
   const state: unknown = numbers === undefined || isOther ? undefined : (kernel ?? algorithm).codec.decodeState(numbers, plan)
   return { state, until: isOther ? 0 : until, kernel, failure, refusal, missing, passed: false, step: undefined }

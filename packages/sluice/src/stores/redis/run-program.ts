@@ -3,9 +3,14 @@ import { isNoScript } from './failures.ts'
 import type { Program } from './programs.gen.ts'
 import type { RedisPort } from './clients/redis-port.ts'
 
+/** A program that may have other arguments if its text is sent. */
+export interface Loadable extends Program {
+  readonly whenLoading?: (args: readonly (string | number)[]) => readonly (string | number)[]
+}
+
 /** @param late whether the caller no longer waits for the answer: then nothing further is sent */
 export type RunProgram = (
-  program: Program,
+  program: Loadable,
   keys: readonly string[],
   args: readonly (string | number)[],
   late: () => boolean,
@@ -18,8 +23,8 @@ export type RunProgram = (
 export function programRunner(client: RedisPort): RunProgram {
   /** The call that sends the text, by digest. */
   const loading = new Map<string, Promise<unknown>>()
-  const load: Send = ({ sha1, source }, keys, args) => {
-    const text = client.eval(source(), keys, args)
+  const load: Send = ({ sha1, source, whenLoading }, keys, args) => {
+    const text = client.eval(source(), keys, whenLoading?.(args) ?? args)
     loading.set(sha1, text)
     const done = (): void => void (loading.get(sha1) === text && loading.delete(sha1))
     text.then(done, done)
@@ -38,10 +43,11 @@ export function programRunner(client: RedisPort): RunProgram {
       return load(...call)
     })
   }
-  return (program, keys, args, late) => byDigest(program, keys, args).catch((error: unknown) => recover(error, late, program, keys, args))
+  return (program, keys, args, late) =>
+    client.evalsha(program.sha1, keys, args).catch((error: unknown) => recover(error, late, program, keys, args))
 }
 
-type Send = (program: Program, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
+type Send = (program: Loadable, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
 /** Throws unless the server lost the program and the caller still waits. */
 function throwUnlessLost(error: unknown, late: () => boolean): void {

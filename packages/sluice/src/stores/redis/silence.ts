@@ -47,33 +47,38 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
       // This process was too busy to read, and perhaps to write: what it sent may have left it only now.
       else if (more > 0 && time.monotonic() - startedAt > 2 * LAST_WAIT_MS) waitForReply(connection, watched, suspectedAt, more - 1)
       else {
-        // Late replies on the old connection must not count for the new one.
+        // The client's object stays the same. Its new connection gets a new record, so that late replies on the old one do not count.
         known.delete(connection)
         connections.replace(connection)
       }
     })
   }
-  const sendWatched = (keys: readonly string[], send: () => Promise<unknown>): Promise<unknown> => {
-    const connection = connections.of(keys[0])
-    if (connection === undefined) return send()
+  /** Notes that a call is sent on the connection of this key; undefined if the connection is not known. */
+  const watch = (key: string | undefined): Watched | undefined => {
+    const connection = connections.of(key)
+    if (connection === undefined) return undefined
     const watched = watchedAt(connection)
     const now = time.monotonic()
     if (watched.unansweredSince === undefined) watched.unansweredSince = now
     else if (now - watched.unansweredSince > watched.silentMs) suspect(connection, watched)
-    return send().then(
-      (reply) => {
-        watched.unansweredSince = undefined
-        return reply
-      },
-      (error: unknown) => {
-        if (classify(error).kind !== 'connection') watched.unansweredSince = undefined
-        throw error
-      },
-    )
+    return watched
   }
-  return {
-    ...port,
-    evalsha: (sha1, keys, args) => sendWatched(keys, () => port.evalsha(sha1, keys, args)),
-    eval: (source, keys, args) => sendWatched(keys, () => port.eval(source, keys, args)),
+  const answered = async (watched: Watched, reply: Promise<unknown>): Promise<unknown> => {
+    try {
+      const value = await reply
+      watched.unansweredSince = undefined
+      return value
+    } catch (error) {
+      if (classify(error).kind !== 'connection') watched.unansweredSince = undefined
+      throw error
+    }
   }
+  const watching =
+    (send: RedisPort['evalsha']): RedisPort['evalsha'] =>
+    (text, keys, args) => {
+      const watched = watch(keys[0])
+      const reply = send(text, keys, args)
+      return watched === undefined ? reply : answered(watched, reply)
+    }
+  return { ...port, evalsha: watching(port.evalsha.bind(port)), eval: watching(port.eval.bind(port)) }
 }

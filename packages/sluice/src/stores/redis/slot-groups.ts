@@ -1,7 +1,7 @@
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { CallOutcome } from '../../algorithms/algorithm.ts'
 import type { Micros } from '../../time/micros.ts'
-import type { Call, CallGroup, Decided, GroupVerdict, StateId, Verdict } from '../store.ts'
+import type { Call, CallGroup, Decided, GroupOptions, GroupVerdict, StateId, Verdict } from '../store.ts'
 
 export type SlotOf = (id: StateId) => number
 
@@ -9,13 +9,15 @@ export type SlotOf = (id: StateId) => number
 export interface SlotCalls {
   readonly slot: number
   readonly calls: readonly Call[]
+  /** Those of the group. */
+  readonly options?: GroupOptions | undefined
   /** The index of each call in the group. */
   readonly indexes: readonly number[]
-  /** Set if the last call was added and is not part of the answer. */
+  /** Set if the last call was added by `uncharged`; its verdict is not part of the answer. */
   readonly neverFits?: true
 }
 
-/** Groups items by key; the lists are in the order of their first item. */
+/** Collects items with equal keys in one list each. The lists are in the order of their first items. */
 export function gather<T>(items: Iterable<T>, keyOf: (item: T) => number): T[][] {
   const lists = new Map<number, T[]>()
   for (const item of items) {
@@ -40,14 +42,15 @@ export function areInOneSlot(groups: readonly CallGroup[], slotOf: SlotOf): bool
 }
 
 /**
- * Splits a group by slot, the most restrictive part first: it is the most likely to deny, and then nothing was charged in other slots.
+ * Splits a group by slot. The most restrictive part comes first, because it is the most likely to deny, and nothing has been charged in
+ * other slots then.
  */
-export function splitBySlot(calls: readonly Call[], slotOf: SlotOf): readonly SlotCalls[] {
+export function splitBySlot({ calls, options }: CallGroup, slotOf: SlotOf): readonly SlotCalls[] {
   const slots = calls.map(({ id }) => slotOf(id))
   const [slot = 0] = slots
-  if (slots.every((other) => other === slot)) return [{ slot, calls, indexes: [...calls.keys()] }]
+  if (slots.every((other) => other === slot)) return [{ slot, calls, options, indexes: [...calls.keys()] }]
   const parts = gather(calls.keys(), (index) => slots[index] as number).map((indexes): SlotCalls => {
-    return { slot: slots[indexes[0] as number] as number, calls: indexes.map((index) => calls[index] as Call), indexes }
+    return { slot: slots[indexes[0] as number] as number, calls: indexes.map((index) => calls[index] as Call), options, indexes }
   })
   const pace = new Map(parts.map((part) => [part, Math.min(...part.calls.map(paceOf))]))
   return parts.sort((a, b) => (pace.get(a) as number) - (pace.get(b) as number))
@@ -59,7 +62,7 @@ function paceOf({ limit, cost }: Call): number {
   return n / m / cost
 }
 
-/** The same calls with one more that never fits: their verdicts are valid, and nothing is charged. */
+/** Adds a call that exceeds the capacity of the last call's limit. So nothing is charged, and the verdicts of the other calls are valid. */
 export function uncharged(part: SlotCalls): SlotCalls {
   const last = part.calls.at(-1) as Call
   return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], neverFits: true }
@@ -68,7 +71,7 @@ export function uncharged(part: SlotCalls): SlotCalls {
 /** Decides one part. */
 export type DecideSlot = (part: SlotCalls) => Promise<GroupVerdict>
 
-/** Batches parts that are requested in one turn of the loop: one list for each slot, in order. */
+/** Batches the parts that are requested in one turn of the event loop: one call of `send` for each slot, with its parts in order. */
 export function batched(send: (parts: readonly SlotCalls[]) => Promise<readonly GroupVerdict[]>): DecideSlot {
   let waiting: { part: SlotCalls; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
   const flush = (): void => {
@@ -94,8 +97,8 @@ export interface Answered<V extends GroupVerdict = GroupVerdict> {
 }
 
 /**
- * Combines the answers of all slots; the first failure is that of the group. The wait of a denied group is the longest of its calls: enough
- * for all unless a limit is ramped.
+ * Combines the answers of all slots. If slots failed, the group has the first failure. The wait of a denied group is the longest wait of
+ * its calls, which is enough for all calls unless a limit has a ramp. That of a group that was charged ahead is its longest wait, too.
  */
 export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   const calls: Verdict[] = []
@@ -106,21 +109,22 @@ export function joinSlots(answers: readonly Answered[]): GroupVerdict {
     for (const [own, index] of part.indexes.entries()) {
       const call = verdict.calls[own] as Verdict
       calls[index] = call
-      if (call.outcome === 'denied') latest = Math.max(latest, verdict.at + call.retryAfter)
+      if (call.retryAfter > 0) latest = Math.max(latest, verdict.at + call.retryAfter)
     }
   }
   const has = (outcome: CallOutcome): boolean => calls.some((call) => call.outcome === outcome)
   if (has('impossible')) return { outcome: 'impossible', at, calls }
-  return has('denied') ? { outcome: 'denied', at, retryAfter: Math.max(0, latest - at), calls } : { outcome: 'allowed', at, calls }
+  if (has('denied')) return { outcome: 'denied', at, retryAfter: Math.max(0, latest - at), calls }
+  return { outcome: 'allowed', at, ...(latest > at ? { retryAfter: latest - at } : {}), calls }
 }
 
 /** The most instants that are tried, as in the reference driver. */
 const MAX_ROUNDS = 16
 
 /**
- * The least wait after which all parts would pass (law 4). It requests each part at the latest instant that any of them needs, until none
- * needs a later one. Undefined if none was found.
- * @param decideSlot the verdict of a slot at an instant, without charging
+ * The least wait after which all parts would pass (law 4). Each round decides all parts at the latest instant that any part needs so far;
+ * the search ends when no part needs a later one. Undefined if no wait was found.
+ * @param decideSlot returns the verdict of a part at an instant, without charging
  */
 export async function leastWait(
   parts: readonly SlotCalls[],

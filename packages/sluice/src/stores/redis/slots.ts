@@ -1,4 +1,6 @@
+import { isRecord } from '../../algorithms/hold-record.ts'
 import {
+  type CallGroup,
   type CallOptions,
   type Change,
   changedState,
@@ -10,6 +12,7 @@ import {
   type GroupVerdict,
   type Store,
   StoreFailure,
+  type Verdict,
 } from '../store.ts'
 import type { RedisPort } from './clients/redis-port.ts'
 import {
@@ -27,17 +30,18 @@ import {
 } from './slot-groups.ts'
 
 /**
- * A store with keys in slots, built on one that decides groups of one slot. Groups of one slot are batched; slots are called
- * concurrently, and one that fails fails only its own groups. A group over several slots calls one slot after another, the most
- * restrictive first (least rate per cost). If a later slot does not allow it, it returns what earlier ones charged, so a decided group has
- * charged all or nothing. Until then others, including groups of the same `decide`, may be denied the tokens that it holds (under-grant);
- * no group is ever admitted too much. Each slot decides in the order of its calls. `at` is the latest time of a group's slots. Bound G:
- * that of the store.
- * @param nodeOf the node of a slot; where it is not known, the slot counts as a server of its own
+ * Makes a store for keys in many slots from one that decides groups of one slot. Groups of one slot are batched. Slots are called
+ * concurrently, and a slot that fails fails only its own groups.
+ *
+ * A group over several slots charges one slot after another, the most restrictive first (least rate per cost). If a slot does not allow
+ * the group, the charges in earlier slots are given back. So a decided group has charged all or nothing. Until the charges are given back,
+ * they may deny other groups, even of the same `decide` (under-grant); no group is ever admitted in excess. Each slot decides its calls in
+ * order. `at` of a group is the latest time of its slots. Bound G: that of `store`.
+ * @param nodeOf the node of a slot; a slot whose node is not known counts as a server of its own
  */
 export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf']): Store {
   const decideSlots = async (parts: readonly SlotCalls[], options: DecideOptions | undefined): Promise<readonly GroupVerdict[]> => {
-    const groups = parts.map(({ calls }) => ({ calls }))
+    const groups = parts.map(({ calls, options: own }): CallGroup => (own === undefined ? { calls } : { calls, options: own }))
     try {
       return await store.decide(groups, options)
     } catch (error) {
@@ -46,15 +50,22 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
     }
   }
 
-  /** Returns what was charged; the first failure if that is not sure. */
+  /** Gives back what was charged. Returns the first failure if it is not certain that everything was given back. */
   const giveBack = async (charged: readonly Answered<Decided>[], options?: CallOptions): Promise<StoreFailure | undefined> => {
     const results = await Promise.all(
       charged.map(({ part, verdict }) => {
         const receipt = options?.now ?? verdict.at
-        return store.change(
-          part.calls.map((call) => ({ kind: 'adjust', call, amount: call.cost, receipt })),
-          options,
-        )
+        const changes = part.calls.flatMap((call, index): Change[] => {
+          if (isRecord(call.limit)) return [{ kind: 'reset', id: call.id }]
+          const { after, grant } = verdict.calls[index] as Verdict
+          const holder = part.options?.hold?.id
+          // What the holder had before stays its own.
+          if (grant?.again === true) return []
+          if (grant !== undefined && holder !== undefined) return [{ kind: 'release', call, holder }]
+          return after === undefined ? [{ kind: 'adjust', call, amount: call.cost, receipt }] : [{ kind: 'leave', call, after }]
+        })
+        // Records of holds go first: nobody can settle what is given back.
+        return store.change([...changes.filter(isReset), ...changes.filter((change) => !isReset(change))], options)
       }),
     )
     return results.flat().find(({ failure }) => failure !== undefined)?.failure
@@ -66,13 +77,13 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
       const verdict = await decideSlot(part)
       if (verdict.failure !== undefined) {
         if (charged.length === 0) return verdict
-        // A full server answers, and `onFull` may decide: the group has charged nothing then.
+        // `onFull` may decide a group for which the server has no room. The group must not have charged anything then.
         if (verdict.failure.kind === 'memory') {
           const failure = await giveBack(charged, options)
           return failure === undefined ? verdict : inDoubt(failure)
         }
-        // Nobody waits for this, because the deadline has often passed. Tokens that cannot be returned stay charged, as after a lost
-        // reply.
+        // The verdict does not wait for this, because the deadline has often passed by now. Tokens that cannot be given back stay charged,
+        // as after a lost reply.
         giveBack(charged, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})
         return inDoubt(verdict.failure)
       }
@@ -97,7 +108,7 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
     ])
     return waited(parts, joined, options)
   }
-  /** The verdict with a wait that is also right for ramped limits. */
+  /** Corrects the wait of a denied group with ramped limits, for which the longest wait of its calls may not be enough. */
   const waited = async (parts: readonly SlotCalls[], verdict: GroupVerdict, options: CallOptions | undefined): Promise<GroupVerdict> => {
     const ramped = parts.some(({ calls }) => calls.some(({ limit }) => limit.ramped === true))
     if (verdict.outcome !== 'denied' || parts.length < 2 || !ramped) return verdict
@@ -115,8 +126,8 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
           Promise.all(parts.map(async (part) => ({ part, verdict: await decideSlot(refused.has(index) ? uncharged(part) : part) }))),
         ),
       )
-      // A group over several slots that would be denied takes nothing in a slot that would allow it, so later groups are checked again.
-      // One that fails takes nothing either.
+      // A group over several slots charges nothing if a slot denies it or fails, but its other slots were decided as if it did. So all
+      // groups are decided again, with the first such group, and each that failed, uncharged.
       const next = [...answers.keys()].filter((index) => {
         const parts = answers[index] as readonly Answered[]
         return parts.length > 1 && !refused.has(index) && parts.some(({ verdict }) => verdict.outcome !== 'allowed')
@@ -153,7 +164,7 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
     },
     async decide(groups, options) {
       if (areInOneSlot(groups, slotOf)) return store.decide(groups, options)
-      const parts = groups.map(({ calls }) => splitBySlot(calls, slotOf))
+      const parts = groups.map((group) => splitBySlot(group, slotOf))
       if (options?.charge === false) return settled(await peek(parts, options))
       const decideSlot = batched((some) => decideSlots(some, options))
       return settled(await Promise.all(parts.map((some) => charge(some, decideSlot, options))))
@@ -170,7 +181,11 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
   }
 }
 
-/** Sends the items of each slot batched, in order; the results are in the order of the items. */
+function isReset({ kind }: Change): boolean {
+  return kind === 'reset'
+}
+
+/** Sends the items of each slot in one call, in order. The results are in the order of the items. */
 async function perSlot<T, R>(
   items: readonly T[],
   slotOf: (item: T) => number,
@@ -188,8 +203,9 @@ async function perSlot<T, R>(
 }
 
 /**
- * If nothing was executed for any group, the call as a whole has failed. Not if the server is full: then `onFull` may decide.
- * @throws StoreFailure
+ * Returns the verdicts, unless all groups failed and nothing was executed: then the call as a whole has failed. Failures for lack of room
+ * are returned, because `onFull` may decide those groups.
+ * @throws StoreFailure the first failure
  */
 function settled(verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] {
   const first = verdicts[0]?.failure
@@ -197,7 +213,7 @@ function settled(verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] {
   throw first
 }
 
-/** Tokens were charged and may not be returned: a caller that retries must know. */
+/** The failure of a group that was charged in some slots and may not have got its tokens back. So it reports `executed: 'unknown'`. */
 function inDoubt({ kind, message, cause }: StoreFailure): Failed {
   return { failure: new StoreFailure(kind, 'unknown', message, { cause }) }
 }

@@ -6,9 +6,13 @@ import { classify, NEWER } from './failures.ts'
 import { type Named, namedOf } from './layout.ts'
 import { FULL, type NewKeys } from './packed/new-keys.ts'
 import { swapProgram } from './programs.gen.ts'
+import { recordDigits } from './record-value.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
-/** States in the form that the programs read and write, for the algorithms that have none. A version is the digest of a value. */
+/**
+ * For algorithms that have no program: compare-and-swap of states in the form that the programs read and write. The version of a row is
+ * the digest of its value.
+ */
 export function swapBackend(send: SendProgram, newKeys: NewKeys | undefined): SwapBackend {
   const sent = (ids: readonly string[], writes: readonly (string | number)[], options: DecideOptions | undefined): Promise<unknown> =>
     send(swapProgram, ids.map(namedBy), [JSON.stringify([options?.now ?? 0, ...writes])], options)
@@ -21,7 +25,7 @@ export function swapBackend(send: SendProgram, newKeys: NewKeys | undefined): Sw
     },
     limitOf: leasing,
     refuse: (id) => (newKeys?.closed(scopeOf(id)) === true ? FULL : undefined),
-    // Each program call settles by the deadline.
+    // Needs no bounds of its own, because each program call settles by the deadline.
     run: (attempts) => attempts(),
     classify,
     async read(ids, options) {
@@ -64,15 +68,16 @@ function rowOf(value: Uint8Array, version: string): SwapRow {
   return ends === NEWER_ENDS ? { ...row, failure: NEWER } : row
 }
 
-/** Kinds of states, in the top three bits, and what makes an integer positive. */
+/** Kinds of states, in the top three bits of a value, and the offset that makes every integer of a state positive. */
 const [BUCKET, WINDOW, COUNTER, SIGNED] = [4n << 53n, 5n << 53n, 6n << 53n, 1n << 53n]
 
-/** The longest form of each state (lua/storage/*-value.lua). */
+/** By tag: encodes a state in its longest form (lua/storage/*-value.lua). */
 const FORMS: Readonly<Partial<Record<string, (numbers: readonly number[], until: number) => string>>> = {
   tb: ([zero = 0, ...others]) => seven(zero, BUCKET) + others.map((number) => seven(number)).join(''),
   fw: ([end = 0, count = 0, window = 0, turn = 0]) => seven(end, WINDOW) + seven(count) + seven(window, BigInt(turn) << 52n),
   sc: ([end = 0, current = 0, previous = 0, window = 0, absent = 0]) =>
     seven(end, COUNTER) + seven(current) + seven(previous) + seven(window, BigInt(absent) << 52n),
+  ho: recordDigits,
   sl([window = 0, keepFor = 0, ...entries], until) {
     let sum = 0
     const pairs = Array.from({ length: entries.length / 2 }, (_, index) => {
@@ -84,13 +89,18 @@ const FORMS: Readonly<Partial<Record<string, (numbers: readonly number[], until:
   },
 }
 
+/** The value of a token bucket, in hexadecimal digits. */
+export function bucketDigits(numbers: readonly number[]): string {
+  return (FORMS['tb'] as (numbers: readonly number[], until: number) => string)(numbers, 0)
+}
+
 /** The value of a state without its block, in hexadecimal digits; empty for no state. */
 function digitsOf({ numbers, tag = '', until, expiresAt }: SwapWrite): string {
   if (numbers.length === 0) return ''
   return FORMS[tag]?.(numbers, until) ?? `03${seven(expiresAt)}${numbers.map((number) => seven(number, SIGNED)).join('')}`
 }
 
-/** A number plus `high`, in seven bytes. */
+/** A number plus `high`, as the hexadecimal digits of seven bytes. */
 function seven(number: number, high = 0n): string {
   return (BigInt(number) + high).toString(16).padStart(14, '0')
 }

@@ -1,36 +1,43 @@
 import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
+import { HOLD_TAG } from '../../algorithms/hold-record.ts'
 import type { Micros } from '../../time/micros.ts'
+import { isRecordValue, recordNumbers } from './record-value.ts'
+import { unsigned } from './value-bytes.ts'
 
-/** A value as the programs write it (lua/*-value.lua). */
+/** What a value contains that a program wrote (lua/storage/*-value.lua). */
 export interface Stored {
-  /** End of a block; 0 for none. */
+  /** The end of the block; 0 if there is no block. */
   readonly ends: Micros
-  /** Absent for algorithms without a program: the state's name ends with it. */
+  /** Absent for algorithms without a program, whose tag is in the state's name. */
   readonly tag?: AlgorithmTag
-  /** The state's numbers (its codec's); absent if there is no state. */
+  /** The state's numbers, in the order of its codec; absent if there is no state. */
   readonly numbers?: readonly number[]
 }
 
 const NOTHING: Stored = { ends: 0 }
-/** The end of the block for which a state of a newer version counts, here and in the programs: later than that of any other. */
+/** A state of a newer version is read as a block with this end, here and in the programs. No other block ends so late. */
 export const NEWER_ENDS: Micros = 9_000_000_000_000_000
 const NEWER: Stored = { ends: NEWER_ENDS }
-/** The first byte of such a state, of a log, and of a state of an algorithm without a program. */
+/** The first byte of a state of a newer version, of a log, and of a state of an algorithm without a program. */
 const [NEWER_BYTE, LOG, OTHER] = [1, 2, 3]
-/** Bytes of a block, of the head of a log, and of each of its entries. */
+/** How many bytes a block, the head of a log, and an entry of a log have. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
 /**
- * The head of a bucket is its instant plus 2^55. Before 1970 the kind is the lower one, and the low 53 bits are the instant plus 2^53.
+ * A bucket begins with its instant plus 2^55. For an instant before 1970 the kind is therefore EARLY_BUCKET, and the low 53 bits are the
+ * instant plus 2^53.
  */
 const EARLY = 2 ** 53
-/** The most microseconds a plan takes to fill, and therefore the most it keeps for law 7: a little above a hundred years. */
+/** The most microseconds in which a plan fills a bucket, and so the largest `keepFor`: a little above a hundred years. */
 const MAX_SPAN = 3_200_000_000_000_000
-/** Kinds, in the top three bits of every state; the lower one of a bucket means that it was empty before 1970. */
+/** Kinds, in the top three bits of every value. EARLY_BUCKET: a bucket that was last empty before 1970. */
 const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 
-/** Reads a value of any kind; an invalid one counts as absent, one of a newer version as blocked until `NEWER_ENDS`, as in the programs. */
+/**
+ * Reads a value of any kind. As in the programs, an invalid value counts as absent, and a value of a newer version as blocked until
+ * `NEWER_ENDS`.
+ */
 export function readValue(bytes: Uint8Array | null): Stored {
   if (bytes === null) return NOTHING
   if (bytes[0] === LOG) return readLog(bytes)
@@ -63,12 +70,16 @@ function readState(bytes: Uint8Array): Stored | undefined {
   if (bytes[0] === OTHER && length % 7 === 1) {
     return { ends: 0, numbers: Array.from({ length: (length - 8) / 7 }, (_, index) => signed(bytes, 8 + 7 * index)) }
   }
+  if (isRecordValue(bytes)) {
+    const numbers = recordNumbers(bytes)
+    return numbers && { ends: 0, tag: HOLD_TAG as AlgorithmTag, numbers }
+  }
   if (kind === WINDOW && length === 21) return windows('fw', bytes)
   if (kind === COUNTER && length === 28) return windows('sc', bytes)
   return undefined
 }
 
-/** A bucket's value; undefined for numbers that no plan can leave, because with them integers would not stay exact. */
+/** A bucket with these numbers; undefined if no plan can have written them, because computing with them might not be exact. */
 function bucket(numbers: readonly number[]): Stored | undefined {
   const [, rest = 0, seen = 0, keepFor = 0, n = 0, m = 0, burst = 0] = numbers
   if (rest >= n || seen > Number.MAX_SAFE_INTEGER || keepFor > MAX_SPAN || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
@@ -77,7 +88,7 @@ function bucket(numbers: readonly number[]): Stored | undefined {
   return { ends: 0, tag: 'tb', numbers }
 }
 
-/** A window's value. Its last seven bytes are the window and, in their top four bits, data about plans that take turns. */
+/** Reads a fixed window or a counter. Its last seven bytes are the window's length and, in the top four bits, `turn` or `absent`. */
 function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   const last = bytes.length - 7
   const top = bytes[last] as number
@@ -85,7 +96,7 @@ function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   return window < 1 ? undefined : { ends: 0, tag, numbers: [instant(bytes), ...sevens(bytes, last), window, top >> 4] }
 }
 
-/** Numbers of seven bytes each, after the first one. */
+/** The numbers of seven bytes each, from the second number up to the byte `to`. */
 function sevens(bytes: Uint8Array, to: number): number[] {
   const numbers: number[] = []
   for (let at = 7; at < to; at += 7) numbers.push(unsigned(bytes, at, 7))
@@ -97,14 +108,7 @@ function instant(bytes: Uint8Array): Micros {
   return ((bytes[0] as number) & 0x1f) * 2 ** 48 + unsigned(bytes, 1, 6)
 }
 
-/** An integer, most significant byte first; exact below 2^53. */
-export function unsigned(bytes: Uint8Array, from: number, width: number): number {
-  let number = bytes[from] as number
-  for (let at = from + 1; at < from + width; at += 1) number = number * 256 + (bytes[at] as number)
-  return number
-}
-
-/** An integer plus 2^53, in seven bytes. */
+/** Reads an integer that is stored plus 2^53, in seven bytes. */
 function signed(bytes: Uint8Array, from: number): number {
   return (unsigned(bytes, from, 3) - 2 ** 21) * 2 ** 32 + unsigned(bytes, from + 3, 4)
 }

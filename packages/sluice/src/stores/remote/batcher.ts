@@ -1,32 +1,32 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
-import type { Deadlines } from '../../time/deadlines.ts'
-import type { Cancel, MonotonicInstant, Time } from '../../time/time.ts'
-import { StoreFailure, type StoreFailureKind } from '../store.ts'
+import type { Deadline, Deadlines } from '../../time/deadlines.ts'
+import type { MonotonicInstant, Time } from '../../time/time.ts'
+import { type Failed, StoreFailure, type StoreFailureKind } from '../store.ts'
+import { allFailed, type Answered, isAnswer, isUnsent, NONSENSE } from './answers.ts'
 import { Caller, isPrompt, type ItemRange, Queue, type QueueOptions, type Waiting } from './queue.ts'
-
-export interface Answered {
-  readonly failure?: StoreFailure | undefined
-}
 
 export interface BatcherParts<Item, Answer extends Answered> extends QueueOptions<Item> {
   /** Of the store, for messages. */
   readonly name: string
   readonly clock: Time
   readonly deadlines: Deadlines
-  /** Batches in flight at once; with no bound, nothing waits for a batch in flight. */
+  /** The most batches in flight at once. Infinity: none waits for another. */
   readonly maxInFlight: number
   /** Milliseconds after which a batch in flight leaves its slot to another: its callers may have long deadlines, others have not. */
   readonly slotMs: number
+  /** Sends a batch. Resolves with one answer for each item, in order. */
+  send(items: readonly Item[], deadline: MonotonicInstant): Promise<readonly Answer[]>
   /**
-   * Sends a batch. Resolves soon after the deadline, with one answer for each item, in order; rejects for defects only.
-   * @param isPrompt whether a caller had waited for less than half of its time: only then does a timeout say something of the server
+   * Counts a batch that was answered or has failed.
+   * @param isPrompt whether a caller had waited for at most half of its time when the batch was sent: only then does a timeout say something
+   *   about the server
    */
-  send(items: readonly Item[], deadline: MonotonicInstant, isPrompt: boolean): Promise<readonly Answer[]>
-  /** The batcher that sends an item that failed so, because others must not wait with it. */
+  count(answers: readonly Answered[], isPrompt: boolean): void
+  /** Returns another batcher for an item that failed like this, so that other items do not wait with it. */
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
-  /** Reports a failure after which callers had no time to be sent again. */
+  /** Reports a failure that was not sent again, because the deadlines of its callers had passed. */
   gaveUp(failure: StoreFailure): void
-  /** What a refusal for want of room waits for, if it must. */
+  /** Returns what to wait for before a caller is refused because too many wait; undefined: refuse at once. */
   readonly pace: () => Promise<void> | undefined
   /** Called when nothing waits and nothing is in flight. */
   onIdle(): void
@@ -36,17 +36,20 @@ interface Flight<Item, Answer> {
   readonly ranges: readonly ItemRange<Item, Answer>[]
   readonly items: readonly Item[]
   readonly sentAt: MonotonicInstant
+  /** The latest of its callers. */
+  readonly deadline: MonotonicInstant
 }
 
 /** So many waiting calls are worth a second batch in flight; fewer are if the first one takes longer than `SLOW_MS`. */
 const WORTH_A_BATCH = 16
 const SLOW_MS = 2
-/** Milliseconds that the store has to settle a call after its deadline, before its callers are answered without it. */
+/** Milliseconds that the store has to settle a batch after a deadline, before its callers are answered without it. */
 const SETTLE_MS = 1
 /** Milliseconds before what was not executed is sent again; doubles up to the maximum until a batch is executed. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
-/** An alarm within this many milliseconds stays set when nobody needs it any more: the next call may. */
+/** An alarm within this many milliseconds stays set when nobody needs it any more: the next call may need it. */
 const SOON_MS = 100
+const NO_ANSWER = 'no answer by the deadline'
 const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
 const NEVER = Number.POSITIVE_INFINITY
 const TICK = Promise.resolve()
@@ -59,13 +62,13 @@ export class Batcher<Item, Answer extends Answered> {
   readonly #parts: BatcherParts<Item, Answer>
   readonly #queue: Queue<Item, Answer>
   #flights: Flight<Item, Answer>[] = []
-  /** Nothing is sent before this: the last batch was not executed, and why. */
+  /** If no item of the last batch was executed: when the next batch may be sent, and the failure. */
   #notBefore: MonotonicInstant = 0
   #trouble: StoreFailure | undefined
   #pause = MIN_PAUSE_MS
   #scheduled = false
   #alarmAt: MonotonicInstant = NEVER
-  #alarm: Cancel | undefined
+  #alarm: Deadline | undefined
 
   constructor(parts: BatcherParts<Item, Answer>) {
     this.#parts = parts
@@ -77,22 +80,30 @@ export class Batcher<Item, Answer extends Answered> {
   }
 
   submit(items: readonly Item[], waiting: Waiting): Promise<readonly Answer[]> {
-    return new Promise((resolve, reject) => {
-      const { since, deadline, signal } = waiting
-      const caller = new Caller<Item, Answer>(items, waiting, resolve, reject)
-      if (signal?.aborted === true) return this.#refuse(caller, 'aborted', 'aborted by the caller')
-      if (!(deadline > since)) return this.#refuse(caller, 'timeout', 'the deadline had passed already')
-      if (!this.#add(caller, since)) {
-        const { pace, room } = this.#parts
-        const refuse = (): void => this.#refuse(caller, 'overload', `${room.queued} calls are waiting already`)
-        const turn = pace()
-        return turn === undefined ? refuse() : void turn.then(refuse)
-      }
-      if (signal === undefined) return
+    const { since, deadline, signal } = waiting
+    const caller = new Caller<Item, Answer>(items, waiting)
+    if (signal?.aborted === true) this.#refuse(caller, 'aborted', 'aborted by the caller')
+    else if (!(deadline > since)) this.#refuse(caller, 'timeout', 'the deadline had passed already')
+    else if (!this.#add(caller, since)) {
+      const { pace, room } = this.#parts
+      const refuse = (): void => this.#refuse(caller, 'overload', `${room.queued} calls are waiting already`)
+      const turn = pace()
+      if (turn === undefined) refuse()
+      else void turn.then(refuse)
+    } else if (signal !== undefined) {
       const abort = (): void => caller.abort()
       signal.addEventListener('abort', abort, { once: true })
       caller.release = () => signal.removeEventListener('abort', abort)
-    })
+    }
+    return caller.answered
+  }
+
+  /** The caller has aborted. */
+  leave(caller: Caller<Item, Answer>): void {
+    if (caller.open === 0) return
+    this.#failWaiting((other) => other === caller, this.#failure('aborted', 'no', 'aborted by the caller'))
+    this.#fail({ caller, from: 0, to: caller.next }, this.#failure('aborted', 'unknown', 'aborted by the caller'))
+    this.#rest()
   }
 
   /** Fails what waits. */
@@ -104,7 +115,7 @@ export class Batcher<Item, Answer extends Answered> {
   /** False if there is no room for it. */
   #add(caller: Caller<Item, Answer>, now: MonotonicInstant): boolean {
     if (!this.#queue.add(caller)) return false
-    caller.leave = () => this.#leave(caller)
+    caller.at = this
     this.#wake(caller.notBefore > now ? caller.notBefore : caller.deadline)
     if (this.#scheduled) return true
     const departsAt = this.#departsAt(now)
@@ -139,7 +150,7 @@ export class Batcher<Item, Answer extends Answered> {
       // With much to send, the server works on one batch while this process reads the answers to the other.
       const isMuch = this.#queue.weight >= 2 * WORTH_A_BATCH && maxInFlight - this.#flights.length >= 2
       const ranges = this.#queue.take(now, isMuch ? 2 : 1)
-      // Who waits has an alarm of his own.
+      // Nobody may be sent yet. The alarm is set for the first who may.
       if (ranges.length === 0) return
       this.#send(ranges, now)
     }
@@ -154,34 +165,52 @@ export class Batcher<Item, Answer extends Answered> {
       for (let index = from; index < to; index += 1) items.push(caller.items[index] as Item)
       deadline = Math.max(deadline, caller.deadline)
     }
-    const flight = { ranges, items, sentAt }
+    const flight = { ranges, items, sentAt, deadline }
     this.#flights.push(flight)
-    const prompt = ranges.some(({ caller }) => isPrompt(caller, sentAt))
-    this.#parts.send(items, deadline, prompt).then(
-      (answers) => this.#land(flight, answers),
-      (error: unknown) => {
-        this.#land(flight, [])
-        // Misuse is refused before anything is charged, and is one caller's, not the batch's.
-        if (error instanceof LimiterError && ranges.length > 1) for (const range of ranges) this.#send([range], sentAt)
-        else for (const { caller } of ranges) caller.reject(error)
-      },
-    )
+    try {
+      this.#parts.send(items, deadline).then(
+        (answers) =>
+          this.#land(flight, isAnswer(answers, items.length) ? answers : allFailed(items, this.#failure('protocol', 'unknown', NONSENSE))),
+        (error: unknown) => this.#crash(flight, error),
+      )
+    } catch (error) {
+      this.#crash(flight, error)
+    }
   }
 
-  #land(flight: Flight<Item, Answer>, answers: readonly Answer[]): void {
+  /** Settles a rejected batch. A StoreFailure fails its items; any other error is misuse or a defect, and the callers get that error. */
+  #crash(flight: Flight<Item, Answer>, error: unknown): void {
+    if (error instanceof StoreFailure) return this.#land(flight, allFailed(flight.items, error))
+    this.#land(flight, [])
+    const { ranges, sentAt } = flight
+    // Misuse is refused before anything is charged, and is one caller's, not the batch's.
+    if (error instanceof LimiterError && ranges.length > 1) for (const range of ranges) this.#send([range], sentAt)
+    else for (const { caller } of ranges) caller.reject(error)
+  }
+
+  /** @param answers none for a defect */
+  #land(flight: Flight<Item, Answer>, answers: readonly (Answer | Failed)[]): void {
+    const at = this.#flights.indexOf(flight)
+    // It was dropped at its deadline.
+    if (at === -1) return
+    this.#flights.splice(at, 1)
+    const { ranges, sentAt } = flight
     const now = this.#parts.clock.monotonic()
-    this.#flights.splice(this.#flights.indexOf(flight), 1)
+    this.#parts.count(
+      answers,
+      ranges.some(({ caller }) => isPrompt(caller, sentAt)),
+    )
     const later = this.#sendAgain(flight, answers, now)
     // The next batch is sent before the answers are handed out: the server need not wait for that.
     this.#pump(now)
     if (answers.length === 0) return
-    let at = 0
-    for (const { caller, from, to } of flight.ranges)
-      for (let index = from; index < to; index += 1, at += 1) if (later?.has(at) !== true) caller.answer(index, answers[at] as Answer)
+    let item = 0
+    for (const { caller, from, to } of ranges)
+      for (let index = from; index < to; index += 1, item += 1) if (later?.has(item) !== true) caller.answer(index, answers[item] as Answer)
   }
 
   /** Queues what was not executed once more, while its caller has time. Returns its indexes in the batch. */
-  #sendAgain({ ranges, items }: Flight<Item, Answer>, answers: readonly Answer[], now: MonotonicInstant) {
+  #sendAgain({ ranges, items }: Flight<Item, Answer>, answers: readonly Answered[], now: MonotonicInstant) {
     let later: Set<number> | undefined
     let [trouble, late]: (StoreFailure | undefined)[] = []
     let at = -1
@@ -225,13 +254,6 @@ export class Batcher<Item, Answer extends Answered> {
     for (const range of this.#queue.remove(which)) this.#fail(range, failure)
   }
 
-  #leave(caller: Caller<Item, Answer>): void {
-    if (caller.open === 0) return
-    this.#failWaiting((other) => other === caller, this.#failure('aborted', 'no', 'aborted by the caller'))
-    this.#fail({ caller, from: 0, to: caller.next }, this.#failure('aborted', 'unknown', 'aborted by the caller'))
-    this.#rest()
-  }
-
   /** Fails what is due, and sends what may be sent now. */
   #expire(): void {
     const now = this.#parts.clock.monotonic()
@@ -242,12 +264,13 @@ export class Batcher<Item, Answer extends Answered> {
       this.#fail(range, cause ?? (unsent ??= this.#failure('timeout', 'no', NOT_SENT)))
     }
     if (gaveUp !== undefined) this.#parts.gaveUp(gaveUp)
+    const dropped = this.#flights.filter(({ deadline }) => deadline + SETTLE_MS <= now)
+    for (const flight of dropped) this.#land(flight, allFailed(flight.items, (late ??= this.#failure('timeout', 'unknown', NO_ANSWER))))
     for (const { ranges } of this.#flights) {
       for (const range of ranges) {
         const due = range.caller.deadline + SETTLE_MS
-        if (range.caller.open === 0) continue
         if (due > now) this.#wake(due)
-        else this.#fail(range, (late ??= this.#failure('timeout', 'unknown', 'no answer by the deadline')))
+        else this.#fail(range, (late ??= this.#failure('timeout', 'unknown', NO_ANSWER)))
       }
     }
     for (const { deadline, notBefore } of this.#queue.callers) this.#wake(notBefore > now ? notBefore : deadline)
@@ -257,7 +280,7 @@ export class Batcher<Item, Answer extends Answered> {
   /** Sets the alarm to this instant, unless it is set to an earlier one. */
   #wake(at: MonotonicInstant): void {
     if (at >= this.#alarmAt) return
-    this.#alarm?.()
+    this.#alarm?.cancel()
     this.#alarmAt = at
     this.#alarm = this.#parts.deadlines.add(at, () => {
       this.#alarmAt = NEVER
@@ -268,14 +291,9 @@ export class Batcher<Item, Answer extends Answered> {
   #rest(now: MonotonicInstant = this.#parts.clock.monotonic()): void {
     if (!this.idle) return
     if (this.#alarmAt !== NEVER && this.#alarmAt - now > SOON_MS) {
-      this.#alarm?.()
+      this.#alarm?.cancel()
       this.#alarmAt = NEVER
     }
     this.#parts.onIdle()
   }
-}
-
-/** Whether it was not executed, because the server was not there or could not serve: moments later it may. */
-export function isUnsent({ kind, executed }: StoreFailure): boolean {
-  return executed === 'no' && (kind === 'connection' || kind === 'unavailable')
 }

@@ -1,8 +1,9 @@
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
+/** When the breaker opens, and how often a failed server is probed. */
 export interface BreakerOptions {
-  /** Failed calls after which it opens: at least half of all within the window, or in a row over at least that long. Default 3. */
+  /** So many failed calls open it: if they are at least half of all in the window, or in a row that lasts a window or longer. Default 3. */
   readonly failures?: number
   /** Milliseconds over which calls that failed and calls that succeeded are counted; default 200. */
   readonly windowMs?: number
@@ -10,14 +11,29 @@ export interface BreakerOptions {
   readonly probeMs?: number
   /** Milliseconds that a probe may take; default the ring's deadline. A server that is slower counts as failed. */
   readonly deadlineMs?: number
+  /** Called at each change of a breaker's state, at once: it must be quick. Errors that it throws are dropped. */
+  readonly onChange?: (change: BreakerChange) => void
 }
 
-/** `closed`: calls pass. `open`: calls are refused, and the server is probed. `half-open`: a probe succeeded; the next call decides. */
+/** A change of a breaker's state. */
+export interface BreakerChange {
+  /** Name of the store. */
+  readonly store: string
+  /** The server, if the store has several: what its `laneOf` returns. */
+  readonly lane?: string | number
+  /** The state from now on. */
+  readonly state: BreakerState
+  /** Why it opened. */
+  readonly failure?: StoreFailure
+}
+
+/** `closed`: calls pass. `open`: calls are refused, and the server is probed. `half-open`: the next call decides. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 export interface BreakerParts extends Required<BreakerOptions> {
   /** Of the store, for messages. */
   readonly name: string
+  readonly lane: string | number | undefined
   readonly clock: Time
   readonly random: Random
   /** A call that charges nothing; resolves with whether the server works. */
@@ -67,7 +83,7 @@ export class Breaker {
 
   succeeded(): void {
     if (this.#state === 'half-open') {
-      this.#state = 'closed'
+      this.#become('closed')
       this.#before.good = this.#before.bad = this.#now.good = this.#now.bad = 0
     }
     this.#roll(this.#parts.clock.monotonic())
@@ -107,7 +123,7 @@ export class Breaker {
 
   #open(cause: StoreFailure): void {
     const { name, onOpen } = this.#parts
-    this.#state = 'open'
+    this.#become('open', cause)
     const why = `${name}: not called, because it failed (${cause.message})`
     // One error for all refusals: an error costs more than a refusal.
     this.#refusal = new StoreFailure('unavailable', 'no', why, { cause })
@@ -127,7 +143,17 @@ export class Breaker {
     const isHealthy = isUnused || (await probe(deadlineMs).catch(() => false))
     this.#nextProbe = undefined
     if (!isHealthy) return this.#probeLater()
-    this.#state = 'half-open'
+    this.#become('half-open')
     this.#refusal = undefined
+  }
+
+  #become(state: BreakerState, failure?: StoreFailure): void {
+    const { name: store, lane, onChange } = this.#parts
+    this.#state = state
+    try {
+      onChange({ store, state, ...(lane !== undefined && { lane }), ...(failure && { failure }) })
+    } catch {
+      // An observer that fails must not fail the call.
+    }
   }
 }

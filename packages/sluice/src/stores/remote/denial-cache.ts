@@ -87,6 +87,8 @@ export class DenialCache {
     if (version !== this.#version || verdict.outcome !== 'denied') return
     if (verdict.degraded !== undefined || verdict.reason !== undefined) return
     if (verdict.source !== undefined && verdict.source !== 'store') return
+    // A holder may give back its slot at any time.
+    if (calls.some(({ limit }) => limit.algorithm.holding !== undefined)) return
     const denied = verdict.calls.findLastIndex(({ outcome }) => outcome === 'denied')
     const { clock, maxDeniedMs } = this.#options
     const waits = verdict.calls.map(({ outcome, retryAfter }) => (outcome === 'denied' ? retryAfter / MICROS_PER_MS : maxDeniedMs))

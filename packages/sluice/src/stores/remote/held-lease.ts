@@ -19,11 +19,11 @@ export interface LeaseContext extends Required<LeaseOptions> {
 /** An answer that granted nothing for this cost. */
 export type Refusal = Leased & { readonly cost: MicroTokens }
 
-/** Checks in a life, and the most requests of a busy key. */
+/** Checks in a life. Requests are sized so that a busy key needs about as many in a life, up to its share. */
 export const CHECKS = 4
 /** This part of a lease's life is used. The rest covers clocks that run at different rates. */
 const USABLE = 0.8
-/** Calls that a lease must be good for; that the first one of a key is for; and how many times the one before a request may be. */
+/** A request is for at least `MIN_CALLS` calls, the first one for `FIRST_CALLS`, and each for at most `MAX_GROWTH` times the one before. */
 const [MIN_CALLS, FIRST_CALLS, MAX_GROWTH] = [4, 8, 8]
 
 /** Tokens of one state that the store leased to this process. Requests more before they run out. */
@@ -113,7 +113,7 @@ export class HeldLease {
 
   /**
    * Requests tokens for a caller that waits, or joins the request under way. Resolves with an answer that granted nothing. Rejects with a
-   * StoreFailure, unless the request failed for a reason that is not its waiting callers'.
+   * StoreFailure only if the request was sent for waiting callers and failed before its deadline.
    */
   request(cost: MicroTokens, deadline: MonotonicInstant, now: MonotonicInstant): Promise<Refusal | undefined> {
     this.#waitUntil = Math.max(this.#waitUntil, deadline)

@@ -1,20 +1,23 @@
+import { isRecord } from '../../algorithms/hold-record.ts'
 import type { MonotonicInstant, Random } from '../../time/time.ts'
 import {
   type CallGroup,
   type Change,
+  changedStates,
   type ChangeResult,
-  type DecideOptions,
-  type Failed,
   type GroupVerdict,
+  isOfHold,
   type LeaseAnswer,
   type LeaseRequest,
   nameOf,
+  type StateId,
   type Store,
   StoreFailure,
 } from '../store.ts'
-import { type Answered, Batcher, type BatcherParts, isUnsent } from './batcher.ts'
+import { type Answered, answersOf, callFor, isUnsent, type Listed, listed } from './answers.ts'
+import { Batcher, type BatcherParts } from './batcher.ts'
 import { Breaker, type BreakerOptions } from './breaker.ts'
-import { type Peeked, peekLists, verdictsOf } from './peeks.ts'
+import { peekLists } from './peeks.ts'
 import type { Waiting } from './queue.ts'
 
 type Shared = Pick<BatcherParts<never, never>, 'clock' | 'deadlines' | 'maxCalls' | 'maxInFlight' | 'slotMs' | 'room' | 'onIdle' | 'pace'>
@@ -22,6 +25,8 @@ type Shared = Pick<BatcherParts<never, never>, 'clock' | 'deadlines' | 'maxCalls
 export interface LaneParts extends Shared {
   readonly store: Store
   readonly random: Random
+  /** Identifies its servers, if the store has several lanes. */
+  readonly lane: string | number | undefined
   /** Absent: calls are never refused. */
   readonly breaker: Required<BreakerOptions> | undefined
   /** Called when the server has answered or failed. */
@@ -32,8 +37,6 @@ type DecideBatcher = Batcher<CallGroup, GroupVerdict>
 
 /** How long the groups of a state that was contended go in batches of their own. */
 const CONTENDED_MS = 1_000
-/** Milliseconds after its deadline at which a call that never settled has failed. */
-const DROP_MS = 5
 
 /** Everything sent to servers that fail together, such as one Cluster shard. Its trouble stays in it. Failures are reported per item. */
 export class Lane {
@@ -42,40 +45,55 @@ export class Lane {
   /** What probes peek at. */
   #sample: CallGroup | undefined
   readonly #decisions: DecideBatcher
-  readonly #peeks: Batcher<readonly CallGroup[], Peeked>
+  readonly #peeks: Batcher<readonly CallGroup[], Listed<GroupVerdict>>
+  readonly #changes: Batcher<readonly Change[], Listed<ChangeResult>>
+  readonly #holds: Batcher<Change, ChangeResult>
   readonly #leases: Batcher<LeaseRequest, LeaseAnswer>
-  /** By state, in the order of their ends: the batcher that the groups of contended states share until nobody contends for them. */
+  /** For each contended state its batcher, and until when; the earliest end first. The states of one group share a batcher. */
   readonly #contended = new Map<string, { readonly batcher: DecideBatcher; until: MonotonicInstant }>()
 
   constructor(parts: LaneParts) {
-    const { store, breaker, clock, random } = parts
+    const { store, breaker, clock, random, lane } = parts
     const { name } = store
     this.#parts = parts
     const probe = (ms: number): Promise<boolean> => this.#probe(ms)
-    this.breaker = breaker && new Breaker({ ...breaker, name, clock, random, probe, onOpen: (refusal) => this.#refuse(refusal) })
+    this.breaker = breaker && new Breaker({ ...breaker, name, lane, clock, random, probe, onOpen: (refusal) => this.#refuse(refusal) })
     const shared = this.#shared()
     this.#decisions = new Batcher<CallGroup, GroupVerdict>({
       ...shared,
       weigh,
-      send: (groups, deadline, isPrompt) => {
+      send: (groups, deadline) => {
         this.#sample = groups[0]
-        return this.#decide(groups, isPrompt, { deadline, onContention: 'fail' })
+        return store.decide(groups, { deadline, onContention: 'fail' })
       },
       forward: (group, { kind, executed }, now) => (kind === 'contention' && executed === 'no' ? this.#contend(group, now) : undefined),
     })
-    this.#peeks = new Batcher<readonly CallGroup[], Peeked>({
+    this.#peeks = new Batcher<readonly CallGroup[], Listed<GroupVerdict>>({
       ...shared,
       weigh: (groups) => groups.reduce((sum, group) => sum + weigh(group), 0),
-      send: (lists, deadline, isPrompt) => {
+      send: (lists, deadline) => {
         this.#sample = lists[0]?.[0]
-        return peekLists(lists, (groups) => this.#decide(groups, isPrompt, { deadline, charge: false }))
+        return peekLists(lists, (groups) => callFor(name, groups, () => store.decide(groups, { deadline, charge: false })))
       },
+    })
+    // The changes of one caller are a call of their own, which waits for no other.
+    this.#changes = new Batcher<readonly Change[], Listed<ChangeResult>>({
+      ...shared,
+      maxCalls: 'alone',
+      maxInFlight: Number.POSITIVE_INFINITY,
+      weigh: () => 1,
+      send: ([changes = []], deadline) => callFor(name, changes, () => store.change(changes, { deadline })).then((all) => [listed(all)]),
+    })
+    this.#holds = new Batcher<Change, ChangeResult>({
+      ...shared,
+      weigh: (change) => ('calls' in change ? change.calls.length || 1 : 1),
+      send: (changes, deadline) => store.change(changes, { deadline }),
     })
     const lease = store.lease?.bind(store) ?? (async () => [])
     this.#leases = new Batcher<LeaseRequest, LeaseAnswer>({
       ...shared,
       weigh: () => 1,
-      send: (requests, deadline, isPrompt) => this.#call(requests.length, deadline, isPrompt, () => lease(requests, { deadline })),
+      send: (requests, deadline) => lease(requests, { deadline }),
     })
   }
 
@@ -92,16 +110,22 @@ export class Lane {
 
   async peek(groups: readonly CallGroup[], caller: Waiting): Promise<readonly GroupVerdict[]> {
     const [peeked] = await this.#peeks.submit([groups], caller)
-    return verdictsOf(peeked, groups)
+    return answersOf(peeked as Listed<GroupVerdict>, groups)
+  }
+
+  change(changes: readonly Change[], caller: Waiting): Promise<readonly ChangeResult[]> {
+    // Holds and slots end as often as they begin, and many callers may have one key: their changes are batched like decisions.
+    if (changes.every((change) => isOfHold(change) || change.kind === 'release')) return this.#holds.submit(changes, caller)
+    return this.#changeAlone(changes, caller)
+  }
+
+  async #changeAlone(changes: readonly Change[], caller: Waiting): Promise<readonly ChangeResult[]> {
+    const [changed] = await this.#changes.submit([changes], caller)
+    return answersOf(changed as Listed<ChangeResult>, changes)
   }
 
   lease(requests: readonly LeaseRequest[], caller: Waiting): Promise<readonly LeaseAnswer[]> {
     return this.#leases.submit(requests, caller)
-  }
-
-  change(changes: readonly Change[], { deadline, signal }: Waiting): Promise<readonly ChangeResult[]> {
-    const options = signal === undefined ? { deadline } : { deadline, signal }
-    return this.#call(changes.length, deadline, true, () => this.#parts.store.change(changes, options))
   }
 
   /** Fails what waits with this, and stops probing. */
@@ -112,82 +136,54 @@ export class Lane {
 
   #shared() {
     const { store, ...parts } = this.#parts
-    return { ...parts, name: store.name, gaveUp: (failure: StoreFailure) => this.#gaveUp(failure) }
+    return {
+      ...parts,
+      name: store.name,
+      count: (answers: readonly Answered[], isPrompt: boolean) => this.#count(answers, isPrompt),
+      gaveUp: (failure: StoreFailure) => this.#gaveUp(failure),
+    }
   }
 
-  #decide(
-    groups: readonly CallGroup[],
-    isPrompt: boolean,
-    options: DecideOptions & Pick<Waiting, 'deadline'>,
-  ): Promise<readonly GroupVerdict[]> {
-    return this.#call(groups.length, options.deadline, isPrompt, () => this.#parts.store.decide(groups, options))
-  }
-
-  /**
-   * Calls the server for so many items, and counts the call: it failed if it did for every item. What may be sent again has not failed yet:
-   * the batcher reports it when callers give up. A timeout counts only if `isPrompt`. Rejects for defects only.
-   */
-  #call<T extends Answered>(
-    size: number,
-    deadline: MonotonicInstant,
-    isPrompt: boolean,
-    send: () => Promise<readonly T[]>,
-  ): Promise<readonly (T | Failed)[]> {
-    const { deadlines, onReply, store } = this.#parts
-    return new Promise((resolve, reject) => {
-      let isOpen = true
-      const end = (answers: readonly (T | Failed)[]): void => {
-        if (!isOpen) return
-        isOpen = false
-        cancel()
-        onReply()
-        this.#count(answers, isPrompt)
-        resolve(answers)
-      }
-      const fail = (kind: 'timeout' | 'protocol', why: string): void => failed(new StoreFailure(kind, 'unknown', `${store.name}: ${why}`))
-      const failed = (error: unknown): void => {
-        if (error instanceof StoreFailure) return end(Array.from({ length: size }, () => ({ failure: error })))
-        cancel()
-        onReply()
-        reject(error)
-      }
-      const cancel = deadlines.add(deadline + DROP_MS, () => fail('timeout', 'no answer'))
-      try {
-        send().then((answers) => {
-          if (isAnswer(answers, size)) end(answers)
-          else fail('protocol', `an answer to ${size} calls that makes no sense`)
-        }, failed)
-      } catch (error) {
-        failed(error)
-      }
-    })
-  }
-
-  /** Callers had no time for what failed to be sent again. */
+  /** Counts a failure that was not sent again, because the deadlines of its callers had passed. */
   #gaveUp(failure: StoreFailure): void {
     this.#parts.onReply()
     this.breaker?.failed(failure)
   }
 
+  /**
+   * Counts a call of the server: it failed if it did for every item. What may be sent again has not failed yet: the batcher reports it when
+   * callers give up. A timeout counts only if `isPrompt`.
+   */
   #count(answers: readonly Answered[], isPrompt: boolean): void {
+    this.#parts.onReply()
+    if (answers.length === 0) return
     const failure = answers.every((answer) => answer.failure !== undefined) ? answers[0]?.failure : undefined
     if (failure === undefined) this.breaker?.succeeded()
     else if (!isUnsent(failure) && (isPrompt || failure.kind !== 'timeout')) this.breaker?.failed(failure)
   }
 
-  /** A call that charges nothing; whether the server works. */
+  /** Makes a call that charges nothing. Resolves with whether the server works. */
   async #probe(deadlineMs: number): Promise<boolean> {
-    const { store, clock } = this.#parts
+    const { store, clock, deadlines } = this.#parts
     const deadline = clock.monotonic() + deadlineMs
     const sample = this.#sample
-    const [answer] = await this.#call<Answered>(1, deadline, true, () =>
-      sample === undefined ? store.ready({ deadline }).then(() => [{}]) : store.decide([sample], { charge: false, deadline }),
-    )
-    return answer?.failure === undefined
+    const probe = async (): Promise<boolean> => {
+      if (sample === undefined) return store.ready({ deadline }).then(() => true)
+      const [verdict] = await store.decide([sample], { charge: false, deadline })
+      return verdict?.failure === undefined
+    }
+    return deadlines.within({ deadline }, probe(), () => new StoreFailure('timeout', 'unknown', `${store.name}: no answer to a probe`))
   }
 
   #batchers(): readonly Pick<Batcher<unknown, Answered>, 'idle' | 'refuse'>[] {
-    return [this.#decisions, this.#peeks, this.#leases, ...[...this.#contended.values()].map(({ batcher }) => batcher)]
+    return [
+      this.#decisions,
+      this.#peeks,
+      this.#changes,
+      this.#holds,
+      this.#leases,
+      ...[...this.#contended.values()].map(({ batcher }) => batcher),
+    ]
   }
 
   #refuse(failure: StoreFailure): void {
@@ -204,18 +200,26 @@ export class Lane {
 
   /** The batcher of a group of which a state is contended: one batch at a time, which waits for the lock. */
   #contend(group: CallGroup, now: MonotonicInstant): DecideBatcher {
-    // A timeout there is that of the lock's holder, not the server's.
-    const send: BatcherParts<CallGroup, GroupVerdict>['send'] = (groups, deadline) => this.#decide(groups, false, { deadline })
-    const found = this.#contendedOf(group) ?? {
-      batcher: new Batcher<CallGroup, GroupVerdict>({ ...this.#shared(), weigh, maxInFlight: 1, slotMs: Infinity, send }),
-      until: 0,
-    }
+    const found = this.#contendedOf(group) ?? { batcher: this.#waitingForLocks(), until: 0 }
     found.until = now + CONTENDED_MS
     for (const { id } of group.calls) {
       this.#contended.delete(nameOf(id))
       this.#contended.set(nameOf(id), found)
     }
     return found.batcher
+  }
+
+  #waitingForLocks(): DecideBatcher {
+    const { store } = this.#parts
+    return new Batcher<CallGroup, GroupVerdict>({
+      ...this.#shared(),
+      weigh,
+      maxInFlight: 1,
+      slotMs: Infinity,
+      send: (groups, deadline) => store.decide(groups, { deadline }),
+      // Whoever holds the lock causes a timeout here: it does not count for the breaker.
+      count: (answers) => this.#count(answers, false),
+    })
   }
 
   #forgetContended(now: MonotonicInstant): void {
@@ -226,8 +230,28 @@ export class Lane {
   }
 }
 
+/** What lanes do with items of one kind. */
+export interface Verb<Item, Answer> {
+  idsOf(item: Item): readonly StateId[]
+  send(lane: Lane, items: readonly Item[], caller: Waiting): Promise<readonly Answer[]>
+}
+
+const idsOf = ({ calls }: CallGroup): readonly StateId[] => calls.map(({ id }) => id)
+
+export const DECIDE: Verb<CallGroup, GroupVerdict> = { idsOf, send: (lane, groups, caller) => lane.decide(groups, caller) }
+export const PEEK: Verb<CallGroup, GroupVerdict> = { idsOf, send: (lane, groups, caller) => lane.peek(groups, caller) }
+export const CHANGE: Verb<Change, ChangeResult> = {
+  idsOf: changedStates,
+  send: (lane, changes, caller) => lane.change(changes, caller),
+}
+export const LEASE: Verb<LeaseRequest, LeaseAnswer> = {
+  idsOf: ({ call }) => [call.id],
+  send: (lane, requests, caller) => lane.lease(requests, caller),
+}
+
+/** How many calls a group has: the record of a hold is not one of its caller's. */
 function weigh({ calls }: CallGroup): number {
-  return calls.length || 1
+  return calls.reduce((sum, { limit }) => (isRecord(limit) ? sum : sum + 1), 0) || 1
 }
 
 /** Sends items where each belongs, one call for each target, and returns the answers in the order of the items. */
@@ -247,8 +271,4 @@ export async function sendByTarget<Item, Target, Answer>(
   const sent = [...byTarget].map(async ([target, some]) => [target, (await send(target, some)).values()] as const)
   const answers = new Map(await Promise.all(sent))
   return targets.map((target) => answers.get(target)?.next().value as Answer)
-}
-
-function isAnswer(answers: unknown, size: number): boolean {
-  return Array.isArray(answers) && answers.length === size && answers.every((answer) => typeof answer === 'object' && answer !== null)
 }

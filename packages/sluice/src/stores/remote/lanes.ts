@@ -1,22 +1,22 @@
 import { type Failed, type StateId, StoreFailure } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
-import { Lane, type LaneParts, sendByTarget } from './lane.ts'
+import { Lane, type LaneParts, sendByTarget, type Verb } from './lane.ts'
+import type { Waiting } from './queue.ts'
 import { paceRefusals } from './watch.ts'
 
 type Answers<Answer> = Promise<readonly (Answer | Failed)[]>
-type Send<Item, Answer> = (lane: Lane, some: readonly Item[]) => Promise<readonly Answer[]>
 
 /** Lanes kept before idle ones are dropped. */
 const MANY_LANES = 1_024
 const WORST: readonly BreakerState[] = ['open', 'half-open', 'closed']
 
 /** All lanes of a store: one for each set of servers that fail together. */
-export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
+export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>) {
   const { store, clock } = options
   const laneOf = store.laneOf?.bind(store)
   let onIdle = (): void => {}
   const pace = paceRefusals(clock)
-  const parts = { ...options, onIdle: () => onIdle(), pace }
+  const parts = { ...options, onIdle: () => onIdle(), pace, lane: undefined }
   const only = new Lane(parts)
   /** For groups over several servers: sent by themselves, so that one server that is away delays no other group. */
   const several = new Lane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
@@ -27,12 +27,12 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
     const found = lanes.get(name)
     if (found !== undefined) return found
     if (lanes.size >= MANY_LANES) dropIdle(lanes, store.name)
-    const lane = new Lane(parts)
+    const lane = new Lane({ ...parts, lane: name })
     lanes.set(name, lane)
     return lane
   }
   const open = (lane: Lane): Lane | StoreFailure => closed ?? lane.breaker?.refusal() ?? lane
-  /** The lane of these states, or why they are refused: those on several servers are if one of these is. */
+  /** The lane of these states, or why they are refused: states on several servers are refused if one of these servers is. */
   const targetOf = (ids: readonly StateId[]): Lane | StoreFailure => {
     const name = laneOf?.(ids)
     if (name !== undefined) return open(laneAt(name))
@@ -46,13 +46,17 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace'>) {
       return WORST.find((state) => states.includes(state)) ?? 'closed'
     },
     /** Sends each item in the lane of its states, unless the breaker refuses it or the lanes are closed. */
-    send<Item, Answer>(items: readonly Item[], idsOf: (item: Item) => readonly StateId[], send: Send<Item, Answer>): Answers<Answer> {
-      const sendTo = (target: Lane | StoreFailure, some: readonly Item[]): Answers<Answer> =>
-        target instanceof StoreFailure ? refuse(target, some, pace()) : send(target, some)
-      if (laneOf !== undefined && items.length > 1) return sendByTarget(items, (item) => targetOf(idsOf(item)), sendTo)
-      return sendTo(laneOf === undefined ? open(only) : targetOf(idsOf(items[0] as Item)), items)
+    send<Item, Answer>(verb: Verb<Item, Answer>, items: readonly Item[], caller: Waiting): Answers<Answer> {
+      if (laneOf !== undefined && items.length > 1) {
+        const laneFor = (item: Item): Lane | StoreFailure => targetOf(verb.idsOf(item))
+        return sendByTarget(items, laneFor, (target, some): Answers<Answer> =>
+          target instanceof StoreFailure ? refuse(target, some, pace()) : verb.send(target, some, caller),
+        )
+      }
+      const target = laneOf === undefined ? open(only) : targetOf(verb.idsOf(items[0] as Item))
+      return target instanceof StoreFailure ? refuse(target, items, pace()) : verb.send(target, items, caller)
     },
-    /** Waits so long for what is in flight, and fails the rest. */
+    /** Waits up to `drainMs` for what is in flight, then fails the rest. */
     async close(drainMs: number): Promise<void> {
       if (closed !== undefined) return
       closed = new StoreFailure('unavailable', 'no', `${store.name}: closed`)

@@ -143,22 +143,13 @@ export class LeaseCache {
   }
 
   /** Calls, and settles by the deadline and when the caller aborts, whatever the call does. */
-  #within<T>({ deadline, signal }: CallOptions, call: () => Promise<T>): Promise<T> {
+  async #within<T>(options: CallOptions, call: () => Promise<T>): Promise<T> {
     const { clock, name } = this.#options
-    return new Promise((resolve, reject) => {
-      const leave = (kind: 'aborted' | 'timeout'): void =>
-        reject(new StoreFailure(kind, 'no', `${name}: ${kind} before the store answered about leased tokens`))
-      const abort = (): void => leave('aborted')
-      if (signal?.aborted === true) return abort()
-      if (deadline !== undefined && deadline <= clock.monotonic()) return leave('timeout')
-      const cancel = deadline === undefined ? undefined : this.#deadlines.add(deadline, () => leave('timeout'))
-      signal?.addEventListener('abort', abort, { once: true })
-      const release = (): void => {
-        cancel?.()
-        signal?.removeEventListener('abort', abort)
-      }
-      call().finally(release).then(resolve, reject)
-    })
+    const late = (kind: 'aborted' | 'timeout'): StoreFailure =>
+      new StoreFailure(kind, 'no', `${name}: ${kind} before the store answered about leased tokens`)
+    if (options.signal?.aborted === true) throw late('aborted')
+    if (options.deadline !== undefined && options.deadline <= clock.monotonic()) throw late('timeout')
+    return this.#deadlines.within(options, call(), late)
   }
 
   /** Decides a call of a leased key, waiting for tokens. Undefined: the store must decide. */

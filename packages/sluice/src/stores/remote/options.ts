@@ -4,6 +4,7 @@ import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { Random, Time } from '../../time/time.ts'
 import type { BreakerOptions } from './breaker.ts'
 
+/** How calls are joined in batches. */
 export interface BatchingOptions {
   /** The most calls in a batch; default 128. */
   readonly maxCalls?: number
@@ -11,6 +12,7 @@ export interface BatchingOptions {
   readonly maxQueued?: number
 }
 
+/** How denials are remembered. */
 export interface DenialOptions {
   /** Milliseconds for which a denial is remembered at most: a reset or refund by another process cannot end it. Default 1,000. */
   readonly maxDeniedMs?: number
@@ -18,6 +20,7 @@ export interface DenialOptions {
   readonly maxDenials?: number
 }
 
+/** How many tokens this process may lease, and for which keys. */
 export interface LeaseOptions {
   /** Milliseconds that a lease lasts at the store; default 1,000. What a crash loses is missing for that long. */
   readonly lifeMs?: number
@@ -36,12 +39,17 @@ export interface RemoteStoreOptions {
    * the first connection is made.
    */
   readonly deadline?: string | number
+  /** Concurrent calls travel in batches; `false` sends each alone. */
   readonly batching?: BatchingOptions | false
+  /** A server that fails is left alone and probed; `false` calls it each time. */
   readonly breaker?: BreakerOptions | false
+  /** Denied keys are denied here until they may pass; `false` asks the store each time. */
   readonly denials?: DenialOptions | false
   /** Default `false`: leased tokens are missing elsewhere, and blocks by other processes apply later. */
   readonly leases?: LeaseOptions | false
+  /** For deadlines, denials and leases; default the system's. */
   readonly clock?: Time
+  /** Spreads probes; default Math.random. */
   readonly random?: Random
 }
 
@@ -57,7 +65,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 const PARTS: Readonly<Record<string, Readonly<Record<string, Form>>>> = {
   batching: { maxCalls: COUNT, maxQueued: COUNT },
-  breaker: { failures: COUNT, windowMs: MILLISECONDS, probeMs: MILLISECONDS, deadlineMs: MILLISECONDS },
+  breaker: { failures: COUNT, windowMs: MILLISECONDS, probeMs: MILLISECONDS, deadlineMs: MILLISECONDS, onChange: FUNCTION },
   denials: { maxDeniedMs: MILLISECONDS, maxDenials: COUNT },
   leases: { lifeMs: within(10, 60_000), share: within(0.001, 1), afterCalls: COUNT, maxKeys: COUNT },
 }

@@ -1,8 +1,5 @@
-import { type CallGroup, type Failed, type GroupVerdict, nameOf } from '../store.ts'
-import { isUnsent } from './batcher.ts'
-
-/** The verdicts of one list of peeks; or a failure, if none of it was executed. */
-export type Peeked = { readonly verdicts: readonly GroupVerdict[]; readonly failure?: undefined } | Failed
+import { type CallGroup, type GroupVerdict, nameOf } from '../store.ts'
+import { type Listed, listed } from './answers.ts'
 
 /**
  * Peeks for several callers. Within one call of the store a group is decided as if the groups before it had been charged. That holds for
@@ -11,7 +8,7 @@ export type Peeked = { readonly verdicts: readonly GroupVerdict[]; readonly fail
 export async function peekLists(
   lists: readonly (readonly CallGroup[])[],
   send: (groups: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>,
-): Promise<readonly Peeked[]> {
+): Promise<readonly Listed<GroupVerdict>[]> {
   const calls: { readonly groups: CallGroup[]; readonly states: Set<string> }[] = []
   const known = new Map<string, { readonly list: readonly CallGroup[]; readonly call: number; readonly from: number }>()
   const positions = lists.map((list) => {
@@ -28,18 +25,7 @@ export async function peekLists(
     return position
   })
   const answers = await Promise.all(calls.map(({ groups }) => send(groups)))
-  return positions.map(({ list, call, from }) => {
-    const verdicts = answers[call]?.slice(from, from + list.length) ?? []
-    const failure = verdicts.every((verdict) => verdict.failure !== undefined && isUnsent(verdict.failure))
-      ? verdicts[0]?.failure
-      : undefined
-    return failure === undefined ? { verdicts } : { failure }
-  })
-}
-
-/** What its caller gets. */
-export function verdictsOf(peeked: Peeked | undefined, groups: readonly CallGroup[]): readonly GroupVerdict[] {
-  return peeked?.failure === undefined ? (peeked?.verdicts ?? []) : groups.map(() => peeked)
+  return positions.map(({ list, call, from }) => listed(answers[call]?.slice(from, from + list.length) ?? []))
 }
 
 function haveSameLimits(one: readonly CallGroup[], other: readonly CallGroup[]): boolean {

@@ -15,33 +15,31 @@ export class Caller<Item, Answer> {
   next = 0
   /** Items without an answer. */
   open: number
-  /** It is sent again: not before this instant, and why. */
+  /** If it is sent again: the earliest instant, and the failure. */
   notBefore: MonotonicInstant = 0
   cause: StoreFailure | undefined
-  /** Ends it where it is now. */
-  leave: (() => void) | undefined
+  /** The batcher that has it now. */
+  at: { leave(caller: Caller<Item, Answer>): void } | undefined
   /** Called with the last answer. */
   release: (() => void) | undefined
   readonly items: readonly Item[]
   readonly since: MonotonicInstant
   readonly deadline: MonotonicInstant
-  readonly resolve: (answers: readonly Answer[]) => void
-  readonly reject: (error: unknown) => void
+  readonly answered: Promise<readonly Answer[]>
+  reject!: (error: unknown) => void
+  #resolve!: (answers: readonly Answer[]) => void
   #parts: Caller<Item, Answer>[] | undefined
 
-  constructor(
-    items: readonly Item[],
-    { since, deadline }: Waiting,
-    resolve: (answers: readonly Answer[]) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(items: readonly Item[], { since, deadline }: Waiting) {
     this.items = items
     this.since = since
     this.deadline = deadline
-    this.resolve = resolve
-    this.reject = reject
+    this.answered = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.reject = reject
+    })
     // Filled, because reading beyond an array's end is slow.
-    this.answers = items.map(() => undefined)
+    this.answers = items.length === 1 ? [undefined] : items.map(() => undefined)
     this.open = items.length
   }
 
@@ -52,22 +50,23 @@ export class Caller<Item, Answer> {
     this.open -= 1
     if (this.open > 0) return
     this.release?.()
-    this.resolve(this.answers as Answer[])
+    this.#resolve(this.answers as Answer[])
   }
 
   /** The caller of one item that is sent again. It answers and leaves with this one. */
   again(index: number, notBefore: MonotonicInstant, cause: StoreFailure): Caller<Item, Answer> {
     if (this.items.length === 1) return Object.assign(this, { next: 0, notBefore, cause })
-    const resolve = ([answer]: readonly Answer[]): void => this.answer(index, answer as Answer)
-    const part = new Caller<Item, Answer>([this.items[index] as Item], this, resolve, this.reject)
+    const part = new Caller<Item, Answer>([this.items[index] as Item], this)
+    part.#resolve = ([answer]) => this.answer(index, answer as Answer)
+    part.reject = this.reject
     ;(this.#parts ??= []).push(part)
     return Object.assign(part, { notBefore, cause })
   }
 
   /** The caller leaves. What is sent again leaves first: it may not be executed yet. */
   abort(): void {
-    for (const part of this.#parts ?? []) part.leave?.()
-    this.leave?.()
+    for (const part of this.#parts ?? []) part.at?.leave(part)
+    this.at?.leave(this)
   }
 }
 
@@ -111,7 +110,7 @@ export class Queue<Item, Answer> {
 
   /**
    * The items of the next batch, in turns if there are more than it holds. None if nobody may be sent now.
-   * @param batches in how many what waits is to be sent at once
+   * @param batches how many batches the waiting calls are split into
    */
   take(now: MonotonicInstant, batches: number): ItemRange<Item, Answer>[] {
     const { maxCalls } = this.#options

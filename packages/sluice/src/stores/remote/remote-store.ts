@@ -1,10 +1,10 @@
 import { OBJECT, requireForm, STORE } from '../../errors/options.ts'
 import type { Store } from '../store.ts'
-import type { BreakerOptions, BreakerState } from './breaker.ts'
+import type { BreakerChange, BreakerOptions, BreakerState } from './breaker.ts'
 import { type BatchingOptions, checkRingOptions, type DenialOptions, type LeaseOptions, type RemoteStoreOptions } from './options.ts'
 import { createRing, type RemoteStore } from './ring.ts'
 
-export type { BatchingOptions, BreakerOptions, BreakerState, DenialOptions, LeaseOptions, RemoteStore, RemoteStoreOptions }
+export type { BatchingOptions, BreakerChange, BreakerOptions, BreakerState, DenialOptions, LeaseOptions, RemoteStore, RemoteStoreOptions }
 
 /** The inner store of each ring, so that a second ring replaces the first; not a property, which a copy of the ring would have too. */
 const INNER = new WeakMap<Store, Store>()

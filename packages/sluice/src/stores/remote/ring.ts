@@ -2,23 +2,16 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
-import {
-  type CallGroup,
-  type CallOptions,
-  changedState,
-  failedBy,
-  type GroupVerdict,
-  type StateId,
-  type Store,
-  type StoreFailure,
-} from '../store.ts'
+import { type CallGroup, type CallOptions, changedStates, type Failed, failedBy, type GroupVerdict, type Store } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
 import { DenialCache } from './denial-cache.ts'
+import { CHANGE, DECIDE, LEASE, PEEK, type Verb } from './lane.ts'
 import { createLanes } from './lanes.ts'
 import { LeaseCache } from './lease-cache.ts'
 import type { RemoteStoreOptions } from './options.ts'
 import type { Waiting } from './queue.ts'
 
+/** A store with the ring around it, and what the ring can tell about itself. */
 export interface RemoteStore extends Store {
   /** The worst state of all servers' breakers. */
   readonly breakerState: BreakerState
@@ -26,7 +19,7 @@ export interface RemoteStore extends Store {
   readonly leasedTokens: number
 }
 
-/** Milliseconds that a call may take if nobody says otherwise; and, while the first connection is made, from the first call on. */
+/** The default deadline in milliseconds. While the first connection is made, defaults are extended to this long after the first call. */
 const [DEFAULT_MS, STRETCHED_MS] = [50, 1_000]
 const READY_MS = 5_000
 /** How long `close` waits for answers, and for leases that are given back. */
@@ -51,7 +44,7 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       return (leases?.leasedTokens ?? 0) / MICRO
     },
     decideNow(group, at) {
-      if (at !== undefined || (denials.isEmpty && leases === undefined)) return undefined
+      if (at !== undefined || group.options !== undefined || (denials.isEmpty && leases === undefined)) return undefined
       const now = clock.monotonic()
       return denials.find(group, now) ?? leases?.decideNow(group, now)
     },
@@ -60,10 +53,9 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       if (groups.length === 0 || callOptions.now !== undefined) return store.decide(groups, callOptions)
       const now = clock.monotonic()
       const timed = deadlines.of(callOptions, now)
-      if (callOptions.charge === false) {
-        const send = (some: typeof groups) => lanes.send(some, idsOf, (lane, these) => lane.peek(these, timed))
-        return afterReturn(leases, groups, idsOf, timed, send)
-      }
+      if (callOptions.charge === false) return afterReturn(parts, PEEK, groups, timed)
+      // Neither a remembered denial nor leased tokens say what is there later.
+      if (groups.some(({ options: wanted }) => wanted !== undefined)) return afterReturn(parts, DECIDE, groups, timed)
       if (denials.isEmpty) return charge(parts, groups, timed)
       const known = groups.map((group) => denials.find(group, now))
       return answerRest<CallGroup, GroupVerdict>(groups, known, (rest) => charge(parts, rest, timed))
@@ -72,11 +64,13 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       if (changes.length === 0) return []
       if (callOptions.now !== undefined) return store.change(changes, callOptions)
       const timed = deadlines.of(callOptions, clock.monotonic())
-      const ids = changes.map(changedState)
+      const ids = changes.flatMap(changedStates)
       denials.forget(ids)
-      const idOf = (change: (typeof changes)[number]) => [changedState(change)]
-      const send = (some: typeof changes) => lanes.send(some, idOf, (lane, these) => lane.change(these, timed))
-      return afterReturn(leases, changes, idOf, timed, send).finally(() => denials.forget(ids))
+      try {
+        return await afterReturn(parts, CHANGE, changes, timed)
+      } finally {
+        denials.forget(ids)
+      }
     },
     ...(parts.lease && { lease: parts.lease }),
     ...(store.laneOf && { laneOf: store.laneOf.bind(store) }),
@@ -104,26 +98,20 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     maxInFlight: batching === false ? NO_BOUND : MAX_IN_FLIGHT,
     slotMs,
     room: { queued: 0, max: batching === false ? NO_BOUND : maxQueued },
-    breaker: breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: slotMs, ...breaker },
+    breaker:
+      breaker === false ? undefined : { failures: 3, windowMs: 200, probeMs: 250, deadlineMs: slotMs, onChange: () => {}, ...breaker },
     onReply: deadlines.warm,
   })
   const lease: Store['lease'] =
     store.lease &&
-    (async (requests, callOptions) => {
-      if (requests.length === 0) return []
-      const timed = deadlines.of(callOptions, clock.monotonic())
-      return lanes.send(
-        requests,
-        ({ call }) => [call.id],
-        (lane, some) => lane.lease(some, timed),
-      )
-    })
+    (async (requests, callOptions) =>
+      requests.length === 0 ? [] : lanes.send(LEASE, requests, deadlines.of(callOptions, clock.monotonic())))
   return {
     clock,
     deadlines,
     lanes,
     lease,
-    // A denial that is remembered for no time is not remembered.
+    // With `denials: false` each denial is remembered for no time.
     denials: new DenialCache({ clock, maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000, ...denials }),
     leases:
       leases === false || lease === undefined
@@ -142,26 +130,36 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
   }
 }
 
-async function charge({ denials, lanes, leases }: RingParts, groups: readonly CallGroup[], timed: Waiting) {
+function charge({ denials, lanes, leases }: RingParts, groups: readonly CallGroup[], timed: Waiting): Promise<readonly GroupVerdict[]> {
   const { version } = denials
-  const send = (some: readonly CallGroup[]) => lanes.send(some, idsOf, (lane, these) => lane.decide(these, timed))
-  const verdicts: readonly GroupVerdict[] = await (leases === undefined ? send(groups) : leases.decide(groups, timed, send))
-  for (let index = 0; index < groups.length; index += 1)
-    denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, timed.since, version)
-  return verdicts
+  const answered =
+    leases === undefined ? lanes.send(DECIDE, groups, timed) : leases.decide(groups, timed, (rest) => lanes.send(DECIDE, rest, timed))
+  return answered.then((verdicts) => {
+    for (let index = 0; index < groups.length; index += 1)
+      denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, timed.since, version)
+    return verdicts
+  })
 }
 
-/** Calls for items whose leased tokens are back at the store. The others fail. */
-async function afterReturn<Item, Answer>(
-  leases: LeaseCache | undefined,
+/** Sends items once the leased tokens of their states are back at the store. The others fail. */
+function afterReturn<Item, Answer>(
+  parts: RingParts,
+  verb: Verb<Item, Answer>,
   items: readonly Item[],
-  idsOfItem: (item: Item) => readonly StateId[],
   timed: Waiting,
-  call: (some: readonly Item[]) => Promise<readonly (Answer | { readonly failure: StoreFailure })[]>,
-) {
-  if (leases === undefined) return call(items)
-  const failed = items.map((item) => leases.giveBack(idsOfItem(item), timed).then(() => undefined, failedBy))
-  return answerRest(items, await Promise.all(failed), call)
+): Promise<readonly (Answer | Failed)[]> {
+  return parts.leases === undefined ? parts.lanes.send(verb, items, timed) : givingBack(parts, parts.leases, verb, items, timed)
+}
+
+async function givingBack<Item, Answer>(
+  { lanes }: RingParts,
+  leases: LeaseCache,
+  verb: Verb<Item, Answer>,
+  items: readonly Item[],
+  timed: Waiting,
+): Promise<readonly (Answer | Failed)[]> {
+  const failed = items.map((item) => leases.giveBack(verb.idsOf(item), timed).then(() => undefined, failedBy))
+  return answerRest<Item, Answer | Failed>(items, await Promise.all(failed), (rest) => lanes.send(verb, rest, timed))
 }
 
 /** The answers to all items, calling for those that have none yet. */
@@ -192,8 +190,4 @@ function createCallDeadlines(ownMs: number | undefined) {
       isWarm = true
     },
   }
-}
-
-function idsOf({ calls }: CallGroup): readonly StateId[] {
-  return calls.map(({ id }) => id)
 }

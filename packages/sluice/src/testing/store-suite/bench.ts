@@ -1,13 +1,16 @@
 import { expect } from 'vitest'
-import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { microCost } from '../../algorithms/decimal.ts'
 import { phaseOf } from '../../limiter/phase.ts'
-import type { Call, CallGroup, Change, Decided, GroupVerdict, StateId, Store } from '../../stores/store.ts'
+import type { Call, CallGroup, Change, ChangeResult, Decided, GroupVerdict, StateId, Store } from '../../stores/store.ts'
+import { isOfHold } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
+import { ALL_TAGS, type TimedTag } from '../limits.ts'
 import { Reference } from '../reference.ts'
 import * as verbs from '../store-verbs.ts'
 import { scopesOf } from '../traces.ts'
 
+/** A store under test: how to open it, and how to read its states. */
 export interface StoreSuiteOptions {
   /** Opens a store that shares nothing with other suites. */
   open(): Promise<Store>
@@ -15,24 +18,24 @@ export interface StoreSuiteOptions {
   readState(id: StateId): Promise<readonly number[] | undefined>
   /** Removes what `open` created, after the store was closed. */
   close?(): Promise<void>
-  /** The algorithms that the store supports; default all. */
-  readonly algorithms?: readonly AlgorithmTag[]
+  /** The algorithms whose tokens come back with time that the store supports; default all. */
+  readonly algorithms?: readonly TimedTag[]
   /**
-   * Set if one group may be charged in several slots and refunded. A refused group then leaves states that decide like the reference's
-   * but are not equal. The differential test therefore decides groups one by one, at times that only grow, and deletes the states of
-   * refused groups. Times only grow because a charge in a window that a clock then left backwards is not refunded.
+   * Set if one group may be charged in several slots and refunded. A denied group then leaves states that decide like those of the
+   * reference but are not equal. The differential test therefore decides groups one by one and deletes the states of denied groups. Its
+   * time never runs backwards: if it left a window backwards after a charge, the charge could not be refunded.
    */
   readonly givesBack?: boolean
   /** Calls of the differential test; default 100,000. */
   readonly differentialCalls?: number
   /**
-   * Calls of the differential test on the store's own clock; default 0. Only for stores that decide each call themselves: a denial
-   * that is remembered and a lease have another time.
+   * Calls of the differential test on the store's own clock; default 0. Only for stores that decide each call themselves: a cached denial
+   * and a lease report the time of an earlier call.
    */
   readonly ownClockCalls?: number
   /** Deletes expired states and returns how many; absent if the store has no such operation. */
   sweep?(): Promise<number>
-  /** Opens a store of the same kind with room for one state, whatever time it is; the suite closes it. Absent if its room has no bound. */
+  /** Opens a store of the same kind that has room for one state only. The suite closes it. Absent if the room of the store has no bound. */
   openFull?(): Promise<Store>
 }
 
@@ -42,34 +45,38 @@ export type Answer = Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'>
 /** A store under test and the reference, which get the same calls. */
 export interface Bench {
   readonly options: StoreSuiteOptions
+  /** The algorithms whose tokens come back with time that the store supports. */
+  readonly tags: readonly TimedTag[]
   readonly store: Store
-  /** Whether the differential test is short: then the other tests are short, too. */
+  /** Whether the differential test has few calls. Then the other tests are short, too. */
   readonly short: boolean
-  /** Whether the store makes changes of all these kinds. */
+  /** Whether the store supports changes of all these kinds. */
   can(...kinds: readonly Change['kind'][]): boolean
-  /** A key that was never used. */
+  /** A key that no test has used. */
   fresh(): string
   /** @param cost tokens */
   call(key: string, limit: AnyLimit, cost?: number): Call
   /** Charges one group at a given time, and checks that the store's verdict equals the reference's. */
   decide(calls: readonly Call[], now: Micros): Promise<Answer>
-  /** Charges several groups in one call of the store, and compares as well. */
-  list(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
-  /** Peeks at a group at a given time, and compares as well. */
+  /** Charges several groups in one store call, and compares the verdicts with those of the reference. */
+  list(groups: Groups, now: Micros): Promise<readonly Answer[]>
+  /** Peeks at a group at a given time, and compares the verdict with that of the reference. */
   peek(calls: readonly Call[], now: Micros): Promise<Answer>
-  /** Peeks at several groups in one call of the store, and compares as well. */
-  peekList(groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]>
-  /** Charges one group at a given time without waiting, and compares if the store decided. */
+  /** Peeks at several groups in one store call, and compares the verdicts with those of the reference. */
+  peekList(groups: Groups, now: Micros): Promise<readonly Answer[]>
+  /** Charges one group by `decideNow`. If the store decided, the verdict is compared with that of the reference. */
   decideNow(calls: readonly Call[], now: Micros): GroupVerdict | undefined
-  /** Makes changes at a given time in the store and in the reference. */
-  change(changes: readonly Change[], now: Micros): Promise<void>
+  /** Makes changes at a given time in the store and in the reference, and compares their results. */
+  change(changes: readonly Change[], now: Micros): Promise<readonly ChangeResult[]>
   /** Adjusts the call's state by tokens, and checks that its numbers then equal those of the reference. */
   adjust(call: Call, tokens: number, now: Micros, receipt?: Micros): Promise<void>
-  /** Null ends the block. */
+  /** Blocks a state in the store and in the reference; null ends the block. */
   block(id: StateId, micros: Micros | null, now: Micros): Promise<void>
   /** Checks that the numbers of a state in the store equal those of the reference. */
   sameState(id: StateId): Promise<void>
 }
+
+type Groups = readonly CallGroup[]
 
 export const START: Micros = 1_763_692_800_123_456
 const SCOPES = scopesOf('s')
@@ -78,41 +85,53 @@ export function answerOf({ outcome, at, retryAfter, calls }: Decided): Answer {
   return { outcome, at, retryAfter, calls }
 }
 
+/** A store and the reference that gets the same calls. */
+export interface Pair {
+  readonly store: Store
+  readonly reference: Reference
+}
+
 /** Charges groups at a given time in a store and in the reference; returns the answers of both. */
-export async function decideBoth(
-  store: Store,
-  reference: Reference,
-  groups: readonly CallGroup[],
-  now: Micros,
-): Promise<[Answer[], Answer[]]> {
+export async function decideBoth({ store, reference }: Pair, groups: Groups, now: Micros): Promise<[Answer[], Answer[]]> {
   const answers = (await verbs.decide(store, groups, { now })).map(answerOf)
   return [answers, groups.map((group) => reference.decide(group, now))]
 }
 
 /** Peeks at groups at a given time, and checks that the store's answers equal the reference's. */
-export async function peekBoth(store: Store, reference: Reference, groups: readonly CallGroup[], now: Micros): Promise<Answer[]> {
+export async function peekBoth({ store, reference }: Pair, groups: Groups, now: Micros): Promise<Answer[]> {
   const peeking = new Reference(reference)
   const answers = (await verbs.peek(store, groups, { now })).map(answerOf)
   expect(answers).toEqual(groups.map((group) => peeking.decide(group, now, true)))
   return answers
 }
 
-/** Makes changes at a given time in a store and in the reference. */
-export async function changeBoth(store: Store, reference: Reference, changes: readonly Change[], now: Micros): Promise<void> {
-  expect(await store.change(changes, { now })).toEqual(changes.map(() => ({})))
-  for (const change of changes) {
+/** Makes changes at a given time in a store and in the reference, and compares their results. */
+export async function changeBoth({ store, reference }: Pair, changes: readonly Change[], now: Micros): Promise<readonly ChangeResult[]> {
+  const results = await store.change(changes, { now })
+  const expected = changes.map((change): ChangeResult => {
+    if (isOfHold(change)) return { hold: reference.changeHold(change, now) }
     if (change.kind === 'adjust') reference.adjust([change.call], [change.amount], { now, receipt: change.receipt })
+    else if (change.kind === 'leave' || change.kind === 'release') reference.giveBack(change, now)
     else if (change.kind === 'reset') reference.reset(change.id)
     else reference.block(change.id, change.kind === 'block' ? now + change.micros : 0)
-  }
+    return {}
+  })
+  expect(results).toEqual(expected)
+  return results
 }
 
 export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
   const reference = new Reference()
+  const pair: Pair = {
+    reference,
+    get store() {
+      return open()
+    },
+  }
   let made = 0
-  const change = (changes: readonly Change[], now: Micros): Promise<void> => changeBoth(open(), reference, changes, now)
-  const list = async (groups: readonly CallGroup[], now: Micros): Promise<readonly Answer[]> => {
-    const [answers, expected] = await decideBoth(open(), reference, groups, now)
+  const change = (changes: readonly Change[], now: Micros): Promise<readonly ChangeResult[]> => changeBoth(pair, changes, now)
+  const list = async (groups: Groups, now: Micros): Promise<readonly Answer[]> => {
+    const [answers, expected] = await decideBoth(pair, groups, now)
     expect(answers).toEqual(expected)
     return answers
   }
@@ -121,6 +140,7 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
   }
   return {
     options,
+    tags: options.algorithms ?? ALL_TAGS,
     short: (options.differentialCalls ?? 100_000) < 10_000,
     get store() {
       return open()
@@ -135,8 +155,8 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
     }),
     decide: async (calls, now) => (await list([{ calls }], now))[0] as Answer,
     list,
-    peek: async (calls, now) => (await peekBoth(open(), reference, [{ calls }], now))[0] as Answer,
-    peekList: (groups, now) => peekBoth(open(), reference, groups, now),
+    peek: async (calls, now) => (await peekBoth(pair, [{ calls }], now))[0] as Answer,
+    peekList: (groups, now) => peekBoth(pair, groups, now),
     decideNow(calls, now) {
       const verdict = open().decideNow?.({ calls }, now)
       if (verdict !== undefined) expect(answerOf(verbs.decided(verdict))).toEqual(reference.decide({ calls }, now))
@@ -147,7 +167,9 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       await change([{ kind: 'adjust', call, amount: Math.sign(tokens) * microCost(Math.abs(tokens)), receipt }], now)
       await sameState(call.id)
     },
-    block: (id, micros, now) => change([micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros }], now),
+    async block(id, micros, now) {
+      await change([micros === null ? { kind: 'unblock', id } : { kind: 'block', id, micros }], now)
+    },
     sameState,
   }
 }

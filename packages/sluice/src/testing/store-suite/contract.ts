@@ -1,19 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
-import type { Change, Decided, StoreFailure } from '../../stores/store.ts'
+import type { Change, Decided, GroupOptions, StoreFailure } from '../../stores/store.ts'
 import { TENS } from '../limits.ts'
 import * as verbs from '../store-verbs.ts'
 import { type Bench, START } from './bench.ts'
 
-const KINDS: readonly Change['kind'][] = ['adjust', 'block', 'unblock', 'reset']
+const KINDS: readonly Change['kind'][] = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset']
+/** What begins with an option of a group ends with a change. */
+const ENDS: Readonly<Record<keyof GroupOptions, readonly Change['kind'][]>> = { maxWait: ['leave'], hold: ['release'] }
 const ALWAYS: readonly (keyof Decided)[] = ['outcome', 'at', 'retryAfter', 'calls']
 const FIELDS: readonly (keyof Decided)[] = [...ALWAYS, 'source', 'reason', 'degraded', 'failure']
 
-/** What a store says of itself, and the forms of its answers. */
-export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+/** Tests of a store's capabilities, and of the form of its answers. */
+export function contractOf(bench: Bench): void {
+  const { decide, decideNow, call, fresh, tags } = bench
   const limits = tags.map((tag) => TENS[tag])
   const [ten = TENS.tb] = limits
-  const { decide, decideNow, call, fresh } = bench
 
   describe('the port', () => {
     it('has a name, and lists the changes that it makes', () => {
@@ -23,6 +24,16 @@ export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       expect(KINDS).toEqual(expect.arrayContaining([...capabilities.changes]))
       expect(new Set(capabilities.changes).size).toBe(capabilities.changes.length)
       if (capabilities.sync) expect(store.decideNow).toBeTypeOf('function')
+    })
+
+    it('offers an option of groups only with the changes that end what it begins, and settlements only with holds', () => {
+      const { groupOptions = [], changes } = bench.store.capabilities
+      expect(Object.keys(ENDS)).toEqual(expect.arrayContaining([...groupOptions]))
+      expect(changes).toEqual(expect.arrayContaining(groupOptions.flatMap((option) => ENDS[option])))
+      expect([changes.includes('extend'), changes.includes('settle') && !groupOptions.includes('hold')]).toEqual([
+        bench.can('settle'),
+        false,
+      ])
     })
 
     it.each([true, false])('decides each group, with a part for each call and no other fields: charge %s', async (charge) => {
@@ -40,7 +51,7 @@ export function contractOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       for (const limit of limits) {
         const [key, other] = [call(fresh(), limit), call(fresh(), limit)]
         const kept = [key, key, other, key].map((one) => {
-          // The caller fills the group again: the store keeps no reference to it.
+          // The caller reuses the group for its next call, so the store must not keep a reference to it.
           const shared = { ...one, id: { ...one.id }, cost: 4_000_000 }
           const verdict = decideNow([shared], START)
           Object.assign(shared.id, { key: 'another' })

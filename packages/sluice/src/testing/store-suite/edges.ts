@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import type { Call } from '../../stores/store.ts'
 import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
@@ -8,16 +8,18 @@ import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 /**
- * The instants at which a state changes by itself: a bucket is full, a window ends, an entry leaves a log. The cases are there and a
- * microsecond before and after, under the same limit and under another. They find programs that compare with `<` instead of `<=`.
+ * Tests at the instants at which a state changes by itself: a bucket is full, a window ends, an entry leaves a log. Each case is at such an
+ * instant, a microsecond before, and a microsecond after; under the same limit, and under another. These cases find programs that compare
+ * with `<` instead of `<=`.
  */
-export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+export function edgesOf(bench: Bench): void {
+  const { tags } = bench
   describe('at the instants at which a state changes by itself', () => {
     it.each(tags)(
       'X7: %s decides, gives back and takes as the kernel does, under the same limit and a changed one',
       async (tag) => {
         const random = seeded(tags.indexOf(tag))
-        // For a wrapper one limit is enough, because it adds nothing that depends on the limit.
+        // A short test is for a store around another store. One limit is enough for it, because nothing that it adds depends on the limit.
         const limits = bench.short ? [TENS[tag]] : LIMITS.filter(({ algorithm }) => algorithm.tag === tag)
         for (const limit of limits) {
           const other = limits[Math.floor(random() * limits.length)] as AnyLimit
@@ -32,7 +34,7 @@ export function edgesOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 
 type Way = (call: Call, at: Micros) => Promise<unknown>
 
-/** A call by itself, a call with another key, and an adjustment. */
+/** The ways to reach a state: a call alone, a call in a list with another key, and an adjustment. */
 function waysOf(bench: Bench, random: () => number): readonly Way[] {
   const decide: Way = (call, at) => bench.decide([call], at)
   const list: Way = (call, at) => {

@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
-import type { Call, CallGroup } from '../../stores/store.ts'
+import type { Call, CallGroup, Change } from '../../stores/store.ts'
 import { TENS } from '../limits.ts'
 import { type Bench, START } from './bench.ts'
 import * as verbs from '../store-verbs.ts'
 
-/** Groups, blocks, resets and keys: behaviour that does not depend on the algorithm. */
-export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+/** Tests of groups, blocks, resets and keys, whose behaviour does not depend on the algorithm. */
+export function groupsOf(bench: Bench): void {
+  const { decide, call, fresh, tags } = bench
   const limits = tags.map((tag) => TENS[tag])
   const [ten = TENS.tb] = limits
-  const { decide, call, fresh } = bench
 
   describe('groups and keys', () => {
     it('answers nothing for no group and no change', async () => {
@@ -23,7 +22,7 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const all = (cost: number) => limits.map((limit) => call(key, limit, cost))
       expect((await decide(all(6), START)).outcome).toBe('allowed')
       for (const denied of limits.keys()) {
-        // Each in turn is the one that does not fit.
+        // Each call in turn is the one that its limit denies.
         const calls = limits.map((other, index) => call(index === denied ? key : `${key}:${denied}`, other, 5))
         expect((await decide(calls, START)).outcome).toBe('denied')
       }
@@ -42,10 +41,8 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const [key, other] = [fresh(), fresh()]
       const all = limits.map((limit) => call(key, limit, 10))
       await decide([...all, call(other, ten, 10)], START)
-      await bench.change(
-        all.map(({ id }) => ({ kind: 'reset', id })),
-        START,
-      )
+      const resets = all.map(({ id }): Change => ({ kind: 'reset', id }))
+      await bench.change(resets, START)
       expect((await decide(all, START)).outcome).toBe('allowed')
       expect((await decide([call(other, ten)], START)).outcome).toBe('denied')
     })
@@ -60,9 +57,8 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
     it('admits exactly the limit to many callers at once', async () => {
       for (const limit of limits) {
         const key = fresh()
-        const verdicts = await Promise.all(
-          Array.from({ length: bench.short ? 60 : 300 }, () => verbs.decide(bench.store, [{ calls: [call(key, limit)] }], { now: START })),
-        )
+        const decideOne = () => verbs.decide(bench.store, [{ calls: [call(key, limit)] }], { now: START })
+        const verdicts = await Promise.all(Array.from({ length: bench.short ? 60 : 300 }, decideOne))
         expect(verdicts.flat().filter(({ outcome }) => outcome === 'allowed')).toHaveLength(10)
       }
     })
@@ -106,6 +102,19 @@ export function groupsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
         await decide([call(key, limit, 7)], START)
         const seen = await bench.peek([call(key, limit, 4)], START)
         expect(seen).toEqual(await decide([call(key, limit, 4)], START))
+      }
+    })
+
+    it('a peek at a later instant reports what will be there by then, and time does not go on', async () => {
+      for (const limit of limits) {
+        const key = fresh()
+        await decide([call(key, limit, 7)], START)
+        for (const later of [1, 500_000, 3_600_000_000, 400 * 86_400_000_000]) {
+          const seen = await bench.peek([call(key, limit, 4)], START + later)
+          expect(seen.at).toBe(START + later)
+        }
+        await decide([call(key, limit, 4)], START)
+        await bench.sameState(call(key, limit).id)
       }
     })
 

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
-import { TENS, THREES } from '../limits.ts'
+import { TENS, THREES, type TimedTag } from '../limits.ts'
 import { type Bench, START } from './bench.ts'
 
-/** The laws on one algorithm, through the store's interface. */
-export function lawsOn(tag: AlgorithmTag, bench: Bench): void {
+/** Tests of the laws for one algorithm, through the store's interface. */
+export function lawsOn(tag: TimedTag, bench: Bench): void {
   const [ten, three] = [TENS[tag], THREES[tag]]
   const { decide, call, fresh } = bench
 
@@ -26,12 +25,8 @@ export function lawsOn(tag: AlgorithmTag, bench: Bench): void {
     it('law 1: a denied group charges nothing, and the same state twice is seen in order', async () => {
       const [wide, narrow] = [fresh(), fresh()]
       await decide([call(narrow, three, 3)], START)
-      for (const calls of [
-        [call(wide, ten), call(narrow, three)],
-        [call(narrow, three), call(wide, ten)],
-      ]) {
-        expect((await decide(calls, START)).outcome).toBe('denied')
-      }
+      const both = [call(wide, ten), call(narrow, three)]
+      for (const calls of [both, both.toReversed()]) expect((await decide(calls, START)).outcome).toBe('denied')
       expect(await bench.options.readState(call(wide, ten).id)).toBeUndefined()
       expect(await decide([call(wide, ten, 4), call(wide, ten, 6)], START)).toMatchObject({
         outcome: 'allowed',

@@ -1,6 +1,6 @@
 import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
 import { stateName } from '../../keys/encode.ts'
-import type { CallGroup } from '../../stores/store.ts'
+import type { Call, CallGroup } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Reference } from '../reference.ts'
 import type { Answer } from './bench.ts'
@@ -13,9 +13,9 @@ const KEEP_FOR: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 3, sl: 1
  * cases.
  */
 export interface Met {
-  /** Counts the cases that these groups are about to meet in the reference, before it decides them. */
+  /** Counts the cases of these groups, before the reference decides them. */
   before(groups: readonly CallGroup[], now: Micros, reference: Reference): void
-  /** Counts the cases of their verdicts. */
+  /** Counts the cases of the groups' verdicts. */
   after(groups: readonly CallGroup[], answers: readonly Answer[]): void
   count(what: string, times?: number): void
   /** The names that were counted less often than `least`, with their counts. */
@@ -25,7 +25,7 @@ export interface Met {
 export function createMet(): Met {
   const counts = new Map<string, number>()
   const limits = new Map<string, AnyLimit>()
-  /** When a state expires. */
+  /** For each state, when it expires. */
   const spentAt = new Map<string, Micros>()
   let latest: Micros = 0
   const count = (what: string, times = 1): void => void counts.set(what, (counts.get(what) ?? 0) + times)
@@ -46,9 +46,8 @@ export function createMet(): Met {
           if ((spentAt.get(name) ?? Infinity) <= now) count('spent state')
         })
       }
-      if (groups.length > 1 && groups.every(({ calls }) => calls.length === 1 && sameCall(calls[0], groups[0]?.calls[0]))) {
-        count('run of one call')
-      }
+      const isAlike = ({ calls }: CallGroup): boolean => calls.length === 1 && sameCall(calls[0], groups[0]?.calls[0])
+      if (groups.length > 1 && groups.every(isAlike)) count('run of one call')
     },
     after(groups, answers) {
       groups.forEach(({ calls }, group) => {
@@ -66,6 +65,6 @@ export function createMet(): Met {
   }
 }
 
-function sameCall(one: CallGroup['calls'][number] | undefined, other: CallGroup['calls'][number] | undefined): boolean {
+function sameCall(one: Call | undefined, other: Call | undefined): boolean {
   return one?.limit === other?.limit && one?.cost === other?.cost
 }

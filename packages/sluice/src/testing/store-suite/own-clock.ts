@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Decided, GroupVerdict } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
@@ -9,8 +8,9 @@ import { QUICK } from '../limits.ts'
 import type { Bench } from './bench.ts'
 import * as verbs from '../store-verbs.ts'
 
-/** Calls at the store's own time: the envelope, deadlines, signals. */
-export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
+/** Tests of calls at the store's own time: the envelope (law 5), deadlines, signals. */
+export function ownClock(bench: Bench): void {
+  const { tags } = bench
   const leastMs = bench.short ? 100 : 300
   describe('on its own clock', () => {
     it('is ready', () => bench.store.ready())
@@ -20,7 +20,7 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       const seen: TraceEntry[] = []
       const start = systemTime.monotonic()
       let admitted = 0
-      // A busy machine takes longer to observe a refill.
+      // The loop goes on until a refill was seen, because a busy machine takes longer for that.
       const goesOn = (): boolean => {
         const passed = systemTime.monotonic() - start
         return passed < leastMs || (admitted <= 20 && passed < 10_000)
@@ -46,7 +46,7 @@ export function ownClock(tags: readonly AlgorithmTag[], bench: Bench): void {
       const hour = 3_600_000_000
       const call = { ...bench.call(bench.fresh(), tokenBucket({ rate: '1/h', burst: 20 })), cost: 1_000_000 }
       const peek = async (): Promise<Decided> => (await verbs.peek(store, [{ calls: [call] }]))[0] as Decided
-      /** When the bucket is full again, or the block is over. */
+      /** The instant at which the bucket is full again, or at which the block ends. */
       const endOf = ({ at, calls: [view] }: Decided): Micros => at + (view?.blocked === true ? view.retryAfter : (view?.resetAfter ?? 0))
       const between = (from: Decided, to: Decided, length: Micros): boolean[] => [
         endOf(to) >= from.at + length,

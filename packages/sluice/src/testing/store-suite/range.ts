@@ -1,31 +1,32 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Call, CallGroup } from '../../stores/store.ts'
 import { MAX_MICROS, type Micros } from '../../time/micros.ts'
 import { anyLimit } from '../any-limit.ts'
+import type { TimedTag } from '../limits.ts'
 import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 const STEPS = 10
-/** A little before the fixed date until which every instant is exact. */
+/** A start a little before the fixed date (2100) up to which decisions are exact. */
 const LATE: Micros = 4_102_000_000_123_457
 
-/** Limits per algorithm, in proportion to the suite's differential test: few for a wrapper, which adds nothing that depends on them. */
+/** The number of limits per algorithm, in proportion to the calls of the differential test. A store around another store has few calls. */
 function limitsOf({ options }: Bench): number {
   return Math.ceil(Math.min(40, (options.differentialCalls ?? 100_000) / 2_500))
 }
 
-/** Every accepted limit is decided exactly: alone, in groups and in lists, and when it changes under a key. */
-export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
+/** Tests that every accepted limit is decided exactly: alone, in groups, in lists, and when the limit of a key changes. */
+export function rangeOf(bench: Bench): void {
+  const { tags } = bench
   describe('the whole accepted range', () => {
     it.each(tags)(
       'X1: any %s decides as the kernel does: groups, lists, peeks, refunds, penalties, blocks, changes',
       async (tag) => {
-        for (let made = 0; made < limitsOf(bench); made += 1)
-          await tryLimits(tags, tag, bench, seeded(1_000 * made + tags.indexOf(tag)), STEPS)
+        for (let made = 0; made < limitsOf(bench); made += 1) await tryLimits(tag, bench, seeded(1_000 * made + tags.indexOf(tag)))
       },
       60_000,
     )
@@ -73,20 +74,15 @@ export function rangeOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 }
 
 /** A random sequence of calls for two keys under limits of the range; every answer is compared with the reference's. */
-async function tryLimits(
-  tags: readonly AlgorithmTag[],
-  tag: AlgorithmTag,
-  bench: Bench,
-  random: () => number,
-  steps: number,
-): Promise<void> {
-  const other = tags[Math.floor(random() * tags.length)] as AlgorithmTag
+async function tryLimits(tag: TimedTag, bench: Bench, random: () => number): Promise<void> {
+  const { tags } = bench
+  const other = tags[Math.floor(random() * tags.length)] as TimedTag
   const keys = [bench.fresh(), bench.fresh()] as const
   let limits: readonly [AnyLimit, AnyLimit] = [anyLimit(tag, random), anyLimit(other, random)]
   let now = random() < 0.3 ? LATE : START
   let receipt = now
   const one = (index: 0 | 1): Call => callOf(bench, keys[index], limits[index], limits[index].capacity * random() ** 3 * 1.05)
-  for (let step = 0; step < steps; step += 1) {
+  for (let step = 0; step < STEPS; step += 1) {
     now = moved(now, limits[0], random)
     const kind = random()
     if (kind < 0.35) await bench.decide([one(0)], now)
@@ -105,7 +101,7 @@ async function tryLimits(
   await bench.sameState(one(0).id)
 }
 
-/** If a group over several slots is charged and refunded, states differ afterwards: then each call is a group of its own. */
+/** Draws groups. With `givesBack` each call is a group of its own, because a charge that is refunded would leave another state. */
 function groupsOf(one: (index: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
   const both = options.givesBack === true ? 0 : 0.3
   const size = 1 + Math.floor(random() * 4)
@@ -117,7 +113,7 @@ function callOf(bench: Bench, key: string, limit: AnyLimit, tokens: number): Cal
   return { ...bench.call(key, limit), cost }
 }
 
-/** A time step that suits the limit: a fraction of its window or several windows, sometimes backwards. */
+/** The time after a step that suits the limit: up to two windows, sometimes backwards. */
 function moved(now: Micros, limit: AnyLimit, random: () => number): Micros {
   const length = Math.min(MAX_MICROS, Math.max(1_000, limit.windowMs * 1_000))
   const kind = random()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { fixedWindow } from '../../algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
@@ -11,11 +11,13 @@ import { seeded } from '../random.ts'
 import { Reference } from '../reference.ts'
 import * as verbs from '../store-verbs.ts'
 import { groupDrawer } from '../traces.ts'
-import { answerOf, type Bench, changeBoth } from './bench.ts'
+import { answerOf, type Bench, changeBoth, type Pair } from './bench.ts'
 import { createMet, type Met } from './met.ts'
 
 const SEED = 20_261_122
-/** Limits that are fresh after 2 to 300 ms, so that states expire, are deleted and begin again during the trace; and some that last. */
+/**
+ * Limits that are fresh after 2 to 300 ms, so that states expire, are deleted and begin again during the trace. Some others last longer.
+ */
 const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '200/s', burst: 4 }),
   tokenBucket({ rate: '2000/s', burst: 5 }),
@@ -52,11 +54,11 @@ const MEETS = [
 ]
 
 /**
- * Replays the kernel on the store's own clock. Each verdict reports its time, and must equal the reference's for that time, whatever the
- * store has let expire or was made to sweep meanwhile.
+ * Replays the kernel on the store's own clock. Each verdict reports its time, and must equal the verdict of the reference at that time,
+ * even if the store has deleted expired states.
  */
-export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): void {
-  const { options } = bench
+export function replayOwnClock(bench: Bench): void {
+  const { options, tags } = bench
   const total = options.ownClockCalls ?? 0
   describe.skipIf(total === 0)('replays the kernel on its own clock', () => {
     it('identical decisions, over blocks, refunds, resets, sweeps and states that end', async (context) => {
@@ -64,17 +66,19 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
       const random = seeded(SEED)
       const met = createMet()
       const { decide, verb } = pairOf(bench.store, met, random)
-      const limits = LIMITS.filter(({ algorithm }) => tags.includes(algorithm.tag))
+      const limits = LIMITS.filter(({ algorithm }) => tags.some((tag) => tag === algorithm.tag))
       const draw = groupDrawer(limits, random, DRAW)
       for (let compared = 0; compared < total;) {
         const groups = draw()
         const at = await decide(groups)
+        // States may be gone that the kernel still has.
+        if (at === undefined) return context.skip('the clock of the store stepped back')
         compared += groups.reduce((sum, { calls }) => sum + calls.length, 0)
         if (random() < SWEEPS && options.sweep !== undefined) met.count('swept', await options.sweep())
         if (random() > VERBS) continue
         const call = groups[0]?.calls[0] as Call
         await verb(call, at)
-        await decide([{ calls: [call] }])
+        if ((await decide([{ calls: [call] }])) === undefined) return context.skip('the clock of the store stepped back')
       }
       const meets = [...MEETS, ...(options.sweep === undefined ? [] : ['swept'])]
       expect(met.tooFew(meets, total / CALLS_TO_MEET)).toEqual([])
@@ -82,14 +86,21 @@ export function replayOwnClock(tags: readonly AlgorithmTag[], bench: Bench): voi
   })
 }
 
-/** The store and a reference that follows its clock. */
+/** Makes calls to the store and to a reference, which decides at the times that the store reports. */
 function pairOf(store: Store, met: Met, random: () => number) {
-  const reference = new Reference()
+  const pair = { store, reference: new Reference() }
+  const { reference } = pair
   const blocks = new Map<string, Micros>()
   const pick = (count: number): number => Math.floor(random() * count)
-  const decide = async (groups: readonly CallGroup[]): Promise<Micros> => {
+  let latest: Micros = 0
+  let stepsBack = false
+  /** Undefined if the store decided otherwise and its clock has stepped back. */
+  const decide = async (groups: readonly CallGroup[]): Promise<Micros | undefined> => {
     const verdicts = await verbs.decide(store, groups)
     const { at } = verdicts[0] as Decided
+    const before = latest
+    stepsBack ||= at < before
+    latest = at
     met.before(groups, at, reference)
     for (const { id } of groups.flatMap(({ calls }) => calls)) {
       if ((blocks.get(stateName(id)) ?? Infinity) > at) continue
@@ -98,12 +109,15 @@ function pairOf(store: Store, met: Met, random: () => number) {
     }
     const expected = groups.map((group) => reference.decide(group, at))
     const actual = verdicts.map(answerOf)
-    if (JSON.stringify(actual) !== JSON.stringify(expected)) expect(actual).toEqual(expected)
+    if (JSON.stringify(actual) !== JSON.stringify(expected)) {
+      if (stepsBack) return undefined
+      expect(actual, `${JSON.stringify(groups)} ${latest - before} us after the last`).toEqual(expected)
+    }
     met.after(groups, expected)
     return at
   }
   const unblock = async ({ id }: Call, at: Micros): Promise<void> => {
-    await changeBoth(store, reference, [{ kind: 'unblock', id }], at)
+    await changeBoth(pair, [{ kind: 'unblock', id }], at)
     blocks.set(stateName(id), 0)
     met.count('unblocked')
   }
@@ -112,34 +126,36 @@ function pairOf(store: Store, met: Met, random: () => number) {
     await verbs.block(store, [call.id], micros, now === undefined ? {} : { now })
     let ends = at + micros
     if (now === undefined) {
-      // Only the store knows when the block began; a refused call shows when it ends.
+      // Only the store knows when the block began. A denied call shows when it ends.
       const [verdict] = await verbs.peek(store, [{ calls: [{ ...call, cost: 1 }] }])
       const { at: seen, calls } = verdict as Decided
       ends = calls[0]?.blocked === true ? seen + calls[0].retryAfter : 0
-      // The limit denies the key for longer than the block, so the block is lifted again.
+      // The wait is longer than the block, so the limit denies the key too, and the block's end is unknown. The block is lifted again.
       if (ends > seen + micros) return unblock(call, at)
     }
     reference.block(call.id, ends)
     blocks.set(stateName(call.id), ends)
   }
   return {
-    /** Decides groups in both, at the store's time, which it returns. */
+    /** Decides groups in the store and in the reference, at the store's time. Returns that time. */
     decide,
-    /** Changes the state of a call in both. @param at a time that the store has reported */
+    /** Changes the state of a call in the store and in the reference. @param at a time that the store has reported */
     async verb(call: Call, at: Micros): Promise<void> {
       const kind = random()
-      // Some end at once, and some last while a slow machine continues.
+      // Some blocks end soon, and some last even while a slow machine makes further calls.
       if (kind < 0.3) return block(call, 1 + pick(random() < 0.5 ? 20_000 : 2_000_000), at, random() < 0.5 ? undefined : at)
       if (kind < 0.4) return unblock(call, at)
-      if (kind < 0.8 && (await adjustBoth(store, reference, call, at, random))) return met.count('adjusted')
-      await changeBoth(store, reference, [{ kind: 'reset', id: call.id }], at)
+      if (kind < 0.8 && (await adjustBoth(pair, call, at, random))) return met.count('adjusted')
+      await changeBoth(pair, [{ kind: 'reset', id: call.id }], at)
       met.count('reset')
     },
   }
 }
 
-/** Refunds or penalizes a call; false if its state may have expired before the store, on a busy machine, applied the change for that time. */
-async function adjustBoth(store: Store, reference: Reference, call: Call, at: Micros, random: () => number) {
+/**
+ * Refunds or penalizes a call. False if the state may have expired before the store applied the change, which happens on a busy machine.
+ */
+async function adjustBoth({ store, reference }: Pair, call: Call, at: Micros, random: () => number) {
   const options = random() < 0.5 ? { now: at } : { now: at, receipt: at - Math.floor(random() * 100_000) }
   const amount = random() < 0.5 ? call.cost : -call.cost
   const ends = reference.states.get(stateName(call.id))?.expires ?? at

@@ -1,21 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag } from '../../algorithms/algorithm.ts'
 import type { Call, CallGroup, Change } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { seeded } from '../random.ts'
 import { Reference } from '../reference.ts'
 import { type TraceOptions, traces, type TraceStep } from '../traces.ts'
-import { type Answer, type Bench, changeBoth, decideBoth, peekBoth } from './bench.ts'
+import { type Answer, type Bench, changeBoth, decideBoth, type Pair, peekBoth } from './bench.ts'
 import { createMet, type Met } from './met.ts'
 
 const SEED = 20_261_121
-/** About one in this many calls of the differential test is also peeked at before it is charged. */
+/** Before about one in this many calls of the differential test, the test also peeks at the call. */
 const PEEK_EVERY = 1_000
-/** The probability that a step with few groups also refunds, penalizes, blocks or resets something. */
+/** The probability that a step with few groups is followed by a refund, penalty, block or reset. */
 const VERBS = 0.5
 /** Calls of a trace for each required occurrence of a rare case. */
 const CALLS_TO_MEET = 1_000
-/** The least calls of the trace with verbs: fewer do not cover all cases. */
+/** The fewest calls of the trace with refunds, penalties, blocks and resets. With fewer it would not cover all cases. */
 const MIN_WITH_VERBS = 1_000
 const MEETS = ['allowed', 'denied', 'impossible', 'changed limit', 'twice in a group', 'run of one call', 'spent state']
 const MEETS_WITH_VERBS = ['blocked', 'unblocked', 'refund in time', 'refund too late', 'penalty', 'reset']
@@ -26,34 +25,34 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
 }
 
 /**
- * The answer without refill times. Tokens that were charged in one slot and refunded leave a state as full as before. It may report
- * later refill times, however, as if it had been charged at that time.
+ * A denied answer without refill times. In one slot tokens may have been charged and then refunded, which leaves a state as full as before.
+ * But that state may report later refill times, as if it had been charged at that time.
  */
 function withoutReturns(answer: Answer): Answer {
   if (answer.outcome === 'allowed') return answer
   return { ...answer, calls: answer.calls.map((call) => ({ ...call, replenishAfter: 0, resetAfter: 0 })) }
 }
 
-/** Replays the kernel: identical decisions and states on random traces, with every verb that the store has. */
-export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
-  const { options } = bench
+/** Tests that the store makes the same decisions and states as the kernel on random traces, with every change that the store supports. */
+export function replay(bench: Bench): void {
+  const { options, tags } = bench
   const stepsOf = (seed: number, calls: number, more: TraceOptions = {}): Generator<TraceStep> => {
     if (options.givesBack !== true) return traces(seed, calls, { ...more, algorithms: tags })
     return apart(traces(seed, calls, { ...more, algorithms: tags, forwards: true }))
   }
-  const decide = async (groups: readonly CallGroup[], now: Micros, reference: Reference, met: Met): Promise<void> => {
-    met.before(groups, now, reference)
-    const [actual, expected] = await decideBoth(bench.store, reference, groups, now)
+  const decide = async (pair: Pair, met: Met, groups: readonly CallGroup[], now: Micros): Promise<void> => {
+    met.before(groups, now, pair.reference)
+    const [actual, expected] = await decideBoth(pair, groups, now)
     met.after(groups, expected)
     const equal = JSON.stringify(actual) === JSON.stringify(expected)
     if (options.givesBack !== true) return equal ? undefined : expect(actual).toEqual(expected)
     if (!equal) expect(actual.map(withoutReturns)).toEqual(expected.map(withoutReturns))
     if (expected.every(({ outcome }) => outcome === 'allowed')) return
-    // After a charge and its refund the states of a refused group decide alike, but are not equal.
+    // After a charge and its refund the states of a denied group decide like those of the reference, but are not equal. So both are reset.
     const resets = groups.flatMap(({ calls }) => calls.map(({ id }): Change => ({ kind: 'reset', id })))
-    await changeBoth(bench.store, reference, resets, now)
+    await changeBoth(pair, resets, now)
   }
-  /** Groups that are decided one by one contain no runs, and times that only grow never run backwards. */
+  /** The cases that a trace must cover. With `givesBack` there are no runs of one call, and time never runs backwards. */
   const meets = [
     ...MEETS.filter((name) => options.givesBack !== true || name !== 'run of one call'),
     ...(options.givesBack === true ? [] : ['backwards']),
@@ -63,47 +62,47 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
   describe('replays the kernel', () => {
     it('identical decisions and states on random traces', async () => {
       const total = options.differentialCalls ?? 100_000
-      const reference = new Reference()
+      const pair = { store: bench.store, reference: new Reference() }
       const met = createMet()
       let compared = 0
       let latest: Micros = 0
       for (const { now, groups } of stepsOf(SEED, total)) {
-        if (compared % PEEK_EVERY < groups.length) await peekBoth(bench.store, reference, groups, now)
+        if (compared % PEEK_EVERY < groups.length) await peekBoth(pair, groups, now)
         latest = Math.max(latest, now)
-        await decide(groups, now, reference, met)
+        await decide(pair, met, groups, now)
         compared += groups.reduce((sum, { calls }) => sum + calls.length, 0)
       }
       expect(compared).toBeGreaterThanOrEqual(total)
       expect(met.tooFew(meets, total / CALLS_TO_MEET)).toEqual([])
-      await sameStates(reference, latest)
+      await sameStates(pair.reference, latest)
     }, 120_000)
 
     it('the same with refunds, penalties, blocks and resets between', async (context) => {
-      const { store } = bench
       context.skip(!bench.can('adjust', 'block', 'unblock'), 'the store has no adjust or no block')
-      const reference = new Reference()
+      const pair = { store: bench.store, reference: new Reference() }
       const met = createMet()
       const random = seeded(SEED)
       const receipts: Micros[] = [0]
       const total = Math.max(MIN_WITH_VERBS, (options.differentialCalls ?? 100_000) / 40)
       for (const { now, groups } of stepsOf(SEED + 1, total, { groups: 3, forwards: true })) {
-        await decide(groups, now, reference, met)
+        await decide(pair, met, groups, now)
         receipts.push(now)
         if (random() > VERBS) continue
         const { calls } = groups[Math.floor(random() * groups.length)] as { calls: readonly Call[] }
         const recent = receipts.slice(-4)
         await verb(calls, now, recent[Math.floor(random() * recent.length)])
-        // The effect of a verb shows at the next call, alone, because a store may have a fast path for that.
+        // The effect of a change shows at the next call. The call is made alone, because a store may have a fast path for single calls.
         if (options.givesBack === true) continue
-        for (const call of calls) if (random() < 0.5) await decide([{ calls: [call] }], now + Math.floor(random() * 3), reference, met)
+        for (const call of calls) if (random() < 0.5) await decide(pair, met, [{ calls: [call] }], now + Math.floor(random() * 3))
       }
       const forwards = meets.filter((name) => name !== 'run of one call' && name !== 'backwards')
       expect(met.tooFew([...forwards, ...MEETS_WITH_VERBS], total / CALLS_TO_MEET)).toEqual([])
-      await sameStates(reference, Math.max(...receipts))
+      await sameStates(pair.reference, Math.max(...receipts))
 
       async function verb(calls: readonly Call[], now: Micros, receipt: Micros | undefined): Promise<void> {
-        const each = (changeOf: (call: Call, index: number) => Change): Promise<void> =>
-          changeBoth(store, reference, calls.map(changeOf), now)
+        const each = async (changeOf: (call: Call, index: number) => Change): Promise<void> => {
+          await changeBoth(pair, calls.map(changeOf), now)
+        }
         const kind = random()
         if (kind >= 0.9) {
           await each(({ id }) => ({ kind: 'reset', id }))
@@ -116,17 +115,17 @@ export function replay(tags: readonly AlgorithmTag[], bench: Bench): void {
         }
         const amounts = calls.map(({ cost }) => (random() < 0.5 ? -cost : cost))
         const used = random() < 0.4 ? undefined : receipt
-        const before = calls.map(({ id }) => JSON.stringify(reference.numbersOf(id)))
+        const before = calls.map(({ id }) => JSON.stringify(pair.reference.numbersOf(id)))
         await each((call, index) => ({ kind: 'adjust', call, amount: amounts[index] as number, receipt: used }))
         calls.forEach(({ id }, index) => {
-          const same = JSON.stringify(reference.numbersOf(id)) === before[index]
+          const same = JSON.stringify(pair.reference.numbersOf(id)) === before[index]
           if ((amounts[index] as number) < 0) met.count('penalty')
           else if (used !== undefined) met.count(same ? 'refund too late' : 'refund in time')
         })
       }
     }, 60_000)
 
-    /** A store may have dropped an expired state (law 6). */
+    /** Compares the states of store and reference. The store may have deleted an expired state (law 6). */
     async function sameStates(reference: Reference, now: Micros): Promise<void> {
       expect(reference.states.size).toBeGreaterThan(0)
       for (const { id, numbers, expires } of reference.states.values()) {

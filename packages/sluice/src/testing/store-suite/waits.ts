@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import type { AlgorithmTag, AnyLimit } from '../../algorithms/algorithm.ts'
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { fixedWindow } from '../../algorithms/fixed-window.ts'
 import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
+import { stateName } from '../../keys/encode.ts'
 import type { Call } from '../../stores/store.ts'
 import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
-/** Short limits of every algorithm; most fixed windows have a ramp, so they allow now what they deny a moment later. */
+/**
+ * Short limits of every algorithm. Most fixed windows have a ramp, so they may allow a call and deny it a moment later in the next window.
+ */
 const SHORT: readonly AnyLimit[] = [
   tokenBucket({ rate: '1/s', burst: 5 }),
   tokenBucket({ rate: '7/3s', burst: 4 }),
@@ -21,10 +24,10 @@ const SHORT: readonly AnyLimit[] = [
 ]
 const GROUPS = 60
 
-/** Law 4 for groups and blocks: the reported wait is the least after which all calls would pass. */
-export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
-  const limits = SHORT.filter(({ algorithm }) => tags.includes(algorithm.tag))
-  const { decide, call, fresh, peek } = bench
+/** Tests of law 4 for groups and blocks: the reported wait is the shortest one after which all calls would pass. */
+export function waitsOf(bench: Bench): void {
+  const { decide, call, fresh, peek, tags } = bench
+  const limits = SHORT.filter(({ algorithm }) => tags.some((tag) => tag === algorithm.tag))
 
   describe('X5: waits of groups (law 4)', () => {
     it('the wait of a group is enough for all its calls, and no shorter one is', async () => {
@@ -32,14 +35,15 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       const pick = (count: number): number => Math.floor(random() * count)
       let [denied, found, longer] = [0, 0, 0]
       for (let made = 0; made < GROUPS; made += 1) {
-        // Windows by key begin where the key's hash says, so the keys are fixed, whatever other tests have used.
+        // The hash of a key decides when its windows begin. So the keys are fixed and do not depend on other tests.
         const key = `wait${made}`
         const now = START + made * 100_000_000 + pick(30_000_000)
         const calls = Array.from({ length: 1 + pick(3) }, (_, index): Call => {
           return call(`${key}:${pick(2) * index}`, limits[pick(limits.length)] as AnyLimit, 1 + pick(3))
         })
-        const group = calls.map((one) => calls.find(({ id }) => id.key === one.id.key && id.scope === one.id.scope) as Call)
-        // Uses up part of it, call by call, so that one call is denied and the others are not.
+        const names = calls.map(({ id }) => stateName(id))
+        const group = names.map((name) => calls[names.indexOf(name)] as Call)
+        // Uses up a part of the limits, call by call, so that some calls of the group are denied and others are not.
         for (const one of group.slice(0, 1 + pick(group.length)))
           for (let times = pick(6); times > 0; times -= 1) await decide([one], now - pick(900_000))
         if (bench.can('block') && pick(4) === 0) {
@@ -59,13 +63,14 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
       }
       expect(denied).toBeGreaterThan(GROUPS / 5)
       expect(found).toBeGreaterThan(denied / 2)
-      // Only ramps make the group's wait longer than the longest of its calls.
+      // Only ramps can make the wait of a group longer than the longest wait of its calls.
       if (tags.includes('fw')) expect(longer).toBeGreaterThan(0)
     })
 
     it('a bucket and a ramp: the example that reported too short a wait', async (context) => {
       context.skip(!tags.includes('fw') || !tags.includes('tb'), 'the store has no program for one of the two')
-      const [ramped, bucket] = [fixedWindow({ limit: 10, window: '10s', ramp: '5s' }), tokenBucket({ rate: '1/s', burst: 5 })]
+      const ramped = fixedWindow({ limit: 10, window: '10s', ramp: '5s' })
+      const bucket = tokenBucket({ rate: '1/s', burst: 5 })
       const key = fresh()
       const start = Math.floor(START / 10_000_000) * 10_000_000
       await decide([call(key, bucket, 5)], start + 6_000_000)
@@ -94,7 +99,8 @@ export function waitsOf(tags: readonly AlgorithmTag[], bench: Bench): void {
 
     it('is absent where no instant is found: two ramps that never let the same cost pass together', async (context) => {
       context.skip(!tags.includes('fw'), 'the store has no program for fixed windows')
-      // Each allows five only in the last tenth of its window, and the windows are half a length apart.
+      // Each limit allows five tokens at once only in the last tenth of its window, and the windows of the two keys are half a window
+      // apart.
       const ramped = fixedWindow({ limit: 5, window: '10s', ramp: '9s', align: 'key' })
       const one = call(fresh(), ramped, 5)
       const group = [

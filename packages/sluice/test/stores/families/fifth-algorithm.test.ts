@@ -83,7 +83,11 @@ afterAll(async () => {
   if (redis.status === 'ready') await redis.quit()
 })
 
-describe.each(stores.filter(([, there]) => there))('an algorithm that the library does not know, on %s', (name, _, open) => {
+/** One of each kind: the others only vary them, and run with all draws. */
+const KINDS = ['memory', 'compare-and-swap on a map', 'Redis', 'PostgreSQL']
+const chosen = stores.filter(([name, there]) => there && (draws(1, 0) === 1 || KINDS.includes(name)))
+
+describe.each(chosen)('an algorithm that the library does not know, on %s', (name, _, open) => {
   let opened: Opened
   let store: Store
   beforeAll(async () => {
@@ -106,7 +110,7 @@ describe.each(stores.filter(([, there]) => there))('an algorithm that the librar
     }
     const outcomes = new Map<string, number>()
     let now = START
-    for (let turn = 0; turn < draws(3_000, name.startsWith('P') ? 120 : 400); turn += 1) {
+    for (let turn = 0; turn < draws(3_000, name.startsWith('P') ? 60 : 150); turn += 1) {
       now += Math.floor(random() ** 4 * 3_000_000)
       const groups = Array.from({ length: 1 + Math.floor(random() * 3) }, (): CallGroup => {
         const calls = Array.from({ length: 1 + Math.floor(random() * 3) }, call)
@@ -135,9 +139,10 @@ describe.each(stores.filter(([, there]) => there))('an algorithm that the librar
       expect(await store.change([change], { now })).toEqual([{}])
       if (change.kind === 'adjust') reference.adjust([change.call], [change.amount], { now })
       else if (change.kind === 'reset') reference.reset(change.id)
-      else reference.block(change.id, change.kind === 'block' ? now + change.micros : 0)
+      else if (change.kind === 'block' || change.kind === 'unblock')
+        reference.block(change.id, change.kind === 'block' ? now + change.micros : 0)
     }
-    for (const outcome of ['allowed', 'denied', 'impossible']) expect(outcomes.get(outcome)).toBeGreaterThan(draws(250, 10))
+    for (const outcome of ['allowed', 'denied', 'impossible']) expect(outcomes.get(outcome)).toBeGreaterThan(draws(250, 5))
   })
 
   it('admits no more than its limit to concurrent callers, and shares states with the programs of others', async () => {

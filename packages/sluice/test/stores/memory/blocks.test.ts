@@ -6,7 +6,7 @@ const NOW = 1_763_692_800_000_000
 const MAX_KEYS = 100
 
 function blocking() {
-  const room = new Room(MAX_KEYS, 0, seeded(1))
+  const room = new Room(MAX_KEYS, { maxBytes: 0, maxHolds: 0 }, seeded(1))
   const id = (key: number) => ({ scope: { text: 's:' }, key: String(key) })
   return {
     room,

@@ -5,7 +5,7 @@ import { floods } from './floods.ts'
 import { draws } from '../../draws.ts'
 
 describe('a flood of a hundred times as many keys as there is room for', () => {
-  floods(draws(1_200, 300), draws(1_000, 250))
+  floods(draws(1_200, 120), draws(1_000, 100))
 
   it('says what replaced the key: overflow is a reason, and the decision is degraded', async () => {
     const clock = manualClock()

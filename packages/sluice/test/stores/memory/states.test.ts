@@ -7,7 +7,7 @@ const START = 1_763_692_800_123_456
 
 /** States under a plan id for each plan, and the plan id of a digest's row. */
 function kept(limit: AnyLimit) {
-  const states = new States(limit.algorithm, 0)
+  const states = new States(limit.algorithm, { maxBytes: 0, maxHolds: 0 })
   const planIdOf = (lo: number): number => states.table.segment.planIdOf(states.table.find(lo, lo))
   return {
     planIdOf,

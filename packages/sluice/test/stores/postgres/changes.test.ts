@@ -48,7 +48,7 @@ describe.skipIf(url === undefined).each<Concurrency>(['lock', 'compare-and-swap'
     (await verbs.peek(store, [{ calls: [call(key)] }], { now }))[0]?.outcome
 
   it('can make every kind, and none at all', async () => {
-    expect(store.capabilities.changes).toEqual(['adjust', 'block', 'unblock', 'reset'])
+    expect(store.capabilities.changes).toEqual(['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'])
     sent.length = 0
     expect(await store.change([])).toEqual([])
     expect(sent).toEqual([])

@@ -1,9 +1,10 @@
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createLimiter, tokenBucket } from '../../../src/index.ts'
+import type { AlgorithmTag, AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { concurrency as concurrencyLimit, createLimiter, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
-import { type Concurrency, pg, barePostgresStore } from '../../../src/stores/postgres/index.ts'
-import type { StoreFailure } from '../../../src/stores/store.ts'
+import { type Concurrency, pg, type PostgresPort, barePostgresStore } from '../../../src/stores/postgres/index.ts'
+import type { Store, StoreFailure } from '../../../src/stores/store.ts'
 import { audit, type TraceEntry } from '../../../src/testing.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
 import { draws } from '../../draws.ts'
@@ -92,6 +93,33 @@ create trigger trip before insert or update on ${table} for each row execute fun
     const outcomes = await Promise.all(Array.from({ length: 60 }, () => verbs.decide(store, [{ calls: [call('first')] }])))
     expect(outcomes.flat().filter(({ outcome }) => outcome === 'allowed')).toHaveLength(10)
     expect(outcomes.flat().filter(({ outcome }) => outcome === 'denied')).toHaveLength(50)
+  })
+
+  it('a state that comes and ends between a read and its write is noticed, also if rows are swept meanwhile', async () => {
+    const slots = concurrencyLimit({ limit: 3, holdMs: 1 })
+    // Without a program of its own it is read and written back.
+    const unprogrammed: AnyLimit = { ...slots, algorithm: { ...slots.algorithm, tag: 'xx' as AlgorithmTag } }
+    const take = async (from: Store, id: string): Promise<number> => {
+      const groups = [{ calls: [call('ends', unprogrammed)], options: { hold: { id, micros: 1_000 } } }]
+      const [verdict] = await verbs.decide(from, groups, { deadline: performance.now() + 10_000 })
+      return verdict?.calls[0]?.grant?.fence ?? Number.NaN
+    }
+    const port = pg(pool)
+    let [calls, other] = [0, Number.NaN]
+    const client: PostgresPort = {
+      ...port,
+      async query(statement, values) {
+        calls += 1
+        if (calls === 2) {
+          other = await take(store, 'other')
+          await pool.query('select pg_sleep(0.01)')
+          await store.sweep()
+        }
+        return port.query(statement, values)
+      },
+    }
+    const fence = await take(barePostgresStore({ client, concurrency, sweepEveryMs: 0 }), 'first')
+    expect(fence).toBeGreaterThan(other)
   })
 
   it('groups of four limits in random order, with 8 connections: no deadlock, all or nothing', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import type { Call } from '../../../src/stores/store.ts'
 import { anyLimit } from '../../../src/testing/any-limit.ts'
-import { LIMITS } from '../../../src/testing/limits.ts'
+import { LIMITS, type TimedTag } from '../../../src/testing/limits.ts'
 import { seeded } from '../../../src/testing/random.ts'
 import { Reference } from '../../../src/testing/reference.ts'
 import { FRESH, ownStore } from '../../conformance/postgres-rows.ts'
@@ -25,7 +25,7 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
     const blocks = new Map<string, number>()
     const calls: Call[] = []
     for (let key = 0; key < KEYS; key += 1) {
-      const { tag } = pick(LIMITS).algorithm
+      const tag = pick(LIMITS).algorithm.tag as TimedTag
       const id = { scope: { text: `fresh:${tag}:` }, key: `k${key}` }
       let [now, limit] = [START, anyLimit(tag, random)]
       // Windows that hardly anything was charged in are remembered for less long.

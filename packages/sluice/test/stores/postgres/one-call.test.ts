@@ -7,7 +7,7 @@ import { ownStore, readRow } from '../../conformance/postgres-rows.ts'
 import { draws } from '../../draws.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
-const CALLS = draws(2_500, 600)
+const CALLS = draws(2_500, 400)
 
 const { postgres: url } = inject('engines')
 

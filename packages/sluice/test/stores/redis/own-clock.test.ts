@@ -27,7 +27,7 @@ describe.skipIf(url === undefined)('Redis on its own clock', () => {
     const random = seeded(11)
     const buckets = [...LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb'), tokenBucket({ rate: '2000/s', burst: 40 })]
     const reference = new Reference()
-    for (let step = 0; step < draws(2_500, 500); step += 1) {
+    for (let step = 0; step < draws(2_500, 250); step += 1) {
       const limit = buckets[Math.floor(random() * buckets.length)] as AnyLimit
       const cost = Math.max(1, Math.round((random() < 0.5 ? 1 : random() * 1.2 * limit.capacity) * 1_000_000))
       const groups = Array.from({ length: 1 + Math.floor(random() * 12) }, () => {

@@ -1,11 +1,12 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import type { AnyLimit } from '../../../src/algorithms/algorithm.ts'
-import { tokenBucket } from '../../../src/index.ts'
+import type { AlgorithmTag, AnyLimit } from '../../../src/algorithms/algorithm.ts'
+import { concurrency, tokenBucket } from '../../../src/index.ts'
 import { bareRedisStore, ioredis, type RedisPort } from '../../../src/stores/redis/index.ts'
 import { swapProgram } from '../../../src/stores/redis/programs.gen.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call, Store } from '../../../src/stores/store.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
 import { idleLimit } from '../families/idle-window.ts'
 import { plainName } from './plain-name.ts'
 
@@ -106,5 +107,30 @@ describe.skipIf(url === undefined)('states of an algorithm without a program', (
     expect(verdicts).toMatchObject([{ failure: { kind: 'contention', executed: 'no' } }, { calls: [{ remaining: 9 }] }])
     expect(swaps).toBe(3)
     expect(await remaining(one)).toEqual([6])
+  })
+
+  it.each([
+    ['were given back', 60_000_000, true],
+    ['ended', 1, false],
+  ])('are not taken for unchanged where slots were taken and %s between a read and a write', async (what, micros, released) => {
+    const slots = concurrency({ limit: 1, holdMs: 60_000 })
+    const one = call(`slots ${what}`, { ...slots, algorithm: { ...slots.algorithm, tag: 'xx' as AlgorithmTag } })
+    const grantTo = async (by: Store, id: string, hold = 60_000_000) =>
+      (await verbs.decide(by, [{ calls: [one], options: { hold: { id, micros: hold } } }]))[0]?.calls[0]?.grant
+    const port = ioredis(redis)
+    const [fences, turns] = [[] as (number | undefined)[], 2]
+    const evalsha: RedisPort['evalsha'] = async (sha1, keys, args) => {
+      const reply = await port.evalsha(sha1, keys, args)
+      if (sha1 !== swapProgram.sha1 || reply === 0 || reply === 1 || fences.length === turns) return reply
+      const id = `other ${fences.length}`
+      fences.push((await grantTo(store, id, micros))?.fence)
+      if (released) await store.change([{ kind: 'release', call: one, holder: id }])
+      else await new Promise((resolve) => setTimeout(resolve, 5))
+      return reply
+    }
+    fences.push((await grantTo(bareRedisStore({ client: { ...port, evalsha }, prefix }), 'late'))?.fence)
+    expect(fences).toHaveLength(turns + 1)
+    expect(fences).toEqual(fences.toSorted((before, after) => (before ?? 0) - (after ?? 0)))
+    await redis.del(plainName(prefix, one.id))
   })
 })

@@ -90,7 +90,7 @@ describe.skipIf(url === undefined)('values in Redis', () => {
   it('replaces what is not a value, of whatever bytes', async () => {
     const random = seeded(20_261_121)
     const kinds = [0x01, 0x02, 0x60, 0x7f, 0x80, 0x86, 0xa0, 0xc0, 0xe0, 0xe6, 0xff]
-    for (let index = 0; index < draws(3_000, 250); index += 1) {
+    for (let index = 0; index < draws(3_000, 125); index += 1) {
       const limit = Object.values(TENS)[index % 4] as AnyLimit
       const only = call(limit)
       const lengths = [0, 1, 6, 7, 8, 12, 19, 21, 28, 35, 47, 49, 56, 61, 75, 89, 1_000]

@@ -268,17 +268,16 @@ describe('the queue', () => {
     expect(answers.map(({ outcomes }) => outcomes)).toEqual([['allowed'], ['allowed', 'allowed'], ['allowed']])
   })
 
-  it('hands on deadline and signal of changes, which do not wait in it', async () => {
+  it('passes on the deadlines of changes, which wait for no batch', async () => {
     const { ring, ask, calls, clock } = ringBench()
     clock.advance(5)
     ask('a')
     await settle()
-    const { signal } = new AbortController()
-    const made = ring.change([{ kind: 'block', id: call('a').id, micros: 5 }], { signal, deadline: 20 })
+    const made = ring.change([{ kind: 'block', id: call('a').id, micros: 5 }], { deadline: 20 })
     const failing = ring.change([{ kind: 'reset', id: call('b').id }])
     await settle()
     expect(calls.slice(1)).toMatchObject([
-      { verb: 'change', keys: ['a'], options: { deadline: 20, signal } },
+      { verb: 'change', keys: ['a'], options: { deadline: 20 } },
       { verb: 'change', keys: ['b'], options: { deadline: 1_005 } },
     ])
     await calls[1]?.answer()

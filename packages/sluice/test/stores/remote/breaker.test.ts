@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
-import { type BreakerOptions, withBreaker } from '../../../src/stores/remote/remote-store.ts'
+import { type BreakerChange, type BreakerOptions, withBreaker } from '../../../src/stores/remote/remote-store.ts'
 import { type DecideOptions, type GroupVerdict, type Store, StoreFailure, type StoreFailureKind } from '../../../src/stores/store.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import { farStore } from './far-store.ts'
@@ -153,6 +153,26 @@ describe('a breaker', () => {
     const broken = { ...farStore(memoryStore()), change: () => Promise.reject(new TypeError('a bug')) }
     const store = withBreaker(broken, { failures: 1 })
     await expect(store.change([{ kind: 'reset', id: call('k').id }])).rejects.toThrow(TypeError)
+    expect(store.breakerState).toBe('closed')
+  })
+
+  it('reports each change of its state, with the failure that opened it, and is not disturbed by a listener that throws', async () => {
+    const changes: BreakerChange[] = []
+    const { ask, fail, advance, faults, store } = bench({
+      onChange(change) {
+        changes.push(change)
+        throw new Error('a listener that fails')
+      },
+    })
+    await fail()
+    faults.fails = undefined
+    await advance(250)
+    expect(await ask()).toBe('allowed')
+    expect(changes).toEqual([
+      { store: 'memory', state: 'open', failure: expect.objectContaining({ kind: 'timeout', message: 'it failed: timeout' }) },
+      { store: 'memory', state: 'half-open' },
+      { store: 'memory', state: 'closed' },
+    ])
     expect(store.breakerState).toBe('closed')
   })
 

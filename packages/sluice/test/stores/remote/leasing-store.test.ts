@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { leasing } from '../../../src/algorithms/leased-bucket.ts'
 import { tokenBucket } from '../../../src/algorithms/token-bucket.ts'
-import { TENS } from '../../../src/testing/limits.ts'
-import { type AlgorithmTag } from '../../../src/algorithms/algorithm.ts'
+import { TENS, type TimedTag } from '../../../src/testing/limits.ts'
 import { storeSuite } from '../../../src/testing.ts'
 import type { Store } from '../../../src/stores/store.ts'
 import { leased } from './leased.ts'
@@ -11,7 +10,7 @@ import { systemTime } from '../../../src/time/system.ts'
 import { leasingStore, type LeasingStore } from './leasing-store.ts'
 import { draws } from '../../draws.ts'
 
-const tagOf = (scope: string): AlgorithmTag => scope.split(':').at(-2) as AlgorithmTag
+const tagOf = (scope: string): TimedTag => scope.split(':').at(-2) as TimedTag
 
 const wrappers: readonly [name: string, wrap: (store: LeasingStore) => Store][] = [
   ['of the pure functions of leases', (store) => store],

@@ -1,6 +1,7 @@
 import { applyGroup } from '../../../src/algorithms/group.ts'
 import { grantLease, type LeasedState, leasing, resetLeased } from '../../../src/algorithms/leased-bucket.ts'
 import { stateName } from '../../../src/keys/encode.ts'
+import { callsOf } from '../../../src/stores/group-options.ts'
 import { createRemoteCalls } from '../../../src/stores/remote-calls.ts'
 import {
   type Call,
@@ -45,10 +46,11 @@ export function leasingStore(clock: Time): LeasingStore {
     else states.set(stateName(id), state)
   }
   const decide = (group: CallGroup, now: number, look: boolean): Decided => {
-    const names = [...new Set(group.calls.map(({ id }) => stateName(id)))]
+    const own = callsOf(group)
+    const names = [...new Set(own.map(({ id }) => stateName(id)))]
     const result = applyGroup(
       names.map((name) => states.get(name)),
-      group.calls.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit: leasing(limit), cost, phase })),
+      own.map(({ id, limit, cost, phase }) => ({ slot: names.indexOf(stateName(id)), limit: leasing(limit), cost, phase })),
       now,
       names.map((name) => blocks.get(name) ?? 0),
       look,
@@ -83,7 +85,7 @@ export function leasingStore(clock: Time): LeasingStore {
       write(call.id, algorithm.adjust(plan, adopted(call, now), now, amount, call.phase, receipt))
     } else if (one.kind === 'block') blocks.set(stateName(one.id), now + one.micros)
     else if (one.kind === 'unblock') blocks.delete(stateName(one.id))
-    else {
+    else if (one.kind === 'reset') {
       const state = states.get(stateName(one.id)) as LeasedState | undefined
       write(one.id, state?.leases === undefined ? undefined : resetLeased(state, now))
     }

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import { type Change, StoreFailure } from '../../../src/stores/store.ts'
 import { settle } from './held-store.ts'
+import { call, ringBench } from './ring-bench.ts'
 import { type Answered, counts, DEADLINE_MS, slowest, wireBench } from './wire-bench.ts'
 
-const everyMs = (gap: number, call: (index: number) => void): ((at: number) => void) => {
-  let made = 0
+const everyMs = (gap: number, made: (index: number) => void): ((at: number) => void) => {
+  let count = 0
   return (at) => {
-    if (at % gap === 0) call((made += 1))
+    if (at % gap === 0) made((count += 1))
   }
 }
 
@@ -132,4 +134,27 @@ describe('R2: a server that is gone', () => {
       await ring.close()
     },
   )
+})
+
+describe('a list of changes', () => {
+  it('is sent again if nothing of it was executed, and not if something may have been', async () => {
+    const { ring, calls, pass } = ringBench()
+    const unsent = new StoreFailure('connection', 'no', 'lost')
+    const sent = new StoreFailure('connection', 'unknown', 'lost')
+    const reset = (key: string): Change => ({ kind: 'reset', id: call(key).id })
+    const made = ring.change([reset('a'), reset('b')], { deadline: 100 })
+    const failed = ring.change([reset('c'), reset('d')], { deadline: 100 })
+    await settle()
+    await calls[0]?.answerWith([{ failure: unsent }, { failure: unsent }])
+    await calls[1]?.answerWith([{ failure: unsent }, { failure: sent }])
+    expect(await failed).toEqual([{ failure: unsent }, { failure: sent }])
+    await pass(5)
+    expect(calls.map(({ keys }) => keys)).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+      ['a', 'b'],
+    ])
+    await calls[2]?.answerWith([{}, {}])
+    expect(await made).toEqual([{}, {}])
+  })
 })

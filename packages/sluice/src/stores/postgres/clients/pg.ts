@@ -1,6 +1,7 @@
+import { requireMethods } from '../../../errors/options.ts'
 import { sha256 } from '../../../keys/sha256.ts'
 import { codeOf } from '../failures.ts'
-import { type PostgresPort, type Row, validClient } from './postgres-port.ts'
+import type { PostgresPort, Row } from './postgres-port.ts'
 
 interface PgStatement {
   text: string
@@ -10,8 +11,11 @@ interface PgStatement {
 
 /** The part of a `pg` pool or client that the store uses. */
 export interface PgLike {
+  /** Of a pool: the most connections (`max`). */
   readonly options?: { readonly max?: number | undefined }
+  /** Of a pool: takes a client out of it. */
   connect?(): Promise<unknown>
+  /** Sends one prepared statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly Row[] }>
 }
 
@@ -25,12 +29,12 @@ interface PooledClient extends Pick<PgLike, 'query'> {
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**
- * Adapts a `pg` Pool to the store's port. The caller owns the pool: this neither configures nor closes it. Give it
+ * Adapts a `pg` Pool to the store's port. The caller owns the pool: the adapter neither configures nor closes it. Give the pool
  * `connectionTimeoutMillis` and a handler for `error`, so that a lost server causes an error and not a wait. Statements are prepared once
- * per connection, until a pooler refuses that.
+ * per connection, until a pooler refuses prepared statements.
  */
 export function pg(pool: PgLike): PostgresPort {
-  validClient('pg', 'a pool or client of pg', pool, ['query'])
+  requireMethods('pg', 'a pool or client of pg', pool, ['query'])
   const isPool = pool.options?.max !== undefined && pool.connect !== undefined
   const send = async (statement: PgStatement): Promise<readonly Row[]> =>
     isPool ? sendOnce(pool as Required<PgLike>, statement) : (await pool.query(statement)).rows
@@ -60,7 +64,7 @@ export function pg(pool: PgLike): PostgresPort {
   }
 }
 
-/** As `pool.query`, which closes the connection after an error of the statement, such as a locked row: this keeps it. */
+/** Like `pool.query`, but keeps the connection after an error of the statement, such as a locked row; `pool.query` closes it. */
 async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise<readonly Row[]> {
   const client = (await pool.connect()) as PooledClient
   client.on('error', ignore)
@@ -76,5 +80,5 @@ async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise
   }
 }
 
-/** A connection that is lost also rejects its statement; without a listener it would end the process. */
+/** A lost connection rejects its statement and also emits `error`. Without a listener that event would end the process. */
 function ignore(): void {}

@@ -1,8 +1,11 @@
-import { type PostgresPort, validClient } from './postgres-port.ts'
+import { requireMethods } from '../../../errors/options.ts'
+import type { PostgresPort, Row } from './postgres-port.ts'
 
 /** The part of a `postgres` (postgres.js) client that the store uses. */
 export interface PostgresJsLike {
+  /** The most connections (`max`), and whether statements are prepared. */
   readonly options: { readonly max: number; readonly prepare?: boolean | undefined }
+  /** Sends a statement that is a text. */
   unsafe(
     statement: string,
     values?: string[],
@@ -11,16 +14,16 @@ export interface PostgresJsLike {
 }
 
 /**
- * Adapts a `postgres` client (postgres.js) to the store's port. The caller owns the client: this neither configures nor closes it. Give
- * it `connect_timeout` and a short `backoff`: by default its pauses before it tries a lost server again grow up to twenty seconds.
- * Statements are prepared unless the client's `prepare` is false (for poolers without prepared statements).
+ * Adapts a `postgres` client (postgres.js) to the store's port. The caller owns the client: the adapter neither configures nor closes it.
+ * Give the client `connect_timeout` and a short `backoff`: by default its pauses between attempts to reach a lost server grow up to twenty
+ * seconds. Statements are prepared unless the client's `prepare` is false (for poolers without prepared statements).
  */
 export function postgresJs(sql: PostgresJsLike): PostgresPort {
-  validClient('postgresJs', 'a client of postgres (postgres.js)', sql, ['unsafe'])
+  requireMethods('postgresJs', 'a client of postgres (postgres.js)', sql, ['unsafe'])
   const { max, prepare = true } = sql.options
   return {
     connections: max,
-    query: async (statement, values) => (await sql.unsafe(statement, [...values], { prepare })) as readonly Record<string, unknown>[],
+    query: async (statement, values) => (await sql.unsafe(statement, [...values], { prepare })) as readonly Row[],
     run: async (statements) => {
       await sql.unsafe(statements).simple()
     },

@@ -1,11 +1,11 @@
 import { LimiterError } from '../../../errors/limiter-error.ts'
-import { shown } from '../../../errors/options.ts'
+import { hasMethods, shown } from '../../../errors/options.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
 /** The operations that the store needs of a client library. Errors pass through unchanged, with the SQLSTATE as `code`. */
 export interface PostgresPort {
-  /** Statements the client runs at once. Further calls wait in the store, which never sends abandoned ones. */
+  /** How many statements the client runs at once. Further statements wait in the store, which never sends those that were abandoned. */
   readonly connections?: number | undefined
   /** Set if the database belongs to this client alone, so that nobody else ever locks a row. */
   readonly embedded?: boolean | undefined
@@ -19,20 +19,8 @@ const EXPECTED = 'expected what pg(pool), postgresJs(sql) or pglite(database) re
 
 /** Refuses a raw client: it may have a method of the same name with other parameters. @throws LimiterError INVALID_OPTIONS */
 export function validPort(where: string, client: PostgresPort): PostgresPort {
-  if (has(client, 'query') && has(client, 'run')) return client
-  const raw = ['connect', 'unsafe', 'exec'].some((method) => has(client, method))
+  if (hasMethods(client, 'query', 'run')) return client
+  const raw = ['connect', 'unsafe', 'exec'].some((method) => hasMethods(client, method))
   const what = raw ? 'a client as its library makes it' : shown(client)
   throw new LimiterError('INVALID_OPTIONS', `${where}: client is ${what}, ${EXPECTED}`)
-}
-
-/** @throws LimiterError INVALID_OPTIONS that names the first missing method */
-export function validClient<C extends object>(adapter: string, library: string, client: C, methods: readonly (keyof C & string)[]): C {
-  const missing = methods.find((method) => !has(client, method))
-  if (missing === undefined) return client
-  throw new LimiterError('INVALID_OPTIONS', `${adapter}: expected ${library}, but it has no method ${missing}`)
-}
-
-function has(client: unknown, method: string): boolean {
-  const held = (typeof client === 'object' || typeof client === 'function') && client !== null
-  return held && typeof (client as Record<string, unknown>)[method] === 'function'
 }

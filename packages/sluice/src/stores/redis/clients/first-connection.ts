@@ -1,3 +1,4 @@
+import { hasMethods } from '../../../errors/options.ts'
 import type { Time } from '../../../time/time.ts'
 import { type CallOptions, StoreFailure } from '../../store.ts'
 import { classify } from '../failures.ts'
@@ -29,22 +30,22 @@ export interface ConnectionView {
 }
 
 /**
- * Resolves at the client's first connection, and at once from then on. Rejects with the client's last error as the reason: at the
- * deadline, or at once if the client has given up or the server refuses its account. Resolves at once without a deadline.
+ * Resolves at the client's first connection, and at once from then on or if there is no deadline. Rejects at the deadline, or earlier if
+ * the client gave up or the server refuses its account. The reason is the client's last error.
  * @throws StoreFailure with `executed: 'no'`
  */
 export type UntilConnected = (options: CallOptions | undefined, time: Time) => Promise<void>
 
 export function isEmitter(client: object): client is ConnectionEvents {
-  return ['on', 'once', 'off', 'listenerCount'].every((name) => typeof (client as Record<string, unknown>)[name] === 'function')
+  return hasMethods(client, 'on', 'once', 'off', 'listenerCount')
 }
 
 const known = new WeakMap<object, UntilConnected>()
 
 /**
- * Waits for the first connection of a client, however many attempts it takes. Stores that share a client share its listeners, which exist
- * only while a call waits; the listener for `ready` is removed by the first connection. It adds an `error` listener only if the program
- * has one: otherwise it would suppress the error that a client prints or throws when there is no listener.
+ * Waits for the first connection of a client, however many attempts the client needs. Stores that share a client share the listeners, which
+ * exist only while a call waits; only the listener for `ready` stays until the first connection. An `error` listener is added only if the
+ * program has one too: otherwise it would suppress the error that a client prints or throws when there is no listener.
  */
 export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView): UntilConnected {
   const found = known.get(client)
@@ -59,14 +60,14 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
     last = view.lastError?.() ?? last
     return view.state()
   }
-  /** Waiting does not help where the server refuses the account. The client tries again by itself, should that change. */
+  /** Whether the server refuses the account, so that waiting does not help. If that changes, the client's own attempts connect it. */
   const refused = (): boolean => last !== undefined && classify(last).kind === 'setup'
   const changed = (): void => {
     if (read() !== 'trying' || refused()) for (const settle of waiting) settle()
   }
   const failed = (reason: unknown): void => {
     last = reason
-    // Some clients report the error first and then give up.
+    // Deferred, because some clients report the error just before they give up.
     void Promise.resolve().then(changed)
   }
   const listen = (): (() => void) => {
@@ -98,12 +99,13 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
       }
       const settle = (): void => {
         const state = read()
-        // A closed client rejects calls with its own reason.
+        // A client that was closed has no last error. It rejects the calls that follow with its own reason.
         if (state === 'connected' || (state === 'ended' && last === undefined)) finish(undefined)
         else if (state === 'ended' || refused()) finish(failureOf(last))
       }
       const abort = (): void => finish(new StoreFailure('aborted', 'no', 'redis: aborted by the caller'))
-      const cancel = time.after(deadline - time.monotonic(), () => finish(read() === 'connected' ? undefined : failureOf(last)))
+      const late = (): void => finish(read() === 'connected' ? undefined : failureOf(last))
+      const cancel = time.after(deadline - time.monotonic(), late)
       waiting.add(settle)
       stop ??= listen()
       signal?.addEventListener('abort', abort, { once: true })
@@ -115,14 +117,14 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
   return until
 }
 
-/** Settles when the first connection has been made or has failed; undefined from then on. */
+/** Returns a promise that settles when the first connection has been made or has failed; returns undefined from then on. */
 export type Opening = () => Promise<void> | undefined
 
 const openings = new WeakMap<object, Opening>()
 
 /**
  * Waits for the first connection of a client that connects in the background. Each client gets one set of listeners, because many stores
- * may share one.
+ * may share a client.
  * @param ends events that end the wait
  */
 export function openingOf(client: Pick<ConnectionEvents, 'once'>, ends: readonly string[]): Opening {
@@ -148,8 +150,8 @@ function failureOf(error: unknown): StoreFailure {
 }
 
 /**
- * The text of an error. The error of a host with several addresses has no message of its own. That of a cluster has the node's error in a
- * separate field.
+ * The text of an error and of the errors in it. The error for a host with several addresses has no message of its own. An error of a
+ * cluster has the node's error in a separate field.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,8 +1,9 @@
+import { hasMethods, requireMethods } from '../../../errors/options.ts'
 import { keySlot } from '../key-slot.ts'
 import { type ConnectionState, isEmitter, openingOf, untilConnectedOf } from './first-connection.ts'
-import { type Connections, type RedisPort, validClient } from './redis-port.ts'
+import type { Connections, RedisPort } from './redis-port.ts'
 
-/** The part of an ioredis client (version 5 or 6) that the store uses; iovalkey has the same. */
+/** The part of an ioredis client (version 5 or 6) that the store uses; iovalkey has the same members. */
 export interface IoredisLike {
   /** Runs a command of any name; texts of its reply are bytes. */
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
@@ -10,13 +11,14 @@ export interface IoredisLike {
   readonly stream?: { destroy(): unknown; readonly errored?: unknown } | undefined
   /** The state of its connection, such as `connecting`. */
   readonly status?: string
+  /** Makes the first connection of a client with `lazyConnect`. */
   connect?(): Promise<unknown>
 }
 
 /** The additional members of an ioredis `Cluster`. */
 interface ClusterLike {
   nodes(): readonly IoredisNode[]
-  /** By slot the addresses of its nodes, the primary's first. */
+  /** By slot: the addresses of the nodes that have the slot, the primary's first. */
   readonly slots: readonly (readonly string[] | undefined)[]
 }
 
@@ -32,22 +34,22 @@ interface Queue {
 }
 
 /**
- * Adapts an ioredis or iovalkey client to the store's port: of one server, of one that Sentinel watches, or a `Cluster`. The caller owns
- * the client: this neither configures nor closes it, but it ends a connection that has fallen silent, so that the client makes another.
- * For limits that stay exact when a connection is lost, create it with `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest:
- * 0`, a Cluster also with `retryDelayOnFailover: 0`. To avoid a queue while the server is unreachable, set `enableOfflineQueue: false`:
- * calls still wait for the first connection, within their deadlines.
+ * Adapts an ioredis or iovalkey client to the store's port. The client may be of one server, of one that Sentinel watches, or a `Cluster`.
+ * The caller owns the client: the adapter neither configures nor closes it. It ends a connection that has fallen silent, so that the client
+ * makes another. For limits that stay exact when a connection is lost, create the client with `autoResendUnfulfilledCommands: false` and
+ * `maxRetriesPerRequest: 0`, a Cluster also with `retryDelayOnFailover: 0`. To avoid a queue while the server is unreachable, set
+ * `enableOfflineQueue: false`; calls still wait for the first connection, within their deadlines.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function ioredis(client: IoredisLike): RedisPort {
-  const valid = validClient('ioredis', 'ioredis or iovalkey', client, ['callBuffer'])
-  const cluster = asCluster(valid)
+  requireMethods('ioredis', 'a client of ioredis or iovalkey', client, ['callBuffer'])
+  const cluster = asCluster(client)
   return {
     ...(cluster === undefined ? {} : { cluster: true, nodeOf: (slot) => cluster.slots[slot]?.[0] }),
-    evalsha: (sha1, keys, args) => valid.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
-    eval: (source, keys, args) => valid.callBuffer('eval', source, keys.length, ...keys, ...args),
-    connections: { of: cluster === undefined ? () => valid : nodeOf(cluster), replace },
-    ...firstConnection(valid),
+    evalsha: (sha1, keys, args) => client.callBuffer('evalsha', sha1, keys.length, ...keys, ...args),
+    eval: (source, keys, args) => client.callBuffer('eval', source, keys.length, ...keys, ...args),
+    connections: { of: cluster === undefined ? () => client : nodeOf(cluster), replace },
+    ...firstConnection(client),
   }
 }
 
@@ -58,11 +60,12 @@ const CHANGES = ['ready', 'close', 'end']
 const NODE_ERROR = 'node error'
 
 /**
- * Waits for the first connection: without its offline queue the client refuses calls until it is ready, even in its first milliseconds.
+ * Lets calls wait for the first connection. A client without an offline queue refuses calls until it is ready, even in its first
+ * milliseconds.
  */
 function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening' | 'untilConnected'> {
   if (typeof client.status !== 'string' || !isEmitter(client)) return {}
-  // With `lazyConnect` it connects at its first call.
+  // With `lazyConnect` the client does not connect before its first call, so a wait for the connection must begin it.
   const begin = (): void => {
     if (client.status === 'wait') client.connect?.().catch(() => {})
   }
@@ -86,7 +89,7 @@ function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening' | 'unti
 }
 
 function asCluster(client: object): ClusterLike | undefined {
-  return 'nodes' in client && typeof client.nodes === 'function' && 'slots' in client ? (client as ClusterLike) : undefined
+  return hasMethods(client, 'nodes') && 'slots' in client ? (client as ClusterLike) : undefined
 }
 
 function nodeOf(cluster: ClusterLike): Connections['of'] {
@@ -99,7 +102,8 @@ function nodeOf(cluster: ClusterLike): Connections['of'] {
 
 function replace(connection: object): void {
   const { commandQueue, offlineQueue, stream } = connection as IoredisNode
-  // A Cluster sends ASKING before a redirected command and drops its promise. A rejection would be unhandled and end the process.
+  // A Cluster sends ASKING before a redirected command and drops the promise of ASKING. If that is rejected, it is unhandled and ends the
+  // process.
   for (const queue of [commandQueue, offlineQueue]) for (const { command } of queue?.toArray?.() ?? []) command?.promise?.catch(() => {})
   stream?.destroy()
 }

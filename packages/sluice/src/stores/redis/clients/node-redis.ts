@@ -1,6 +1,7 @@
+import { hasMethods, requireMethods } from '../../../errors/options.ts'
 import { keySlot } from '../key-slot.ts'
 import { isEmitter, openingOf, untilConnectedOf } from './first-connection.ts'
-import { type Connections, type RedisPort, validClient } from './redis-port.ts'
+import type { Connections, RedisPort } from './redis-port.ts'
 
 interface EvalOptions {
   readonly keys: string[]
@@ -15,6 +16,7 @@ interface NodeRedisCommands {
 
 /** The part of a node-redis client (version 5 or 6) that the store uses. */
 export interface NodeRedisLike extends NodeRedisCommands {
+  /** A view of the client whose commands have these options. */
   // oxlint-disable-next-line typescript/no-explicit-any -- its options depend on the modules it was made with
   withCommandOptions(options: any): NodeRedisCommands
 }
@@ -24,31 +26,33 @@ const BLOB_STRING = 36
 const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
 
 /**
- * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`) to the store's port. It switches off the client's
- * timeout per command for the store's calls, whose deadlines share one timer. The caller owns the client: this neither configures nor
- * closes it. It does destroy and reopen a connection that has fallen silent (not with Sentinel, which does not expose its connections).
- * Create the client with `disableOfflineQueue: true`; it never resends a command. Some connections fall silent while they are made: give
- * it a short `socket.connectTimeout`, a `socket.socketTimeout` with a `pingInterval` below that, and a `reconnectStrategy` without an
- * end.
+ * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`) to the store's port. The adapter switches off the
+ * client's timeout per command for the store's calls, whose deadlines share one timer. The caller owns the client: the adapter neither
+ * configures nor closes it. It destroys and reopens a connection that has fallen silent (not with Sentinel, which does not expose its
+ * connections). Create the client with `disableOfflineQueue: true`; node-redis never resends a command. Some connections fall silent while
+ * they are made. Against that, give the client a short `socket.connectTimeout`, a `socket.socketTimeout`, a `pingInterval` below it, and a
+ * `reconnectStrategy` that never gives up.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function nodeRedis(client: NodeRedisLike): RedisPort {
-  const valid = validClient('nodeRedis', 'node-redis 5 or 6 (the package redis)', client, ['evalSha', 'eval', 'withCommandOptions'])
-  const commands = valid.withCommandOptions({ timeout: 0, typeMapping: { [BLOB_STRING]: Buffer } })
-  const cluster = asCluster(valid)
-  const of = cluster === undefined ? ofClient(valid) : ofNode(cluster)
+  const methods = ['evalSha', 'eval', 'withCommandOptions']
+  requireMethods('nodeRedis', 'a client of node-redis 5 or 6 (the package redis)', client, methods)
+  const commands = client.withCommandOptions({ timeout: 0, typeMapping: { [BLOB_STRING]: Buffer } })
+  const cluster = asCluster(client)
+  const connection = asConnection(client)
+  const of = cluster === undefined ? connection && (() => connection) : ofNode(cluster)
   return {
     ...(cluster === undefined ? {} : { cluster: true, nodeOf: (slot) => cluster.slots[slot]?.master.address }),
     ...(of === undefined ? {} : { connections: { of, replace } }),
-    ...firstConnection(valid),
+    ...firstConnection(client),
     evalsha: (sha1, keys, args) => commands.evalSha(sha1, { keys: [...keys], arguments: args.map(String) }),
     eval: (source, keys, args) => commands.eval(source, { keys: [...keys], arguments: args.map(String) }),
   }
 }
 
 /**
- * Waits for the first connection. A client whose `connect()` was not awaited is open and not yet ready: until then it refuses calls if it
- * has no offline queue.
+ * Lets calls wait for the first connection. A client whose `connect()` was not awaited is open but not ready. Without an offline queue it
+ * refuses calls until it is ready.
  */
 function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConnected'> {
   const held = client as { readonly isOpen?: unknown; readonly isReady?: unknown }
@@ -80,22 +84,17 @@ function asCluster(client: object): ClusterLike | undefined {
 }
 
 function asConnection(client: unknown): Connection | undefined {
-  const held = client as Partial<Connection> | undefined
-  const whole = typeof held?.isReady === 'boolean' && typeof held.destroy === 'function' && typeof held.connect === 'function'
+  const held = client as Connection | undefined
+  const whole = typeof held?.isReady === 'boolean' && hasMethods(held, 'destroy', 'connect')
   // A client of Sentinel has the same methods, but several connections.
-  return whole && !('getSentinelNode' in held) ? (held as Connection) : undefined
-}
-
-function ofClient(client: object): Connections['of'] | undefined {
-  const connection = asConnection(client)
-  return connection && (() => connection)
+  return whole && !('getSentinelNode' in held) ? held : undefined
 }
 
 function ofNode(cluster: ClusterLike): Connections['of'] {
   return (key) => (key === undefined ? undefined : asConnection(cluster.slots[keySlot(key)]?.master.client))
 }
 
-/** Replaces a connection, unless it is still being made: a second attempt would leave two. */
+/** Replaces a connection, unless it is still being made: a second attempt would leave two connections. */
 function replace(connection: object): void {
   const { isReady } = connection as Connection
   if (!isReady) return

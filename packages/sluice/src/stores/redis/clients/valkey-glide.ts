@@ -1,7 +1,9 @@
-import { type RedisPort, validClient } from './redis-port.ts'
+import { requireMethods } from '../../../errors/options.ts'
+import type { RedisPort } from './redis-port.ts'
 
 /** The part of a GlideClient or GlideClusterClient (version 2) that the store uses. */
 export interface ValkeyGlideLike {
+  /** Runs a command of any name. */
   customCommand(args: string[], options?: { decoder: number }): Promise<unknown>
 }
 
@@ -25,18 +27,22 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /**
  * Adapts a client of valkey-glide to the store's port. Glide always has its own timeout per command (250 ms unless `requestTimeout` sets
- * another): keep it above the store's deadline. Glide replaces connections itself. The caller owns the client: this neither configures
- * nor closes it.
+ * another): keep that above the store's deadline. Glide replaces connections itself. The caller owns the client: the adapter neither
+ * configures nor closes it.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function valkeyGlide(client: ValkeyGlideLike): RedisPort {
-  const valid = validClient('valkeyGlide', 'valkey-glide', client, ['customCommand'])
-  const run = (command: string, first: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> =>
-    valid.customCommand([command, first, String(keys.length), ...keys, ...args.map(String)], { decoder: BYTES }).catch(inWordsOfTheServer)
+  requireMethods('valkeyGlide', 'a client of valkey-glide', client, ['customCommand'])
+  const runAs = (command: string): RedisPort['eval'] => {
+    return (program, keys, args) => {
+      const words = [command, program, String(keys.length), ...keys, ...args.map(String)]
+      return client.customCommand(words, { decoder: BYTES }).catch(inWordsOfTheServer)
+    }
+  }
   return {
-    ...('invokeScriptWithRoute' in valid ? { cluster: true } : {}),
-    evalsha: (sha1, keys, args) => run('EVALSHA', sha1, keys, args),
-    eval: (source, keys, args) => run('EVAL', source, keys, args),
+    ...('invokeScriptWithRoute' in client ? { cluster: true } : {}),
+    evalsha: runAs('EVALSHA'),
+    eval: runAs('EVAL'),
   }
 }
 

@@ -1,3 +1,4 @@
+import { HOLD_TAG } from '../../../algorithms/hold-record.ts'
 import type { Micros } from '../../../time/micros.ts'
 import type { Time } from '../../../time/time.ts'
 import { type Scope, StoreFailure } from '../../store.ts'
@@ -8,14 +9,14 @@ export type OnFull = 'allow' | 'deny' | 'shared'
 
 export interface NewKeysOptions {
   /**
-   * New keys per second and scope that this store may create, and as many at once; default unbounded. Calls in flight may exceed it; the
-   * excess is subtracted later. States are then kept ten minutes longer than needed, so that a key that comes back is not new: set it in
-   * all processes or in none.
+   * The most new keys per second that this store may create for each limit, and the most at once; default unbounded. Calls in flight may
+   * exceed the bound; the excess is subtracted from the keys of the next seconds. With this option, states are kept ten minutes longer than
+   * needed, so that a key that comes back is not new. Set the option in all processes or in none.
    */
   readonly maxNewKeys?: number
   /**
-   * The decision for a new key beyond that, for which nothing is written: `allow` it, `deny` it, or `shared`: decide it by one of 1,024
-   * states that all such keys of its limit share and that start empty. Default: `undecided`, so the failure policy applies.
+   * The decision for a new key beyond `maxNewKeys`, which gets no state: `allow` it, `deny` it, or `shared`. With `shared` it is decided by
+   * one of 1,024 states that all such keys of its limit share; they start empty. Default: the call fails, so the failure policy applies.
    */
   readonly onFull?: OnFull
 }
@@ -33,11 +34,13 @@ export interface NewKeys {
 /** How long states are kept after they are needed if new keys are counted: a key that comes back within this time is not new. */
 export const KEPT: Micros = 600_000_000
 
-/** The failure of a refused key. */
+/** The failure of a call whose new key is refused. */
 export const FULL: StoreFailure = new StoreFailure('memory', 'no', 'redis: more new keys than maxNewKeys')
 
-/** Names of limiters and limits never begin with this character (`encodePart`). */
+/** Scopes of shared states begin with this character. Encoded names of limiters never do (`encodePart`). */
 const SHARED = '$'
+/** Scopes of records of holds end with this. */
+const RECORDS = `:${HOLD_TAG}:`
 
 /** The scope of the states that refused keys of another scope share. */
 export function sharedScope(text: string): Scope {
@@ -54,9 +57,9 @@ export function createNewKeys(maxNewKeys: number, clock: Time): NewKeys {
     left.set(scope, known)
     return known
   }
-  // Shared states are few, so they are not bounded.
-  const isShared = (scope: string): boolean => scope.startsWith(SHARED)
-  const closed = (scope: string): boolean => !isShared(scope) && levelOf(scope).level < 1
+  // Shared states are few, and records of holds are as many as calls that were charged, so neither are bounded.
+  const isExempt = (scope: string): boolean => scope.startsWith(SHARED) || scope.endsWith(RECORDS)
+  const closed = (scope: string): boolean => !isExempt(scope) && levelOf(scope).level < 1
   return {
     closed,
     closedAmong(states) {
@@ -65,7 +68,7 @@ export function createNewKeys(maxNewKeys: number, clock: Time): NewKeys {
       return new Set(states.filter((state) => full.has(scopeOf(state))))
     },
     made(scopes) {
-      for (const scope of scopes) if (!isShared(scope)) levelOf(scope).level -= 1
+      for (const scope of scopes) if (!isExempt(scope)) levelOf(scope).level -= 1
     },
   }
 }

@@ -1,29 +1,20 @@
 import { MICRO } from '../../../algorithms/decimal.ts'
 import type { Time } from '../../../time/time.ts'
-import {
-  type Call,
-  type CallGroup,
-  type CallOptions,
-  type DecideOptions,
-  failedBy,
-  type GroupVerdict,
-  type Scope,
-  type Store,
-} from '../../store.ts'
+import type { Call, CallGroup, GroupVerdict, Scope, Store } from '../../store.ts'
+import { failedBy } from '../../store.ts'
 import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
-import type { Spread } from './salt.ts'
+import type { Spread, Spreading } from './salt.ts'
 import { SharedDenials } from './shared-denials.ts'
 
-/** States that all refused keys of a limit share. */
+/** How many states all refused keys of a limit share. */
 const SHARED = 1_024
 /** The most limits for which this process records which shared states were emptied. */
 const REMEMBERED = 256
 
-type Spreading = (options: CallOptions | undefined) => Promise<Spread>
-
 /**
- * Wraps a store: groups with refused new keys are decided by `onFull`. Under `shared` those of one call cost one more call together.
- * @param spreading how keys are spread over shared states; called when the first is needed
+ * Wraps a store so that `onFull` decides groups with refused new keys. Under `shared`, all such groups of one `decide` need one more call
+ * to the server together.
+ * @param spreading resolves with the function that spreads keys over shared states; called when a shared state is needed
  */
 export function withOverflow(
   store: Store,
@@ -33,15 +24,17 @@ export function withOverflow(
   clock: Time,
 ): Store {
   const shared = createShared(store, isClosed, spreading, clock)
-  const decide = async (groups: readonly CallGroup[], options?: DecideOptions): Promise<readonly GroupVerdict[]> => {
+  const decide: Store['decide'] = async (groups, options) => {
     const verdicts = await store.decide(groups, options)
     if (!verdicts.some(isRefused)) return verdicts
-    const sharing =
-      onFull === 'shared' ? groups.filter((group, index) => isRefused(verdicts[index] as GroupVerdict) && canShare(group)) : []
+    const shares = ({ calls }: CallGroup, index: number): boolean =>
+      onFull === 'shared' && isRefused(verdicts[index] as GroupVerdict) && calls.every(canShare)
+    const sharing = groups.filter(shares)
     const answers = sharing.length === 0 ? [] : [...(await shared(sharing, options))]
-    return verdicts.map((verdict, index) => {
-      if (!isRefused(verdict)) return verdict
-      return onFull === 'shared' && canShare(groups[index] as CallGroup) ? (answers.shift() as GroupVerdict) : refusal(onFull)
+    return groups.map((group, index) => {
+      if (shares(group, index)) return answers.shift() as GroupVerdict
+      const verdict = verdicts[index] as GroupVerdict
+      return isRefused(verdict) ? refusal(onFull) : verdict
     })
   }
   return {
@@ -59,11 +52,11 @@ function isRefused({ failure }: GroupVerdict): boolean {
 }
 
 /** Logs have no shared states, because the state of a log can be long. */
-function canShare({ calls }: CallGroup): boolean {
-  return calls.every(({ limit }) => limit.algorithm.cells !== 'log')
+function canShare({ limit }: Call): boolean {
+  return limit.algorithm.cells !== 'log'
 }
 
-/** The verdict of a group that may not create its states. Under `shared` only logs get here: they are denied. */
+/** The verdict of a group that may not create its states. Under `shared` only groups with logs get here, and they are denied. */
 function refusal(onFull: OnFull | undefined): GroupVerdict {
   return onFull === undefined ? { failure: FULL } : { failure: FULL, onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }
@@ -75,19 +68,20 @@ interface SharedStates {
   readonly denials: SharedDenials
 }
 
-/** A call, with a shared state in place of its own where that may not be created. */
+/** A call. If its own state may not be created, it has a shared state instead, and `states` is set. */
 interface SharedCall {
   readonly call: Call
   readonly states?: SharedStates
 }
 
-type DecideShared = (groups: readonly CallGroup[], options: DecideOptions | undefined) => Promise<readonly GroupVerdict[]>
-
 /** Decides groups again, in one call at most, with shared states in place of those that may not be created. */
-function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): DecideShared {
+function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): Store['decide'] {
   const scopes = new Map<string, SharedStates>()
+  const newStates = (text: string): SharedStates => {
+    return { scope: sharedScope(text), emptied: new Set(), denials: new SharedDenials(clock) }
+  }
   const statesOf = (text: string): SharedStates => {
-    const known = scopes.get(text) ?? { scope: sharedScope(text), emptied: new Set<string>(), denials: new SharedDenials(clock) }
+    const known = scopes.get(text) ?? newStates(text)
     const [oldest] = scopes.keys()
     if (oldest !== undefined && scopes.size >= REMEMBERED && !scopes.has(text)) scopes.delete(oldest)
     scopes.set(text, known)
@@ -95,12 +89,12 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
   const sharedCall = (call: Call, spread: Spread): SharedCall => {
     const { text } = call.id.scope
-    // There may be room again by now.
+    // New keys may be allowed again by now.
     if (!isClosed(text)) return { call }
     const states = statesOf(text)
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
   }
-  const decide: DecideShared = async (groups, options) => {
+  const decide: Store['decide'] = async (groups, options) => {
     const spread = await spreading(options)
     const shared = groups.map(({ calls }) => calls.map((call) => sharedCall(call, spread)))
     const charge = options?.charge !== false
@@ -111,7 +105,8 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
     const open = [...groups.keys()].filter((index) => verdicts[index] === undefined)
     if (open.length > 0) {
       const full = stillFull(open.flatMap((index) => shared[index] as SharedCall[]))
-      const own = open.map((index) => ({ ...groups[index], calls: (shared[index] as SharedCall[]).map(({ call }) => call) }))
+      const callsOf = (index: number): Call[] => (shared[index] as SharedCall[]).map(({ call }) => call)
+      const own = open.map((index) => ({ ...groups[index], calls: callsOf(index) }))
       const sentAt = clock.monotonic()
       const answers = await store.decide([...full.map(emptying), ...own], options)
       for (const [index, { call, states }] of full.entries()) {
@@ -137,12 +132,12 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
 }
 
-/** Where denials of a group are cached: only those of a single call are. */
+/** The cache for denials of a group; undefined for a group of several calls, whose denials are not cached. */
 function denialsOf([only, ...more]: readonly SharedCall[]): SharedDenials | undefined {
   return more.length === 0 ? only?.states?.denials : undefined
 }
 
-/** One call for each shared state that this process has not recorded as emptied. */
+/** One of the calls for each shared state that this process has not recorded as emptied. */
 function stillFull(calls: readonly SharedCall[]): SharedCall[] {
   const seen = new Map<SharedStates, Set<string>>()
   return calls.filter(({ call: { id }, states }) => {
@@ -156,8 +151,8 @@ function stillFull(calls: readonly SharedCall[]): SharedCall[] {
 }
 
 /**
- * Empties a shared state, so that a flood of new keys brings no burst. A cost of the whole capacity passes only if the state is full: one
- * that another process already uses loses nothing.
+ * A group that empties a shared state, so that a flood of new keys gets no burst. Its cost is the whole capacity, so it passes only if the
+ * state is full. A state that another process already uses loses nothing.
  */
 function emptying({ call }: SharedCall): CallGroup {
   return { calls: [{ ...call, cost: Math.round(call.limit.capacity * MICRO) }] }
@@ -165,6 +160,6 @@ function emptying({ call }: SharedCall): CallGroup {
 
 function marked(calls: readonly SharedCall[], verdict: GroupVerdict): GroupVerdict {
   if (verdict.failure !== undefined || calls.every(({ states }) => states === undefined)) return verdict
-  const overflowed = verdict.calls.some(({ outcome }, index) => outcome === 'denied' && calls[index]?.states !== undefined)
+  const overflowed = calls.some(({ states }, index) => states && verdict.calls[index]?.outcome === 'denied')
   return { ...verdict, degraded: FULL, ...(overflowed ? { reason: 'overflow' as const } : {}) }
 }

@@ -1,12 +1,13 @@
-import { checkOptions, type Form, TEXT, within } from '../../../errors/options.ts'
+import { checkOptions, COUNT, type Form, TEXT } from '../../../errors/options.ts'
 import { keyedDigester } from '../../../keys/digest.ts'
 import { encodePart } from '../../../keys/encode.ts'
 import { sha256 } from '../../../keys/sha256.ts'
 
+/** Options of the packed layout (`layout: 'packed'`). */
 export interface PackingOptions {
   /**
-   * States expected at once; default 100,000. The hashes stay small for up to twice as many; beyond it a state takes about three times
-   * the memory.
+   * How many states are expected at the same time; default 100,000. Up to twice as many, the hashes stay small. With more, a state takes
+   * about three times the memory.
    */
   readonly keys?: number
   /** The key of the digests; it must be the same in every process. Default: derived from the prefix, which anybody may guess. */
@@ -15,11 +16,11 @@ export interface PackingOptions {
 
 const MAX_KEYS = 2 ** 36
 const FORMS: Readonly<Record<string, Form>> = {
-  keys: [(value) => Number.isSafeInteger(value) && within(1, MAX_KEYS)[0](value), `a whole number from 1 to ${MAX_KEYS}`],
+  keys: [(value) => COUNT[0](value) && (value as number) <= MAX_KEYS, `a whole number from 1 to ${MAX_KEYS}`],
   secret: TEXT,
 }
 
-/** Where states are stored. */
+/** Computes where a state is stored. */
 export interface Packing {
   /** The number of the hash that holds all states of a key. */
   hashOf(key: string): number
@@ -37,23 +38,22 @@ export interface Digest {
 const PER_HASH = 64
 
 /**
- * Spreads keys over hashes, and names their states in them, by a digest of 64 bits under a secret (HalfSipHash-1-3, Aumasson and
- * Bernstein). Two of k states share a digest, and therefore a state, with a probability of k^2 / 2^65: 1 in 37 million for a million.
+ * Spreads keys over hashes, and names states within a hash, by a digest of 64 bits under a secret (HalfSipHash-1-3, Aumasson and
+ * Bernstein). Among k names, two have one digest, and so are one state, with a probability of about k^2 / 2^65. For a million names that
+ * is 1 in 37 million.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function createPacking(prefix: string, packing: PackingOptions): Packing {
   checkOptions('redisStore: packing', packing, FORMS)
   const { keys = 100_000, secret = '' } = packing
   const hashes = Math.ceil(keys / PER_HASH)
-  const digits = sha256(`${encodePart(prefix)} ${encodePart(secret)}`)
-  const [k0, k1] = [Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16)]
-  const digest = digesting(k0, k1)
+  const digest = digesting(sha256(`${encodePart(prefix)} ${encodePart(secret)}`))
   return { hashOf: (key) => digest(key).low % hashes, memberOf: digest }
 }
 
-/** Digests of texts under a secret of two numbers below 2^32. */
-export function digesting(k0: number, k1: number): (text: string) => Digest {
-  const digester = keyedDigester(k0, k1)
+/** Digests of texts under a secret: the first sixteen of these hexadecimal digits. */
+export function digesting(digits: string): (text: string) => Digest {
+  const digester = keyedDigester(Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16))
   return (text) => {
     digester.digest(digester.start, text)
     return { high: digester.hi >>> 0, low: digester.lo >>> 0 }

@@ -5,26 +5,28 @@ import { digesting } from './packing.ts'
 /** Maps a text to an integer, evenly spread below 2^32. */
 export type Spread = (text: string) => number
 
+/** Resolves with a spread, by the deadline of the call that needs it. */
+export type Spreading = (options: CallOptions | undefined) => Promise<Spread>
+
 /** Offers a salt under a Redis key, and resolves with the salt that is stored there. */
 export type Fetch = (key: string, offered: string, options: CallOptions | undefined) => Promise<unknown>
 
 const FORM = /^[0-9a-f]{16}$/
 
 /**
- * Spreads texts by a keyed hash whose key is kept in the store. It is the same in every process, and nobody outside can choose texts that
- * collide. The key is fetched at the first use, and again after a failure.
- * @param prefix of the store's names; no state has the name that follows it
+ * Spreads texts by a keyed hash. Its key, the salt, is kept in Redis, so it is the same in every process, and nobody outside can choose
+ * texts that collide. The salt is fetched at the first use, and again after a failure.
+ * @param prefix prefix of the store's keys; no state has the key of the salt
  */
-export function spreading(prefix: string, random: Random, fetch: Fetch): (options: CallOptions | undefined) => Promise<Spread> {
+export function spreading(prefix: string, random: Random, fetch: Fetch): Spreading {
   const offered = word(random) + word(random)
   let known: Promise<Spread> | undefined
   return (options) => {
-    const spread = known ?? fetch(`${prefix}$salt`, offered, options).then(spreadOf)
     if (known === undefined) {
-      known = spread
-      spread.catch(() => (known = undefined))
+      known = fetch(`${prefix}$salt`, offered, options).then(spreadOf)
+      known.catch(() => (known = undefined))
     }
-    return spread
+    return known
   }
 }
 
@@ -37,8 +39,8 @@ function word(random: Random): string {
 /** @throws StoreFailure for an invalid salt */
 function spreadOf(found: unknown): Spread {
   const text = found instanceof Uint8Array ? String.fromCodePoint(...found.subarray(0, 17)) : ''
-  if (!FORM.test(text)) throw new StoreFailure('protocol', 'no', `redis: the salt of shared states is ${JSON.stringify(text)}`)
-  const [k0, k1] = [Number.parseInt(text.slice(0, 8), 16), Number.parseInt(text.slice(8), 16)]
-  const digest = digesting(k0, k1)
+  const problem = `redis: the salt of shared states is ${JSON.stringify(text)}`
+  if (!FORM.test(text)) throw new StoreFailure('protocol', 'no', problem)
+  const digest = digesting(text)
   return (key) => digest(key).low
 }

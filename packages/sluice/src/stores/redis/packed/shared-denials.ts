@@ -13,8 +13,8 @@ interface Denial {
 const MAX_MS = 1_000
 
 /**
- * A cache of denials by shared states, each until its wait is over. In a flood most shared states are empty, and need not be requested
- * again. Only denials are cached, so it never admits anything.
+ * A cache of denials by shared states. It keeps each denial until its wait is over, at most `MAX_MS`. In a flood most shared states are
+ * empty, so most calls need no request to the server. Only denials are cached, so the cache never admits a call.
  */
 export class SharedDenials {
   readonly #clock: Pick<Time, 'monotonic'>
@@ -28,16 +28,17 @@ export class SharedDenials {
   /** The cached verdict, adjusted to the present; undefined if the store must decide. */
   find({ id: { key }, limit, cost, phase }: Call): Decided | undefined {
     const known = this.#known.get(key)
-    if (known === undefined || known.call.limit !== limit || known.call.cost !== cost || known.call.phase !== phase) return undefined
     const now = this.#clock.monotonic()
-    if (now >= known.until) return undefined
+    if (known === undefined || now >= known.until) return undefined
+    if (known.call.limit !== limit || known.call.cost !== cost || known.call.phase !== phase) return undefined
     const passed = Math.floor((now - known.repliedAt) * MICROS_PER_MS)
     const { verdict } = known
-    const wait = verdict.retryAfter === undefined ? undefined : Math.max(0, verdict.retryAfter - passed)
-    return { ...verdict, at: verdict.at + passed, retryAfter: wait, calls: verdict.calls.map((call) => later(call, passed)) }
+    const retryAfter = verdict.retryAfter === undefined ? undefined : Math.max(0, verdict.retryAfter - passed)
+    const calls = verdict.calls.map((call) => later(call, passed))
+    return { ...verdict, at: verdict.at + passed, retryAfter, calls }
   }
 
-  /** @param sentAt before the call of the store, which decided no earlier */
+  /** @param sentAt an instant before the store was called. The store decided later, so the cached denial never outlasts its wait. */
   add(call: Call, verdict: Decided, sentAt: MonotonicInstant): void {
     const [only] = verdict.calls
     if (verdict.outcome !== 'denied' || only === undefined) return
@@ -48,5 +49,6 @@ export class SharedDenials {
 
 function later({ outcome, retryAfter, remaining, replenishAfter, resetAfter }: Verdict, passed: Micros): Verdict {
   const less = (micros: Micros): Micros => Math.max(0, micros - passed)
-  return { outcome, retryAfter: less(retryAfter), remaining, replenishAfter: less(replenishAfter), resetAfter: less(resetAfter) }
+  const waits = { retryAfter: less(retryAfter), replenishAfter: less(replenishAfter), resetAfter: less(resetAfter) }
+  return { outcome, remaining, ...waits }
 }

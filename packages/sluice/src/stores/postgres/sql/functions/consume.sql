@@ -9,13 +9,18 @@
 -- ids       the states, each once, in their order: rows are locked in it, so groups cannot deadlock
 -- firsts    for each state, the plan of its first call: index into plans (from 1)
 -- sizes     the number of calls of each group
--- plans     for each plan: kind, plan id, and the numbers of its plan; eight in all
+-- plans     for each plan: kind, plan id, and the numbers of its plan, of a bucket also how many microseconds before its
+--           tokens are there a call is charged; eight in all. Of slots (kind 4, plan id 0): limit, microseconds of a
+--           hold, the two numbers of the holder (-1: it has no id). Of a record of a hold (kind 4, plan id 0, limit 0):
+--           microseconds, 1 if nothing is to be settled, how many of the calls before it are recorded, and for each of
+--           them a number that names its limit, and micro-tokens; these go on in the next eights
 -- calls     for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
 -- returns   time; for each group outcome (0 allowed, 1 denied, 2 impossible); for each state as it was found: block,
---           plan id (0 for no state; of a bucket the index into plans or, below 0, into the plans at the end), a, b, c,
---           keep_for; for each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of
---           plans that are not in plans. Null, with nothing written, where another transaction inserted one of the
---           states meanwhile: call again.
+--           plan id (0 for no state; of a bucket the index into plans or, below 0, into the plans at the end; of slots
+--           and records how many numbers they have), a, b, c, keep_for; the numbers of slots and records; for each call
+--           to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of plans that are not in
+--           plans. Null, with nothing written, where another transaction inserted one of the states meanwhile: call
+--           again.
 create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
@@ -27,6 +32,8 @@ declare
   s sluice_state;
   known bigint[] := '{}';
   reply bigint[] := array_fill(0::bigint, array[1 + cardinality(sizes) + 6 * many]);
+  others bigint[] := '{}';
+  numbers bigint[];
   log_verdicts bigint[] := '{}';
   other_plans bigint[] := '{}';
   uncharged bigint[];
@@ -84,6 +91,10 @@ begin
       wanted := 8 * firsts[i] - 7;
       if s.kind <> plans[wanted] then
         raise exception 'a state is of kind %, where % is known', s.kind, plans[wanted] using errcode = 'SL002';
+      elsif s.kind = 4 then
+        numbers := string_to_array(encode(s.state, 'escape'), ' ')::bigint[];
+        reply[index + 2] := cardinality(numbers);
+        others := others || numbers;
       elsif s.kind > 0 then
         reply[index + 2] := s.plan_id;
       elsif s.plan_id = plans[wanted + 1] then
@@ -163,7 +174,8 @@ begin
         rest := rest + part / 1000000 * token_parts + part % 1000000 * micro_parts;
         zero := zero + part / 1000000 * token_us + part % 1000000 * micro_us + rest / n;
         rest := rest % n;
-        step := case when cost > burst then 2 when zero > at or (zero = at and rest > 0) then 1 else 0 end;
+        room := at + plan[6];
+        step := case when cost > burst then 2 when zero > room or (zero = room and rest > 0) then 1 else 0 end;
         s.plan_id := plan[2];
         s.zero := zero;
         s.rest := rest;
@@ -178,6 +190,24 @@ begin
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
         -- The view if the group is denied after all.
         uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
+      elsif kind = 4 and burst = 0 then
+        step := case when cost > 1 then 2 when now_us < s.ends then 1 else 0 end;
+        if outcome + step = 0 then
+          part := now_us + len;
+          s.state := format('%s %s %s', now_us, part, plan[5]);
+          for k in 0..plan[6] - 1 loop
+            at := plans[8 * wanted - 1 + 2 * k];
+            room := plans[8 * wanted + 2 * k];
+            zero := case when (next_of[j - plan[6] + k]).kind = 0 then (next_of[j - plan[6] + k]).zero else 0 end;
+            s.state := s.state || format(' %s %s %s 0 %s', at, room, room, zero)::bytea;
+          end loop;
+          s.plan_id := 0;
+          s.ends := part + 60000000;
+        end if;
+      elsif kind = 4 then
+        decided := sluice_take(s, burst, len, plan[5], plan[6], cost, now_us);
+        s := decided.s;
+        step := decided.step;
       else
         if s.plan_id is null or now_us >= s.ends or s.turn >= 5 then
           s := case kind
@@ -258,5 +288,5 @@ begin
       delete from sluice_state t where t.id = any(ids) and t.plan_id is null and t.blocked_until is null;
     end if;
   end if;
-  return reply || log_verdicts || other_plans;
+  return reply || others || log_verdicts || other_plans;
 end $$;

@@ -1,4 +1,5 @@
--- Deletes the expired rows in some pages of the table; rows that are locked are left for another time.
+-- Deletes rows in some pages of the table that expired a second ago: whoever read before a row came, and writes after it has gone, would take
+-- the state for unchanged. Rows that are locked are left for another time.
 -- returns how many rows were deleted, and 1 where there are pages after these
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
@@ -9,7 +10,7 @@ begin
     select t.id from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.plan_id is not null)
-      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us
+      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 1000000
     for update of t skip locked
   ), swept as (
     delete from sluice_state t using expired where t.id = expired.id returning t.id

@@ -2,7 +2,8 @@
 -- the state after them. Functions are made only on the slow path (bucket.lua), because making them is what costs time here. All numbers are whole and
 -- below 2^53: a % n is exact, and so is (a - a % n) / n, the rounded-down quotient.
 --
--- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest
+-- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest; where they are charged before
+--             their tokens are there, `ahead` and the cost in micro-tokens with those of earlier calls of the group to the state, `capped`
 -- results     passed; where the value changes, `written` and the instant until which it is needed, `expires`
 
 local time, ends, passed = now, 0, 0
@@ -45,12 +46,14 @@ elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
   zero, rest = oldest, empty_rest
   if keep_for > 0 and time >= seen + keep_for then keep_for = 0 end
 end
-local open = times
+local open, latest = times, time
 if ends > now then open = 0 end
+-- A wait saves up its cost, and what is saved up may be spent at the same instant as the leased tokens.
+if ahead and capped <= burst - (leases and made.out_on(leases) or 0) then latest = time + ahead end
 while passed < open do
   local moved, left = zero + cost, rest + cost_rest
   if left >= n then moved, left = moved + 1, left - n end
-  if moved > time or (moved == time and left > 0) then break end
+  if moved > latest or (moved == latest and left > 0) then break end
   zero, rest, passed = moved, left, passed + 1
 end
 if passed > 0 or converted then

@@ -1,10 +1,36 @@
--- Takes an amount back from the entry of the receipt and those after it, or from the newest ones, and writes the log; false where nothing
--- of it is left. What is before `oldest` has left the window.
+-- Changes entries of a log, and writes it.
 
-local logs, drop, put, receipt = ...
+local logs, drop, put = ...
 local entry, through, HEAD, ENTRY, TURN = logs.entry, logs.through, logs.HEAD, logs.ENTRY, logs.TURN
 
-return function(log, first, oldest, amount)
+-- Takes so much from the entries from `start` on, by their index; below 0 it is added.
+local function rewrite(log, start, taken)
+  local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
+  for index = start, log.size - 1 do
+    local rest = through(log, index) - through(log, index - 1) - (taken[index] or 0)
+    if rest > 0 then
+      sum = (sum + rest) % TURN
+      tail[#tail + 1] = { (entry(log, index)), sum }
+    end
+  end
+  local ahead = start
+  if #tail == 0 then
+    if start == log.skip then return drop(log.state, log.ends) end
+    -- The newest entry is in the head.
+    ahead = start - 1
+    log.at, log.sum = entry(log, ahead)
+  else
+    log.at, log.sum = unpack(tail[#tail])
+  end
+  local body = ''
+  if ahead > log.skip then body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
+  for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
+  put(log.state, logs.head(log, 0) .. body, logs.expires(log))
+end
+
+-- Takes an amount back from the entry of the receipt and those after it, or from the newest ones; how much there was to take. What is before
+-- `oldest` has left the window.
+local function refund(log, first, oldest, amount, receipt)
   local left, start, taken = amount, log.size, {}
   local function take(index)
     local part = through(log, index) - through(log, index - 1)
@@ -20,30 +46,8 @@ return function(log, first, oldest, amount)
     start = logs.first_after(log, receipt - 1, first)
     for index = start, log.size - 1 do take(index) end
   end
-  if left == amount then return false end
-  local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
-  for index = start, log.size - 1 do
-    local rest = through(log, index) - through(log, index - 1) - (taken[index] or 0)
-    if rest > 0 then
-      sum = (sum + rest) % TURN
-      tail[#tail + 1] = { (entry(log, index)), sum }
-    end
-  end
-  local ahead = start
-  if #tail == 0 then
-    if start == log.skip then
-      drop(log.state, log.ends)
-      return true
-    end
-    -- The newest entry is in the head.
-    ahead = start - 1
-    log.at, log.sum = entry(log, ahead)
-  else
-    log.at, log.sum = unpack(tail[#tail])
-  end
-  local body = ''
-  if ahead > log.skip then body = call('GETRANGE', KEYS[log.state], HEAD + log.skip * ENTRY, HEAD + ahead * ENTRY - 1) end
-  for index = 1, #tail - 1 do body = body .. pack('>I7I7', tail[index][1], tail[index][2]) end
-  put(log.state, logs.head(log, 0) .. body, logs.expires(log))
-  return true
+  if left < amount then rewrite(log, start, taken) end
+  return amount - left
 end
+
+return refund, rewrite

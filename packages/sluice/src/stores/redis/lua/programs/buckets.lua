@@ -34,12 +34,13 @@ elseif states > 1 then
   values = call('MGET', unpack(KEYS))
 end
 local counts, numbers, times = {}, {}, 1
+local ahead, capped
 for state = 1, states do
   local value = values[state]
   if counted then times = ARGV[5 + state] + 0 end
   -- inline: bucket-step.lua
   -- A number would be written with all digits that it could have.
-  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000)) end
+  if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000 + 1)) end
   counts[state] = passed
 end
 -- inline: reply.lua

@@ -24,17 +24,25 @@ local function kernel(tag)
     kernels[1] = make 'window'
   elseif tag == 2 then
     kernels[2] = make 'counter'
+  elseif tag == 6 then
+    kernels[6] = make 'record'
+  elseif tag == 7 then
+    kernels[7] = make 'slots'
   else
     local made
     local function slow_path()
       return make 'bucket'
     end
-    local function bucket(value, descriptor, times)
+    local function bucket(value, descriptor, times, before)
       -- inline: bucket-descriptor.lua
+      local ahead, capped
+      if args[descriptor] == 5 then
+        ahead, capped = args[descriptor + 8], args[descriptor + 9] + (before or 0)
+      end
       -- inline: bucket-step.lua
-      return passed, written, expires
+      return passed, written, expires, zero
     end
-    kernels[0], kernels[4] = bucket, bucket
+    kernels[0], kernels[4], kernels[5] = bucket, bucket, bucket
   end
   return kernels[tag]
 end
@@ -69,10 +77,40 @@ local function add_uncharged(at, calls, head, seen)
   end
 end
 
+-- By descriptor: what the records of this call begin with, where they are short (record-value.lua) and record one call.
+local heads = {}
+local function head_of(descriptor)
+  local micros, held = args[descriptor + 1], args[descriptor + 5]
+  local short = args[descriptor + 3] == 1 and micros < 1099511627776 and held < 1099511627776
+  heads[descriptor] = short and pack('>BI7I5I4I5', 8 + args[descriptor + 2], now, micros, args[descriptor + 4], held)
+  return heads[descriptor]
+end
+
+-- As `group` for one call and its record, which is not there. 1 where they passed; nothing where there is more to do.
+local function recorded(state, descriptor, record, plan)
+  local head = heads[plan]
+  if head == nil then head = head_of(plan) end
+  if not head or fresh[record] or values[record] or closed[state] or closed[record] then return end
+  local passed, value, needed, mark = (kernels[args[descriptor]] or kernel(args[descriptor]))(fresh[state] or values[state], descriptor, 1)
+  if passed == 0 then return end
+  local code = (mark or 0) ~= 0 and mark - now + 549755813888 or 0
+  if code < 0 or code >= 1099511627776 or (code == 0 and (mark or 0) ~= 0) then return end
+  fresh[state], expires[state] = value, needed
+  fresh[record], expires[record] = head .. pack('>I5', code), now + args[plan + 1] + 60000000
+  return 1
+end
+
+-- Algorithms with a state that is read and written whole, and whose calls of a group do not depend on each other.
+local WHOLE = { [0] = true, true, true, [4] = true }
+
 -- 1 where a group passed.
 local function group(at, calls)
+  if calls == 2 and args[args[at + 3]] == 6 and WHOLE[args[args[at + 1]]] then
+    local passed = recorded(args[at], args[at + 1], args[at + 2], args[at + 3])
+    if passed then return passed end
+  end
   local open = true
-  local states, ends, seen, taken, charges = {}, {}, {}, {}, {}
+  local states, ends, seen, taken, charges, marks = {}, {}, {}, {}, {}, {}
   local head = size
   for index = at, at + 2 * calls - 2, 2 do
     local state, descriptor = args[index], args[index + 1]
@@ -85,11 +123,17 @@ local function group(at, calls)
         logs.decide(log, descriptor, cost)
       verdicts[size + 1] = outcome
       size = size + 5
+      marks[#marks + 1] = 0
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      local before = states[state] or fresh[state] or values[state]
-      local passed, value, needed = (kernels[args[descriptor]] or kernel(args[descriptor]))(before, descriptor, 1)
+      -- A holder takes slots once: those of all its calls.
+      local before = args[descriptor] ~= 7 and states[state] or fresh[state] or values[state]
+      local passed, value, needed, mark =
+        (kernels[args[descriptor]] or kernel(args[descriptor]))(before, descriptor, 1, taken[state], marks)
+      marks[#marks + 1] = mark or 0
       if passed == 0 then open = false else states[state], ends[state] = value, needed end
+      if args[descriptor] == 5 then taken[state] = (taken[state] or 0) + args[descriptor + 9] end
+      if args[descriptor] == 7 then taken[state] = (taken[state] or 0) + args[descriptor + 1] end
     end
   end
   if open then
@@ -165,11 +209,14 @@ while at <= last do
 end
 
 if charging == 1 then
+  -- A number would be written with all digits that it could have. Records of one call mostly end at once.
+  local last, text
   for state, value in pairs(fresh) do
     if put then
       put(state, value, expires[state])
     else
-      call('SET', KEYS[state], value, 'PXAT', math.floor(expires[state] / 1000))
+      if expires[state] ~= last then last, text = expires[state], string.format('%d', expires[state] / 1000 + 1) end
+      call('SET', KEYS[state], value, 'PXAT', text)
     end
   end
   if logs then logs.save() end

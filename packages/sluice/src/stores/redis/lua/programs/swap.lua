@@ -9,7 +9,7 @@
 
 -- modules
 
-local read, put, _, remove, extra = make 'state'
+local read, put = make 'state'
 local states = #KEYS
 local found = {}
 for state = 1, states do
@@ -23,19 +23,21 @@ end
 for state = 1, states do
   if found[states + state] ~= args[4 * state - 2] then return 0 end
 end
-local drop = make('drop', put, remove, extra)
-local _, _, blocked = make 'block-value'
+local _, block_value, blocked = make 'block-value'
+-- What is written stays for a second at least, and what is deleted leaves a block that ended in 1970, at an instant of its own. Otherwise whoever
+-- read before would find what it read, and take the state for unchanged.
+local noticed, past = now + 1000000, 1 + now % 1000000000
 for state = 1, states do
   local value = string.gsub(args[4 * state - 1], '..', function(digits)
     return string.char(tonumber(digits, 16))
   end)
   local ends, expires = args[4 * state], args[4 * state + 1]
   if value == '' then
-    drop(state, ends)
+    put(state, block_value(ends > now and ends or past), math.max(ends, noticed))
   else
     -- A log has its block in its head.
     if string.byte(value) ~= 2 then value = blocked(value, ends) end
-    put(state, value, math.max(ends, expires))
+    put(state, value, math.max(ends, expires, noticed))
   end
 end
 return 1

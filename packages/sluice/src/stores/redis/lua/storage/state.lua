@@ -7,7 +7,7 @@
 --
 -- What it makes: read, put, keep, remove, extra, and member_of, which is nil where all states are strings.
 
-local read_string, put_string, keep, remove_string, extra, last_of = make 'strings'
+local read_string, put_string, keep, remove_string, extra, expiry_of = make 'strings'
 local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
 if not members then
   return read_string, put_string, keep, remove_string, extra
@@ -46,9 +46,9 @@ local function put_member(key, member, value, expires)
     added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
     if time_arg ~= 0 and head then
       -- Other members may have another clock's time.
-      call('PEXPIREAT', key, last_of(longer), 'GT')
+      call('PEXPIREAT', key, expiry_of(longer), 'GT')
     else
-      call('PEXPIREAT', key, last_of(longer))
+      call('PEXPIREAT', key, expiry_of(longer))
     end
   end
   -- Expired members are removed when others come, at one of sixteen.

@@ -1,0 +1,124 @@
+import { figure } from './render/columns.ts'
+import type { SuiteResults } from './result/suite-result.ts'
+import { type Cell, isSpread, type Row, type Table } from './result/table.ts'
+
+export interface RunsCompared {
+  readonly text: string
+  /** Pairs of rows that could be compared. */
+  readonly pairs: number
+  /** Whether no two rows changed places. */
+  readonly alike: boolean
+}
+
+/** A table, with the names of its suite and its part. */
+interface NamedTable {
+  readonly where: string
+  readonly table: Table
+}
+
+interface TablesCompared {
+  readonly pairs: number
+  /** Pairs whose quartiles do not overlap in either run. */
+  readonly apart: number
+  /** Those whose order differs between the runs. */
+  readonly swaps: readonly string[]
+  /** Rows of the first run that the second one lacks. */
+  readonly missing: readonly string[]
+  /** Rows that have a figure without quartiles in one of the runs: any noise would count as a difference. */
+  readonly single: number
+}
+
+/** Compares the ranking of every table that has one, within each load. */
+export function compareRuns(before: readonly SuiteResults[], after: readonly SuiteResults[]): RunsCompared {
+  const lines: string[] = []
+  const remarks = differentDepths(before, after)
+  let [tables, pairs, apart, single, swapped] = [0, 0, 0, 0, 0]
+  const others = tablesOf(after)
+  for (const { where, table } of tablesOf(before)) {
+    if (table.rank === undefined) continue
+    const again = others.find((one) => one.where === where)?.table
+    if (again === undefined) {
+      remarks.push(`MISSING in the second run: ${where}`)
+      continue
+    }
+    const found = compareTables(table, again, table.rank.column)
+    remarks.push(...found.missing.map((row) => `MISSING in the second run: ${where}${row}`))
+    remarks.push(...found.swaps.map((swap) => `SWAPPED in ${where}${swap}`))
+    lines.push(`${where}: ${found.apart} of ${found.pairs} pairs further apart than their quartiles, ${found.swaps.length} swapped`)
+    tables += 1
+    pairs += found.pairs
+    apart += found.apart
+    single += found.single
+    swapped += found.swaps.length
+  }
+  if (single > 0) remarks.push(`not compared, because they have no quartiles: ${figure(single)} rows`)
+  const sum = `${tables} tables, ${figure(pairs)} pairs of rows, ${figure(apart)} further apart than their quartiles in both runs`
+  return { text: [...lines, ...remarks, `${sum}, ${swapped} swapped`].join('\n'), pairs, alike: swapped === 0 }
+}
+
+/** A quick run compares for a shorter time, and leaves out loads. */
+function differentDepths(before: readonly SuiteResults[], after: readonly SuiteResults[]): string[] {
+  return before.flatMap(({ suite, parts }) => {
+    const others = after.find((one) => one.suite === suite)?.parts
+    return parts.flatMap(({ name, depth }) => {
+      const other = others?.find((part) => part.name === name)?.depth ?? depth
+      return other === depth ? [] : [`DIFFERENT: ${suite} ${name} is ${depth} in the first run and ${other} in the second`]
+    })
+  })
+}
+
+function tablesOf(suites: readonly SuiteResults[]): NamedTable[] {
+  return suites.flatMap(({ suite, parts }) =>
+    parts.flatMap(({ name, tables }) => tables.map((table) => ({ where: `${suite} ${name} ${table.name}`, table }))),
+  )
+}
+
+function compareTables(before: Table, after: Table, column: string): TablesCompared {
+  const [missing, swaps]: [string[], string[]] = [[], []]
+  const ranges: { readonly row: Row; readonly first: Range; readonly second: Range }[] = []
+  let [single, pairs, apart] = [0, 0, 0]
+  for (const row of before.rows) {
+    const again = after.rows.find(({ name, load }) => name === row.name && load === row.load)
+    if (again === undefined) missing.push(`${loadOf(row)}: ${row.name}`)
+    if (again === undefined || row.kind === 'quoted') continue
+    const [cell, other] = [row.cells[column], again.cells[column]]
+    const [first, second] = [rangeOf(cell), rangeOf(other)]
+    if (first !== undefined && second !== undefined) ranges.push({ row, first, second })
+    else if (isFigure(cell) || isFigure(other)) single += 1
+  }
+  for (const [index, one] of ranges.entries()) {
+    for (const next of ranges.slice(index + 1)) {
+      if (next.row.load !== one.row.load) continue
+      pairs += 1
+      const [order, again] = [orderOf(one.first, next.first), orderOf(one.second, next.second)]
+      if (order === 0 || again === 0) continue
+      apart += 1
+      if (order !== again) swaps.push(`${loadOf(one.row)}: ${one.row.name} and ${next.row.name}`)
+    }
+  }
+  return { pairs, apart, swaps, missing, single }
+}
+
+function loadOf({ load }: Row): string {
+  return load === undefined ? '' : `, ${load}`
+}
+
+interface Range {
+  readonly low: number
+  readonly high: number
+}
+
+/** -1 or 1 if one is wholly below or above the other, 0 if they overlap. */
+function orderOf(one: Range, other: Range): -1 | 0 | 1 {
+  if (one.high < other.low) return -1
+  return one.low > other.high ? 1 : 0
+}
+
+/** The quartiles; undefined for anything else, and if both are the same, as those of a single measurement. */
+function rangeOf(cell: Cell): Range | undefined {
+  return isSpread(cell) && cell.low < cell.high ? cell : undefined
+}
+
+function isFigure(cell: Cell): boolean {
+  return typeof cell === 'number' || isSpread(cell)
+}

@@ -1,0 +1,38 @@
+import type { Quota } from '../contestants/contestant.ts'
+
+export type Framework = 'node' | 'express' | 'fastify' | 'hono'
+
+/**
+ * What stands before the handler. `bare`: nothing. `constant`: the header fields of the order, set by hand, and 429 if it says so.
+ * `sluice`: with the fields that all contestants can send. `sluice-default`: with its default fields. `sluice-off`: with none.
+ * `async`: a function that returns true.
+ */
+export type Guard =
+  | 'bare'
+  | 'constant'
+  | 'async'
+  | 'sluice'
+  | 'sluice-default'
+  | 'sluice-off'
+  | 'express-rate-limit'
+  | 'rate-limiter-flexible'
+  | '@fastify/rate-limit'
+  | 'hono-rate-limiter'
+
+/** What a web server of the suite is: the argument of `web-server.js`, as JSON. */
+export interface ServerOrder {
+  readonly framework: Framework
+  readonly guard: Guard
+  readonly quota: Quota
+  /** For `constant`: the fields, and the status. */
+  readonly fields?: readonly (readonly [name: string, value: string])[]
+  readonly status?: number
+  /** The URL of the store; default: the memory of the process. */
+  readonly redis?: string
+}
+
+/** Milliseconds for which a server keeps an idle connection: lanes wait for their turns. */
+export const KEPT_MS = 600_000
+/** The text of every answer of the handler, and that of a refusal set by hand. */
+export const BODY = 'ok'
+export const REFUSAL = 'Too many requests, please try again later.'

@@ -1,0 +1,122 @@
+import type { Timed } from '../interleave.ts'
+import { amount } from '../render/cells.ts'
+import type { Goal, Reading, Unit } from '../result/reading.ts'
+import { figure } from '../render/columns.ts'
+import { median, ratiosOf } from '../result/statistics.ts'
+import { inChild } from '../in-child.ts'
+import type { HoldInput, HoldResult } from './keys-hold.ts'
+import type { KeysInput, KeysResult } from './keys-lanes.ts'
+import type { Holder } from './many-keys.ts'
+import type { Part, PartOptions } from '../part.ts'
+import { ALLOWED_KEYS, DENIED, type Profile, wrongAnswersOf } from '../profiles.ts'
+
+const KEYS = 1_000_000
+const RUNS = { quick: 1, full: 3 } as const
+const HOLDERS: readonly Holder[] = ['sluice', 'map', 'lookup', 'bare']
+const SPEED_GOAL: Goal = { atMost: 0.6 }
+const BYTES_GOAL: Goal = { atMost: 56 }
+const CALL_GOAL: Goal = { atMost: 2 }
+/** Milliseconds by which the longest collection may exceed that with a Map for lookups only. */
+const COLLECTION_MS = 2
+/** Bits of a key's digest. */
+const DIGEST_BITS = 64
+
+/** Measures what a table of a million keys costs in time, memory and pauses. */
+export const keys: Part = {
+  name: 'keys',
+  title: `${figure(KEYS)} keys at random, against a plain Map of hand-written buckets`,
+  async run(options) {
+    const readings: Reading[] = []
+    for (const profile of [ALLOWED_KEYS, DENIED]) readings.push(await speedOf(profile, options))
+    const runs = RUNS[options.depth]
+    const held: HeldRuns = { sluice: [], map: [], lookup: [], bare: [] }
+    for (let run = 0; run < runs; run += 1) {
+      options.say(`growth, collections and memory of ${HOLDERS.join(', ')}: run ${run + 1} of ${runs}`)
+      for (const holder of HOLDERS) {
+        const input: HoldInput = { holder, keys: KEYS }
+        held[holder].push(await inChild<HoldResult>('hold', input, options))
+      }
+    }
+    readings.push(...heldReadings(held))
+    const [walls, apart] = [held.sluice.map(({ call }) => call.wall), held.sluice.map(({ call }) => call.apart)]
+    const kinds = (phase: 'growth' | 'lookups'): string =>
+      held.sluice.map(({ collections }) => `${figure(collections[phase].ms, 2)} (${collections[phase].kind})`).join(', ')
+    return {
+      readings,
+      notes: [
+        `Two of n keys share a ${DIGEST_BITS}-bit digest with a probability of at most n^2 / 2^${DIGEST_BITS + 1}: ${collisionBound(KEYS).toExponential(1)} for ${figure(KEYS)} keys.`,
+        `Memory, longest call and longest collection: the worst of ${runs}, of every side.`,
+        `Longest call of each run: by the clock alone, waits for a processor included, ${list(walls)}; without the collections that fell into a call, ${list(apart)}.`,
+        `Longest collections with Sluice: growth ${kinds('growth')} ms, lookups ${kinds('lookups')} ms.`,
+        'Bytes: heap and external memory (array buffers are counted there) after a collection, without the keys’ own texts: the caller holds those.',
+      ],
+    }
+  },
+}
+
+export type HeldRuns = Readonly<Record<Holder, HoldResult[]>>
+
+/** An upper bound on the probability that two of this many 64-bit digests are equal (birthday problem). */
+export function collisionBound(count: number): number {
+  return count ** 2 / 2 ** (DIGEST_BITS + 1)
+}
+
+async function speedOf(profile: Profile, options: PartOptions): Promise<Reading> {
+  const { seconds, say } = options
+  say(`${profile.name}, ${seconds} s`)
+  const input: KeysInput = { seconds, keys: KEYS, profile }
+  const { lanes, firstAllowed } = await inChild<KeysResult>('keys', input, options)
+  const [map, ours, bare] = lanes
+  const spread = ratiosOf(ours.rounds, map.rounds)
+  return {
+    name: 'checkSync',
+    profile: profile.name,
+    unit: 'x',
+    value: spread.median,
+    spread,
+    goal: SPEED_GOAL,
+    ours: nanoseconds(ours),
+    baseline: `Map ${nanoseconds(map)}`,
+    floor: { value: ratiosOf(bare.rounds, map.rounds).median, what: `a bare open-addressed table, ${nanoseconds(bare)}` },
+    // In the first round every key may pass once. In the denied flood after it, none may pass.
+    wrongAnswers: wrongAnswersOf(profile, ours) + (KEYS - firstAllowed),
+    overGrantPercent: profile.answer === 'denied' ? (ours.allowed / KEYS) * 100 : 0,
+  }
+}
+
+/** Compares the worst run of each side, because a pause that occurs in one of three runs counts. */
+export function heldReadings({ sluice, map, lookup, bare }: HeldRuns): Reading[] {
+  const worst = (runs: readonly HoldResult[], of: (run: HoldResult) => number): number => Math.max(...runs.map(of))
+  const bytes = ({ bytesPerKey }: HoldResult): number => bytesPerKey
+  const call = (run: HoldResult): number => run.call.own
+  const growth = (run: HoldResult): number => run.collections.growth.ms
+  const lookups = (run: HoldResult): number => run.collections.lookups.ms
+  const row = (name: string, unit: Unit, of: (run: HoldResult) => number, goal: Goal, floor: number, what: string): Reading => ({
+    name,
+    unit,
+    value: worst(sluice, of),
+    goal,
+    baseline: `Map ${amount(worst(map, of), unit)}`,
+    floor: { value: floor, what },
+  })
+  const pause = (phase: string, of: (run: HoldResult) => number): Reading => {
+    const calm = worst(lookup, of)
+    const what = `a Map that is only looked up; the goal is ${COLLECTION_MS} ms above it`
+    return row(`longest collection, ${phase}`, 'ms', of, { atMost: calm + COLLECTION_MS }, calm, what)
+  }
+  const still = worst(sluice, (run) => run.nothing.own)
+  return [
+    row('memory per key', 'bytes', bytes, BYTES_GOAL, worst(bare, bytes), 'the bare table of fixed size'),
+    row('longest call from 0 to all keys', 'ms', call, CALL_GOAL, still, 'an empty loop between the same readings of the clock'),
+    pause('from 0 to all keys', growth),
+    pause('lookups at random', lookups),
+  ]
+}
+
+function list(values: readonly number[]): string {
+  return `${values.map((value) => figure(value, 2)).join(', ')} ms`
+}
+
+function nanoseconds({ rounds }: Timed): string {
+  return amount(median(rounds), 'ns')
+}

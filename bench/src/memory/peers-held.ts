@@ -1,0 +1,67 @@
+import { inChild } from '../in-child.ts'
+import type { Part, PartOptions } from '../part.ts'
+import { figure } from '../render/columns.ts'
+import type { Column, Row, Table } from '../result/table.ts'
+import { type ContestantName, contestantOf, NAMES } from './contestants/all.ts'
+import { type Grants, peerGrants } from './peer-grants.ts'
+import type { PeerHoldInput, PeerHoldResult } from './peer-hold.ts'
+import { MANY_KEYS } from './scenarios.ts'
+
+const KEYS = { quick: 100_000, full: 1_000_000 } as const
+const RUNS = { quick: 1, full: 3 } as const
+const HOLDERS: readonly ContestantName[] = NAMES.filter((name) => contestantOf(name).kind !== 'floor' || name === 'bare-table')
+
+const COLUMNS: readonly Column[] = [
+  { key: 'bytes', title: 'a key', unit: 'bytes' },
+  { key: 'call', title: 'longest call', unit: 'ms' },
+  { key: 'pause', title: 'longest collection', unit: 'ms' },
+  { key: 'major', title: 'full collections' },
+  { key: 'majorMs', title: 'together', unit: 'ms' },
+]
+
+/** Measures what the ways in this process hold, and the pauses that this causes. */
+export const peersHeld: Part = {
+  name: 'peers-held',
+  title: 'limiters in this process: bytes for each key, and the longest pauses',
+  async run(options) {
+    const grants = await peerGrants(options)
+    const [keys, runs] = [KEYS[options.depth], RUNS[options.depth]]
+    const held = new Map<ContestantName, PeerHoldResult[]>()
+    for (let run = 1; run <= runs; run += 1) {
+      options.say(`${figure(keys)} keys in each of ${HOLDERS.length} ways: run ${run} of ${runs}`)
+      for (const contestant of HOLDERS) held.set(contestant, [...(held.get(contestant) ?? []), await hold(contestant, keys, options)])
+    }
+    return {
+      tables: [heldTable(keys, held, grants)],
+      notes: [
+        `Bytes: heap and external memory after a collection, without the keys’ own texts, under a limit of ${figure(MANY_KEYS.burst)} in 20 days. Each figure is the worst of ${runs}.`,
+        'Pauses from zero to all keys and during as many random lookups. Collections are timed by the clock, waits for a processor included.',
+        'Map and limiter never remove a key. The others remove what has expired, each in its own way: that costs memory here, and saves it in a long run.',
+      ],
+    }
+  },
+}
+
+function hold(contestant: ContestantName, keys: number, { atEnd }: PartOptions): Promise<PeerHoldResult> {
+  const input: PeerHoldInput = { contestant, keys }
+  return inChild<PeerHoldResult>('peer-hold', input, { atEnd })
+}
+
+/** The worst run of each way counts, because a pause that occurs in one of three runs counts. */
+export function heldTable(keys: number, held: ReadonlyMap<ContestantName, readonly PeerHoldResult[]>, grants: Grants): Table {
+  const rows = [...held].map(([contestant, runs]): Row => {
+    const { name, kind } = contestantOf(contestant)
+    const worst = (of: (run: PeerHoldResult) => number): number => Math.max(...runs.map(of))
+    const cells = {
+      bytes: worst(({ bytesPerKey }) => bytesPerKey),
+      call: worst(({ longestCall }) => longestCall),
+      pause: worst(({ longestCollection }) => longestCollection),
+      major: worst(({ major }) => major.count),
+      majorMs: worst(({ major }) => major.ms),
+    }
+    if (kind === 'floor') return { name, kind, cells }
+    const overGrant = grants[contestant]?.overGrantPercent ?? { notAudited: 'the audit has no figure of it' }
+    return { name, kind, cells, overGrant, wrongAnswers: worst(({ refused }) => refused) }
+  })
+  return { name: 'held', title: `${figure(keys)} keys`, columns: COLUMNS, rows, rank: { column: 'bytes', best: 'least' } }
+}

@@ -1,0 +1,75 @@
+import type { Quota } from '../contestants/contestant.ts'
+import type { Depth } from '../result/suite-result.ts'
+import { DENIED } from '../profiles.ts'
+
+/** A load on limiters in this process. */
+export interface Scenario {
+  readonly name: string
+  readonly title: string
+  readonly keys: Readonly<Record<Depth, number>>
+  /** Whether only a full run measures it. */
+  readonly fullOnly?: true
+  readonly quotas: readonly Quota[]
+  /** What every answer must be. `mixed`: each request of a tape has an answer of its own. */
+  readonly answer: 'allowed' | 'denied' | 'mixed'
+  /** Whether a tenth of the requests of a tape costs 5. */
+  readonly costs?: true
+  readonly notes?: readonly string[]
+}
+
+/** As many at once as no run makes, refilled within a day: less than a hot key uses. So no state expires during the run. */
+const PLENTY: Quota = { tokens: 1e9, per: '1d', burst: 1e9 }
+
+/**
+ * More for each key than a run makes, refilled within 20 days: a token takes minutes. Timers of Node and of the other libraries end at 24
+ * days.
+ */
+export const MANY_KEYS: Quota = { tokens: 250, per: '1d', burst: 5_000 }
+
+/** The tokens of a key on the tape of the mixed load: an exact limiter denies a tenth of the requests. */
+const MIXED_LIMIT = 81
+
+const perDay = (limit: number): Quota => ({ tokens: limit, per: '1d', burst: limit })
+
+export const SCENARIOS: readonly Scenario[] = [
+  { name: 'hot', title: 'one hot key', keys: { quick: 1, full: 1 }, quotas: [PLENTY], answer: 'allowed' },
+  {
+    name: 'thousand',
+    title: '1,000 keys at random',
+    keys: { quick: 1_000, full: 1_000 },
+    fullOnly: true,
+    quotas: [PLENTY],
+    answer: 'allowed',
+  },
+  { name: 'million', title: 'very many keys at random', keys: { quick: 100_000, full: 1_000_000 }, quotas: [MANY_KEYS], answer: 'allowed' },
+  { name: 'denied', title: 'a denied flood on one key', keys: { quick: 1, full: 1 }, fullOnly: true, quotas: [DENIED], answer: 'denied' },
+  {
+    name: 'mixed',
+    title: 'a mixed application: three limits a request, 80 % of requests from 20 % of keys, costs 1 and 5, a tenth denied',
+    keys: { quick: 1_000, full: 1_000 },
+    quotas: [perDay(MIXED_LIMIT), perDay(2 * MIXED_LIMIT), perDay(4 * MIXED_LIMIT)],
+    answer: 'mixed',
+    costs: true,
+    notes: [
+      'Counters take one call for each token of a cost, and count requests that they deny; several limiters are consulted in turn, so a denial by the second leaves the first charged. That is why they deny too many.',
+    ],
+  },
+]
+
+/** Loads of the suite `seed-002`, with the article's limit of 10 requests. Within a day nothing is refilled during a run. */
+const ARTICLE_SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'ten-users',
+    title: '10 requests for each user, 80 % of requests from 20 % of users',
+    keys: { quick: 4_000, full: 4_000 },
+    quotas: [perDay(10)],
+    answer: 'mixed',
+  },
+  { name: 'ten-flood', title: 'a user who goes on after 10 requests', keys: { quick: 1, full: 1 }, quotas: [perDay(10)], answer: 'denied' },
+]
+
+export function scenarioOf(name: string): Scenario {
+  const found = [...SCENARIOS, ...ARTICLE_SCENARIOS].find((scenario) => scenario.name === name)
+  if (found === undefined) throw new Error(`no scenario is called ${name}`)
+  return found
+}

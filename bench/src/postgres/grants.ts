@@ -1,0 +1,27 @@
+import { inChild } from '../in-child.ts'
+import { once } from '../once.ts'
+import type { PartOptions } from '../part.ts'
+import type { Depth } from '../result/suite-result.ts'
+import type { AuditWayInput, PostgresGrant } from './audit-way.ts'
+import type { WayName } from './ways.ts'
+import type { Isolation } from './place.ts'
+
+/** Audits a way on PostgreSQL under an isolation level, default READ COMMITTED. */
+export type PostgresGrantOf = (way: WayName, isolation?: Isolation) => Promise<PostgresGrant>
+
+/** Seconds of an audit for each second of a comparison, and the most: a wrong refill shows after a second or two. */
+const LENGTH = 4
+const MAX_SECONDS: Readonly<Record<Depth, number>> = { quick: 1.5, full: 3 }
+
+/** Makes a function that audits each way once in a run, when it is first requested. */
+export function postgresGrants(url: string, options: PartOptions): PostgresGrantOf {
+  const seconds = Math.min(MAX_SECONDS[options.depth], options.seconds * LENGTH)
+  return (way, isolation = 'read committed') => {
+    const name = `over-grant of ${way}, ${isolation}`
+    return once(options, `${url} ${name}`, () => {
+      options.say(name)
+      const input: AuditWayInput = { url, way, isolation, seconds }
+      return inChild<PostgresGrant>('audit', input, { atEnd: options.atEnd, family: 'postgres' })
+    })
+  }
+}

@@ -1,0 +1,20 @@
+import { article, compatFunction } from './article.ts'
+import { flexible } from './flexible.ts'
+import { bare, bareSwap, coalescing, sluice, swap } from './sluice.ts'
+import { update } from './update.ts'
+import type { Way } from './way.ts'
+
+/** The short names of the ways to keep a limit in PostgreSQL. Child processes get these names. */
+export type WayName = 'article' | 'compat' | 'update' | 'bare' | 'coalescing' | 'sluice' | 'swap' | 'bareSwap' | 'flexible'
+
+export const POSTGRES_WAYS: Readonly<Record<WayName, Way>> = {
+  article,
+  compat: compatFunction,
+  update,
+  bare,
+  coalescing,
+  sluice,
+  swap,
+  bareSwap,
+  flexible,
+}

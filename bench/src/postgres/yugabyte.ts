@@ -1,0 +1,53 @@
+import pg from 'pg'
+import type { Part, PartResult } from '../part.ts'
+import { comparedOn } from './parts.ts'
+import { dropPlaces } from './place.ts'
+import { type ArticleTarget, exampleOn, sessionTables } from './seed-004.ts'
+
+/** The variable with the URL of a YugabyteDB. */
+export const URL_VARIABLE = 'SLUICE_YUGABYTE_URL'
+
+const WAYS = { sessions: ['article', 'update', 'bareSwap', 'swap'], example: ['article', 'swap'] } as const satisfies Omit<
+  ArticleTarget,
+  'url'
+>
+const CALLERS = 8
+
+/** Runs the tests of the article on a YugabyteDB of the user's, as the article does at its end. */
+export const yugabyte: Part = {
+  name: 'yugabyte',
+  title: `the same on a YugabyteDB (${URL_VARIABLE})`,
+  async run(options): Promise<PartResult> {
+    const url = process.env[URL_VARIABLE]
+    if (url === undefined || url === '')
+      return { notes: [`Not run: ${URL_VARIABLE} has no URL of a YugabyteDB, and none can be installed by this run.`] }
+    const version = await versionOf(url)
+    options.engines.note(version)
+    // Registered before any process is started, so that it runs when all have ended.
+    options.atEnd(() => dropPlaces(url))
+    options.say(`${CALLERS} connections, ${version}`)
+    const { table } = await comparedOn({ ...options, url }, CALLERS, WAYS.sessions)
+    const tables = await sessionTables({ url, ...WAYS }, options)
+    const ran = await exampleOn({ url, ...WAYS }, options)
+    return {
+      tables: [{ ...table, name: 'hot', title: `one hot key, ${CALLERS} connections` }, ...tables, ...(ran.tables ?? [])],
+      ...(ran.plots === undefined ? {} : { plots: ran.plots }),
+      notes: [
+        'Sluice has compare-and-swap here, with its default deadline of 50 ms: what a slower database decides later is undecided.',
+        'Of this test the article says that after a while only one of its eight sessions still runs: the others ended with 40001.',
+        ...(version.includes('YB') ? [] : [`The server is not a YugabyteDB: ${version}. These figures say nothing about one.`]),
+      ],
+    }
+  },
+}
+
+async function versionOf(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ version: string }>('select version() as version')
+    return rows[0]?.version.split(' on ')[0] ?? 'a server of unknown version'
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,30 @@
+import { ALLOWED } from '../profiles.ts'
+import type { Reading } from '../result/reading.ts'
+import type { Table } from '../result/table.ts'
+import { compare, judge } from './comparison.ts'
+import type { RedisPart } from './redis-part.ts'
+
+/** Measures what holds cost: two calls of the store each, batched like checks. */
+export const holds: RedisPart = {
+  name: 'holds',
+  title: 'a reservation with its settlement, and a slot taken and given back, against one check',
+  async run(options) {
+    const readings: Reading[] = []
+    const tables: Table[] = []
+    for (const callers of [1, 64]) {
+      const at = callers === 1 ? '1 caller' : `${callers} callers`
+      options.say(`holds, ${at}`)
+      const comparison = await compare(options, ALLOWED, {
+        check: { held: 'check', callers },
+        reserve: { held: 'reserve and settle', callers },
+        slot: { held: 'slot', callers },
+      })
+      readings.push(
+        judge(comparison, { name: `reserve and settle, ${at}`, ours: 'reserve', baseline: 'check', as: 'time', goal: { atMost: 2.3 } }),
+        judge(comparison, { name: `slot, ${at}`, ours: 'slot', baseline: 'check', as: 'time' }),
+      )
+      tables.push({ ...comparison.table, name: `lanes-${callers}`, title: at })
+    }
+    return { readings, tables, notes: ['100 keys in turn, one token or one slot a request. The audit is that of checks.'] }
+  },
+}

@@ -1,0 +1,7 @@
+/** The name of the reading that compares one of our ways with another way under a load of `peers`. Documents quote such readings. */
+export function peerReadingName(ours: string, other: string, load: { readonly title: string; readonly at: string }): string {
+  return `${ours}, against ${other}, ${load.title}, ${load.at}`
+}
+
+/** The load with the same key for all, which README quotes. */
+export const HOT_LOAD = { title: 'one hot key', at: '64 callers' } as const

@@ -1,0 +1,53 @@
+import { setTimeout as later } from 'node:timers/promises'
+import { windowOf } from '../contestants/contestant.ts'
+import { wayOf } from '../redis/ways.ts'
+import { answerOf, instantsOf } from './loads.ts'
+import type { Bursts, WorkerOrder } from './worker-order.ts'
+
+/** Parts of a window: the burst before its end, the one after it, and those that follow in the next window. */
+const BEFORE_END = 0.12
+const AFTER_END = 0.04
+const FURTHER = [0.3, 0.5, 0.7, 0.8] as const
+/** A burst around the end of a window is larger than the limit. */
+const MORE = 1.5
+
+/**
+ * Sends bursts at instants of windows that begin with whole windows of the clock. Ways whose windows begin with the first request of a key
+ * begin theirs then, too.
+ */
+export async function bursts({ url, way, quota, key }: Extract<WorkerOrder, { what: 'bursts' }>): Promise<Bursts> {
+  const window = windowOf(quota) * 1_000
+  const { promise = 'bucket' } = wayOf(way)
+  const open = () => wayOf(way).open(url, quota, { callers: 1, note: true })
+  const [once, end] = [await open(), await open()]
+  let undecided = 0
+  /** The requests of a burst that were admitted. */
+  const send = async (running: typeof once, name: string, count: number): Promise<number> => {
+    const answers = await Promise.all(Array.from({ length: count }, () => answerOf(running, name, 0)))
+    undecided += answers.filter((answer) => answer === undefined).length
+    return answers.filter((answer) => answer === true).length
+  }
+  const begin = Math.ceil(Date.now() / window) * window
+  const until = (at: number): Promise<void> => later(Math.max(0, begin + at * window - Date.now()))
+  await until(0)
+  // The windows of the keys begin. A bucket needs no such request, and would lack its token.
+  if (promise !== 'bucket') await send(end, `${key}:end`, 1)
+  const atOnce = await send(once, `${key}:once`, quota.burst)
+  await until(0.5)
+  const half = await send(once, `${key}:once`, quota.burst)
+  const many = Math.ceil(quota.burst * MORE)
+  await until(1 - BEFORE_END)
+  await send(end, `${key}:end`, many)
+  await until(1 + AFTER_END)
+  await send(end, `${key}:end`, many)
+  const boundary = instantsOf(end)
+  for (const at of FURTHER) {
+    await until(1 + at)
+    await send(end, `${key}:end`, many)
+  }
+  const pressed = instantsOf(end)
+  // The keys stay: to delete them may fail on a busy machine, and the server is of this run alone.
+  await once.close([])
+  await end.close([])
+  return { atOnce, later: half, undecided, boundary, pressed }
+}

@@ -1,0 +1,81 @@
+import type { Contestant, Quota } from '../contestants/contestant.ts'
+import type { Algorithm } from '../contestants/limits.ts'
+import type { Way } from '../redis/ways.ts'
+import type { OverGrant } from '../result/table.ts'
+import type { LaneRounds } from './arrivals.ts'
+import type { Climb } from './steps.ts'
+import type { Bursts, Sent, Weight } from './worker-order.ts'
+
+/** A way of the comparison, under the algorithm that it is compared within. */
+export interface ComparedWay {
+  readonly way: Way
+  readonly algorithm: Algorithm
+  /** Whose memory is the same, because only the ring differs. */
+  readonly weighedAs?: Way
+}
+
+/** Within an algorithm the ways that documents and users write themselves come first, then other libraries, then ours. */
+export const COMPARED: readonly ComparedWay[] = [
+  { way: 'incr-expire', algorithm: 'fixed-window' },
+  { way: 'flexible', algorithm: 'fixed-window' },
+  { way: 'express-store', algorithm: 'fixed-window' },
+  { way: 'fixed-window-bare', algorithm: 'fixed-window', weighedAs: 'fixed-window' },
+  { way: 'fixed-window', algorithm: 'fixed-window' },
+  { way: 'zset-log', algorithm: 'sliding-window-log' },
+  { way: 'log-bare', algorithm: 'sliding-window-log', weighedAs: 'log' },
+  { way: 'log', algorithm: 'sliding-window-log' },
+  { way: 'two-counters', algorithm: 'sliding-window-counter' },
+  { way: 'counter-bare', algorithm: 'sliding-window-counter', weighedAs: 'counter' },
+  { way: 'counter', algorithm: 'sliding-window-counter' },
+  { way: 'rate-limit-lua', algorithm: 'token-bucket' },
+  { way: 'bare', algorithm: 'token-bucket', weighedAs: 'sluice' },
+  { way: 'sluice', algorithm: 'token-bucket' },
+]
+
+/** Everything that was measured of one way. */
+export interface Compared extends ComparedWay {
+  readonly contestant: Contestant
+  readonly weight: Weight
+  /** Of a log, with more entries. */
+  readonly heavier?: Weight
+  readonly bursts: Bursts
+  readonly flood: readonly Sent[]
+  readonly overGrant: OverGrant
+  readonly latency: LaneRounds
+  readonly climbs: readonly Climb[]
+}
+
+interface Terms {
+  /** No request is denied: each of 10,000 keys has far fewer in ten seconds. A log may not have more entries than this limit. */
+  readonly GENEROUS: Quota
+  /** States live for a day, so that none expires before it is measured. */
+  readonly LONG: Quota
+  /** Windows of a second, and an eighth of what the flood sends: a way without a limit then exceeds every promise at least fourfold. */
+  readonly METERED: Quota
+  /** Small bursts, so that even a slow machine answers them within their part of the window. */
+  readonly BURSTS: Quota
+  /** It lasts more than two windows, however short the run is. */
+  readonly FLOOD: { readonly perSecond: number; readonly processes: number; readonly ms: number }
+  /** Keys whose memory is measured, as in the article, and the charges of each. Logs are also measured with more. */
+  readonly KEYS: number
+  readonly CHARGES: number
+  readonly LOG_ENTRIES: number
+  /** Arrivals a second of the latencies: a load that every way can bear on a small machine. */
+  readonly ARRIVALS: number
+  /** The p99 (milliseconds) at which a way no longer scales. */
+  readonly BOUND_MS: number
+}
+
+/** The terms of the measurements, which the notes state. */
+export const TERMS: Terms = {
+  GENEROUS: { tokens: 1_000, per: '1s', burst: 10_000 },
+  LONG: { tokens: 1_000, per: '1d', burst: 1_000 },
+  METERED: { tokens: 625, per: '1s', burst: 625 },
+  BURSTS: { tokens: 100, per: '1s', burst: 100 },
+  FLOOD: { perSecond: 5_000, processes: 3, ms: 2_500 },
+  KEYS: 10_000,
+  CHARGES: 2,
+  LOG_ENTRIES: 10,
+  ARRIVALS: 1_000,
+  BOUND_MS: 10,
+}

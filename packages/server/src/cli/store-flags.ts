@@ -1,0 +1,31 @@
+import { readAs } from '../files/regular-file.ts'
+import { hasPassword, withoutPassword } from '../stores/store-name.ts'
+import { failed, usage } from './failure.ts'
+import { type Io, warningTo } from './io.ts'
+import type { ParsedArguments } from './verb.ts'
+
+/** The flags that name a store, for a verb's declaration. @param does the description of `--store` */
+export function storeFlags(does: string): { readonly 'store URL': string; readonly 'store-file FILE': string } {
+  return { 'store URL': does, 'store-file FILE': 'a file with that URL, so that its password is in no list of processes' }
+}
+
+/**
+ * The URL of `--store` or `--store-file`, or of their variables if neither flag is given. Warns of a password on the command line.
+ * @throws CommandFailure exit 3 if both are given, exit 1 for a file that cannot be read, exit 3 for one that is not a single line
+ */
+export function storeUrlOf(verb: string, args: ParsedArguments, io: Io): string | undefined {
+  const [direct, file] = [args.origin('store'), args.origin('store-file')]
+  if (direct !== undefined && direct === file)
+    throw usage(`${verb}: ${args.called('store')} and ${args.called('store-file')} exclude each other: give the URL or its file`)
+  const url = args.text('store')
+  if (file !== undefined && (file === 'flag' || direct === undefined)) return urlIn(args.text('store-file') as string)
+  if (direct === 'flag' && url !== undefined && hasPassword(url))
+    warningTo(io)(`the password in --store ${withoutPassword(url)} may be read in lists of processes; use --store-file or SLUICE_STORE`)
+  return url
+}
+
+function urlIn(file: string): string {
+  const text = readAs(`store file ${file}`, file, failed, { pipes: true }).toString('utf8').trim()
+  if (text !== '' && !/\s/.test(text)) return text
+  throw usage(`store file ${file}: expected one line with the URL of a store`)
+}

@@ -1,0 +1,60 @@
+import type { Policy } from 'sluice/policy'
+import { usage } from '../../cli/failure.ts'
+import { openRegion } from '../../regions/region.ts'
+import { surrounded } from '../../stores/ring.ts'
+import { openServing } from '../../stores/serving-store.ts'
+import { withoutPassword } from '../../stores/store-name.ts'
+import { followStore } from '../../stores/store-health.ts'
+import type { Group } from '../../workers/worker-group.ts'
+import type { ServeOptions } from './options.ts'
+
+export type ServiceStore = Awaited<ReturnType<typeof openServiceStore>>
+
+/** How the line about the start describes the store. */
+export interface StoreDescription {
+  readonly store: string
+  /** How its states are kept and shared. */
+  readonly keeps: string
+  readonly ring: string
+}
+
+/**
+ * Opens the store of the command line or of the policy, puts the ring around it, and follows whether it answers.
+ * @throws CommandFailure as `openServing` and `openRegion` do, and exit 3 for regions with a store on a server
+ */
+export async function openServiceStore(
+  options: Pick<ServeOptions, 'store' | 'place' | 'requireStore' | 'region'>,
+  policy: Policy,
+  group: Group,
+) {
+  const { store: chosen, place, requireStore: required } = options
+  const url = chosen ?? policy.store ?? 'memory:'
+  if (options.region !== undefined && !url.startsWith('memory:'))
+    throw usage(`serve: --region is for the store memory: in this version, and the store is ${withoutPassword(url)}`)
+  const policyFile = chosen === undefined ? place.file : undefined
+  const health = followStore(url, group.report)
+  const opened = await openServing(url, { policyFile, required, log: group.logs.shared, health })
+  const { store: own, ring, around } = surrounded(opened.store, opened.name, policy.failure, health.breakerChanged)
+  const region = options.region && openRegion(options.region, own, group.logs.shared)
+  const store = region?.store ?? own
+  const description: StoreDescription = { store: opened.name, keeps: opened.keeps, ring: around }
+  return {
+    /** The store to decide with: the ring, if there is one. */
+    store,
+    /** The part that shares limits with other regions; absent without them. */
+    region,
+    /** Absent if the store is in this process. */
+    ring,
+    /** The store inside the ring. */
+    opened,
+    health,
+    description,
+    /** The URL if the policy chose the store, undefined if the command line did. */
+    fromPolicy: chosen === undefined ? url : undefined,
+    /** Closes the ring, and then the store in it. */
+    close: (): Promise<void> =>
+      Promise.resolve(region?.close())
+        .then(() => ring?.close())
+        .then(opened.close),
+  }
+}

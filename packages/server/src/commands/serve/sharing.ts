@@ -1,0 +1,50 @@
+import { type Engine, hashKeys, type Pseudonym } from 'sluice/policy'
+import type { Log } from '../../logs/log.ts'
+import { holdOverrides, takeOverride } from '../../policy/held-overrides.ts'
+import { type HeldPolicy, inOneLine } from '../../policy/held-policy.ts'
+import { replacingByPut } from '../../policy/reloading.ts'
+import type { Beginning, RelayedOverride, RelayedPolicy } from '../../workers/messages.ts'
+import { relayPolicies } from '../../workers/shared-state.ts'
+import type { Change, Group } from '../../workers/worker-group.ts'
+
+/**
+ * Applies the policy and overrides that the other processes have received. From then on all processes exchange their changes.
+ * @param requestedAt milliseconds since 1970 when this process began to read its policy
+ */
+export async function share(group: Group, beginning: Beginning, engine: Engine, policy: HeldPolicy, requestedAt: number) {
+  const { policy: latest, overrides: earlier } = beginning
+  const { own, single } = group.logs
+  const keeps = (error: unknown): void => logKept(own, error)
+  if (latest !== undefined) await policy.replace(latest).catch(keeps)
+  for (const change of earlier) adopt(engine, change, own)
+  const send = (accepted: RelayedPolicy): void => group.send({ kind: 'policy', policy: accepted })
+  // A later policy of an administrator has replaced the one that was requested.
+  const first = latest === undefined ? requestedAt : undefined
+  const { put, file, fetched, relayed, ordered } = relayPolicies(policy, send, keeps, first)
+  const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
+  const apply = (change: Exclude<Change, { kind: 'pause' }>): void => {
+    if (change.kind === 'policy') relayed(change.policy)
+    else if (change.kind === 'override') adopt(engine, change.change, own)
+    else ordered()
+  }
+  return { replace: replacingByPut(put, single), replaceBy: { file, fetched }, overrides, apply }
+}
+
+/** Applies an override that another worker set, and logs if this worker cannot. */
+function adopt(engine: Engine, change: RelayedOverride, log: Log): void {
+  try {
+    takeOverride(engine, change)
+  } catch (error) {
+    log('error', 'override-not-shared', `goes without an override that another worker has: ${inOneLine(error)}`)
+  }
+}
+
+function logKept(log: Log, error: unknown): void {
+  log('error', 'policy-not-shared', `keeps its policy, and others have a later one: ${inOneLine(error)}`)
+}
+
+/** Pseudonyms for counted keys. All processes use the same ones, so that their counts can be added. */
+export function namesFrom(names: readonly number[]): Pseudonym {
+  const numbers = [...names]
+  return hashKeys(() => numbers.shift() ?? 0)
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What happens to what passes through the proxy from now on. */
+export type Network =
+  /** Everything passes. Each answer is held for so many milliseconds. */
+  | { readonly passes: 'all'; readonly delayMs: number }
+  /** Connections stay open, and nothing passes: a server that hangs, or a network that swallows packets. */
+  | { readonly passes: 'nothing' }
+  /** Connections are reset, and new ones refused at once: a server that is down. */
+  | { readonly passes: 'no-connection' }
+
+export interface FaultProxy {
+  readonly port: number
+  set(network: Network): void
+  close(): Promise<void>
+}
+
+/** Listens on a free port of the loopback address and connects each client to the server. */
+export async function openFaultProxy(target: { readonly host: string; readonly port: number }): Promise<FaultProxy> {
+  const pairs = new Set<readonly [Socket, Socket]>()
+  let network: Network = { passes: 'all', delayMs: 0 }
+  const end = (): void => pairs.forEach((pair) => pair.forEach((socket) => socket.resetAndDestroy()))
+  const server = createServer((client) => {
+    if (network.passes === 'no-connection') return void client.resetAndDestroy()
+    const upstream = connect(target)
+    const pair = [client, upstream] as const
+    pairs.add(pair)
+    for (const socket of pair) {
+      socket.setNoDelay(true)
+      // Its close follows, and takes the other half along.
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        pairs.delete(pair)
+        for (const other of pair) other.destroy()
+      })
+    }
+    relay(client, upstream, () => ({ ...network, delayMs: 0 }))
+    relay(upstream, client, () => network)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    set(next) {
+      // Bytes that were swallowed are missing on their connections, so these cannot be used again.
+      if (network.passes === 'nothing' || next.passes === 'no-connection') end()
+      network = next
+    },
+    async close() {
+      end()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Hands on what a socket sends, in order, each chunk when its delay is over. */
+function relay(from: Socket, to: Socket, network: () => Network): void {
+  let last: Promise<unknown> = Promise.resolve()
+  from.on('data', (chunk: Uint8Array) => {
+    const { passes, ...now } = network()
+    if (passes !== 'all') return
+    const delayMs = 'delayMs' in now ? now.delayMs : 0
+    if (delayMs === 0) return void (last = last.then(() => to.write(chunk)))
+    const due = pause(delayMs)
+    last = last.then(() => due).then(() => to.write(chunk))
+  })
+}

@@ -1,0 +1,239 @@
+import { type AnyLimit, createLimiter, type Decision, type FailurePolicy, type Limiter } from 'sluice'
+import { failed, usage } from '../../cli/failure.ts'
+import type { Progress } from '../../cli/progress.ts'
+import { openStore, prepareStore } from '../../stores/open-store.ts'
+import type { OpenStore } from '../../stores/opening.ts'
+import { surrounded } from '../../stores/ring.ts'
+import { withoutPassword } from '../../stores/store-name.ts'
+import { type FaultProxy, type Network, openFaultProxy } from './fault-proxy.ts'
+import { findingsOf } from './findings.ts'
+import type { Tally, Task } from './hammer.ts'
+
+/** The default of `serve` and of the library for a store on a server. */
+const DEADLINE_MS = 50
+const POLICIES = ['deny', 'allow', 'local'] as const satisfies readonly FailurePolicy[]
+/** Milliseconds between the calls of one caller: a service's client is not a loop. */
+const PAUSE_MS = 1
+/** Milliseconds that a healed store may take to decide again. */
+const BACK_MS = 30_000
+/** Milliseconds that removing the states may take. */
+const FORGET_MS = 5_000
+
+const WORKS: Network = { passes: 'all', delayMs: 0 }
+/** What is done to the network, one after the other. Between two faults it works again until the store decides. */
+const FAULTS: readonly { readonly fault: string; readonly network: Network }[] = [
+  { fault: 'none', network: WORKS },
+  { fault: 'answers 20 ms late', network: { passes: 'all', delayMs: 20 } },
+  { fault: `answers ${4 * DEADLINE_MS} ms late`, network: { passes: 'all', delayMs: 4 * DEADLINE_MS } },
+  { fault: 'no answers', network: { passes: 'nothing' } },
+  { fault: 'no connections', network: { passes: 'no-connection' } },
+]
+
+/** What callers saw of one failure policy during one fault. */
+export interface FaultFinding {
+  readonly fault: string
+  readonly policy: FailurePolicy
+  readonly calls: number
+  /** Answers of the store, of its leases and of remembered denials. */
+  readonly decided: number
+  /** Requests that passed in all. */
+  readonly passed: number
+  /** Requests that passed because of the policy, without the store. */
+  readonly passedByPolicy: number
+  /** burst + rate * time, rounded down: what the limit itself permits within the fault. */
+  readonly permitted: number
+  /** Requests that passed above `permitted`, in percent of it. */
+  readonly overGrantPercent: number
+  /** Milliseconds until an answer: median, 99 of 100, and the longest. */
+  readonly p50: number
+  readonly p99: number
+  readonly longest: number
+  /** Milliseconds from the end of the fault until the store decided again. */
+  readonly backAfterMs: number
+}
+
+/**
+ * What the store itself admitted under `deny` in all faults together, by its own clock: each line alone has a whole burst, so a store that
+ * forgets in between exceeds none of them.
+ */
+export type WholeRun = Pick<
+  Awaited<ReturnType<typeof findingsOf>>,
+  'seconds' | 'allowed' | 'theoreticalMax' | 'overGrantPercent' | 'worstOverGrant'
+>
+
+export interface FaultTest {
+  readonly task: Task
+  readonly limit: AnyLimit
+  readonly progress: Progress
+  /** Ends the test early. Its states are removed all the same. */
+  readonly stop: AbortSignal
+  /** Called with a line about states that could not be removed. */
+  readonly warn: (line: string) => void
+}
+
+/**
+ * Calls the store of a URL through a proxy that breaks the network, once for each failure policy at the same time, with the ring that
+ * `serve` uses. The states are removed afterwards. Rejects with the reason of `stop` once it is aborted.
+ * @throws CommandFailure exit 3 for a store without one server that a proxy can stand before
+ */
+export async function tryFaults(test: FaultTest): Promise<{ findings: FaultFinding[]; wholeRun: WholeRun }> {
+  const { url, space } = test.task
+  const proxy = await openFaultProxy(targetOf(url))
+  test.progress.clock('connecting')
+  const opened = await openStore(behind(url, proxy.port), { space }).catch(async (error: unknown) => {
+    await proxy.close()
+    throw error
+  })
+  try {
+    return await throughProxy(proxy, opened, test)
+  } finally {
+    await proxy.close()
+    await removeStates(test)
+  }
+}
+
+async function throughProxy(proxy: FaultProxy, opened: OpenStore, { task, limit, progress, stop }: FaultTest) {
+  const { store } = surrounded(opened.store, task.url, { policy: 'deny', deadlineMs: DEADLINE_MS })
+  const limiters = POLICIES.map((policy) => ({
+    policy,
+    limiter: createLimiter({ name: nameOf(policy), limit, store, onStoreFailure: policy, deadlineMs: DEADLINE_MS }),
+    seen: { total: 0, allowed: [], first: Number.NaN, last: Number.NaN, errors: {} } as Seen,
+  }))
+  const findings: FaultFinding[] = []
+  try {
+    await Promise.all(limiters.map(({ limiter }) => limiter.ready()))
+    for (const [index, { fault, network }] of FAULTS.entries()) {
+      progress.clock(`${fault === 'none' ? 'no fault' : fault}, ${index + 1} of ${FAULTS.length}`)
+      proxy.set(network)
+      const faced = await Promise.all(limiters.map(({ limiter, seen }) => face(limiter, { task, limit, stop, seen })))
+      proxy.set(WORKS)
+      const healed = performance.now()
+      const back = await Promise.all(limiters.map(({ limiter }) => decidedAgain(limiter, healed, stop)))
+      for (const [at, { policy }] of limiters.entries())
+        findings.push({ fault, policy, ...(faced[at] as Faced), backAfterMs: back[at] as number })
+    }
+    const underDeny = limiters.filter(({ policy }) => policy === 'deny').map(({ seen }) => seen)
+    const { seconds, allowed, theoreticalMax, overGrantPercent, worstOverGrant } = await findingsOf(underDeny, limit)
+    return { findings, wholeRun: { seconds, allowed, theoreticalMax, overGrantPercent, worstOverGrant } }
+  } finally {
+    proxy.set(WORKS)
+    await Promise.all(limiters.map(({ limiter }) => limiter.close()))
+    await store.close()
+    await opened.close()
+  }
+}
+
+/**
+ * Removes the states past the proxy, once its connections are closed: a call that nobody waits for any more could write them again. Tables are
+ * dropped with their rows.
+ */
+async function removeStates({ task: { url, space }, limit, warn }: FaultTest): Promise<void> {
+  try {
+    const { opened, reach } = await prepareStore(url, { space, startMs: FORGET_MS })
+    try {
+      await reach()
+      if (opened.discard !== undefined) return await opened.discard()
+      const { store } = opened
+      const limiters = POLICIES.map((policy) => createLimiter({ name: nameOf(policy), limit, store, deadlineMs: FORGET_MS }))
+      await Promise.all(limiters.map((limiter) => limiter.reset(KEY)))
+    } finally {
+      await opened.close()
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    warn(`verify: the states ${space} could not be removed from ${withoutPassword(url)}: ${why}`)
+  }
+}
+
+type Faced = Omit<FaultFinding, 'fault' | 'policy' | 'backAfterMs'>
+/** What the store decided over the whole run. */
+interface Seen extends Tally {
+  total: number
+  readonly allowed: number[]
+  first: number
+  last: number
+}
+
+const KEY = 'one'
+const nameOf = (policy: FailurePolicy): string => `verify-${policy}`
+
+/** Calls one limiter from several callers for the time of one fault. */
+async function face(
+  limiter: Limiter,
+  { task, limit, stop, seen }: Pick<FaultTest, 'task' | 'limit' | 'stop'> & { readonly seen: Seen },
+): Promise<Faced> {
+  const started = performance.now()
+  const waits: number[] = []
+  let [decided, passed, passedByPolicy] = [0, 0, 0]
+  const note = ({ allowed, source, atMicros }: Decision): void => {
+    if (source !== 'fallback') decided += 1
+    if (allowed) passed += 1
+    if (allowed && source === 'fallback') passedByPolicy += 1
+    // Only these have the store's time; that of a lease goes on from the call that took it.
+    if (source !== 'store' && source !== 'lease') return
+    seen.total += 1
+    if (!(atMicros > seen.first)) seen.first = atMicros
+    if (!(atMicros <= seen.last)) seen.last = atMicros
+    if (allowed) seen.allowed.push(atMicros)
+  }
+  const caller = async (): Promise<void> => {
+    while (!stop.aborted && performance.now() - started < task.ms) {
+      const before = performance.now()
+      note(await limiter.check(KEY))
+      waits.push(performance.now() - before)
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+  await Promise.all(Array.from({ length: task.callers }, caller))
+  stop.throwIfAborted()
+  const permitted = permittedIn(limit, performance.now() - started)
+  waits.sort((one, other) => one - other)
+  const at = (share: number): number => waits[Math.min(waits.length - 1, Math.floor(waits.length * share))] ?? Number.NaN
+  return {
+    calls: waits.length,
+    decided,
+    passed,
+    passedByPolicy,
+    permitted,
+    overGrantPercent: Math.max(0, Math.round((passed / permitted - 1) * 10_000) / 100),
+    p50: at(0.5),
+    p99: at(0.99),
+    longest: at(1),
+  }
+}
+
+/** Milliseconds since `healed` at which the store decided; a peek charges nothing. @throws CommandFailure if it does not come back */
+async function decidedAgain(limiter: Limiter, healed: number, stop: AbortSignal): Promise<number> {
+  while (performance.now() - healed < BACK_MS) {
+    stop.throwIfAborted()
+    if ((await limiter.peek(KEY)).source !== 'fallback') return performance.now() - healed
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  }
+  throw failed(`verify: the store did not decide within ${BACK_MS / 1_000} s after a fault`)
+}
+
+function permittedIn(limit: AnyLimit, ms: number): number {
+  const { n, m, burst } = limit.algorithm.envelope(limit.plan)
+  return Math.floor((burst + (n * ms * 1_000) / m) / 1e6)
+}
+
+/** A proxy can stand before one server that is called without TLS: a certificate would not be valid for the proxy's address. */
+function targetOf(url: string): { readonly host: string; readonly port: number } {
+  const name = withoutPassword(url)
+  const { protocol, hostname, port, searchParams } = URL.canParse(url)
+    ? new URL(url)
+    : { protocol: '', hostname: '', port: '', searchParams: new URLSearchParams() }
+  const usual = { 'redis:': 6_379, 'postgres:': 5_432, 'postgresql:': 5_432 }[protocol]
+  const secure = ['tls', 'ssl', 'sslmode', 'sslrootcert'].some((key) => !['', 'false', 'disable'].includes(searchParams.get(key) ?? ''))
+  if (usual === undefined || hostname === '' || hostname.includes('%2F') || secure || searchParams.has('host'))
+    throw usage(
+      `verify: --faults puts a proxy before one server without TLS: expected redis://HOST:PORT or postgres://HOST:PORT/DATABASE, not ${name}`,
+    )
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
+}
+
+/** The same URL, with the proxy's address. */
+function behind(url: string, port: number): string {
+  const [, scheme = '', user = '', rest = ''] = /^([a-z]+:\/\/)((?:[^/?#]*@)?)[^/?#]*(.*)$/s.exec(url) ?? []
+  return `${scheme}${user}127.0.0.1:${port}${rest}`
+}

@@ -1,0 +1,83 @@
+import { LimiterError, StoreFailure } from 'sluice'
+import type { Engine, KeyRequest, RequestFacts } from 'sluice/policy'
+import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
+import { objectOf, readJson } from '../http/body.ts'
+import type { Route, Routed } from '../http/routes.ts'
+import type { HoldTokens } from '../identity/hold-tokens.ts'
+import { answerDecision, MAX_REQUEST_BYTES, readRequest } from './check.ts'
+
+/** Longest token: an id of 128 characters, a dot, and the signature. */
+const MAX_TOKEN = 256
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * `POST /v1/reserve`, `/v1/settle`, `/v1/extend`, `/v1/cancel`. The body is that of `/v1/check`, with fields of its own: the request says
+ * where the hold is. The id is a token that `/v1/reserve` has returned.
+ */
+export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readonly [path: string, route: Route])[] {
+  const change = (
+    names: readonly string[],
+    work: (request: KeyRequest | RequestFacts, id: string, fields: Fields) => Promise<unknown>,
+  ): Route => ({
+    async POST({ request, response }) {
+      const { call, fields } = split(await readJson(request, MAX_REQUEST_BYTES), ['id', ...names])
+      sendJson(response, 200, await work(call, idOf(tokens, fields['id']), fields).catch(refusedByStore))
+    },
+  })
+  return [
+    ['/v1/reserve', { POST: (routed: Routed) => reserve(engine, tokens, routed) }],
+    ['/v1/settle', change(['actual'], (call, id, { actual }) => engine.settle(call, id, optionalNumber('actual', actual)))],
+    ['/v1/extend', change(['holdMs'], (call, id, { holdMs }) => engine.extend(call, id, numberOf('holdMs', holdMs)))],
+    ['/v1/cancel', change([], (call, id) => engine.cancel(call, id))],
+  ]
+}
+
+/** Status 503 for a store that cannot answer now: nothing was lost, the request may be sent again. Status 501 for one without holds. */
+function refusedByStore(error: unknown): never {
+  if (error instanceof StoreFailure) throw new Refusal(503, 'The store could not answer; send the request again.', { kind: error.kind })
+  if (error instanceof LimiterError && error.code === 'NOT_SUPPORTED') throw new Refusal(501, error.message)
+  throw error
+}
+
+async function reserve(engine: Engine, tokens: HoldTokens, routed: Routed): Promise<void> {
+  const { call, fields } = split(await readJson(routed.request, MAX_REQUEST_BYTES), ['id', 'holdMs'])
+  if (tokens.tokenOf('') === undefined) {
+    throw new Refusal(501, 'This service has several processes: reservations need reservations.secretFile in the policy.')
+  }
+  const holdMs = optionalNumber('holdMs', fields['holdMs'])
+  const own = fields['id']
+  if (own !== undefined && typeof own !== 'string') throw new BadRequest('The field id is not a text.')
+  const options = { ...(holdMs === undefined ? {} : { holdMs }), ...(own === undefined ? {} : { id: own }) }
+  const { decision, id } = await engine.reserve(call, options).catch(refusedByStore)
+  const mayHold = decision.outcome === 'allowed' || decision.outcome === 'undecided'
+  answerDecision(engine, routed, decision, mayHold ? `"id":${JSON.stringify(tokens.tokenOf(id))}` : '')
+}
+
+/** The request of a body, and the fields of the endpoint. @throws BadRequest as for /v1/check */
+function split(body: unknown, names: readonly string[]): { readonly call: KeyRequest | RequestFacts; readonly fields: Fields } {
+  const all = Object.entries(objectOf(body, 'The body must be an object with key, or with method and path.'))
+  const own = all.filter(([name]) => names.includes(name))
+  const call = readRequest(Object.fromEntries(all.filter(([name]) => !names.includes(name))), names)
+  return { call, fields: Object.fromEntries(own) }
+}
+
+/** @throws Refusal 403 for what this service has not signed */
+function idOf(tokens: HoldTokens, token: unknown): string {
+  if (typeof token !== 'string' || token === '') throw new BadRequest('The field id is missing; expected what /v1/reserve returned as id.')
+  const id = token.length > MAX_TOKEN ? undefined : tokens.idOf(token)
+  if (id === undefined) throw new Refusal(403, 'This service has not returned this id.')
+  return id
+}
+
+function optionalNumber(name: string, value: unknown): number | undefined {
+  return value === undefined ? undefined : numberOf(name, value)
+}
+
+/** The engine checks the range. */
+function numberOf(name: string, value: unknown): number {
+  if (typeof value === 'number') return value
+  throw new BadRequest(
+    `The field ${name} is ${value === undefined ? 'missing' : `a ${value === null ? 'null' : typeof value}`}; expected a number.`,
+  )
+}

@@ -1,0 +1,108 @@
+import { type Stats, write as writeFd } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { promisify } from 'node:util'
+import { failed, usage } from '../cli/failure.ts'
+
+/** Where a decision log is written. */
+export interface Target {
+  /** Rejects if the text, or a part of it, could not be written. */
+  write(text: string): Promise<void>
+  /** Opens the file again. If that fails, later writes go to the file as it was opened before. */
+  reopen(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A pipe takes a write of this many bytes as a whole, so that lines of several workers do not mix. */
+const PIPE_BYTES = 4_096
+const writeStdout = promisify(writeFd) as (fd: number, text: string) => Promise<unknown>
+
+/** @throws CommandFailure exit 1 if it cannot be opened, exit 3 for what is neither a regular file nor a new one */
+export function openTarget(name: string): Promise<Target> {
+  return name === '-' ? openStdout() : openFile(name)
+}
+
+async function openFile(name: string): Promise<Target> {
+  let file = await openRegular(name)
+  // One at a time: two at once would both close the same file, and leave one open.
+  let reopened: Promise<unknown> = Promise.resolve()
+  const swap = async (): Promise<void> => {
+    const opened = await openRegular(name)
+    const before = file
+    file = opened
+    await before.close()
+  }
+  return {
+    write: (text) => file.appendFile(text),
+    reopen() {
+      const swapped = reopened.then(swap)
+      reopened = swapped.catch(() => {})
+      return swapped
+    },
+    async close() {
+      await reopened
+      await file.close()
+    },
+  }
+}
+
+async function openRegular(name: string): Promise<FileHandle> {
+  const found = await stat(name).catch(() => undefined)
+  if (found?.isFile() === false)
+    throw usage(`decision log ${name} is ${kindOf(found)}; expected a regular file, a new one, or - for stdout`)
+  return open(name, 'a').catch((error: NodeJS.ErrnoException) => {
+    throw failed(`decision log ${name} cannot be written: ${error.code ?? error.message}`)
+  })
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a folder'
+  return found.isFIFO() ? 'a pipe' : 'a device or a socket'
+}
+
+/**
+ * Stdout. A pipe or a socket is written without waiting in a thread, which would keep the process from ending while the reader takes
+ * nothing; a file or a terminal as a file.
+ */
+async function openStdout(): Promise<Target> {
+  const socket = stdoutSocket()
+  const write = socket === undefined ? (text: string) => writeStdout(1, text).then(() => {}) : writeTo(socket)
+  return {
+    async write(text) {
+      for (const chunk of chunksOf(text)) await write(chunk)
+    },
+    reopen: async () => {},
+    close: async () => void socket?.destroy(),
+  }
+}
+
+function stdoutSocket(): Socket | undefined {
+  try {
+    const socket = new Socket({ fd: 1, readable: false, writable: true })
+    // Each write reports its own error. A reader that has gone is no reason to end the service.
+    return socket.on('error', () => {})
+  } catch {
+    return undefined
+  }
+}
+
+function writeTo(socket: Socket): (text: string) => Promise<void> {
+  return (text) =>
+    new Promise((resolve, reject) => {
+      socket.write(text, (error) => (error ? reject(error) : resolve()))
+    })
+}
+
+/** The text in parts of whole lines, each of at most PIPE_BYTES unless a line is longer. */
+function chunksOf(text: string): string[] {
+  const chunks: string[] = []
+  let chunk = ''
+  for (const line of text.split(/(?<=\n)/)) {
+    if (Buffer.byteLength(chunk) + Buffer.byteLength(line) > PIPE_BYTES && chunk !== '') {
+      chunks.push(chunk)
+      chunk = ''
+    }
+    chunk += line
+  }
+  return [...chunks, chunk]
+}

@@ -1,0 +1,140 @@
+import { resolve } from 'node:path'
+import { LimiterError } from 'sluice'
+import { parseDuration, parsePolicy, type Policy } from 'sluice/policy'
+import { CommandFailure, failed, unreachable, usage, wrongValue } from '../cli/failure.ts'
+import type { ParsedArguments } from '../cli/verb.ts'
+import { readAs, type ReadOptions } from '../files/regular-file.ts'
+import type { WatchedFile } from '../files/watch-file.ts'
+import type { Log } from '../logs/log.ts'
+import { readCertificates } from '../stores/tls-files.ts'
+import { fetchPolicy, type FetchOptions, isAllowed, reasonOf, WrongAnswer } from './fetch-policy.ts'
+import type { HeldPolicy } from './held-policy.ts'
+import { polling, type PollOptions } from './polling.ts'
+import { readPolicyText } from './read-policy.ts'
+import { reloading } from './reloading.ts'
+
+const DEFAULT_INTERVAL_MS = 30_000
+const MIN_INTERVAL_MS = 1_000
+const MAX_INTERVAL_MS = 86_400_000
+const TOKEN = /^[!-~]{1,8192}$/
+
+/** The flags of every verb that reads a policy, for fetching it. */
+export const POLICY_FLAGS = {
+  'policy-ca FILE': "certificates (PEM) that may sign that of the policy at https://..., instead of the system's",
+  'policy-token-file FILE': 'the bearer token that the server of the policy expects; read at each request',
+}
+export const INTERVAL_FLAG = {
+  'policy-interval DURATION': 'time between two requests for a policy at https://..., default 30s, varied by a quarter',
+}
+
+/** How a service puts new policies in use: those of files, which each process reads, and those of URLs, which are sent to all processes. */
+export interface Replace {
+  readonly file: HeldPolicy['replace']
+  readonly fetched: PollOptions['replace']
+}
+
+/** Where a policy is: in a file, or at a URL. */
+export interface PolicyPlace {
+  /** The file's name, or the URL without its query, which may contain a secret. */
+  readonly name: string
+  /** Files that the policy names are relative to the folder of this one. For a URL it is the working directory. */
+  readonly file: string
+  /**
+   * Reads and parses the policy.
+   * @throws CommandFailure exit 1 with one line for each mistake or for the reason why it cannot be read; exit 2 if its server cannot be
+   * reached
+   */
+  read(options?: ReadOptions): Promise<{ readonly policy: Policy; watch(replace: Replace, log: Log): WatchedFile }>
+}
+
+/**
+ * The place of a policy, of a verb with POLICY_FLAGS.
+ * @throws CommandFailure exit 3 for a URL or flag that cannot be used, exit 1 for a file of a flag that cannot be read
+ */
+export function policyPlace(named: string, args: ParsedArguments): PolicyPlace {
+  if (/^https?:\/\//i.test(named)) return remotePlace(named, args)
+  for (const flag of [...Object.keys(POLICY_FLAGS), ...Object.keys(INTERVAL_FLAG)].map((form) => form.split(' ')[0] as string))
+    if (args.origin(flag) === 'flag') throw usage(`--${flag} is for a policy at https://...; ${named} is a file`)
+  return {
+    name: named,
+    file: named,
+    async read(options) {
+      const { policy, text } = readPolicyText(named, options)
+      return { policy, watch: ({ file }, log) => reloading(file, named, text, log) }
+    },
+  }
+}
+
+function remotePlace(named: string, args: ParsedArguments): PolicyPlace {
+  const url = URL.canParse(named) ? new URL(named) : undefined
+  const name = url === undefined ? unparsableName(named) : `${url.origin}${url.pathname}`
+  if (url === undefined || !isAllowed(url))
+    throw usage(`policy ${name}: expected https://HOST/PATH; http:// is for addresses of this machine alone, such as 127.0.0.1`)
+  if (url.username + url.password !== '') throw usage(`policy ${name}: its URL has a login; expected none: use --policy-token-file`)
+  url.hash = ''
+  const options = fetchOptionsOf(args)
+  const intervalMs = intervalOf(args)
+  return {
+    name,
+    file: resolve('policy.yaml'),
+    async read() {
+      const fetched = await fetchPolicy(url, options).catch((error: unknown) => {
+        throw failureOf(name, error)
+      })
+      if (fetched === undefined) throw failed(`policy ${name}: it answered 304 to the first request`)
+      const { text, format, validators } = fetched
+      try {
+        const policy = parsePolicy(text, { filename: name, ...(format === undefined ? {} : { format }) })
+        const fetchAgain = (last: typeof validators) => fetchPolicy(url, options, last)
+        return {
+          policy,
+          watch: (replace, log) => polling({ name, fetch: fetchAgain, intervalMs, first: fetched, replace: replace.fetched, log }),
+        }
+      } catch (error) {
+        if (error instanceof LimiterError) throw failed(error.message, { cause: error })
+        throw error
+      }
+    },
+  }
+}
+
+/** The printable part of a URL that cannot be parsed. Where its password ends is unknown, so nothing is printed of a URL with an @. */
+function unparsableName(named: string): string {
+  return named.includes('@') ? `${named.split('//', 1)[0]}//***` : (named.split(/[?#]/, 1)[0] as string)
+}
+
+function failureOf(name: string, error: unknown): Error {
+  if (error instanceof CommandFailure || !(error instanceof Error)) return error as Error
+  if (error instanceof WrongAnswer) return failed(`policy ${name} cannot be read: ${error.message}`, { cause: error })
+  return unreachable(`policy ${name} cannot be fetched: ${reasonOf(error)}`, { cause: error })
+}
+
+function fetchOptionsOf(args: ParsedArguments): FetchOptions {
+  const [ca, tokenFile] = [args.text('policy-ca'), args.text('policy-token-file')]
+  const token = (file: string) => (): string => {
+    const text = readAs(`policy token file ${file}`, file, failed).toString('utf8').trim()
+    if (TOKEN.test(text)) return text
+    throw usage(`policy token file ${file}: expected one line of at most 8192 printable characters without blanks`)
+  }
+  return {
+    ca: ca === undefined ? undefined : readCertificates(`policy: ${args.called('policy-ca')} ${ca}`, ca),
+    token: tokenFile === undefined ? undefined : token(tokenFile),
+  }
+}
+
+function intervalOf(args: ParsedArguments): number {
+  const text = args.text('policy-interval')
+  if (text === undefined) return DEFAULT_INTERVAL_MS
+  const ms = durationMs(text)
+  if (ms >= MIN_INTERVAL_MS && ms <= MAX_INTERVAL_MS) return ms
+  throw wrongValue(args.called('policy-interval'), text, 'a duration from 1s to 1d')
+}
+
+function durationMs(text: string): number {
+  try {
+    return parseDuration(text) / 1_000
+  } catch (error) {
+    if (error instanceof LimiterError) return Number.NaN
+    throw error
+  }
+}

@@ -1,0 +1,94 @@
+import { type Policy, PolicyError } from 'sluice/policy'
+import type { WatchedFile } from '../files/watch-file.ts'
+import { Refusal } from '../http/answer.ts'
+import type { Log } from '../logs/log.ts'
+import { type FetchedPolicy, reasonOf, type Validators } from './fetch-policy.ts'
+import { inOneLine } from './held-policy.ts'
+import { NotParsed } from './parse-elsewhere.ts'
+import type { Candidate } from './read-policy.ts'
+import { logRefused, logTaken } from './reloading.ts'
+
+export interface PollOptions {
+  /** The URL as it may be printed. */
+  readonly name: string
+  /** Fetches the policy, or undefined if it has not changed since these validators. */
+  fetch(validators: Validators): Promise<FetchedPolicy | undefined>
+  readonly intervalMs: number
+  readonly first: FetchedPolicy
+  /**
+   * @param always whether to load a policy whose text is in use already, because files that it names may have changed
+   * @param at milliseconds since 1970 when the request began
+   */
+  replace(candidate: Candidate, always: boolean, at: number): Promise<Policy>
+  readonly log: Log
+}
+
+/**
+ * Fetches a policy again and again, and at SIGHUP, and puts it in use if it has changed. A policy that is bad or cannot be fetched changes
+ * nothing. It is reported once, not at each attempt. A policy that a file or a thread prevented from being used is tried again. Pauses
+ * vary by a quarter, so that not all services ask at the same time.
+ */
+export function polling({ name, fetch, intervalMs, first, replace, log }: PollOptions): WatchedFile {
+  let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
+  let trouble: string | undefined
+  let refusal: string | undefined
+  let [busy, wanted, closed] = [false, false, false]
+  let timer: NodeJS.Timeout | undefined
+
+  const refused = (why: string): void => logRefused(log, name, why)
+  const use = async ({ text, format, validators: found }: FetchedPolicy, always: boolean, at: number): Promise<void> => {
+    validators = found
+    if (String(text) === String(last) && !always) return
+    last = text
+    try {
+      const policy = await replace({ text, filename: name, ...(format === undefined ? {} : { format }) }, always, at)
+      refusal = undefined
+      await logTaken(log, name, policy)
+    } catch (error) {
+      // Otherwise the next answer would be 304, and the text would never be tried again.
+      if (!isTextAtFault(error)) [validators, last] = [{}, '']
+      const why = inOneLine(error)
+      const seen = `${why}\n${String(text)}`
+      if (seen !== refusal || always) refused(why)
+      refusal = seen
+    }
+  }
+  const poll = async (always: boolean): Promise<void> => {
+    busy = true
+    try {
+      const at = Date.now()
+      const fetched = await fetch(always ? {} : validators)
+      if (trouble !== undefined) log('info', 'policy-reached', `policy ${name} is reached again`, { source: name })
+      trouble = undefined
+      if (fetched !== undefined && !closed) await use(fetched, always, at)
+    } catch (error) {
+      const why = `${name} cannot be fetched: ${reasonOf(error as Error)}`
+      if (why !== trouble || always) refused(why)
+      trouble = why
+    }
+    busy = false
+    if (closed) return
+    if (wanted) {
+      wanted = false
+      return poll(true)
+    }
+    timer = setTimeout(() => void poll(false), intervalMs * (0.75 + Math.random() / 2))
+  }
+  timer = setTimeout(() => void poll(false), intervalMs * (0.75 + Math.random() / 2))
+  return {
+    read() {
+      if (busy) return void (wanted = true)
+      clearTimeout(timer)
+      void poll(true)
+    },
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Whether the same text would be refused again. A file that it names may appear, and a thread may be free later. */
+function isTextAtFault(error: unknown): boolean {
+  return error instanceof PolicyError || (error instanceof Refusal && !(error instanceof NotParsed))
+}

@@ -1,0 +1,57 @@
+import type { ReplicateOptions } from 'sluice/regions'
+import { isPageOf, type RegionKeys, signRequest } from './signatures.ts'
+
+export const REGION_PATH = '/v1/regions/pull'
+/** A page has at most a thousand rows, with keys of at most 512 characters. */
+const MAX_PAGE_BYTES = 16_777_216
+
+/**
+ * Requests to the services of other regions. Each is signed, and so is its answer: the transport may be any.
+ * @param keysNow read at each request, because keys are replaced at run time
+ */
+export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => RegionKeys): ReplicateOptions['transport'] {
+  return async (peer, request, signal) => {
+    const keys = keysNow()
+    const body = JSON.stringify(request)
+    const signed = signRequest(keys, peer, body, Date.now())
+    const headers = { ...signed, 'content-type': 'application/json', accept: 'application/json' }
+    const url = new URL(`.${REGION_PATH}`, peers.get(peer))
+    const response = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'error' }).catch((error: unknown) => {
+      throw new Error(`${url.origin} cannot be reached: ${reasonOf(error)}`, { cause: error })
+    })
+    const text = await textOf(response)
+    if (response.status !== 200) throw new Error(`${url.origin} returned ${response.status}: ${detailOf(text)}`)
+    // Either key: the peer may have read the new one already.
+    if (!isPageOf(keysNow(), signed['sluice-nonce'], text, response.headers.get('sluice-signature')))
+      throw new Error(`${url.origin} returned a page with another signature: compare the files of --region-key-file`)
+    return JSON.parse(text)
+  }
+}
+
+/** @throws Error for a body that is larger than any page */
+async function textOf({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += part.length
+    if (size > MAX_PAGE_BYTES) throw new Error(`a page is larger than ${MAX_PAGE_BYTES} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** `fetch` says why only in the cause. */
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error
+  return cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message
+}
+
+function detailOf(text: string): string {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown }
+    if (typeof detail === 'string') return detail.slice(0, 300)
+  } catch {
+    // Something else than a service answered.
+  }
+  return text.slice(0, 100)
+}

@@ -1,0 +1,79 @@
+import type { ReadMetric } from 'sluice/observe'
+import type { Replicator } from 'sluice/regions'
+import { counter, gauge } from '../http/service-metrics.ts'
+
+/** What a region's service counts. */
+export interface RegionCounts {
+  /** Requests that no region had signed. */
+  refused: number
+  /** Pulls that failed, by peer. */
+  readonly failed: Map<string, number>
+}
+
+const PHASES = { open: 0, closed: 1, learning: 2 } as const
+const PHASE_HELP = 'Whether units are sent and received: 0 open (yes), 1 closed (an era ends), 2 learning (it holds nothing yet).'
+const ERA_HELP = 'How many eras the regions have begun. A lost store begins one.'
+const UNITS_HELP = 'Thousandths of a limit that the region holds of a key that has sent and received nothing.'
+const CELLS_HELP = 'Keys that have sent or received units in this era.'
+const LAG_HELP = 'Seconds since the start of the latest pull that read all of a peer.'
+const FAILED_HELP = 'Pulls of a peer that failed.'
+const TRANSFERS_HELP = 'How often units of a key were sent to another region, or received.'
+const SENT_HELP = 'Thousandths of limits that were sent to other regions, or received.'
+const REFUSED_HELP = 'Requests for rows that were refused, because no region had signed them.'
+
+/** The metrics of a service with `--region`. */
+export function regionMetrics({ status }: Replicator, counts: RegionCounts): readonly ReadMetric[] {
+  const one = (read: () => number) => () => [{ value: read() }]
+  const both = (read: (transfers: ReturnType<typeof status>['transfers']) => readonly [sent: number, received: number]) => () => {
+    const [sent, received] = read(status().transfers)
+    return [
+      { labels: { direction: 'sent' }, value: sent },
+      { labels: { direction: 'received' }, value: received },
+    ]
+  }
+  return [
+    gauge(
+      'sluice_region_phase',
+      PHASE_HELP,
+      one(() => PHASES[status().phase]),
+    ),
+    gauge(
+      'sluice_region_era',
+      ERA_HELP,
+      one(() => status().era),
+    ),
+    gauge(
+      'sluice_region_units',
+      UNITS_HELP,
+      one(() => status().units),
+    ),
+    gauge(
+      'sluice_region_cells',
+      CELLS_HELP,
+      one(() => status().cells),
+    ),
+    gauge('sluice_region_lag_seconds', LAG_HELP, () =>
+      Object.entries(status().peers).flatMap(([peer, { lagMs }]) =>
+        lagMs === undefined ? [] : [{ labels: { peer }, value: lagMs / 1_000 }],
+      ),
+    ),
+    counter('sluice_region_pulls_failed_total', FAILED_HELP, () =>
+      [...counts.failed].map(([peer, value]) => ({ labels: { peer }, value })),
+    ),
+    counter(
+      'sluice_region_transfers_total',
+      TRANSFERS_HELP,
+      both(({ sent, received }) => [sent, received]),
+    ),
+    counter(
+      'sluice_region_units_total',
+      SENT_HELP,
+      both(({ unitsSent, unitsReceived }) => [unitsSent, unitsReceived]),
+    ),
+    counter(
+      'sluice_region_requests_refused_total',
+      REFUSED_HELP,
+      one(() => counts.refused),
+    ),
+  ]
+}

@@ -1,0 +1,110 @@
+import { LimiterError, type Store } from 'sluice'
+import { type Replicator, regionalStore, replicate } from 'sluice/regions'
+import type { ReadMetric } from 'sluice/observe'
+import { BadRequest, Refusal, send } from '../http/answer.ts'
+import { readBytes } from '../http/body.ts'
+import type { Routed } from '../http/routes.ts'
+import type { Log } from '../logs/log.ts'
+import { readRegionKeys, type RegionOptions } from './options.ts'
+import { createPeers } from './peers.ts'
+import { type RegionCounts, regionMetrics } from './region-metrics.ts'
+import { createGate, type RegionKeys, signPage } from './signatures.ts'
+
+/** A request has at most 250 needs, with keys of at most 512 characters. */
+const MAX_REQUEST_BYTES = 2_097_152
+
+/** The part of a service that shares limits with other regions. */
+export interface Region {
+  /** The store to decide with. */
+  readonly store: Store
+  readonly metrics: readonly ReadMetric[]
+  /** Answers a peer. */
+  pull(routed: Routed): Promise<void>
+  /** Reads the keys again. */
+  readKeys(): void
+  close(): Promise<void>
+}
+
+/** @throws CommandFailure as `readRegionKeys`; LimiterError NOT_SUPPORTED for a store that cannot send units */
+export function openRegion({ self, peers, keyFile }: RegionOptions, inner: Store, log: Log): Region {
+  let keys: RegionKeys = readRegionKeys(keyFile)
+  const counts: RegionCounts = { refused: 0, failed: new Map([...peers.keys()].map((name) => [name, 0])) }
+  const store = regionalStore({ store: inner, self, peers: [...peers.keys()], mode: 'escrow' })
+  const failing = createFailing(log)
+  const replicator = replicate({
+    store,
+    transport: createPeers(peers, () => keys),
+    onError(peer, error) {
+      counts.failed.set(peer, (counts.failed.get(peer) ?? 0) + 1)
+      failing.failed(peer, error)
+    },
+  })
+  const gate = createGate(self, () => keys)
+  const watch = setInterval(() => failing.look(replicator), 1_000).unref()
+  return {
+    store,
+    metrics: regionMetrics(replicator, counts),
+    async pull({ request, response }) {
+      const body = (await readBytes(request, MAX_REQUEST_BYTES)).toString('utf8')
+      const admitted = gate.admit(request.headers, body, Date.now())
+      if ('why' in admitted) {
+        counts.refused += 1
+        throw new Refusal(401, `The request of a region is refused: ${admitted.why}.`, {}, [['WWW-Authenticate', 'Sluice-Signature']])
+      }
+      const page = JSON.stringify(await replicator.answer(parsed(body)).catch(refuseClosed))
+      send(response, 200, 'application/json', page, [['Sluice-Signature', signPage(keys, admitted.nonce, page)]])
+    },
+    readKeys() {
+      try {
+        keys = readRegionKeys(keyFile)
+      } catch (error) {
+        log('error', 'region-key', `keeps its region keys: ${(error as Error).message}`)
+      }
+    },
+    close() {
+      clearInterval(watch)
+      return replicator.close()
+    },
+  }
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    throw new BadRequest('The body is not JSON.')
+  }
+}
+
+function refuseClosed(error: unknown): never {
+  throw error instanceof LimiterError && error.code === 'CLOSED' ? new Refusal(503, 'The service ends.') : error
+}
+
+/** Writes one line when a peer cannot be read any more, and one when it can again. */
+function createFailing(log: Log) {
+  const failing = new Map<string, string>()
+  let phase: string | undefined
+  return {
+    failed(peer: string, error: unknown): void {
+      const why = error instanceof Error ? error.message : String(error)
+      if (failing.has(peer)) return
+      failing.set(peer, why)
+      log('warn', 'region-away', `region ${peer} cannot be read: ${why}; trying again`, { region: peer })
+    },
+    look(replicator: Replicator): void {
+      const status = replicator.status()
+      for (const [peer, { failures }] of Object.entries(status.peers)) {
+        if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
+      }
+      if (status.phase === phase) return
+      phase = status.phase
+      const { self, era } = status
+      const what = {
+        learning: 'holds nothing until all other regions know it',
+        open: 'shares its limits',
+        closed: 'waits for the other regions',
+      }
+      log('info', 'region-phase', `region ${self} is ${phase} in era ${era}: it ${what[status.phase]}`, { region: self, phase, era })
+    },
+  }
+}

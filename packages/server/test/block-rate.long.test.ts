@@ -1,0 +1,67 @@
+import { describe, expect, inject, it } from 'vitest'
+import { type Running, serve, serveBuilt } from './command.ts'
+import { policyFiles } from './policy-file.ts'
+
+const redis = inject('engines').redis
+const policyFile = policyFiles()
+
+const ROUNDS = 4
+const PATHS = ['/api/search', '/api/data', '/elsewhere']
+const EACH = 15
+const REQUESTS = ROUNDS * PATHS.length * EACH
+
+/** Floods the demo over new connections, so that each worker gets some. Returns how many requests were answered with 429. */
+async function flood(url: string): Promise<number> {
+  let refused = 0
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const paths = Array.from({ length: EACH }, () => PATHS).flat()
+    const statuses = await Promise.all(paths.map(async (path) => (await fetch(url + path, { headers: { connection: 'close' } })).status))
+    refused += statuses.filter((status) => status === 429).length
+  }
+  return refused
+}
+
+/** The sum over the series of a metric whose labels match. */
+async function sumOf(url: string, name: string, labels = /./): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return [...text.matchAll(new RegExp(`^${name}\\{(.*)\\} (\\d+)$`, 'gm'))].reduce(
+    (sum, [, at = '', value]) => sum + (labels.test(at) ? Number(value) : 0),
+    0,
+  )
+}
+
+/** The metrics of a flood are exactly what its client counted, so the block rate is too. */
+async function expectTrueRate({ url }: Pick<Running, 'url'>): Promise<void> {
+  const refused = await flood(url)
+  expect(refused).toBeGreaterThan(REQUESTS / 10)
+  expect(refused).toBeLessThan(REQUESTS)
+  const decisions = await sumOf(url, 'sluice_decisions_total')
+  const denied = await sumOf(url, 'sluice_decisions_total', /outcome="denied"/)
+  expect({ decisions, denied }).toEqual({ decisions: REQUESTS, denied: refused })
+  expect(await sumOf(url, 'sluice_requests_blocked_total')).toBe(refused)
+  expect(await sumOf(url, 'sluice_decisions_total', /route="\/api\/search"/)).toBe(ROUNDS * EACH)
+}
+
+describe('O1: the block rate of a flood over HTTP is that of the metrics', () => {
+  it('of the demo', async () => {
+    const service = await serve(['--demo'])
+    await expectTrueRate(service)
+    expect(await service.stop()).toBe(0)
+  })
+
+  it.skipIf(redis === undefined)('of the demo with --workers 2', async () => {
+    // Rules of its own: other tests use the same server. A machine that does other work must not make decisions without the store.
+    const policy = `version: 1
+failure: { deadline: 20s, policy: deny }
+rules:
+  - { name: all-${process.pid}, key: [ip:address], rate: 1/h, burst: 90 }
+  - { name: search-${process.pid}, match: { path: /api/search }, key: [ip:address], rate: 1/h, burst: 60, cost: 5 }
+  - { name: data-${process.pid}, match: { path: /api/data }, key: [ip:address], rate: 1/h, burst: 1000 }
+`
+    const service = await serveBuilt(['--demo', policyFile(policy), '--workers', '2', '--store', redis as string])
+    await expectTrueRate(service)
+    // One key in three rules, in a store that does not report which states it made.
+    expect(await sumOf(service.url, 'sluice_new_keys_total')).toBe(3)
+    expect(await service.stop()).toBe(0)
+  })
+})

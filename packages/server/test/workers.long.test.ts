@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { run, type RunningProcess, serveBuilt as serve } from './command.ts'
+import { childrenOf, isAlive } from './children-of.ts'
+import { policyFiles } from './policy-file.ts'
+
+/** Processes are read from /proc; elsewhere these tests are skipped. */
+const redis = process.platform === 'linux' ? inject('engines').redis : undefined
+const policyFile = policyFiles()
+/** A machine that does other work is late, and these tests are not about lateness. */
+const UNHURRIED = 'failure: { deadline: 20s }\n'
+const POLICY = `version: 1\n${UNHURRIED}rules:\n  - { name: workers-${process.pid}, key: [], rate: 1/h, burst: 20 }\n`
+
+describe.skipIf(redis === undefined)('serve --workers 3', () => {
+  let service: RunningProcess
+  const metric = async (name: RegExp): Promise<number> => {
+    const text = await (await fetch(`${service.url}/metrics`)).text()
+    return [...text.matchAll(new RegExp(`^${name.source} (\\d+)$`, 'gm'))].reduce((sum, [, value]) => sum + Number(value), 0)
+  }
+  const readiness = async (): Promise<unknown> => {
+    const answer = await fetch(`${service.url}/readyz`)
+    return [answer.status, await answer.json()]
+  }
+  /** The allowed and refused requests in the first event of the page. */
+  const pageCounts = async (): Promise<number[]> => {
+    const { body } = await fetch(`${service.url}/v1/events`)
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    let text = ''
+    while (!/^data: (.*)$/m.test(text) || !text.endsWith('\n\n')) text += Buffer.from((await reader.read()).value ?? []).toString()
+    await reader.cancel()
+    const event = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '') as { readonly [kind: string]: readonly number[] }
+    return ['allowed', 'refused'].map((kind) => (event[kind] ?? []).reduce((sum, count) => sum + count, 0))
+  }
+  const allReady = [200, { status: 'ready', workers: { serving: 3, wanted: 3 } }]
+
+  beforeAll(async () => {
+    service = await serve(['--demo', policyFile(POLICY), '--workers', '3', '--store', redis as string])
+    await vi.waitFor(async () => expect(await readiness()).toEqual(allReady), { timeout: 20_000, interval: 50 })
+  })
+  afterAll(async () => {
+    const workers = childrenOf(service.pid)
+    expect(await service.stop()).toBe(0)
+    expect(workers).toHaveLength(3)
+    expect(workers.filter(isAlive)).toEqual([])
+    expect(service.output().match(/on http:/g)).toHaveLength(1)
+  })
+
+  it('counts one limit together, and reports the sum of all metrics', async () => {
+    const statuses = await Promise.all(
+      Array.from({ length: 30 }, async () => (await fetch(`${service.url}/api/data`, { headers: { connection: 'close' } })).status),
+    )
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10)
+    const results = await Promise.all([
+      metric(/sluice_requests_total\{.*result="allowed"\}/),
+      metric(/sluice_requests_total\{.*result="denied"\}/),
+    ])
+    expect(results).toEqual([20, 10])
+    expect(await metric(/sluice_decision_duration_seconds_count\{source="(?:store|denied-cache)"\}/)).toBe(30)
+    expect(await metric(/sluice_workers/)).toBe(3)
+    // The page shows the same, whichever worker its connection reaches.
+    await vi.waitFor(async () => expect(await pageCounts()).toEqual([20, 10]), { timeout: 20_000, interval: 200 })
+    expect((await fetch(`${service.url}/metrics`, { method: 'HEAD' })).status).toBe(200)
+  })
+
+  it('replaces a worker that dies, answers meanwhile, and forgets no count', async () => {
+    const counted = await metric(/sluice_decision_duration_seconds_count\{source="(?:store|denied-cache)"\}/)
+    const [victim] = childrenOf(service.pid)
+    process.kill(victim as number, 'SIGKILL')
+    await expect.poll(() => childrenOf(service.pid).includes(victim as number)).toBe(false)
+    expect((await fetch(`${service.url}/livez`)).status).toBe(200)
+    await expect.poll(readiness, { timeout: 20_000 }).toEqual(allReady)
+    expect(service.output()).toMatch(new RegExp(` error worker ${victim} ended by SIGKILL; another begins in 0\\.1 s$`, 'm'))
+    expect(await metric(/sluice_worker_restarts_total/)).toBe(1)
+    expect(await metric(/sluice_decision_duration_seconds_count\{source="(?:store|denied-cache)"\}/)).toBe(counted)
+  })
+
+  it('takes SIGHUP to all of them, and none ends by it', async () => {
+    const before = childrenOf(service.pid)
+    process.kill(service.pid, 'SIGHUP')
+    await expect.poll(readiness).toEqual(allReady)
+    expect(childrenOf(service.pid)).toEqual(before)
+  })
+})
+
+describe('serve --workers refuses in one line', () => {
+  it.each([
+    ['memory:', []],
+    ['memory:', ['--store', 'memory:']],
+    ['pglite:', ['--store', 'pglite:']],
+  ])('the store %s, which they would not share', async (name, store) => {
+    const ran = await run(['serve', '--demo', '--workers', '2', ...store], { PORT: '0' })
+    const why = `each of them would have limits of its own with the store ${name}, 2 times as much together`
+    const line = `sluice: serve: --workers 2: ${why}; use a store that they share (redis://, rediss:// or postgres://), or one worker\n`
+    expect(ran).toEqual({ code: 3, stdout: '', stderr: line })
+  })
+
+  it.each([
+    [['--workers', '0'], '--workers is "0": expected a whole number from 1 to 256'],
+    [['--workers', 'many'], '--workers is "many": expected a whole number from 1 to 256'],
+  ])('%j', async (args, line) => {
+    const ran = await run(['serve', '--demo', ...args], { PORT: '0' })
+    expect(ran).toEqual({ code: 3, stdout: '', stderr: `sluice: ${line}\n` })
+  })
+
+  it('nothing at one worker, which is no group', async () => {
+    const service = await serve(['--demo', '--workers', '1'])
+    expect(await (await fetch(`${service.url}/readyz`)).json()).toEqual({ status: 'ready' })
+    expect(await service.stop()).toBe(0)
+  })
+})

@@ -1,0 +1,150 @@
+import type * as framework from 'fastify'
+import type { Decision } from '../decision/decision.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { createGate, type RequestReader } from '../http/gate.ts'
+import type { GateOptions } from '../http/gate-options.ts'
+import { type Closable, onRequestClose } from '../http/leaving.ts'
+import { PROBLEM_TYPE } from '../http/problem.ts'
+import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
+import { handlerOf } from '../http/waiting.ts'
+
+declare module 'fastify' {
+  // oxlint-disable-next-line no-shadow -- Fastify's own interface, by its name
+  interface FastifyRequest {
+    /** The decision of `sluice/fastify`: of the last limit that this request came to. Absent before a limit, and if it was skipped. */
+    rateLimit?: Decision
+  }
+}
+
+/** The fields that are read of a Fastify request. `ip` is not read: the address comes from the socket and `trustedProxies`. */
+export interface FastifyRequest {
+  /** As sent. */
+  readonly method: string
+  /** The request target as sent. */
+  readonly url: string
+  /** Fields by lower-case name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** Node's own request, for the lines of headers and the address of the peer. */
+  readonly raw: {
+    readonly rawHeaders?: readonly string[] | undefined
+    readonly socket: { readonly remoteAddress?: string | undefined } & Closable
+    /** The stream of HTTP/2. */
+    readonly stream?: Closable
+  }
+  /** The matched route: its url is the route in metrics, its config may have options for the plugin. */
+  readonly routeOptions?: { readonly url?: string | undefined; readonly config?: { readonly rateLimit?: unknown } }
+  /** The scope of the route, which knows whether the plugin is registered. */
+  readonly server?: { hasRequestDecorator(name: string): boolean }
+}
+
+/** The part of a Fastify reply that is used. */
+export interface FastifyReply {
+  /** Whether the reply was sent, or taken over by other code. */
+  readonly sent: boolean
+  /** Node's own response, which other code may have begun. */
+  readonly raw: EndingResponse & { readonly headersSent: boolean; end(): unknown }
+  /** The field's value so far; undefined without one. */
+  getHeader(name: string): number | string | readonly string[] | undefined
+  /** Sets a field. */
+  header(name: string, value: string): unknown
+  /** Sets the status. */
+  code(status: number): unknown
+  /** Takes the reply over from Fastify, which then sends nothing. */
+  hijack(): unknown
+  /** Sends the reply with this payload. */
+  send(payload?: unknown): unknown
+}
+
+/** Options of `rateLimit` for Fastify. */
+export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Reply> {
+  /**
+   * Answers a refused request instead of the problem body; status and headers are already set. The value that it resolves with is sent.
+   * `'wait'`: requests wait for their turn, up to `maxWaitMs`, and only those that cannot are refused.
+   */
+  readonly onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | 'wait'
+}
+
+/** A hook of Fastify: resolves to undefined if the request may go on, and to the reply if it was answered. */
+export type FastifyHook<Request = FastifyRequest, Reply = FastifyReply> = (request: Request, reply: Reply) => Promise<unknown>
+
+/**
+ * A hook for every route, always the second of the two types. The first makes the compiler infer the request of `key` and the other
+ * functions from the route: `app.get<{ Params: { id: string } }>('/a/:id', { onRequest: rateLimit(...) }, ...)`.
+ */
+export type InferredHook<Route extends framework.RouteGenericInterface> = [Route] extends [never]
+  ? FastifyHook<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>
+  : FastifyHook
+
+const READER: RequestReader<FastifyRequest> = {
+  method: ({ method }) => method,
+  target: ({ url }) => url,
+  headers: ({ headers }) => headers,
+  rawHeaders: ({ raw }) => raw.rawHeaders,
+  onLeave: ({ raw }, leave) => onRequestClose(raw, leave),
+  route: ({ routeOptions }) => routeOptions?.url,
+}
+
+/** The request decorator of the plugin. It also holds the decision, with or without the plugin. */
+export const DECORATOR = 'rateLimit'
+
+/**
+ * A rate limit as a Fastify hook: `app.addHook('onRequest', rateLimit(options))` for an app or a plugin's scope, `{ onRequest: ... }` for
+ * one route. Use `preHandler` instead of `onRequest` if a key needs the body. It answers a refused request with a problem body before the
+ * body is read. Later handlers read the decision from `request.rateLimit`. Rejects with the error of key, limit, cost, skip or onDenied, so
+ * that Fastify's error handler answers. Never rejects because a store fails.
+ *
+ * The hook applies wherever it is added. `config.rateLimit` of a route needs `rateLimitPlugin`. Without it, such a route is an error.
+ */
+export function rateLimit<Route extends framework.RouteGenericInterface = framework.RouteGenericInterface>(
+  options: FastifyOptions<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>,
+): InferredHook<Route> {
+  const limit = limitOf(options)
+  const hook: FastifyHook = async (request, reply) => {
+    if (configOf(request) !== undefined && request.server?.hasRequestDecorator(DECORATOR) !== true)
+      throw new LimiterError(
+        'INVALID_OPTIONS',
+        `rateLimit: config.rateLimit of the route ${request.routeOptions?.url} needs rateLimitPlugin`,
+      )
+    return limit(request, reply)
+  }
+  return hook
+}
+
+/** What a route says in `config.rateLimit`. */
+export function configOf({ routeOptions }: FastifyRequest): unknown {
+  return routeOptions?.config?.rateLimit
+}
+
+/** The limit itself. Resolves to undefined if the request may go on, otherwise to the reply. @throws LimiterError for the options */
+export function limitOf<Route extends framework.RouteGenericInterface>(
+  options: FastifyOptions<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>,
+): FastifyHook {
+  const gate = createGate(options as GateOptions<FastifyRequest, FastifyReply>, READER)
+  const onDenied = handlerOf((options as FastifyOptions<FastifyRequest, FastifyReply>).onDenied)
+  return async (request, reply) => {
+    const passage = await gate.check(request, request.raw.socket.remoteAddress)
+    const { decision, answer, left = false } = passage
+    if (decision !== undefined) (request as { rateLimit?: Decision }).rateLimit = decision
+    finishAtEnd(reply.raw, passage, reply)
+    if (reply.sent) return reply
+    if (left || reply.raw.headersSent) {
+      if (!left && answer === undefined) return undefined
+      // Other code began the response without Fastify, so its status is final. It is ended here, because that code may never end it.
+      reply.hijack()
+      reply.raw.end()
+      return reply
+    }
+    const setHeader = (name: string, value: string): unknown => reply.header(name, value)
+    gate.applyHeaders({ getHeader: (name) => reply.getHeader(name), setHeader }, passage)
+    if (decision === undefined || answer === undefined) return undefined
+    reply.code(answer.problem.status)
+    if (onDenied === undefined) {
+      reply.header('Content-Type', PROBLEM_TYPE)
+      reply.send(answer.body)
+    } else {
+      const payload = await onDenied(request, reply, decision)
+      if (!reply.sent) reply.send(payload)
+    }
+    return reply
+  }
+}

@@ -1,0 +1,113 @@
+import type * as framework from 'fastify'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { OBJECT, oneOf, requireForm, shown } from '../errors/options.ts'
+import { mergedOptions } from '../http/merged-options.ts'
+import { configOf, DECORATOR, type FastifyHook, type FastifyOptions, type FastifyRequest, limitOf } from './fastify-hook.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * For `rateLimitPlugin` of `sluice/fastify`: `false` switches its limits off for this route. Options replace those of the plugin for
+     * this route; what they leave out stays as the plugin has it. If several of these plugins apply, options replace those of each, and
+     * `limiter` or `engine` replaces all plugins by one limit.
+     */
+    rateLimit?: false | FastifyRouteOptions
+  }
+}
+
+/** Fastify does not pass the types of a route to its config, so what they would say is `any` there. */
+/* oxlint-disable typescript/no-explicit-any */
+interface AnyRoute {
+  readonly params: any
+  readonly query: any
+  readonly body: any
+}
+/* oxlint-enable typescript/no-explicit-any */
+
+/** Options of one route, in `config.rateLimit`. `limiter` and `engine` also replace the plugin's `limit`. */
+export type FastifyRouteOptions = Partial<FastifyOptions<framework.FastifyRequest & AnyRoute, framework.FastifyReply>>
+
+/** Options of `rateLimitPlugin`. */
+export interface FastifyPluginOptions extends FastifyOptions<framework.FastifyRequest, framework.FastifyReply> {
+  /** When the plugin decides; default `onRequest`. Use `preHandler` if a key needs the parsed body. */
+  readonly hook?: (typeof HOOKS)[number]
+}
+
+const HOOKS = ['onRequest', 'preValidation', 'preHandler'] as const
+const HOOK = oneOf(...HOOKS)
+
+/**
+ * A rate limit for all routes of an app or of a plugin's scope: `await app.register(rateLimitPlugin, { limiter })`. A route changes it in
+ * its `config.rateLimit`. If several of these plugins are registered, `false` switches all of them off for a route, and `limiter` or
+ * `engine` replaces all of them by one limit. Other options change each of them. Options of a route are checked when the route is registered, if the plugin was registered and awaited before.
+ * @throws LimiterError (register rejects) INVALID_OPTIONS as every adapter
+ */
+export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions> = Object.assign(
+  async (app: framework.FastifyInstance, options: FastifyPluginOptions): Promise<void> => {
+    requireForm('rateLimitPlugin', 'options', options, OBJECT)
+    const { hook = 'onRequest', ...rest } = options
+    requireForm('rateLimitPlugin', 'hook', hook, HOOK)
+    const hooked = hookOf(rest)
+    if (!app.hasRequestDecorator(DECORATOR)) app.decorateRequest(DECORATOR)
+    app.addHook('onRoute', ({ url, config }) => hooked.checkRoute(url, config?.rateLimit))
+    // One of three hooks with equal arguments; the type of `addHook` wants one name.
+    app.addHook(hook as 'onRequest', hooked.run)
+  },
+  {
+    // The hooks are for the scope in which the plugin is registered, and not for a new one.
+    [Symbol.for('skip-override')]: true,
+    [Symbol.for('fastify.display-name')]: 'sluice',
+    [Symbol.for('plugin-meta')]: { name: 'sluice', fastify: '>=5' },
+  },
+)
+
+/** Requests that were limited by the limiter or engine of their route: once, however many plugins there are. */
+const limited = new WeakSet<FastifyRequest>()
+
+function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(url: string, config: unknown): void } {
+  const limit = limitOf(options)
+  const limits = new WeakMap<object, FastifyHook>()
+  const limitOfRoute = (url: string | undefined, config: unknown): FastifyHook => {
+    if (typeof config !== 'object' || config === null)
+      throw refused(`config.rateLimit of the route ${url} is ${shown(config)}, expected false or an object with options`)
+    let known = limits.get(config)
+    if (known === undefined)
+      limits.set(config, (known = namingRoute(url, () => limitOf(mergedOptions<FastifyPluginOptions>(options, config)))))
+    return known
+  }
+  return {
+    checkRoute(url, config) {
+      if (config !== undefined && config !== false) limitOfRoute(url, config)
+    },
+    async run(request, reply) {
+      const config = configOf(request)
+      if (config === undefined) return limit(request, reply)
+      if (config === false) return undefined
+      // Without a limiter or an engine of its own, the route keeps the limit of each plugin. The strictest may be that of any of them.
+      if (hasOwnLimit(config)) {
+        if (limited.has(request)) return undefined
+        limited.add(request)
+      }
+      return limitOfRoute(request.routeOptions?.url, config)(request, reply)
+    },
+  }
+}
+
+function hasOwnLimit(config: unknown): boolean {
+  const { limiter, engine } = (config ?? {}) as FastifyRouteOptions
+  return limiter !== undefined || engine !== undefined
+}
+
+/** @throws LimiterError of `build`, with the name of the route */
+function namingRoute<T>(url: string | undefined, build: () => T): T {
+  try {
+    return build()
+  } catch (error) {
+    if (!(error instanceof LimiterError)) throw error
+    throw refused(`config.rateLimit of the route ${url}: ${error.message.replace(/^rateLimit: /, '')}`, error.code)
+  }
+}
+
+function refused(why: string, code: LimiterError['code'] = 'INVALID_OPTIONS'): LimiterError {
+  return new LimiterError(code, `rateLimit: ${why}`)
+}

@@ -1,0 +1,140 @@
+import type { Context, Env, Input, MiddlewareHandler } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { Decision } from '../decision/decision.ts'
+import { createGate, type RequestReader } from '../http/gate.ts'
+import { type GateOptions, requireAddress, requireResponse } from '../http/gate-options.ts'
+import type { HeaderSink } from '../http/headers.ts'
+import { onAborted } from '../http/leaving.ts'
+import { PROBLEM_TYPE } from '../http/problem.ts'
+import { finishedAfter } from '../http/response-end.ts'
+import { handlerOf, leftResponse } from '../http/waiting.ts'
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** The decision of the last rate limit that this request passed; undefined if there was none or it was skipped. */
+    rateLimit: Decision | undefined
+  }
+}
+
+/** Hono's context on a route whose parameters are not known here: `c.req.param('id')` is a text, as on the route itself. */
+export type HonoContext<E extends Env, I extends Input> = Context<E, `/:${string}`, I>
+
+/** Options of `rateLimit` for Hono, in the types of the app. */
+// `any` is what Hono itself takes where a middleware may be used in every app.
+// oxlint-disable-next-line typescript/no-explicit-any
+export interface HonoOptions<E extends Env = any, I extends Input = {}> extends GateOptions<HonoContext<E, I>, HonoContext<E, I>> {
+  /**
+   * The address of the peer, which a Request does not contain. It must come from the platform, never from a header:
+   * `(c) => getConnInfo(c).remote.address`, with the `getConnInfo` of the platform. Forwarding headers are read in addition if
+   * `trustedProxies` trusts the peer. If it returns undefined for several requests, these share one key. Required, unless there is a `key`.
+   */
+  readonly address?: (context: HonoContext<E, I>) => string | undefined
+  /**
+   * Answers a refused request instead of the problem body; status and headers of the context are already set. `'wait'`: requests wait for
+   * their turn, up to `maxWaitMs`, and only those that cannot are refused.
+   */
+  readonly onDenied?: ((context: HonoContext<E, I>, decision: Decision) => Response | Promise<Response>) | 'wait'
+}
+
+const READER: RequestReader<Context> = {
+  method: ({ req }) => req.method,
+  target: ({ req }) => req.url,
+  // A Headers object joins several lines of a field, so a value with a comma counts as several lines.
+  headers: ({ req }) => req.header(),
+  route: ({ req }) => routeOf(req),
+  onLeave: ({ req }, leave) => onAborted(req.raw, leave),
+}
+
+/** What limits before this one have written, for requests that have no response yet. */
+const WRITTEN = new WeakMap<Context, Map<string, string>>()
+
+function writtenOn(context: Context): Map<string, string> {
+  const before = WRITTEN.get(context)
+  if (before !== undefined) return before
+  const fresh = new Map<string, string>()
+  WRITTEN.set(context, fresh)
+  return fresh
+}
+
+/** Adds the fields to a response that a handler made itself: Hono did not. */
+function addMissing(context: Context, fields: readonly (readonly [string, string])[]): undefined {
+  const [first] = fields
+  if (first === undefined || !context.finalized || context.res.headers.has(first[0])) return
+  for (const [name, value] of fields) context.header(name, value)
+}
+
+interface RoutedRequest {
+  readonly matchedRoutes?: readonly { readonly path: string }[]
+}
+
+/** The pattern of the handler, which is the last of the matched routes. Patterns that end with a wildcard are those of middleware. */
+function routeOf({ matchedRoutes }: RoutedRequest): string | undefined {
+  const path = matchedRoutes?.at(-1)?.path
+  return path === undefined || path.endsWith('*') ? undefined : path
+}
+
+/**
+ * A rate limit as Hono middleware, for an app or one route. `c.get('rateLimit')` returns the decision in the handler. Errors of key, cost,
+ * skip, address or onDenied, and misuse such as an invalid cost, go to `app.onError`. A failure of the store never does.
+ * @throws LimiterError INVALID_OPTIONS as every adapter, and without both address and key
+ */
+// oxlint-disable-next-line typescript/no-explicit-any
+export function rateLimit<E extends Env = any, I extends Input = {}>(options: HonoOptions<E, I>): MiddlewareHandler<E, string, I> {
+  const gate = createGate(options as unknown as GateOptions<Context, Context>, READER, 'option')
+  const { address } = options
+  const onDenied = handlerOf(options.onDenied)
+  return async function rateLimitMiddleware(context, next) {
+    const c: Context = context
+    const passage = await gate.check(c, requireAddress(address?.(context)))
+    const { decision, answer, left } = passage
+    if (left === true) return leftResponse()
+    if (decision !== undefined) c.set('rateLimit', decision)
+    // Hono adds what is set on the context now to what `c.text` and its like make later, also in an error handler.
+    const fields: [string, string][] = []
+    const written = writtenOn(c)
+    const sink: HeaderSink = {
+      // Reading `c.res` before there is a response would make one, which costs more than all the rest of the limit.
+      getHeader: (name) => (c.finalized ? (c.res.headers.get(name) ?? undefined) : written.get(name)),
+      setHeader: (name, value) => {
+        fields.push([name, value])
+        written.set(name, value)
+        c.header(name, value)
+      },
+    }
+    gate.applyHeaders(sink, passage)
+    if (decision === undefined || answer === undefined) {
+      const { release, settle } = passage
+      if (release === undefined && settle === undefined) {
+        await next()
+        return addMissing(c, fields)
+      }
+      try {
+        await next()
+        addMissing(c, fields)
+        const response = finishedAfter(c.res, passage, c.req.raw, c)
+        // Hono copies the fields of a response that is replaced.
+        c.res = undefined
+        c.res = response
+        return undefined
+      } catch (error) {
+        release?.()
+        settle?.({ status: undefined, whole: true })
+        throw error
+      }
+    }
+    passage.release?.()
+    const status = answer.problem.status as ContentfulStatusCode
+    c.status(status)
+    // The status is also an argument: Hono 4.0 would answer with 200 if only headers were.
+    const denial =
+      onDenied === undefined ? c.body(answer.body, status, { 'Content-Type': PROBLEM_TYPE }) : await onDenied(context, decision)
+    requireResponse('what onDenied returned', denial)
+    if (!c.finalized) return denial
+    // Other middleware has made a response and called `next` nevertheless: Hono would keep that one.
+    c.res = undefined
+    // That response had the fields of this limit. Hono copies the fields of this empty one to the denial, which may be one of onDenied.
+    c.res = new Response(null, { headers: fields })
+    c.res = denial
+    return undefined
+  }
+}

@@ -1,0 +1,131 @@
+import type { ParameterizedContext } from 'koa'
+import type { Decision } from '../decision/decision.ts'
+import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
+import type { GateOptions } from '../http/gate-options.ts'
+import { onRequestClose } from '../http/leaving.ts'
+import { PROBLEM_TYPE } from '../http/problem.ts'
+import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
+import { handlerOf } from '../http/waiting.ts'
+import type { NodeRequest } from './node.ts'
+
+/** What a rate limit adds to `ctx.state`, for apps with a type of state of their own. */
+export interface RateLimitState {
+  /** The decision of the last rate limit that this request passed; absent if there was none or it was skipped. */
+  rateLimit?: Decision
+}
+
+declare module 'koa' {
+  interface DefaultState extends RateLimitState {}
+}
+
+/** The part of a Koa context that is used. `ctx.ip` is not read: the address comes from the socket and `trustedProxies`. */
+export interface KoaContext {
+  /** Node's own request, for the lines of headers and the address of the peer. */
+  readonly req: NodeRequest
+  /** Node's own response: whether it has begun, and fields that are already set. */
+  readonly res: EndingResponse & {
+    readonly headersSent: boolean
+    readonly writableEnded: boolean
+    getHeader(name: string): number | string | readonly string[] | undefined
+    end(body?: string): unknown
+  }
+  /** As sent. */
+  readonly method: string
+  /** The request target as sent, also where other code has changed `url`. */
+  readonly originalUrl: string
+  /** Set for a refused request. */
+  status: number
+  /** The problem body of a refused request. */
+  body: unknown
+  /** Gets the decision as `rateLimit`. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  state: any
+  /** Set to false by code that answers through `res` itself. */
+  respond?: boolean | undefined
+  /** Sets a field. */
+  set(name: string, value: string): unknown
+}
+
+/** Options of `rateLimit` for Koa. */
+export interface KoaOptions<Context extends KoaContext> extends GateOptions<Context, Context> {
+  /**
+   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, up to
+   * `maxWaitMs`, and only those that cannot are refused.
+   */
+  readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait'
+}
+
+/** What `@koa/router` adds to a context. */
+interface Routed {
+  readonly matched?: readonly { readonly path: unknown; readonly methods: readonly string[] }[]
+  /** Set by koa-mount: the router knows only the rest of the path. */
+  readonly mountPath?: unknown
+}
+
+const READER: RequestReader<KoaContext> = {
+  method: ({ method }) => method,
+  target: ({ originalUrl }) => originalUrl,
+  headers: ({ req }) => req.headers,
+  rawHeaders: ({ req }) => req.rawHeaders,
+  onLeave: ({ req }, leave) => onRequestClose(req, leave),
+  route: (context) => {
+    const { matched, mountPath } = context as Routed
+    if (matched === undefined || mountPath !== undefined) return undefined
+    const path = matched.findLast(({ methods }) => methods.includes(context.method))?.path
+    return typeof path === 'string' ? path : undefined
+  },
+}
+
+/** Calls the handlers. Koa sends nothing to a client that has left, so the response is settled here as they made it. */
+async function passed(context: KoaContext, next: () => Promise<unknown>, { settle }: Passage): Promise<unknown> {
+  if (settle === undefined) return next()
+  const { res } = context
+  let failed = true
+  try {
+    const result = await next()
+    failed = false
+    return result
+  } finally {
+    if (res.destroyed === true && !res.writableEnded)
+      settle(failed ? { status: undefined, whole: true } : { status: context.status, response: context, whole: true })
+  }
+}
+
+/**
+ * A rate limit as Koa middleware, for an app, a router or one route of `@koa/router`. `ctx.state.rateLimit` is the decision in the handler.
+ * Errors of key, cost, skip or onDenied, and misuse such as an invalid cost, reject as errors of any middleware do. A failure of the store
+ * never does.
+ */
+export function rateLimit<Context extends KoaContext = ParameterizedContext>(
+  options: KoaOptions<Context>,
+): (context: Context, next: () => Promise<unknown>) => Promise<unknown> {
+  const gate = createGate(options, READER)
+  const onDenied = handlerOf(options.onDenied)
+  return async function rateLimitMiddleware(context, next) {
+    const passage = await gate.check(context, context.req.socket.remoteAddress)
+    const { decision, answer, left = false } = passage
+    const { res } = context
+    if (decision !== undefined) (context.state as RateLimitState).rateLimit = decision
+    finishAtEnd(res, passage, context)
+    if (left || res.headersSent) {
+      if (!left && answer === undefined) return passed(context, next, passage)
+      // The response has begun, so its status can no longer be changed. It is ended here, and Koa adds no body.
+      context.respond = false
+      if (!res.writableEnded) res.end()
+      return undefined
+    }
+    gate.applyHeaders({ getHeader: (name) => res.getHeader(name), setHeader: (name, value) => context.set(name, value) }, passage)
+    if (decision === undefined || answer === undefined) return passed(context, next, passage)
+    context.status = answer.problem.status
+    const handedOver = context.respond === false
+    if (onDenied !== undefined) {
+      // Whoever set it to false would have answered in a later handler, which does not run. So Koa sends what onDenied sets.
+      if (handedOver) context.respond = true
+      return onDenied(context, decision)
+    }
+    context.set('Content-Type', PROBLEM_TYPE)
+    if (!handedOver) context.body = answer.body
+    else if (!res.writableEnded) res.end(answer.body)
+    return undefined
+  }
+}

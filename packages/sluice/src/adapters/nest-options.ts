@@ -1,0 +1,108 @@
+import type { ExecutionContext, FactoryProvider, ModuleMetadata } from '@nestjs/common'
+import type { Decision } from '../decision/decision.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { checkOptions, type Form, FUNCTION, OBJECT, requireForm } from '../errors/options.ts'
+import { createGate } from '../http/gate.ts'
+import { FORMS, type GateOptions, isCounting } from '../http/gate-options.ts'
+import { mergedOptions } from '../http/merged-options.ts'
+import { type NestRequest, type NestResponse, type PlatformRequest, READER } from './nest-platform.ts'
+
+/** The options of every adapter. `Request` is inferred from the type that a function gives its parameter. */
+export interface NestOptions<Request = NestRequest, Response = NestResponse> extends GateOptions<Request, Response> {
+  /**
+   * Returns or throws the exception that answers a refused request instead of `RateLimitException`, such as
+   * `new HttpException('Slow down.', 429)`. The header fields are already set. `'wait'`: requests wait for their turn, up to `maxWaitMs`, and
+   * only those that cannot are refused.
+   */
+  readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait'
+}
+
+/** The options of `RateLimitModule`: the limit of all routes without options of their own. */
+export interface RateLimitModuleOptions<Request = NestRequest, Response = NestResponse> extends NestOptions<Request, Response> {
+  /** Limiters that routes choose by name: `@RateLimit({ limiter: 'login' })`. */
+  readonly limiters?: Readonly<Record<string, NonNullable<GateOptions<Request>['limiter']>>>
+}
+
+/** The options of a route or a controller. What they omit is the module's. */
+export interface RouteOptions<Request = NestRequest, Response = NestResponse> extends Omit<NestOptions<Request, Response>, 'limiter'> {
+  /** A limiter, or the name of one of the module's `limiters`. It replaces the module's limiter or engine, and its `limit`. */
+  readonly limiter?: GateOptions<Request>['limiter'] | string
+}
+
+type Made<Options> = Options | Promise<Options>
+
+/** As `RateLimitModuleOptions`, but made by a function with dependencies. */
+export interface RateLimitAsyncOptions<Request = NestRequest, Response = NestResponse> {
+  /** Modules that provide what `inject` names. */
+  readonly imports?: ModuleMetadata['imports']
+  /** The tokens of the function's arguments. */
+  readonly inject?: FactoryProvider['inject']
+  /** Makes the options, from the providers that `inject` names. */
+  // The arguments are what `inject` names, which types cannot say.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly useFactory: (...injected: any[]) => Made<RateLimitModuleOptions<Request, Response>>
+}
+
+/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
+export function checkModuleOptions<Request, Response>(
+  where: string,
+  options: RateLimitModuleOptions<Request, Response>,
+): RateLimitModuleOptions<Request, Response> {
+  checkOptions(where, options, { ...FORMS, limiters: OBJECT })
+  for (const [name, limiter] of Object.entries(options.limiters ?? {})) requireForm(where, `limiters.${name}`, limiter, FORMS.limiter)
+  const { limiters, ...gateOptions } = options
+  // Without a limiter of its own, the module only names limiters for routes.
+  if (limiters === undefined || options.limiter !== undefined || options.engine !== undefined)
+    createGate(gateOptions as GateOptions<PlatformRequest>, READER)
+  return options
+}
+
+const LIMITER_OR_NAME: Form = [(value) => typeof value === 'string' || FORMS.limiter[0](value), `${FORMS.limiter[1]}, or a name`]
+const ITEMS: Form = [
+  (value) => Array.isArray(value) && !value.some((one) => one === undefined || one === null),
+  'a list without undefined or null',
+]
+
+/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind, and without useFactory */
+export function checkAsyncOptions<Request, Response>(
+  options: RateLimitAsyncOptions<Request, Response>,
+): RateLimitAsyncOptions<Request, Response> {
+  checkOptions('RateLimitModule.forRootAsync', options, { imports: ITEMS, inject: ITEMS, useFactory: FUNCTION })
+  requireForm('RateLimitModule.forRootAsync', 'useFactory', options.useFactory, FUNCTION)
+  return options
+}
+
+/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
+export function checkRouteOptions<Request, Response>(options: RouteOptions<Request, Response>): void {
+  checkOptions('RateLimit', options, { ...FORMS, limiter: LIMITER_OR_NAME })
+  const { limiter, engine } = options
+  const known = typeof limiter === 'object' || engine !== undefined
+  // The module may say that requests wait or hold, and the route for how long.
+  const { onDenied = options.maxWaitMs === undefined && options.maxWaiting === undefined ? undefined : 'wait' } = options
+  const held = options.holdMs === undefined || isCounting(options) ? {} : { countWhen: 'success' }
+  const whole: object = {
+    ...options,
+    ...held,
+    ...(known ? {} : { limiter: SOME_LIMITER }),
+    ...(onDenied === undefined ? {} : { onDenied }),
+  }
+  createGate(whole as GateOptions<PlatformRequest>, READER)
+}
+
+/** Stands for a limiter that is known only with the module's options. It is not called. */
+const SOME_LIMITER = { limits: { default: undefined }, check() {}, wait() {}, reserve() {}, withLimit() {} }
+
+/** Options with those of a more specific place in place of them. @throws LimiterError INVALID_OPTIONS for a name that no limiter has */
+export function overridden(base: RateLimitModuleOptions, own: RouteOptions | undefined): RateLimitModuleOptions {
+  if (own === undefined) return base
+  const { limiter, ...others } = own
+  if (limiter === undefined) return mergedOptions(base, others)
+  return mergedOptions(base, { ...others, limiter: typeof limiter === 'string' ? named(limiter, base) : limiter })
+}
+
+function named(name: string, { limiters = {} }: RateLimitModuleOptions): NonNullable<GateOptions<NestRequest>['limiter']> {
+  const limiter = Object.hasOwn(limiters, name) ? limiters[name] : undefined
+  if (limiter !== undefined) return limiter
+  const known = Object.keys(limiters).join(', ') || 'none'
+  throw new LimiterError('INVALID_OPTIONS', `RateLimit: limiter is "${name}", expected one of the module's limiters: ${known}`)
+}

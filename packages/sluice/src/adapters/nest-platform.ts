@@ -1,0 +1,84 @@
+import type { Decision } from '../decision/decision.ts'
+import type { RequestReader } from '../http/gate.ts'
+import type { HeaderSink } from '../http/headers.ts'
+import type { EndingResponse } from '../http/response-end.ts'
+import { type Closable, onRequestClose } from '../http/leaving.ts'
+
+/** What requests of Nest's Express and Fastify platforms have in common. Give a `key` its parameter's type to use more. */
+export interface NestRequest {
+  /** The method of the request. */
+  readonly method: string
+  /** The target; Nest's middleware may have shortened it. */
+  readonly url: string
+  /** The target as the client sent it. */
+  readonly originalUrl: string
+  /** The header fields, by names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** The parameters of the route. */
+  readonly params: Readonly<Record<string, string>>
+  /** The parameters of the query. */
+  readonly query: Readonly<Record<string, unknown>>
+  /** Undefined before a body was parsed. Nest parses bodies before guards. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
+  /** What an authentication guard set before; undefined without one. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly user?: any
+  /** The decision of the rate limit that this request passed; absent before the guard, and if it was skipped. */
+  readonly rateLimit?: Decision
+}
+
+/** What responses of Nest's Express and Fastify platforms have in common. Give `countWhen` its parameter's type to use more. */
+export interface NestResponse {
+  /** The status. */
+  readonly statusCode: number
+  /** A field's value; undefined without one. */
+  getHeader(name: string): number | string | readonly string[] | undefined
+}
+
+/** The request of either platform. Express requests are node's, Fastify requests contain it as `raw`. */
+export interface PlatformRequest extends NestRequest {
+  readonly raw?: RawRequest
+  readonly route?: { readonly path?: unknown }
+  readonly routeOptions?: { readonly url?: string }
+}
+
+interface RawRequest {
+  readonly rawHeaders?: readonly string[]
+  readonly socket: { readonly remoteAddress?: string | undefined } & Closable
+  readonly stream?: Closable
+}
+
+/** Express responses are node's. Fastify replies contain it as `raw`, and have other methods. */
+export interface PlatformResponse extends HeaderSink {
+  readonly raw?: RawResponse
+  header(name: string, value: string): unknown
+  status(status: number): unknown
+  send(body: string): unknown
+}
+
+interface RawResponse extends EndingResponse {
+  readonly headersSent: boolean
+  readonly writableEnded: boolean
+  end(): unknown
+}
+
+/** Node's request. */
+export const rawRequest = (request: PlatformRequest): RawRequest => request.raw ?? (request as unknown as RawRequest)
+/** Node's response. */
+export const rawResponse = (response: PlatformResponse): RawResponse => response.raw ?? (response as unknown as RawResponse)
+
+export const READER: RequestReader<PlatformRequest> = {
+  method: ({ method }) => method,
+  target: ({ originalUrl }) => originalUrl,
+  headers: ({ headers }) => headers,
+  rawHeaders: (request) => rawRequest(request).rawHeaders,
+  onLeave: (request, leave) => onRequestClose(rawRequest(request), leave),
+  route: ({ route, routeOptions }) => (typeof route?.path === 'string' ? route.path : routeOptions?.url),
+}
+
+/** The header fields of a response, by the names of node's methods. */
+export function sinkOf(response: PlatformResponse): HeaderSink {
+  if (response.raw === undefined) return response
+  return { getHeader: (name) => response.getHeader(name), setHeader: (name, value) => response.header(name, value) }
+}

@@ -1,0 +1,75 @@
+import { createParamDecorator, type DynamicModule, type ExecutionContext, Module, type Provider, SetMetadata } from '@nestjs/common'
+import { APP_FILTER } from '@nestjs/core'
+import type { Decision } from '../decision/decision.ts'
+import { FLAG, requireForm } from '../errors/options.ts'
+import { RATE_LIMIT_OPTIONS, RateLimitFilter, RateLimitGuard, ROUTE_OPTIONS, SKIP } from './nest-guard.ts'
+import {
+  checkAsyncOptions,
+  checkModuleOptions,
+  checkRouteOptions,
+  type RateLimitAsyncOptions,
+  type RateLimitModuleOptions,
+  type RouteOptions,
+} from './nest-options.ts'
+import type { NestRequest, NestResponse } from './nest-platform.ts'
+
+export { RATE_LIMIT_OPTIONS, RateLimitException, RateLimitFilter, RateLimitGuard } from './nest-guard.ts'
+export type { NestOptions, RateLimitAsyncOptions, RateLimitModuleOptions, RouteOptions } from './nest-options.ts'
+export type { NestRequest, NestResponse } from './nest-platform.ts'
+
+/**
+ * Provides the options of `RateLimitGuard` to all modules, and answers refused requests with problem bodies. It limits nothing by itself:
+ * register the guard for all routes, `{ provide: APP_GUARD, useClass: RateLimitGuard }`, or for some, `@UseGuards(RateLimitGuard)`. It works
+ * with the Express and the Fastify platform.
+ */
+// Modules of Nest make themselves by static methods.
+// oxlint-disable-next-line typescript/no-extraneous-class
+export class RateLimitModule {
+  /** @throws LimiterError INVALID_OPTIONS or INVALID_COST for options that are unknown, wrong or without effect */
+  static forRoot<Request = NestRequest, Response = NestResponse>(options: RateLimitModuleOptions<Request, Response>): DynamicModule {
+    return moduleOf([], { provide: RATE_LIMIT_OPTIONS, useValue: checkModuleOptions('RateLimitModule.forRoot', options) })
+  }
+
+  /** The same, with options that a function makes of injected providers. The application does not start if these options are wrong. */
+  static forRootAsync<Request = NestRequest, Response = NestResponse>(options: RateLimitAsyncOptions<Request, Response>): DynamicModule {
+    const { imports = [], inject = [], useFactory } = checkAsyncOptions(options)
+    const made = async (...injected: unknown[]): Promise<unknown> =>
+      checkModuleOptions('RateLimitModule.forRootAsync', await useFactory(...injected))
+    return moduleOf(imports, { provide: RATE_LIMIT_OPTIONS, inject, useFactory: made })
+  }
+}
+
+function moduleOf(imports: NonNullable<DynamicModule['imports']>, options: Provider): DynamicModule {
+  return {
+    module: RateLimitModule,
+    global: true,
+    imports,
+    providers: [options, RateLimitGuard, { provide: APP_FILTER, useClass: RateLimitFilter }],
+    exports: [RATE_LIMIT_OPTIONS, RateLimitGuard],
+  }
+}
+
+/**
+ * Options of a handler or of all handlers of a controller. They override those of the module one by one, and those of a handler override
+ * its controller's.
+ * @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind
+ */
+export function RateLimit<Request = NestRequest, Response = NestResponse>(
+  options: RouteOptions<Request, Response>,
+): ClassDecorator & MethodDecorator {
+  checkRouteOptions(options)
+  return SetMetadata(ROUTE_OPTIONS, options)
+}
+
+/** Exempts a handler, or all handlers of a controller. On a handler, `@RateLimit` or `@SkipRateLimit(false)` ends its controller's exemption. @throws LimiterError INVALID_OPTIONS */
+export function SkipRateLimit(skip = true): ClassDecorator & MethodDecorator {
+  requireForm('SkipRateLimit', 'skip', skip, FLAG)
+  return SetMetadata(SKIP, skip)
+}
+
+/** Injects the decision into a handler's parameter: `@RateLimitDecision() decision?: Decision`. Undefined if the limit was skipped. */
+export const RateLimitDecision: () => ParameterDecorator = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): Decision | undefined => context.switchToHttp().getRequest<NestRequest>().rateLimit,
+)
+
+Module({})(RateLimitModule)

@@ -1,0 +1,182 @@
+import { hash32 } from '../decision/jitter.ts'
+import type { Micros } from '../time/micros.ts'
+import type { Algorithm, AlgorithmName, AlgorithmTag, AnyLimit, CellBounds, Cells, MicroTokens } from './algorithm.ts'
+import { compiled, kernel, stepOf } from './compiled.ts'
+
+/** How long after its end a hold is remembered, so that a repeated settlement gets the first answer. */
+export const KEPT_AFTER: Micros = 60_000_000
+
+/** What a hold charged to one limit. */
+export interface HoldPart {
+  /** A hash of the limit's scope, so that a settlement finds its limits after a change of the policy. */
+  readonly name: number
+  /** Micro-tokens that were charged at once. */
+  readonly held: MicroTokens
+  /** Micro-tokens that the limit counts for it: what was held, until it is settled. */
+  readonly charged: MicroTokens
+  /** Micro-tokens that were used and could not be charged. */
+  readonly overage: MicroTokens
+  /** What the limit's algorithm needs to know to settle it (`markOf`). */
+  readonly mark: number
+}
+
+/** The record of a hold: charged at `at`, open until `expires`. */
+export interface HoldState {
+  at: Micros
+  expires: Micros
+  /** 1 once it is settled, else 0. */
+  settled: number
+  parts: readonly HoldPart[]
+}
+
+/** A hold to be recorded: for how long, and what the calls before it are charged, in their order. */
+export interface HoldPlan {
+  readonly micros: Micros
+  /** Nothing is to be settled: the record only says that the calls were charged. */
+  readonly final: boolean
+  readonly parts: readonly Pick<HoldPart, 'name' | 'held'>[]
+}
+
+/** The tag of records, at the end of their scopes. */
+export const HOLD_TAG = 'ho'
+
+/** The cost of a record's call. */
+export const RECORD_COST: MicroTokens = 1
+
+/** Most calls have the limit of the call before. */
+let [lastScope, lastName] = ['', hash32('')]
+
+/** The name of a limit in records. */
+export function partName(scope: string): number {
+  if (scope !== lastScope) lastName = hash32(scope)
+  lastScope = scope
+  return lastName
+}
+
+/** The first instant at which the record is forgotten. */
+function forgottenAt({ expires }: HoldState): Micros {
+  return expires + KEPT_AFTER
+}
+
+/**
+ * Records of holds. A record is decided as one more call of the group that it records, after the group's other calls: so it is written if
+ * these are charged, and otherwise not. While it is there, it denies every other call, so a hold is charged once.
+ */
+const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
+  // Not names of a limit: nobody configures a record.
+  name: 'hold' as AlgorithmName,
+  tag: HOLD_TAG as AlgorithmTag,
+  step: () => stepOf<HoldState>({ at: 0.5, expires: 0.5, settled: 0, parts: [] }),
+  decide(plan, state, now, cost, _phase, into = holdKernel.step()) {
+    const isThere = state !== undefined && now < forgottenAt(state)
+    const after = isThere
+      ? state
+      : {
+          at: now,
+          expires: now + plan.micros,
+          settled: plan.final ? 1 : 0,
+          parts: plan.parts.map(({ name, held }) => ({ name, held, charged: held, overage: 0, mark: 0 })),
+        }
+    const wait = forgottenAt(after) - now
+    into.outcome = cost > RECORD_COST ? 'impossible' : isThere ? 'denied' : 'allowed'
+    into.retryAfter = into.outcome === 'denied' ? wait : 0
+    into.state = into.outcome === 'allowed' ? after : state
+    into.remaining = 0
+    into.replenishAfter = wait
+    into.resetAfter = wait
+    return into
+  },
+  note({ parts: planned }, state, before) {
+    const charged = before.slice(before.length - planned.length)
+    const parts = state.parts.map((part, index) => {
+      const { limit, state: after } = charged[index] as (typeof charged)[number]
+      const mark: number = limit.algorithm.markOf?.(after) ?? 0
+      return mark === 0 ? part : { ...part, mark }
+    })
+    return { ...state, parts }
+  },
+  adopt: (_plan, state, now) => (now < forgottenAt(state) ? state : undefined),
+  adjust: (_plan, state) => state,
+  view(_plan, state, now) {
+    const wait = state === undefined ? 0 : Math.max(0, forgottenAt(state) - now)
+    return { remaining: 0, replenishAfter: wait, resetAfter: wait }
+  },
+  expiresAt: (_plan, state) => forgottenAt(state),
+  // It restricts nobody: of the calls of a group it never is the one that admits least.
+  envelope: () => ({ n: Number.MAX_SAFE_INTEGER, m: 1, burst: Number.MAX_SAFE_INTEGER }),
+  codec: {
+    encodePlan: () => [],
+    encodeState: ({ at, expires, settled, parts }) => [
+      at,
+      expires,
+      settled,
+      ...parts.flatMap(({ name, held, charged, overage, mark }) => [name, held, charged, overage, mark]),
+    ],
+    decodeState([at = 0, expires = 0, settled = 0, ...numbers]) {
+      const parts: HoldPart[] = []
+      for (let from = 0; from < numbers.length; from += PART_WIDTH) {
+        const [name = 0, held = 0, charged = 0, overage = 0, mark = 0] = numbers.slice(from, from + PART_WIDTH)
+        parts.push({ name, held, charged, overage, mark })
+      }
+      return { at, expires, settled, parts }
+    },
+  },
+  cells: 'log',
+  logCells: holdCells,
+})
+
+/** Numbers of a part. */
+const PART_WIDTH = 5
+
+/** The limit of a record's call. */
+export function holdRecord(plan: HoldPlan): AnyLimit {
+  return compiled(holdKernel, plan, RECORD_COST, plan.micros)
+}
+
+/** Whether calls of a limit are records of holds. */
+export function isRecord({ algorithm }: AnyLimit): boolean {
+  return algorithm.note !== undefined
+}
+
+/** The limit with which records are read. */
+export const HOLD_RECORDS: AnyLimit = holdRecord({ micros: 0, final: false, parts: [] })
+
+/** Bytes of a record in memory, and of each of its parts; an estimate from above. */
+const [RECORD_BYTES, PART_BYTES] = [96, 72]
+
+/** Keeps records for a table. A row has the index of its record. */
+function holdCells({ maxBytes, maxHolds }: CellBounds): Cells<HoldState> {
+  const records: (HoldState | undefined)[] = [undefined]
+  const free: number[] = []
+  let [bytes, count] = [0, 0]
+  const sizeAt = (cells: Float64Array, at: number): number => sizeOf(at < 0 ? undefined : records[cells[at] as number])
+  return {
+    width: 1,
+    save({ at: charged, expires, settled, parts }, cells, at) {
+      bytes -= sizeAt(cells, at)
+      let index = cells[at] as number
+      if (index === 0) {
+        index = free.pop() ?? records.length
+        count += 1
+        cells[at] = index
+      }
+      records[index] = { at: charged, expires, settled, parts }
+      bytes += sizeAt(cells, at)
+    },
+    load: (_sample, cells, at, into) => void Object.assign(into, records[cells[at] as number]),
+    samePlan: () => true,
+    planNumbers: () => [],
+    fits: (state, cells, at) => (at >= 0 || count < maxHolds) && bytes - sizeAt(cells, at) + sizeOf(state) <= maxBytes,
+    release(cells, at) {
+      bytes -= sizeAt(cells, at)
+      count -= 1
+      const index = cells[at] as number
+      records[index] = undefined
+      free.push(index)
+    },
+  }
+}
+
+function sizeOf(state: HoldState | undefined): number {
+  return state === undefined ? 0 : RECORD_BYTES + PART_BYTES * state.parts.length
+}

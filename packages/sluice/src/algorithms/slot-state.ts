@@ -1,0 +1,15 @@
+import type { Micros } from '../time/micros.ts'
+
+/** How many numbers a state has for each holder. */
+export const SLOT_WIDTH = 5
+
+/**
+ * Who holds slots. `holders` has five numbers for each: its id (two numbers), its cost in micro-tokens, the instant at which its hold
+ * ends, and its fencing number. Those that end first come first. `seen`: the latest time at which the state was written; no decision uses
+ * an earlier time (law 3). `last`: the fencing number of the last grant. A state does not depend on the plan.
+ */
+export interface SlotState {
+  holders: readonly number[]
+  seen: Micros
+  last: number
+}

@@ -1,0 +1,25 @@
+import { headerLines } from '../identity/headers.ts'
+import { type Claims, CLAIMS, type RequestFacts, requireClaims } from '../identity/request.ts'
+import type { KeyRequest } from './key-request.ts'
+
+/** Verifies the token of a request and returns its claims. */
+type Verify = (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
+
+/** The verified claims of a request. Claims that cannot be verified are ignored, whatever the reason. */
+export async function claimsOf(claims: Verify | undefined, facts: RequestFacts | KeyRequest): Promise<Claims | undefined> {
+  if ('key' in facts) return undefined
+  requireClaims(facts.claims)
+  if (facts.claims !== undefined && facts.claims !== null) return facts.claims
+  try {
+    // Of two tokens the upstream might read the one that is not verified here.
+    if (
+      claims === undefined ||
+      headerLines({ headers: facts.headers, rawHeaders: facts.rawHeaders ?? undefined }, 'authorization').length > 1
+    )
+      return undefined
+    const found = await claims(facts)
+    return CLAIMS[0](found) ? found : undefined
+  } catch {
+    return undefined
+  }
+}

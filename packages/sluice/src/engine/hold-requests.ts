@@ -1,0 +1,133 @@
+import type { MicroTokens } from '../algorithms/algorithm.ts'
+import { HOLD_FORM, refuseUnknown, requireForm } from '../errors/options.ts'
+import type { RequestFacts } from '../identity/request.ts'
+import { requireChange } from '../limiter/decidable.ts'
+import { changeHold, type HoldEnd, NOTHING_HELD, usedOf } from '../limiter/held-change.ts'
+import { chargeOnce } from '../limiter/held-group.ts'
+import { newHoldId, validHoldId } from '../limiter/hold-id.ts'
+import { takesSlots } from '../limiter/holders.ts'
+import { decideGroups, type Deciders } from '../limiter/on-failure.ts'
+import type { Extension, Settlement } from '../limiter/reservation.ts'
+import { WAIT, type WaitOptions } from '../limiter/timing.ts'
+import type { CallOptions } from '../stores/store.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
+import type { Random, Time } from '../time/time.ts'
+import type { ChargedRequest } from './decide-requests.ts'
+import { type EngineDecision, engineDecision } from './engine-decision.ts'
+import type { KeyRequest } from './key-request.ts'
+import type { Loaded } from './loaded.ts'
+import type { Report } from './report.ts'
+import { enforcing, policyOf, RULE_SET, type RuleCharge } from './rule-charge.ts'
+
+/** Options of the engine's `reserve`. */
+export interface HoldOptions extends WaitOptions {
+  /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What it charged then stays charged. */
+  readonly holdMs?: number
+  /** Who repeats a request with the same id is not charged again: 1 to 128 printable ASCII characters. Default: a new id. */
+  readonly id?: string
+}
+
+/** The answer to the engine's `reserve`. If the decision is not `allowed`, nothing is held. */
+export interface EngineReservation {
+  /** As of `decide`. */
+  readonly decision: EngineDecision
+  /** Names the hold, together with the request. */
+  readonly id: string
+}
+
+/**
+ * Verbs of an engine that hold the cost of a request, and charge later what was used. To name a hold, pass the same request again: its keys
+ * say where the hold is.
+ */
+export interface HoldRequests {
+  /** Charges every enforcing rule that applies, all or nothing, until it is settled. Rules in shadow are charged as by `decide`. */
+  reserve(request: RequestFacts | KeyRequest, options?: HoldOptions): Promise<EngineReservation>
+  /** Counts what was used, in tokens, for every rule that the hold has charged. Without a number what was held stays charged. */
+  settle(request: RequestFacts | KeyRequest, id: string, actual?: number, options?: WaitOptions): Promise<Settlement>
+  /** Lets the hold end so many milliseconds from now, unless it ends later already. */
+  extend(request: RequestFacts | KeyRequest, id: string, holdMs: number, options?: WaitOptions): Promise<Extension>
+  /** Ends the hold and gives everything back. */
+  cancel(request: RequestFacts | KeyRequest, id: string, options?: WaitOptions): Promise<Settlement>
+}
+
+export interface HoldRequestParts {
+  readonly deciders: Deciders
+  readonly clock: Time
+  /** For ids. */
+  readonly secret: Random
+  readonly report: Report | undefined
+  /**
+   * What a request is charged.
+   * @param used instead of its own cost, for every rule, also those that count one request in several
+   */
+  charged(request: RequestFacts | KeyRequest, used?: MicroTokens): Promise<{ readonly at: Loaded; readonly charged: ChargedRequest }>
+  timing(at: Loaded, options?: WaitOptions): CallOptions
+}
+
+const HOLD: readonly string[] = [...WAIT, 'holdMs', 'id']
+const HOLD_MS = 60_000
+
+export function createHoldRequests(parts: HoldRequestParts): HoldRequests {
+  const { deciders, clock, secret, report, charged: chargedOf, timing } = parts
+  const change = async (
+    request: RequestFacts | KeyRequest,
+    id: string,
+    end: HoldEnd,
+    options: WaitOptions | undefined,
+    used = 0,
+  ): Promise<Settlement> => {
+    const { at, charged } = await chargedOf(request, used)
+    const charges = enforcing(charged.charges)
+    const hold = { limiter: RULE_SET, id: validHoldId('engine', id) }
+    const names = charges.map(({ rule }) => rule.name)
+    if (charges.length === 0) return NOTHING_HELD
+    return changeHold('engine', deciders, charges.map(callOf), hold, end, names, () => timing(at, options))
+  }
+  const settle: HoldRequests['settle'] = async (request, id, actual, options) => {
+    const used = usedOf(actual)
+    return change(request, id, used === undefined ? 'stands' : 'used', options, used)
+  }
+  return {
+    async reserve(request, options = {}) {
+      refuseUnknown('engine', options, HOLD)
+      const { holdMs = HOLD_MS, id: own, ...wait } = options
+      requireForm('engine', 'holdMs', holdMs, HOLD_FORM)
+      requireChange('engine', deciders.main.store, 'settle')
+      const { at, charged } = await chargedOf(request)
+      const enforced = enforcing(charged.charges)
+      const shadows = charged.charges.filter(({ rule }) => rule.mode === 'shadow')
+      const id = own === undefined ? newHoldId(enforced[0]?.call.id.key ?? '', secret) : validHoldId('engine', own)
+      const started = clock.monotonic()
+      const timed = timing(at, wait)
+      const hold = { limiter: RULE_SET, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final: false }
+      const once =
+        enforced.length === 0 ? undefined : await chargeOnce('engine', deciders, enforced.map(callOf), hold, policyOf(enforced), timed)
+      // A rule in shadow is charged once, too.
+      const counted = once?.before === undefined ? shadows : []
+      const shadowResults = await decideGroups(
+        deciders,
+        counted.map(({ call }) => ({
+          calls: [call],
+          ...(takesSlots(call.limit) ? { options: { hold: { id, micros: hold.micros } } } : {}),
+        })),
+        (index) => policyOf([counted[index] as RuleCharge]),
+        timed,
+      )
+      const from = { charges: charged, enforced, shadows: counted, result: once?.resolved, shadowResults }
+      const decision = engineDecision(from, charged.request, clock)
+      report?.(at, charged, { decision, from }, clock.monotonic() - started)
+      return { decision, id }
+    },
+    settle,
+    async extend(request, id, holdMs, options) {
+      requireForm('engine', 'holdMs', holdMs, HOLD_FORM)
+      const { status, expiresAt } = await change(request, id, holdMs, options)
+      return expiresAt === undefined ? { status } : { status, expiresAt }
+    },
+    cancel: (request, id, options) => settle(request, id, 0, options),
+  }
+}
+
+function callOf({ call }: RuleCharge): RuleCharge['call'] {
+  return call
+}

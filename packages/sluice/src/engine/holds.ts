@@ -1,0 +1,55 @@
+import { DECISION, requireForm } from '../errors/options.ts'
+import { createHolders, type NewHolder, takesSlots } from '../limiter/holders.ts'
+import type { Deciders } from '../limiter/on-failure.ts'
+import type { WaitOptions } from '../limiter/timing.ts'
+import type { CallOptions, Change } from '../stores/store.ts'
+import type { Random } from '../time/time.ts'
+import type { Made } from './decide-requests.ts'
+import type { EngineDecision } from './engine-decision.ts'
+
+/** What an engine does about the slots of concurrency limits. */
+export interface HoldVerbs {
+  /**
+   * Gives back the slots of concurrency limits that a request holds. Nothing happens without `decision.hold`, and if they were given back
+   * before. Rejects with the StoreFailure if the store cannot: the slots are then free when the hold ends.
+   * @param decision the object that this engine returned, because it knows the request's keys
+   */
+  release(decision: EngineDecision, options?: WaitOptions): Promise<void>
+}
+
+export interface Holds extends HoldVerbs {
+  readonly newHolder: NewHolder
+  /** Remembers what decisions hold, as long as their objects exist. */
+  keep(made: readonly Made[]): void
+}
+
+/**
+ * @param secret numbers in [0, 1) that nobody outside can guess
+ * @param timing returns one call's deadline; throws if the engine is closed
+ */
+export function createHolds({ main, local }: Deciders, secret: Random, timing: (options?: WaitOptions) => CallOptions): Holds {
+  const held = new WeakMap<object, readonly Change[]>()
+  return {
+    newHolder: createHolders(secret),
+    keep(made) {
+      for (const { decision, holder, from } of made) {
+        if (holder === undefined || decision.hold === undefined) continue
+        const calls = [...from.enforced, ...from.shadows].map(({ call }) => call).filter(({ limit }) => takesSlots(limit))
+        held.set(
+          decision,
+          calls.map((call) => ({ kind: 'release', call, holder })),
+        )
+      }
+    },
+    async release(decision, options) {
+      const timed = timing(options)
+      requireForm('engine', 'decision', decision, DECISION)
+      const changes = held.get(decision)
+      if (changes === undefined) return
+      held.delete(decision)
+      // It may have decided while the store failed.
+      await local?.change(changes, {}).catch(() => undefined)
+      await main.change(changes, timed)
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { type GateOptions, isCounting, isWaiting } from './gate-options.ts'
+
+/** Options of all routes with those of one route in place of them. Options that would contradict the route's are left out. */
+export function mergedOptions<Options extends Partial<GateOptions<never, never>>>(all: Options, route: Partial<Options>): Options {
+  const usual = { ...all } as Record<string, unknown>
+  const drop = (names: readonly (keyof GateOptions<unknown> | 'onDenied')[]): void => {
+    for (const name of names) delete usual[name]
+  }
+  const { onDenied } = route as { readonly onDenied?: unknown }
+  const decidesAtOnce = route.engine !== undefined || isCounting(route)
+  if (typeof onDenied === 'function' || decidesAtOnce) drop(['maxWaitMs', 'maxWaiting'])
+  if (decidesAtOnce && isWaiting(all)) drop(['onDenied'])
+  if (isWaiting(route)) drop(['countWhen', 'actualCost'])
+  if (!isCounting({ ...usual, ...route })) drop(['holdMs'])
+  if (route.limiter !== undefined || route.engine !== undefined) drop(['limiter', 'engine', 'limit'])
+  if (route.engine !== undefined) drop(['key', 'ipv6Prefix', 'trustedProxies'])
+  if (route.key !== undefined) drop(['ipv6Prefix'])
+  if (route.ipv6Prefix !== undefined) drop(['key'])
+  return { ...usual, ...route } as Options
+}

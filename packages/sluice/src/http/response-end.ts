@@ -1,0 +1,109 @@
+import type { Passage } from './gate.ts'
+
+/** What is read of node's response, or of its HTTP/2 compatibility API. */
+export interface EndingResponse {
+  /** Whether the response or its connection is closed already. */
+  readonly destroyed?: boolean | undefined
+  /** The status of the response, 200 until a handler sets another one. */
+  readonly statusCode?: number
+  /** Whether status and fields were sent. */
+  readonly headersSent?: boolean
+  /** Whether the handler has ended the response. */
+  readonly writableEnded?: boolean
+  /** Runs the listener when the response was sent (`finish`), or its connection was closed. */
+  once?(event: 'finish' | 'close', listener: () => void): unknown
+  /** Ends the response. */
+  end?(...values: never[]): unknown
+}
+
+/** What is read of a Request, which some platforms make without a signal. */
+interface Aborting {
+  readonly signal?: AbortSignal | undefined
+}
+
+type AtEnd = Pick<Passage, 'release' | 'settle'>
+
+/**
+ * Gives back the slots of a request when its response has ended, also if the client left before. Settles what the request holds by the
+ * response that the handler made, also if it ends it after the client has left.
+ * @param response what the framework calls the response
+ */
+export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, response: unknown): void {
+  if (release === undefined && settle === undefined) return
+  const settled = (whole: boolean): void => settle?.({ status: raw.statusCode, response, whole })
+  let watched = false
+  const ended = (): void => {
+    release?.()
+    if (settle === undefined || watched) return
+    // HTTP/2 also emits `finish` for a client that has left.
+    if (raw.writableEnded === true) return settled(true)
+    watched = true
+    if (raw.headersSent === true) settled(false)
+    onceEnded(raw, () => settled(true))
+  }
+  // A client may have left while the store was called, and `close` comes only once.
+  if (raw.destroyed === true) return ended()
+  raw.once?.('finish', ended)
+  raw.once?.('close', ended)
+}
+
+/** Calls `fn` when a handler ends a response whose client has left: no event reports that. */
+function onceEnded(raw: EndingResponse, fn: () => void): void {
+  const { end } = raw
+  if (end === undefined) return
+  raw.end = (...values) => {
+    try {
+      return end.apply(raw, values)
+    } finally {
+      fn()
+    }
+  }
+}
+
+/**
+ * The same response. It gives back the slots of its request when its body was sent, failed, or is not wanted any longer, and when the client
+ * has left. The slots of a response without a body are given back at once. It settles what the request holds at the same instants; what was
+ * used is known when the body has ended.
+ * @param response what the framework calls the response
+ */
+export function finishedAfter(sent: Response, { release, settle }: AtEnd, { signal }: Aborting, response: unknown = sent): Response {
+  if (release === undefined && settle === undefined) return sent
+  const { body, status } = sent
+  const finish = (whole: boolean): void => {
+    release?.()
+    settle?.({ status, response, whole })
+  }
+  const left = (): void => finish(false)
+  if (body === null) {
+    finish(true)
+    return sent
+  }
+  if (signal?.aborted === true) left()
+  else signal?.addEventListener('abort', left, { once: true })
+  const reader = body.getReader()
+  const watched = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (!done) return controller.enqueue(value)
+          finish(true)
+          controller.close()
+        } catch (error) {
+          finish(true)
+          controller.error(error)
+        }
+      },
+      async cancel(reason) {
+        left()
+        try {
+          await reader.cancel(reason)
+        } finally {
+          finish(true)
+        }
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(watched, sent)
+}

@@ -1,0 +1,116 @@
+import { fromMicroTokens, toMicroTokens } from '../algorithms/decimal.ts'
+import type { MicroTokens } from '../algorithms/algorithm.ts'
+import type { HoldReport } from '../algorithms/settle-hold.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
+import type { Call, CallOptions, HoldChange } from '../stores/store.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
+import type { StoreCaller } from './call-store.ts'
+import { requireChange } from './decidable.ts'
+import { keysOf, type NewHold, recordOf } from './held-group.ts'
+import { openHold } from './hold-bound.ts'
+import type { Deciders } from './on-failure.ts'
+import type { Settlement, SettledLimit } from './reservation.ts'
+
+/** A change of a hold may be sent again: a second attempt outlives a lost answer. */
+const TRIES = 2
+
+/** What is done with a hold: it ends with what was used, it ends as it stands, or it ends so many milliseconds from now. */
+export type HoldEnd = 'used' | 'stands' | number
+
+/**
+ * Makes a change of a hold where the hold is: in the store, or in the local fallback, which may have charged it while the store failed.
+ * Rejects with the failure of the store if the fallback does not know it.
+ * @param calls each may have been charged, and has as its cost what was used; of several keys, each has a record of its own
+ * @param bound counts open holds: its slots are given back, or held longer, with the hold
+ * @param timing makes the deadline of each attempt
+ * @returns the settlement; its limits are in the order of the calls
+ */
+export async function changeHold(
+  where: string,
+  { main, local }: Deciders,
+  calls: readonly Call[],
+  { limiter, id, bound }: Pick<NewHold, 'limiter' | 'id' | 'bound'>,
+  end: HoldEnd,
+  names: readonly string[],
+  timing: () => CallOptions,
+): Promise<Settlement> {
+  const changes = keysOf(calls).map((key): HoldChange => {
+    const own = calls.filter((call) => call.id.key === key)
+    if (bound !== undefined) own.push(openHold(bound, key))
+    const record = recordOf(limiter, key, id)
+    if (typeof end === 'number') return { kind: 'extend', id: record, calls: own, holder: id, micros: Math.ceil(end * MICROS_PER_MS) }
+    return { kind: 'settle', id: record, calls: own, holder: id, ...(end === 'stands' ? { stands: true } : {}) }
+  })
+  for (const { kind } of changes) requireChange(where, main.store, kind)
+  if (local === undefined) return settlementOf(calls, changes, await reported(main, changes, timing), names)
+  const here = changes.every(({ kind }) => local.store.capabilities.changes.includes(kind)) ? local : undefined
+  const [there, fallback] = await Promise.allSettled([reported(main, changes, timing), here && reported(here, changes, timing, 1)])
+  const known =
+    fallback.status === 'fulfilled' && fallback.value?.some(({ status }) => status !== 'unknown') === true ? fallback.value : undefined
+  if (there.status === 'rejected' && known === undefined) throw there.reason
+  const reports = there.status === 'rejected' || there.value.every(({ status }) => status === 'unknown') ? known : there.value
+  return settlementOf(calls, changes, reports ?? [], names)
+}
+
+async function reported(
+  store: StoreCaller,
+  changes: readonly HoldChange[],
+  timing: () => CallOptions,
+  tries = TRIES,
+): Promise<readonly HoldReport[]> {
+  const options = timing()
+  try {
+    const results = await store.change(changes, options)
+    return results.map(({ hold }) => hold ?? UNKNOWN)
+  } catch (error) {
+    if (tries <= 1 || options.signal?.aborted === true || (error as { readonly executed?: unknown }).executed !== 'unknown') throw error
+    return reported(store, changes, timing, tries - 1)
+  }
+}
+
+const UNKNOWN: HoldReport = { status: 'unknown', expires: 0, parts: [] }
+
+function settlementOf(
+  calls: readonly Call[],
+  changes: readonly HoldChange[],
+  reports: readonly HoldReport[],
+  names: readonly string[],
+): Settlement {
+  const limits: SettledLimit[] = []
+  for (const [index, call] of calls.entries()) {
+    const at = changes.findIndex(({ id }) => id.key === call.id.key)
+    const place = changes.length === 1 ? index : calls.filter(({ id }) => id.key === call.id.key).indexOf(call)
+    const part = reports[at]?.parts[place]
+    if (part === undefined) continue
+    const { held, charged, overage } = part
+    limits.push({
+      name: names[index] as string,
+      held: fromMicroTokens(held),
+      charged: fromMicroTokens(charged),
+      overage: fromMicroTokens(overage),
+    })
+  }
+  const known = reports.filter(({ status }) => status !== 'unknown')
+  const figures = {
+    repeated: known.length > 0 && known.every(({ repeated }) => repeated === true),
+    limits,
+    overage: Math.max(0, ...limits.map(({ overage }) => overage)),
+  }
+  if (known.length === 0) return { status: 'unknown', ...figures }
+  const status = known.find((report) => report.status !== 'settled')?.status ?? 'settled'
+  return { status, expiresAt: Math.ceil(Math.max(...known.map(({ expires }) => expires)) / MICROS_PER_MS), ...figures }
+}
+
+/** The settlement of what holds nothing. */
+export const NOTHING_HELD: Settlement = Object.freeze({ status: 'unknown', repeated: false, limits: [], overage: 0 })
+
+/**
+ * What was used in micro-tokens; undefined if nobody knows.
+ * @throws LimiterError INVALID_COST unless it is absent, or a number of at least 0 with at most six decimals
+ */
+export function usedOf(actual: unknown): MicroTokens | undefined {
+  const micro = typeof actual === 'number' ? toMicroTokens(actual) : undefined
+  if (micro !== undefined || actual === undefined) return micro
+  throw new LimiterError('INVALID_COST', `the actual cost is ${shown(actual)}, expected a number of at least 0 with at most six decimals`)
+}

@@ -1,0 +1,22 @@
+import { MICRO } from '../algorithms/decimal.ts'
+import type { Call, Decided, Verdict } from '../stores/store.ts'
+
+/**
+ * Whether this charge made the key's state: it is the key's first charge, or the first since the state expired (law 6). It is seen from the
+ * verdict, so that no store has to report or write anything: only the charge of a fresh state leaves exactly this much for exactly this
+ * long. A decision of the local fallback, or one from a lease, makes no state in the store. Verdicts round what is left down to whole tokens:
+ * in a window, several charges with costs below one token may look like the first.
+ */
+export function makesKey(
+  { limit, cost, phase }: Call,
+  verdict: Verdict,
+  { at, source = 'store', degraded }: Pick<Decided, 'at' | 'source' | 'degraded'>,
+): boolean {
+  const { outcome, remaining, resetAfter } = verdict
+  if (outcome !== 'allowed' || degraded !== undefined || source !== 'store') return false
+  // Most charges of a busy key end here, which saves deciding again. Under a ramp a fresh key has less than its capacity.
+  if (limit.ramped !== true && remaining < Math.floor(limit.capacity - cost / MICRO)) return false
+  const { algorithm, plan } = limit
+  const fresh = algorithm.decide(plan, undefined, at, cost, phase)
+  return fresh.outcome === 'allowed' && fresh.remaining === remaining && fresh.resetAfter === resetAfter
+}

@@ -1,0 +1,194 @@
+import { canChargeAhead } from '../algorithms/ahead.ts'
+import type { Decision, LimitView } from '../decision/decision.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { refuseUnknown, requireForm, WAIT_MS } from '../errors/options.ts'
+import type { Call, CallGroup, Change, Verdict } from '../stores/store.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
+import type { Stopwatch } from '../time/time.ts'
+import type { CheckParts } from './check-parts.ts'
+import { takesSlots } from './holders.ts'
+import { createLeaves } from './leaves.ts'
+import { createLine } from './line.ts'
+import type { CheckOptions, Limiter } from './limiter.ts'
+import { decideGroups, onFailure, type Resolved } from './on-failure.ts'
+import { createOrder } from './order.ts'
+import { createSleep } from './sleep.ts'
+import { CHECK } from './timing.ts'
+
+const DEFAULT_WAIT_MS = 60_000
+const PATIENT: readonly string[] = [...CHECK, 'maxWaitMs']
+/** Callers that may wait at once; the next one is refused. */
+const MAX_WAITING = 100_000
+
+export interface WaitParts extends CheckParts {
+  /** Makes the decision of a verdict, and reports it. @param as what the decision says, if not what is reported */
+  readonly finish: (resolved: Resolved, group: CallGroup, watch: Stopwatch | undefined, as?: Resolved) => Decision
+  /** Starts the time that is reported; undefined if nobody listens. */
+  readonly start: () => Stopwatch | undefined
+  readonly check: Limiter['check']
+}
+
+/** Waits for the turn of a caller whose options were checked. @throws LimiterError OVERLOAD */
+type Waiting = (key: string, options: CheckOptions, maxWaitMs: number) => Promise<Decision>
+
+/** The verb of a limiter that waits. */
+export function createWaits(parts: WaitParts): Pick<Limiter, 'wait'> {
+  const { where, limits, deciders, calls, timing } = parts
+  const { capabilities } = deciders.main.store
+  const offered = capabilities.groupOptions?.includes('maxWait') === true && capabilities.changes.includes('leave')
+  const chargesAhead = offered && limits.every(({ limit }) => canChargeAhead(limit))
+  const waiting = chargesAhead ? aheadOf(parts) : inLine(parts)
+  return {
+    wait(key, options = {}) {
+      try {
+        refuseUnknown(where, options, PATIENT)
+        const { maxWaitMs = DEFAULT_WAIT_MS, ...own } = options
+        requireForm(where, 'maxWaitMs', maxWaitMs, WAIT_MS)
+        // Checks the other options before anybody waits.
+        calls.groupOf(key, own.cost)
+        timing({ ...own })
+        if (own.signal?.aborted === true) return Promise.reject(own.signal.reason as Error)
+        return waiting(key, own, maxWaitMs)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    },
+  }
+}
+
+function requireRoom(where: string, waiting: number): void {
+  if (waiting >= MAX_WAITING) throw new LimiterError('OVERLOAD', `${where}: ${MAX_WAITING} callers are waiting already`)
+}
+
+/** Charges calls before their tokens are there, and waits until they are. The store keeps the order of all processes. */
+function aheadOf(parts: WaitParts): Waiting {
+  const { where, calls, clock, deciders, finish, onStoreFailure, start, timing } = parts
+  const { decideNow, store } = deciders.main
+  const sleep = createSleep(clock)
+  const order = createOrder(clock)
+  const sharing = sharedViews()
+  const leaves = createLeaves(() => timing())
+  const leave = ({ source, calls: verdicts }: Resolved, group: CallGroup): void => {
+    const decider = source === 'fallback' ? deciders.local : deciders.main
+    if (decider !== undefined) leaves.add(decider, leaving(group, verdicts))
+  }
+  let deciding = 0
+  return (key, { cost, signal, ...own }, maxWaitMs) => {
+    requireRoom(where, deciding + sleep.size)
+    const group: CallGroup = { ...calls.groupOf(key, cost), options: { maxWait: Math.round(maxWaitMs * MICROS_PER_MS) } }
+    const watch = start()
+    const sent = clock.monotonic()
+    const decided = (resolved: Resolved): Decision | Wait => {
+      // The store's clock was there before the answer came, so a wait from now on is never too short.
+      const received = clock.monotonic()
+      const decision = finish(resolved, group, watch, atStart(resolved, group))
+      if (resolved.outcome !== 'allowed') return decision
+      const { at: instant, retryAfter = 0, source } = resolved
+      const earliest = received + retryAfter / MICROS_PER_MS
+      const at = source === 'fallback' ? earliest : order.startOf(key, instant + retryAfter, earliest, received - sent)
+      return at > received || signal?.aborted === true ? { decision: sharing(decision), resolved, at } : decision
+    }
+    const answer = (): Resolved | Promise<Resolved> => {
+      const verdict = store.capabilities.sync ? decideNow?.(group, watch) : undefined
+      if (verdict === undefined) return decideGroups(deciders, [group], () => onStoreFailure, timing(own)).then(([one]) => one as Resolved)
+      return verdict.failure === undefined ? verdict : onFailure(verdict, onStoreFailure, deciders.local, group, timing(own))
+    }
+    const answered = answer()
+    // One promise and one small object for each waiter. Of an async function, frames and promises would be kept while it waits.
+    return new Promise<Decision>((resolve, reject) => {
+      const settle = (wait: Decision | Wait): void => {
+        if (!('resolved' in wait)) resolve(wait)
+        else if (signal === undefined) sleep.pass(wait.at, resolve, wait.decision)
+        else
+          sleep.until(wait.at, signal).then(
+            () => resolve(wait.decision),
+            (error: unknown) => {
+              leave(wait.resolved, group)
+              reject(error)
+            },
+          )
+      }
+      if (!(answered instanceof Promise)) return settle(decided(answered))
+      deciding += 1
+      answered
+        .finally(() => (deciding -= 1))
+        .then((resolved) => settle(decided(resolved)))
+        .catch(reject)
+    })
+  }
+}
+
+/** Callers in a row mostly start with equal views, and one list of them is enough for all: it would be a quarter of what a waiter takes. */
+function sharedViews(): (decision: Decision) => Decision {
+  let last: Decision['limits'] = []
+  return (decision) => {
+    const { limits } = decision
+    const isSame = limits.length === last.length && limits.every((view, index) => isEqual(view, last[index] as LimitView))
+    if (!isSame) last = limits
+    return isSame ? Object.assign(decision, { limits: last }) : decision
+  }
+}
+
+/** Whether two views of one limit are equal. */
+function isEqual(one: LimitView, other: LimitView): boolean {
+  const { remaining, replenishAfterMs, resetAfterMs } = other
+  return one.remaining === remaining && one.replenishAfterMs === replenishAfterMs && one.resetAfterMs === resetAfterMs
+}
+
+/** A call that was charged, and the instant at which its tokens are there. */
+interface Wait {
+  readonly decision: Decision
+  readonly resolved: Resolved
+  readonly at: number
+}
+
+/** The verdict as of the instant at which the work may start. */
+function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
+  if (resolved.outcome !== 'allowed' || resolved.retryAfter === undefined) return resolved
+  const { retryAfter } = resolved
+  const at = resolved.at + retryAfter
+  const calls = resolved.calls.map((verdict, index): Verdict => {
+    const { replenishAfter, resetAfter } = verdict
+    if (verdict.retryAfter === retryAfter)
+      return { ...verdict, replenishAfter: replenishAfter - retryAfter, resetAfter: resetAfter - retryAfter }
+    // A faster limit of the group: what it charged ahead was there before.
+    if (verdict.after === undefined) return verdict
+    const { limit, phase } = charged[index] as Call
+    return { ...verdict, ...limit.algorithm.view(limit.plan, verdict.after, at, phase) }
+  })
+  return { ...resolved, at, calls }
+}
+
+/** What gives back the calls of a group that were charged ahead. */
+function leaving({ calls }: CallGroup, verdicts: readonly Verdict[] | undefined): readonly Change[] {
+  return calls.flatMap((call, index): Change[] => {
+    const after = verdicts?.[index]?.after
+    return after === undefined ? [] : [{ kind: 'leave', call, after }]
+  })
+}
+
+/** Waits in the order of arrival in this process, for limits that cannot be charged ahead. */
+function inLine(parts: WaitParts): Waiting {
+  const { where, calls, check, clock, deciders, limits, random, releases, timing } = parts
+  const line = createLine({
+    clock,
+    random,
+    sleep: createSleep(clock),
+    check,
+    async giveBack(key, cost, { atMicros: receipt, hold }) {
+      const changes = calls.groupOf(key, cost).calls.map((call): Change => {
+        const holder = takesSlots(call.limit) ? hold?.id : undefined
+        return holder === undefined ? { kind: 'adjust', call, amount: call.cost, receipt } : { kind: 'release', call, holder }
+      })
+      await deciders.main.change(changes, timing()).catch(() => undefined)
+      if (hold !== undefined) releases.report(key)
+    },
+    releases: limits.some(({ limit }) => takesSlots(limit)) ? releases : undefined,
+  })
+  let waiting = 0
+  return (key, options, maxWaitMs) => {
+    requireRoom(where, waiting)
+    waiting += 1
+    return line.join(key, options, maxWaitMs).finally(() => (waiting -= 1))
+  }
+}

@@ -1,0 +1,149 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { onAbort } from '../time/abort-listeners.ts'
+import type { Cancel } from '../time/time.ts'
+import { createQueue, type Queue } from './queue.ts'
+import type { Turns } from './turns.ts'
+
+export interface ExchangeParts {
+  readonly turns: Turns
+  /** The most items that are kept without a put that waits for it. */
+  readonly capacity: number
+  /** The most puts that wait, and the most takes. */
+  readonly maxWaiting: number
+  /** Tokens that an item takes; default 1. */
+  readonly cost: number | undefined
+  /** Ends everything, with its reason. */
+  readonly signal: AbortSignal | undefined
+}
+
+/** A caller that waits. */
+interface Waiter<T> {
+  resolve(value: T): void
+  reject(reason: unknown): void
+}
+
+interface Put<Item> extends Waiter<void> {
+  readonly item: Item
+}
+
+/**
+ * Brings items and takers together, a pair for each turn. Turns are for no taker and no item in particular: as many are on their way as there
+ * are pairs, and each brings the first item and the first taker together. So both keep their order, whoever leaves.
+ */
+export class Exchange<Item> {
+  readonly #parts: ExchangeParts
+  readonly #buffer = createQueue<Item>()
+  readonly #puts = createQueue<Put<Item>>()
+  readonly #takers = createQueue<Waiter<Item | undefined>>()
+  /** Of turns that are on their way, in their order. */
+  readonly #turns: AbortController[] = []
+  readonly #unlink: Cancel
+  #isClosed = false
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts
+    const { signal } = parts
+    this.#unlink = signal === undefined || signal.aborted ? () => {} : onAbort(signal, () => this.#end(signal.reason))
+  }
+
+  /** Items, with those of puts that wait. */
+  get size(): number {
+    return this.#buffer.size + this.#puts.size
+  }
+
+  async put(item: Item, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#isClosed) throw new LimiterError('CLOSED', 'channel.put: the channel is closed')
+    if (this.#buffer.size >= this.#parts.capacity)
+      return this.#wait<void, Put<Item>>('put', this.#puts, signal, (put) => ({ ...put, item }))
+    this.#buffer.add(item)
+    this.#balance()
+  }
+
+  async take(signal: AbortSignal | undefined): Promise<Item | undefined> {
+    if (this.#isClosed && this.size === 0) return undefined
+    return this.#wait<Item | undefined, Waiter<Item | undefined>>('take', this.#takers, signal, (taker) => taker)
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#balance()
+  }
+
+  /** Adds a waiter, which leaves with its signal. */
+  #wait<T, W extends Waiter<T>>(
+    what: string,
+    queue: Queue<W>,
+    signal: AbortSignal | undefined,
+    make: (waiter: Waiter<T>) => W,
+  ): Promise<T> {
+    const { maxWaiting } = this.#parts
+    if (queue.size >= maxWaiting)
+      throw new LimiterError('OVERLOAD', `channel.${what}: ${maxWaiting} calls are waiting already (maxWaiting)`)
+    return new Promise<T>((resolve, reject) => {
+      const leave = (): void => {
+        queue.remove(entry)
+        reject(signal?.reason as Error)
+        this.#balance()
+      }
+      const stop = signal === undefined ? undefined : onAbort(signal, leave)
+      const entry = queue.add(
+        make({
+          resolve: (value) => {
+            stop?.()
+            resolve(value)
+          },
+          reject: (reason) => {
+            stop?.()
+            reject(reason)
+          },
+        }),
+      )
+      this.#balance()
+    })
+  }
+
+  /** Requests as many turns as there are pairs, and gives back those that are too many. */
+  #balance(): void {
+    if (this.#isClosed && this.size === 0) {
+      this.#unlink()
+      for (let taker = this.#takers.shift(); taker !== undefined; taker = this.#takers.shift()) taker.resolve(undefined)
+    }
+    const pairs = Math.min(this.#takers.size, this.size)
+    while (this.#turns.length < pairs) this.#request()
+    while (this.#turns.length > pairs) this.#turns.pop()?.abort()
+  }
+
+  #request(): void {
+    const { cost, turns } = this.#parts
+    const controller = new AbortController()
+    this.#turns.push(controller)
+    turns.next(cost, controller.signal).then(
+      () => this.#came(controller, () => this.#deliver()),
+      (error: unknown) => this.#came(controller, () => this.#takers.shift()?.reject(error)),
+    )
+  }
+
+  /** A turn came or failed. One that was too many has no effect. */
+  #came(controller: AbortController, then: () => void): void {
+    const index = this.#turns.indexOf(controller)
+    if (index === -1) return
+    this.#turns.splice(index, 1)
+    then()
+    this.#balance()
+  }
+
+  #deliver(): void {
+    const { capacity } = this.#parts
+    const put = this.#puts.shift()
+    // A put that waits takes the place of the item that leaves. Without a buffer it is that item.
+    if (put !== undefined && capacity > 0) this.#buffer.add(put.item)
+    this.#takers.shift()?.resolve(capacity > 0 ? this.#buffer.shift() : put?.item)
+    put?.resolve()
+  }
+
+  #end(reason: unknown): void {
+    while (this.#turns.length > 0) this.#turns.pop()?.abort()
+    for (let put = this.#puts.shift(); put !== undefined; put = this.#puts.shift()) put.reject(reason)
+    for (let taker = this.#takers.shift(); taker !== undefined; taker = this.#takers.shift()) taker.reject(reason)
+  }
+}

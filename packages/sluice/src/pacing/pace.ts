@@ -1,0 +1,52 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { shown } from '../errors/options.ts'
+import type { Release, Turns } from './turns.ts'
+
+/** How items of one kind are slowed down. */
+export interface Pace<Item> {
+  /** The parts of an item that take turns one after another: the item itself, unless it is split. */
+  partsOf(item: Item): Iterable<Item>
+  /** Resolves when the turn of a part comes, as `Turns.next`. */
+  turn(part: Item, signal: AbortSignal): Promise<Release | undefined>
+}
+
+/** What an item costs: the same for all, or by the item. */
+export type CostOf<Args extends unknown[]> = number | ((...args: Args) => number)
+
+/** @throws LimiterError INVALID_COST if a function returns undefined, which would count as 1 */
+export function costOf<Args extends unknown[]>(where: string, cost: CostOf<Args> | undefined, args: Args): number | undefined {
+  if (typeof cost !== 'function') return cost
+  const value: unknown = cost(...args)
+  if (typeof value === 'number') return value
+  throw new LimiterError('INVALID_COST', `${where}: what cost returned is ${shown(value)}, expected a number above 0`)
+}
+
+export function byItem<Item>(where: string, turns: Turns, cost: CostOf<[Item]> | undefined): Pace<Item> {
+  return {
+    partsOf: (item) => [item],
+    turn: (item, signal) => turns.next(costOf(where, cost, [item]), signal),
+  }
+}
+
+/** A token for each byte. A chunk with more bytes than the capacity is split, because its turn could never come. */
+export function byBytes<Item>(where: string, turns: Turns, capacity: number): Pace<Item> {
+  const most = Math.floor(capacity)
+  return {
+    *partsOf(item) {
+      const bytes = bytesOf(where, item)
+      if (bytes.length <= most) yield item
+      else for (let from = 0; from < bytes.length; from += most) yield bytes.subarray(from, from + most) as Item
+    },
+    async turn(part, signal) {
+      const { length } = bytesOf(where, part)
+      // An empty chunk costs nothing.
+      return length > 0 ? turns.next(length, signal) : undefined
+    },
+  }
+}
+
+function bytesOf(where: string, item: unknown): Uint8Array {
+  // By its members, because a chunk may come from another realm.
+  if (ArrayBuffer.isView(item) && (item as Uint8Array).BYTES_PER_ELEMENT === 1 && 'subarray' in item) return item as Uint8Array
+  throw new LimiterError('INVALID_OPTIONS', `${where}: a chunk is ${shown(item)}, expected bytes (a Uint8Array); encode texts first`)
+}

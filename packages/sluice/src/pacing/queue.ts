@@ -1,0 +1,49 @@
+/** A value in a queue: a link of a circular list, so that it can leave from any place. */
+interface Entry<T> {
+  readonly value: T
+  before: Entry<T>
+  after: Entry<T>
+}
+
+/** First in, first out. */
+export interface Queue<T> {
+  readonly size: number
+  add(value: T): Entry<T>
+  /** False if it has left before. */
+  remove(entry: Entry<T>): boolean
+  /** Removes the first; undefined if the queue is empty. */
+  shift(): T | undefined
+}
+
+export function createQueue<T>(): Queue<T> {
+  const end = { value: undefined } as unknown as Entry<T>
+  end.before = end
+  end.after = end
+  let size = 0
+  const remove = (entry: Entry<T>): boolean => {
+    if (entry.after === entry) return false
+    entry.before.after = entry.after
+    entry.after.before = entry.before
+    entry.before = entry
+    entry.after = entry
+    size -= 1
+    return true
+  }
+  return {
+    get size() {
+      return size
+    },
+    add(value) {
+      const entry = { value, before: end.before, after: end }
+      end.before.after = entry
+      end.before = entry
+      size += 1
+      return entry
+    },
+    remove,
+    shift() {
+      const first = end.after
+      return remove(first) ? first.value : undefined
+    },
+  }
+}

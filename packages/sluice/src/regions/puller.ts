@@ -1,0 +1,148 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import type { MonotonicInstant, Random, Time } from '../time/time.ts'
+import type { Ledger } from './ledger.ts'
+import { type Position, type Pulled, readPage, type RegionRequest, requestOf } from './messages.ts'
+import type { Needs } from './needs.ts'
+import { hello, learn, unanswered } from './recovery.ts'
+import type { Region } from './roster.ts'
+import type { Hello, RegionStore } from './state.ts'
+
+/** What a puller works with. */
+export interface PullerParts {
+  readonly self: Region
+  readonly peer: Region
+  readonly ledger: Ledger
+  readonly needs: Needs
+  readonly transport: (peer: Region, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
+  readonly timeoutMs: number
+  readonly periodMs: number
+  readonly clock: Time
+  readonly random: Random
+  readonly onError: ((peer: Region, error: unknown) => void) | undefined
+}
+
+/** Reads from one peer again and again. At most one request is under way. */
+export interface Puller {
+  start(): void
+  close(): Promise<void>
+  /** When the latest pull that read all began. */
+  readonly pulledAt: MonotonicInstant | undefined
+  readonly failures: number
+  readonly error: string | undefined
+}
+
+/** Each wait is up to this part shorter or longer, so that regions do not pull in step. */
+const JITTER = 0.1
+/** The longest wait after failures, in periods. */
+const MAX_BACKOFF = 5
+/** How much sooner the next pull is while the store is not open: it waits for its peers, and its keys for it. */
+const HURRY = 5
+
+export function createPuller(parts: PullerParts): Puller {
+  const { self, peer, ledger, needs, transport, timeoutMs, periodMs, clock, random, onError } = parts
+  let [failures, closed] = [0, false]
+  let [error, pulledAt]: [string?, MonotonicInstant?] = []
+  let underWay: Promise<void> | undefined
+  let cancel = (): void => {}
+  let current: AbortController | undefined
+  // A cursor counts for one run of the peer and one era of this region: what came before an era began here was not received.
+  let knownNeeds: Position | undefined
+  let rows: (Position & { readonly era: number }) | undefined
+
+  /** Settles at the latest when the time is over, whatever the transport does. */
+  const send = async (request: RegionRequest): Promise<unknown> => {
+    const abort = new AbortController()
+    const { signal } = abort
+    current = abort
+    const stop = clock.after(timeoutMs, () => abort.abort(new Error(`no page of region ${peer} within ${timeoutMs} ms`)))
+    const aborted = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+    )
+    try {
+      return await Promise.race([transport(peer, request, signal), aborted])
+    } finally {
+      stop()
+    }
+  }
+  const pull = async (): Promise<void> => {
+    const began = clock.monotonic()
+    let greeting: Hello | undefined
+    let fits = true
+    const { era: atStart } = ledger.region
+    let position: Position | undefined = rows?.era === atStart ? { run: rows.run, at: rows.at } : undefined
+    for (;;) {
+      const { region } = ledger
+      const request = requestOf({ from: self, to: peer, rows: position, ...needs.since(peer, knownNeeds), hello: greeting })
+      const page = readPage(await send(request), peer, self)
+      knownNeeds = page.needsAt
+      if (page.answer !== undefined) {
+        const { answer } = page
+        await ledger.update((store) => learn(store, answer))
+      } else if (greeting === undefined && unanswered(region).includes(peer) && !defers(region, page)) {
+        // Before a new run reads rows, its peer must know it. The next request says hello to the run that answered.
+        greeting = hello(region, { from: peer, run: page.run, joins: page.joins })
+        continue
+      }
+      const last = position?.run === page.run ? position.at : 0
+      if (page.cursor < last || (page.cursor === last && page.status === undefined))
+        throw new LimiterError('INVALID_OPTIONS', `page of region ${peer}: cursor is ${page.cursor}, expected more than ${last}`)
+      position = { run: page.run, at: page.cursor }
+      fits = (await ledger.receive(page)) && fits
+      // Rows that did not fit are read again, and so are all rows that came before an era began here.
+      if (fits && ledger.region.era === atStart) rows = { ...position, era: atStart }
+      if (page.status !== undefined) break
+    }
+    pulledAt = began
+  }
+  /** Two new runs that greet each other at once void each other's answers. So the first by name greets first. */
+  const defers = ({ bound }: RegionStore, { status, run }: Pulled): boolean =>
+    status?.phase === 'learning' && peer < self && bound.get(peer) !== run
+  const report = (reason: unknown): void => {
+    try {
+      onError?.(peer, reason)
+    } catch {
+      // Whatever it does, the next pull must come.
+    }
+  }
+  const next = (): void => {
+    if (closed) return
+    const jitter = 1 + JITTER * (2 * random() - 1)
+    const hurry = failures === 0 && ledger.region.phase !== 'open' ? 1 / HURRY : 1
+    const backoff = Math.min(MAX_BACKOFF, 2 ** Math.max(0, failures - 1))
+    cancel = clock.after(periodMs * jitter * hurry * backoff, run)
+  }
+  const run = (): void => {
+    underWay = pull()
+      .then(
+        () => {
+          failures = 0
+          error = undefined
+        },
+        (reason: unknown) => {
+          if (closed) return
+          failures += 1
+          error = reason instanceof Error ? reason.message : String(reason)
+          report(reason)
+        },
+      )
+      .finally(next)
+  }
+  return {
+    start: run,
+    async close() {
+      closed = true
+      cancel()
+      current?.abort(new LimiterError('CLOSED', 'replicate: closed'))
+      await underWay
+    },
+    get pulledAt() {
+      return pulledAt
+    },
+    get failures() {
+      return failures
+    },
+    get error() {
+      return error
+    },
+  }
+}

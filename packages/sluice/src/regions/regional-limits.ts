@@ -1,0 +1,70 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { fractionOf } from '../algorithms/share.ts'
+import { attempt, LimiterError } from '../errors/limiter-error.ts'
+import { type RegionalLimit, regionalLimit, UNITS } from './limit.ts'
+
+/** What a region grants of limits that all regions divide by fixed weights. */
+export interface RegionalLimits {
+  /** The region's part; undefined if it cannot be granted. Remembers the part of each limit. */
+  partOf(limit: AnyLimit): AnyLimit | undefined
+  /** A token bucket whose shares may change; undefined for other limits, and for one that the regions cannot divide. */
+  bucketOf(limit: AnyLimit): RegionalLimit | undefined
+  /** Why the regions cannot divide a limit; undefined if they can. */
+  problemOf(limit: AnyLimit): string | undefined
+}
+
+/** What was found out of a limit. */
+interface Known {
+  readonly part: AnyLimit | undefined
+  readonly problem: string | undefined
+  readonly bucket: RegionalLimit | undefined
+}
+
+/**
+ * @param weights by region; without escrow this one has at least 1
+ * @param escrow whether shares of token buckets may change
+ */
+export function regionalLimits(region: string, weights: ReadonlyMap<string, number>, escrow: boolean): RegionalLimits {
+  const units = weights.get(region) as number
+  const known = new WeakMap<AnyLimit, Known>()
+  // A busy limit is looked up once: a map costs a tenth of a decision in memory.
+  let last: AnyLimit | undefined
+  let lastPart: AnyLimit | undefined
+  const find = (limit: AnyLimit): Known => {
+    const found = known.get(limit)
+    if (found !== undefined) return found
+    const own = problemOf(region, weights, limit)
+    const shares = escrow && own === undefined && limit.algorithm.tag === 'tb' ? attempt(() => regionalLimit(limit.plan)) : undefined
+    const problem = shares instanceof LimiterError ? shares.message : own
+    // A bucket whose shares cannot change all the same keeps to its fixed part, if a call has one that was not checked.
+    const part = own === undefined ? fractionOf(limit, units, UNITS) : undefined
+    const made = { part, problem, bucket: shares instanceof LimiterError ? undefined : shares }
+    known.set(limit, made)
+    return made
+  }
+  return {
+    partOf(limit) {
+      if (limit === last) return lastPart
+      lastPart = find(limit).part
+      last = limit
+      return lastPart
+    },
+    bucketOf: (limit) => find(limit).bucket,
+    problemOf: (limit) => find(limit).problem,
+  }
+}
+
+/** All regions refuse what one of them must refuse: otherwise a policy would load in some only. */
+function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: AnyLimit): string | undefined {
+  for (const [name, units] of weights) {
+    if (units === 0 && name === region && limit.algorithm.tag !== 'tb')
+      return `the part of region ${name} is nothing, for good: units of a ${limit.algorithm.name} cannot be sent`
+    if (units === 0) continue
+    const part = fractionOf(limit, units, UNITS)
+    const what = `the part of region ${name}, ${units} of ${UNITS} units`
+    if (part === undefined) return `${what}, cannot be represented exactly; round the limit, or choose other weights`
+    if (name === region && limit.capacity >= 1 && part.capacity < 1)
+      return `${what}, is at most ${part.capacity} of ${limit.capacity} tokens: less than a call costs. Raise it, or give it to one region`
+  }
+  return undefined
+}

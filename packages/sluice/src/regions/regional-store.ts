@@ -1,0 +1,193 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { LimiterError } from '../errors/limiter-error.ts'
+import { checkOptions, COUNT, type Form, OBJECT, oneOf, requireForm, shown, STORE, TEXTS } from '../errors/options.ts'
+import type { Store } from '../stores/store.ts'
+import { systemSecret } from '../time/system.ts'
+import { createEscrow, type Escrow, isRewriting } from './escrow.ts'
+import { type RegionalLimit, UNITS } from './limit.ts'
+import { pull } from './pull.ts'
+import { metered, type Metering } from './metering.ts'
+import { bucketsOf, checkGive, refuse, regional, type RegionalKey, type RegionalStore } from './regional.ts'
+import { type RegionalLimits, regionalLimits } from './regional-limits.ts'
+import { createRemoteEscrow, type RemoteEscrow } from './remote-escrow.ts'
+import { remoteRegional } from './remote-regional.ts'
+import { pullRemote, type Side, sideOf } from './remote-pull.ts'
+import { equalRoster, weightOf } from './roster.ts'
+
+/** Options of `regionalStore`. */
+export interface RegionalStoreOptions {
+  /** The store of this region, with its ring. */
+  readonly store: Store
+  /** The name of this region. */
+  readonly self: string
+  /** The names of the other regions. All have equal weights; the first in the order of names has the remainder. */
+  readonly peers?: readonly string[]
+  /**
+   * Instead of `peers`: what each region holds of every limit, in thousandths, by name. Whole numbers from 0 to 1000, together at most 1000.
+   * Every region must have the same.
+   */
+  readonly weights?: Readonly<Record<string, number>>
+  /**
+   * `fixed` (default): each region grants its part, for good. `escrow`: regions send units of token buckets to each other, and read what was
+   * sent by `exchange`; other limits keep to fixed parts. Not over every store in this version.
+   */
+  readonly mode?: 'fixed' | 'escrow'
+  /** With `escrow`: the most keys of which units were sent or received, default 100,000. Beyond it, keys keep to their weight. */
+  readonly maxCells?: number
+}
+
+export type { RegionalKey, RegionalStore, RemoteRights } from './regional.ts'
+
+const NAME: Form = [isName, 'a name: a text that is not empty']
+const FORMS: Readonly<Record<string, Form>> = {
+  store: STORE,
+  self: NAME,
+  peers: TEXTS,
+  weights: OBJECT,
+  mode: oneOf('fixed', 'escrow'),
+  maxCells: COUNT,
+}
+const MAX_CELLS = 100_000
+
+/** What regions exchange, by store; not a property, which a copy of the store would have too. */
+const METERINGS = new WeakMap<Store, Metering>()
+const REMOTES = new WeakMap<Store, RemoteEscrow>()
+
+/**
+ * A store for one of several regions that share their limits. Each region grants its part of every limit, by fixed weights, in the store
+ * that it has already. A decision calls no other region. Over every interval all regions together admit at most what the limit admits, also
+ * while they cannot reach each other (demarcation: Barbara and Garcia-Molina 1994). What a region leaves unused, no other can use.
+ *
+ * A cost above the region's part, which the whole limit could grant, is denied without a `retryAfter`. Blocks, resets, refunds and holds
+ * are those of the region.
+ * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit whose part would be below one token, or
+ * that the regions cannot divide exactly
+ */
+export function regionalStore(options: RegionalStoreOptions): RegionalStore {
+  checkOptions('regionalStore', options, FORMS)
+  const { store, self } = options
+  requireForm('regionalStore', 'store', store, STORE)
+  requireForm('regionalStore', 'self', self, NAME)
+  const weights = weightsOf(options)
+  const escrow = options.mode === 'escrow'
+  if (!escrow && options.maxCells !== undefined) refuse('maxCells is for mode escrow')
+  const limits = regionalLimits(self, weights, escrow)
+  if (!escrow) return regional(store, self, weights, limits)
+  const maxCells = options.maxCells ?? MAX_CELLS
+  if (!isRewriting(store)) {
+    const { regions } = store.capabilities
+    const how = typeof regions === 'string' ? ` ${regions}` : ''
+    const why = `mode escrow does not run over ${store.name}${how} in this version; use mode fixed`
+    if (typeof regions !== 'object') throw new LimiterError('NOT_SUPPORTED', `regionalStore: ${why}`)
+    const remote = createRemoteEscrow(regions, self, { version: 1, weights }, maxCells)
+    const made = remoteRegional(store, remote, self, weights, limits)
+    REMOTES.set(made, remote)
+    return made
+  }
+  const run = Array.from({ length: 4 }, () => Math.floor(systemSecret() * 2 ** 32).toString(16)).join('-')
+  return escrowed(store, createEscrow(store, self, { version: 1, weights }, run, maxCells), maxCells, weights, limits)
+}
+
+/** A store whose shares of token buckets may change. */
+function escrowed(
+  store: Store,
+  escrow: Escrow,
+  maxCells: number,
+  weights: ReadonlyMap<string, number>,
+  limits: RegionalLimits,
+): RegionalStore {
+  let last: AnyLimit | undefined
+  let lastBucket: RegionalLimit | undefined
+  const decided = regional(store, escrow.region.region, weights, limits, (call) => {
+    const { limit } = call
+    if (limit !== last) lastBucket = limits.bucketOf(limit)
+    last = limit
+    return lastBucket === undefined ? limits.partOf(limit) : escrow.limitOf(call, lastBucket)
+  })
+  const metering: Metering = { escrow, maxCells, limits, meter: undefined }
+  const made = metered(decided, metering)
+  const bucketOf = bucketsOf(limits)
+  // Assigned, because spreading would evaluate the getters once.
+  const regions: RegionalStore = Object.defineProperties(made, {
+    phase: { get: () => escrow.region.phase, enumerable: true },
+    era: { get: () => escrow.region.era, enumerable: true },
+    cells: { get: () => escrow.cells, enumerable: true },
+    unitsOf: { value: (key: RegionalKey) => escrow.unitsOf(key.id, bucketOf('unitsOf', key)), enumerable: true },
+    give: {
+      value: (key: RegionalKey, to: string, units: number) => {
+        checkGive(made, to, units)
+        return escrow.give(key, bucketOf('give', key), to, units)
+      },
+      enumerable: true,
+    },
+  })
+  METERINGS.set(regions, metering)
+  return regions
+}
+
+/** `exchange` for regions of which at least one is over a server. */
+export async function exchangeRemote(one: RegionalStore, other: RegionalStore): Promise<void> {
+  const sides = [one, other].map((store) => REMOTES.get(store) ?? sideOf(escrowOf(store)))
+  requirePeers(one, other)
+  const [a, b] = sides as [Side, Side]
+  await pullRemote(a, b)
+  await pullRemote(b, a)
+}
+
+function requirePeers(one: RegionalStore, other: RegionalStore): void {
+  if (one.self !== other.self && other.self in one.weights && one.self in other.weights) return
+  throw new LimiterError('INVALID_OPTIONS', `exchange: expected two regions that know each other, got ${one.self} and ${other.self}`)
+}
+
+/**
+ * Lets two regions in this process read what the other one has for it: units that were sent, and how far it is with its era. Each reads what
+ * changed since it last read. A read that is left out, or repeated, does no harm: call it about once a second for each pair. After a start,
+ * a region holds nothing until it has exchanged with all others two to three times.
+ * @throws LimiterError NOT_SUPPORTED for a store without `mode: 'escrow'`, INVALID_OPTIONS for regions that do not know each other
+ */
+export function exchange(one: RegionalStore, other: RegionalStore): void {
+  const [a, b] = [escrowOf(one), escrowOf(other)]
+  requirePeers(one, other)
+  pull(a, b)
+  pull(b, a)
+}
+
+/** @throws LimiterError NOT_SUPPORTED */
+export function escrowOf(store: RegionalStore): Escrow {
+  return meteringOf('exchange', store).escrow
+}
+
+/** @throws LimiterError NOT_SUPPORTED */
+export function meteringOf(where: string, store: RegionalStore): Metering {
+  const metering = METERINGS.get(store)
+  if (metering !== undefined) return metering
+  throw new LimiterError('NOT_SUPPORTED', `${where}: expected a regionalStore with mode escrow, over a memoryStore in this version`)
+}
+
+/** @throws LimiterError INVALID_OPTIONS */
+function weightsOf({ self, peers, weights, mode }: RegionalStoreOptions): ReadonlyMap<string, number> {
+  if ((peers === undefined) === (weights === undefined)) refuse('give either peers or weights, and not both')
+  if (peers !== undefined) {
+    const names = [self, ...peers]
+    for (const name of names) requireForm('regionalStore', 'peers', name, NAME)
+    if (new Set(names).size < names.length) refuse(`peers are ${shown(peers)}, expected the names of the other regions, each once`)
+    if (names.length > UNITS) refuse(`there are ${names.length} regions, expected at most ${UNITS}`)
+    return equalRoster(names.sort()).weights
+  }
+  const known = new Map(Object.entries(weights ?? {}))
+  for (const [name, weight] of known) {
+    if (!Number.isSafeInteger(weight) || weight < 0 || weight > UNITS)
+      refuse(`weights.${name} is ${shown(weight)}, expected a whole number from 0 to ${UNITS}`)
+  }
+  const sum = [...known.values()].reduce((total, weight) => total + weight, 0)
+  if (sum > UNITS) refuse(`weights are ${sum} together, expected at most ${UNITS}`)
+  // With escrow, a region without a weight may receive units.
+  const least = mode === 'escrow' && known.has(self) ? 0 : 1
+  if (weightOf({ version: 1, weights: known }, self) < least)
+    refuse(`weights.${self} is ${shown(known.get(self))}, expected at least 1: this region would deny every call`)
+  return known
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.length > 0
+}

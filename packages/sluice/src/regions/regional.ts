@@ -1,0 +1,130 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { COUNT, requireForm, shown } from '../errors/options.ts'
+import { isPossible, type Shares, sharing } from '../stores/shares.ts'
+import { type Call, type Decided, type Failed, type LeaseAnswer, type Leased, type Store, StoreFailure } from '../stores/store.ts'
+import type { RegionalLimit } from './limit.ts'
+import type { RegionalLimits } from './regional-limits.ts'
+import type { Phase } from './state.ts'
+
+/** The store of one of several regions that share their limits. */
+export interface RegionalStore extends Store {
+  /** The name of this region. */
+  readonly self: string
+  /** What each region holds of every limit, in thousandths, by name. */
+  readonly weights: Readonly<Record<string, number>>
+  /**
+   * Where rights may be sent; absent with `mode: 'fixed'`. `learning`: a store that was just started holds nothing until all peers know it.
+   * `open`: units may be sent and received. `closed`: they may not, until all regions have ended this era.
+   */
+  readonly phase?: Phase
+  /** How many eras the regions have begun; absent with `mode: 'fixed'`. Units sent in one era are void in the next. */
+  readonly era?: number
+  /** Keys of which units were sent or received in this era; absent with `mode: 'fixed'`. */
+  readonly cells?: number
+  /** The thousandths of a key's limit that this region holds now; absent with `mode: 'fixed'`. */
+  unitsOf?(key: RegionalKey): number
+  /**
+   * Sends units of a key to a peer, with their part of the tokens that are left; absent with `mode: 'fixed'`. They belong to nobody until the
+   * peer has read them. Returns false, with nothing changed, if the store is not open, the key has fewer units, or there is no room.
+   * @param units a whole number above 0
+   */
+  give?(key: RegionalKey, to: string, units: number): boolean
+  /** The same over a server, where other processes change it too; absent with `mode: 'fixed'`, and over a `memoryStore`. */
+  readonly remote?: RemoteRights
+}
+
+/** What a region holds, on a server that many processes share. All methods reject with a StoreFailure. */
+export interface RemoteRights {
+  /** Phase and era of the region. */
+  status(): Promise<{ readonly phase: Phase; readonly era: number }>
+  /** As `RegionalStore.unitsOf`. */
+  unitsOf(key: RegionalKey): Promise<number>
+  /** As `RegionalStore.give`. */
+  give(key: RegionalKey, to: string, units: number): Promise<boolean>
+}
+
+/** One key of one limit, as a call of a store names it. */
+export type RegionalKey = Pick<Call, 'id' | 'limit'>
+
+/** @param limitOf the part by which a call is decided; undefined if the region cannot grant it */
+export function regional(
+  store: Store,
+  self: string,
+  weights: ReadonlyMap<string, number>,
+  limits: RegionalLimits,
+  limitOf: Shares['of'] = ({ limit }) => limits.partOf(limit),
+): RegionalStore {
+  const failed: Failed = {
+    failure: new StoreFailure('unavailable', 'no', `${store.name}: region ${self} cannot divide this limit exactly`),
+  }
+  const shares: Shares = {
+    of: limitOf,
+    none: () => failed,
+    beyond: ({ calls }, verdict) => (isPossible(calls) ? denied(verdict) : verdict),
+  }
+  const lease = store.lease?.bind(store)
+  return {
+    name: store.name,
+    capabilities: {
+      ...store.capabilities,
+      problemOf: (limit) => limits.problemOf(limit) ?? store.capabilities.problemOf?.(limit),
+      around: (inner) => regional(inner, self, weights, limits),
+    },
+    self,
+    weights: Object.freeze(Object.fromEntries(weights)),
+    ...sharing(store, () => shares),
+    ...(lease === undefined
+      ? {}
+      : {
+          async lease(requests, options) {
+            const mine = requests.map((request) => {
+              const limit = limitOf(request.call)
+              return limit === undefined ? undefined : { ...request, call: { ...request.call, limit } }
+            })
+            const answers = (
+              await lease(
+                mine.filter((request) => request !== undefined),
+                options,
+              )
+            ).values()
+            return requests.map(({ call }, index): LeaseAnswer => {
+              const { value } = mine[index] === undefined ? { value: undefined } : answers.next()
+              if (value === undefined) return failed
+              return value.failure === undefined && value.verdict.outcome === 'impossible' && isPossible([call]) ? leftTo(value) : value
+            })
+          },
+        }),
+  }
+}
+
+/** @throws LimiterError NOT_SUPPORTED from what it returns, for a limit of which no units can be sent */
+export function bucketsOf(limits: RegionalLimits): (verb: string, key: RegionalKey) => RegionalLimit {
+  return (verb: string, { limit }: RegionalKey): RegionalLimit => {
+    const bucket = limits.bucketOf(limit)
+    if (bucket !== undefined) return bucket
+    const why = limits.problemOf(limit) ?? `a ${limit.algorithm.name} has fixed parts: only units of token buckets can be sent`
+    throw new LimiterError('NOT_SUPPORTED', `regionalStore: ${verb}: ${why}`)
+  }
+}
+
+export function checkGive({ self, weights }: RegionalStore, to: string, units: number): void {
+  requireForm('regionalStore', 'units', units, COUNT)
+  if (to === self || !(to in weights)) refuse(`give to ${shown(to)}, expected another region`)
+}
+
+/** No waiting helps, as the region holds no more; but the limit could grant it. */
+function denied(verdict: Decided): Decided {
+  const calls = verdict.calls.map((call) =>
+    call.outcome === 'impossible' ? { ...call, outcome: 'denied' as const, retryAfter: call.replenishAfter } : call,
+  )
+  return { ...verdict, outcome: 'denied', retryAfter: undefined, calls }
+}
+
+/** A bucket whose whole share is below the cost leases nothing: `decide` denies the call. */
+function leftTo(answer: Leased): Leased {
+  return { ...answer, verdict: { ...answer.verdict, outcome: 'allowed' } }
+}
+
+export function refuse(why: string): never {
+  throw new LimiterError('INVALID_OPTIONS', `regionalStore: ${why}`)
+}

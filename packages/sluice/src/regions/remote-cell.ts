@@ -1,0 +1,77 @@
+import { type BucketState, bucketWith, tokenBucketKernel } from '../algorithms/token-bucket.ts'
+import type { FoundRegion, RegionWrite } from '../stores/region-port.ts'
+import type { Micros } from '../time/micros.ts'
+import { currentCell, explicitBucket, lastShift, unitsOf } from './cell.ts'
+import type { RegionalLimit } from './limit.ts'
+import { encodeRows, type StoredRows } from './region-record.ts'
+import type { Cell, RegionStore, Run } from './state.ts'
+
+/** What a program made of a cell: absent rows stay, null removes. Undefined changes nothing. */
+export type Made =
+  | {
+      readonly bucket: BucketState | undefined
+      readonly rows?: StoredRows | null
+      /** Set if the state is only settled: it has at most what it had. */
+      readonly settled?: true
+    }
+  | undefined
+
+/** The run that wrote a record; undefined for none. */
+export function recordRun({ record }: FoundRegion): Run | undefined {
+  return recordRunOf(record)
+}
+
+export function recordRunOf(record: unknown): Run | undefined {
+  return (record as { readonly run?: Run } | undefined)?.run
+}
+
+/**
+ * What of a cell counts. Rows of another run are void. A state that is absent while there are rows of an earlier era was full at a share that
+ * is not known any more: it is taken as empty at the latest shift.
+ */
+export function cellOf({ cell }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
+  const rows = stored?.run === region.run ? stored.rows : undefined
+  const bucket = cell.bucket === undefined ? undefined : tokenBucketKernel.codec.decodeState(cell.bucket)
+  if (bucket !== undefined || stored === undefined || rows?.era === region.era) return { bucket, rows }
+  const { at } = lastShift(region)
+  const units = unitsOf(region, { bucket, rows: undefined }, limit)
+  return { bucket: bucketWith(limit.share(Math.max(units, 1)), 0n, at, 0), rows: undefined }
+}
+
+/** From when on a key without a state is full, and needs no settling. */
+export function settledAt(region: RegionStore, limit: RegionalLimit, units: number): Micros {
+  const { at } = lastShift(region)
+  if (units === 0 || currentCell(region, { bucket: undefined, rows: undefined }, limit, at).bucket === undefined) return 0
+  return at + limit.share(units).emptyBefore.micros + 1
+}
+
+export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
+  const stored = rows === undefined ? {} : { rows: rows === null ? null : encodeRows(rows) }
+  if (bucket === undefined) return { bucket: null, ...stored }
+  const { codec, expiresAt } = tokenBucketKernel
+  // A debt is not repaid while no units are held.
+  const expires = Math.max(expiresAt(bucket.plan, bucket), rows === undefined || rows === null ? 0 : bucket.seen + DEBT)
+  return { bucket: codec.encodeState(bucket), expires, ...stored }
+}
+
+/**
+ * A state that is absent, written out: full. Whether a state came and went since an absent one was read cannot be seen, and what it accrued
+ * would count twice. So it is written, and read again, before a program changes it.
+ */
+export function presentState(region: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): RegionWrite {
+  const bucket = explicitBucket(currentCell(region, cell, limit, now), limit)
+  const { codec, expiresAt } = tokenBucketKernel
+  return { bucket: codec.encodeState(bucket), expires: Math.max(expiresAt(bucket.plan, bucket), now + PRESENT) }
+}
+
+/** How long an absent state is there at least once it was written out: a process that is slower begins again. */
+const PRESENT: Micros = 1_000_000
+
+/** How long the states of cells that were just sent or received are kept at least: a year. */
+const DEBT: Micros = 31_536_000_000_000
+
+/** Whether a state is as it was found. */
+export function isSame({ cell }: FoundRegion, bucket: BucketState | undefined): boolean {
+  const numbers = bucket === undefined ? undefined : tokenBucketKernel.codec.encodeState(bucket)
+  return String(cell.bucket) === String(numbers)
+}

@@ -1,0 +1,184 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import { checkOptions, CLOCK, type Form, FUNCTION, OBJECT, requireForm, within } from '../errors/options.ts'
+import { systemRandom, systemSecret, systemTime } from '../time/system.ts'
+import type { MonotonicInstant, Random, Time } from '../time/time.ts'
+import type { Transfers } from './escrow.ts'
+import type { Ledger } from './ledger.ts'
+import { type RegionPage, type RegionRequest, pageOf, readRequest } from './messages.ts'
+import { createDonor, createNeeds } from './needs.ts'
+import { createPuller, type Puller } from './puller.ts'
+import { lastShift } from './cell.ts'
+import { greet, invite } from './recovery.ts'
+import { createMeter } from './meter.ts'
+import { meteringOf, type RegionalStore } from './regional-store.ts'
+import type { Phase } from './state.ts'
+
+/** Options of `replicate`. */
+export interface ReplicateOptions {
+  /** The store of this region, with `mode: 'escrow'`. */
+  readonly store: RegionalStore
+  /**
+   * Sends a request to a peer, and returns what `answer` of its replicator returns. Both are plain JSON. It may lose, repeat, delay or reorder
+   * them. It must make sure that the peer is who it says. The signal aborts when the answer is not needed any more.
+   */
+  readonly transport: (peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
+  /** Milliseconds between two pulls of one peer, default 1000, from 100 to 60,000. Each wait is up to a tenth shorter or longer, by chance. */
+  readonly periodMs?: number
+  /** Milliseconds after which a pull counts as failed, default 5000. */
+  readonly timeoutMs?: number
+  /** Called for each pull that failed. The next one reads again what this one would have read. */
+  readonly onError?: (peer: string, error: unknown) => void
+  /** Default the system's clock. */
+  readonly clock?: Time
+  /** Draws the waits; default `Math.random`. */
+  readonly random?: Random
+}
+
+/** Carries units between the regions, so that shares follow the demand. */
+export interface Replicator {
+  /**
+   * Answers a request that a peer's `transport` brought. The caller has made sure that it comes from a region.
+   * @throws LimiterError INVALID_OPTIONS for a request that no region sends, CLOSED after `close`
+   */
+  answer(request: unknown): Promise<RegionPage>
+  /** For a page or a check by an operator; it reads no store. */
+  status(): ReplicatorStatus
+  /** Ends all pulls, and resolves when none is under way. The store keeps what it holds. */
+  close(): Promise<void>
+}
+
+/** What a replicator knows. */
+export interface ReplicatorStatus {
+  /** The name of this region. */
+  readonly self: string
+  /** As of the store. `learning`: it holds nothing until all peers know it. */
+  readonly phase: Phase
+  /** As of the store. */
+  readonly era: number
+  /** Thousandths of a limit that this region holds of a key that has sent and received nothing. */
+  readonly units: number
+  /** Keys that have sent or received units in this era. */
+  readonly cells: number
+  /** Counts since the store was started. */
+  readonly transfers: Readonly<Transfers>
+  /** By name. */
+  readonly peers: Readonly<Record<string, PeerStatus>>
+}
+
+/** What a replicator knows of one peer. */
+export interface PeerStatus {
+  /** Milliseconds since the start of the latest pull that read all; undefined before the first. */
+  readonly lagMs: number | undefined
+  /** Milliseconds since this peer last read of this region; undefined before it has. */
+  readonly readMs: number | undefined
+  /** Pulls that failed since the latest that did not. */
+  readonly failures: number
+  /** Why the latest pull failed; undefined if it did not. */
+  readonly error: string | undefined
+}
+
+const PERIOD: Form = within(100, 60_000)
+const FORMS: Readonly<Record<string, Form>> = {
+  store: OBJECT,
+  transport: FUNCTION,
+  periodMs: PERIOD,
+  timeoutMs: PERIOD,
+  onError: FUNCTION,
+  clock: CLOCK,
+  random: FUNCTION,
+}
+/** How often in a period the demand is measured. */
+const WINDOWS = 2
+/** A peer's figures count for this many periods. */
+const RECENT = 3
+
+/**
+ * Reads from each peer, about once a second, what it has sent to this region and what it needs, and sends units of keys to the peers whose
+ * callers need more than they have (R7). It keeps nothing that must outlive it: whatever is lost, late or repeated, the regions never admit
+ * more than the limit. Keys without a denied call cost no message.
+ * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store without `mode: 'escrow'`
+ */
+export function replicate(options: ReplicateOptions): Replicator {
+  checkOptions('replicate', options, FORMS)
+  requireForm('replicate', 'store', options.store, OBJECT)
+  requireForm('replicate', 'transport', options.transport, FUNCTION)
+  const { store, transport, periodMs = 1_000, timeoutMs = 5_000, onError, clock = systemTime, random = systemRandom } = options
+  const metering = meteringOf('replicate', store)
+  if (metering.meter !== undefined)
+    throw new LimiterError('INVALID_OPTIONS', 'replicate: the store has a replicator already: close it first')
+  const { self, weights } = store
+  const ledger: Ledger = metering.escrow
+  const names = Object.keys(weights).filter((name) => name !== self)
+  const meter = createMeter(
+    metering.maxCells,
+    (limit) => metering.limits.bucketOf(limit),
+    () => clock.monotonic(),
+  )
+  metering.meter = meter
+  const needs = createNeeds(ledger, meter, `${Math.floor(systemSecret() * 2 ** 32)}`)
+  const donor = createDonor(ledger, meter, self, metering.maxCells)
+  const readAt = new Map<string, MonotonicInstant>()
+  const isRecent = (at: MonotonicInstant | undefined): boolean => at !== undefined && clock.monotonic() - at <= RECENT * periodMs
+  let closed = false
+  const pullers = new Map(
+    names.map((peer) => [peer, createPuller({ self, peer, ledger, needs, transport, timeoutMs, periodMs, clock, random, onError })]),
+  )
+  let cancel = (): void => {}
+  let rolling: Promise<void> | undefined
+  const roll = (): void => {
+    meter.roll()
+    rolling = needs.publish().catch((error: unknown) => onError?.(self, error))
+    cancel = clock.after(periodMs / WINDOWS, roll)
+  }
+  cancel = clock.after(periodMs / WINDOWS, roll)
+  for (const puller of pullers.values()) puller.start()
+  return {
+    async answer(value) {
+      if (closed) throw new LimiterError('CLOSED', 'replicate: closed')
+      const request = readRequest(value, self, names)
+      const { from, hello, rows: since } = request
+      let answer: ReturnType<typeof greet>['answer']
+      if (hello !== undefined) {
+        await ledger.update((region) => {
+          const greeted = greet(region, hello)
+          answer = greeted.answer
+          return greeted.store
+        })
+      }
+      const { run, joins } = invite(ledger.region, from)
+      const needsAt = donor.learn(from, request)
+      readAt.set(from, clock.monotonic())
+      // Before the page is made: it has what is sent by it. Only a peer that reads now gets units, because on their way they are of no use.
+      await donor.give(
+        from,
+        names.filter((name) => isRecent(readAt.get(name))),
+      )
+      const page = await ledger.page(from, since?.run === run ? since.at : 0)
+      return pageOf({ from: self, to: from, run, joins, answer, ...page, needsAt })
+    },
+    status: () => statusOf(self, ledger, pullers, readAt, clock.monotonic()),
+    async close() {
+      if (closed) return
+      closed = true
+      cancel()
+      metering.meter = undefined
+      await Promise.all([rolling, ...[...pullers.values()].map((puller) => puller.close())])
+    },
+  }
+}
+
+function statusOf(
+  self: string,
+  { region, cells, transfers }: Ledger,
+  pullers: ReadonlyMap<string, Puller>,
+  readAt: ReadonlyMap<string, MonotonicInstant>,
+  now: MonotonicInstant,
+): ReplicatorStatus {
+  const since = (at: MonotonicInstant | undefined): number | undefined => (at === undefined ? undefined : now - at)
+  const peers = [...pullers].map(([name, { pulledAt, failures, error }]): [string, PeerStatus] => [
+    name,
+    { lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error },
+  ])
+  const { phase, era } = region
+  return { self, phase, era, units: lastShift(region).units, cells, transfers: { ...transfers }, peers: Object.fromEntries(peers) }
+}

@@ -1,0 +1,38 @@
+import { extendHold, type HoldResult, settleHold, type SettledCall } from '../algorithms/settle-hold.ts'
+import { HOLD_RECORDS, type HoldState } from '../algorithms/hold-record.ts'
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import type { Micros } from '../time/micros.ts'
+import type { HoldChange } from './change.ts'
+
+/** A state to write; undefined: it is fresh, and is removed. `index`: the record is 0, the state of the n-th call is n. */
+export interface HoldWrite {
+  readonly index: number
+  readonly limit: AnyLimit
+  readonly state: unknown
+}
+
+/**
+ * Makes a change of a hold.
+ * @param limits those of the change's calls, with the algorithms that decide the store's states
+ * @param states as stored: the record, then that of each call
+ * @param slots for each call the index of the first call of the same state
+ */
+export function changeHold(
+  change: HoldChange,
+  limits: readonly AnyLimit[],
+  states: readonly unknown[],
+  slots: readonly number[],
+  now: Micros,
+): { readonly report: HoldResult['report']; readonly writes: readonly HoldWrite[] } {
+  const [record, ...others] = states as [HoldState | undefined, ...unknown[]]
+  const calls = change.calls.map(({ id, cost, phase }, index): SettledCall => {
+    return { slot: slots[index] as number, limit: limits[index] as AnyLimit, phase, scope: id.scope.text, actual: cost }
+  })
+  const result =
+    change.kind === 'settle'
+      ? settleHold(record, others, calls, now, change.stands === true, change.holder)
+      : extendHold(record, others, calls, now, { id: change.holder, micros: change.micros })
+  const writes = result.writes.map(({ slot, ...write }): HoldWrite => ({ ...write, index: slot + 1 }))
+  if (result.record !== undefined) writes.push({ index: 0, limit: HOLD_RECORDS, state: result.record })
+  return { report: result.report, writes }
+}

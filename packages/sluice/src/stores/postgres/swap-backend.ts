@@ -1,0 +1,31 @@
+import type { SwapBackend, SwapWrite } from '../families/compare-and-swap.ts'
+import type { DecideOptions } from '../store.ts'
+import { digestOf } from './encode.ts'
+import { classify, isConflict } from './failures.ts'
+import type { Lanes, Locking, Statement } from './lanes.ts'
+import type { Row } from './clients/postgres-port.ts'
+
+/** Sends a statement that waits for locked rows as its call says. */
+type Send = (statement: Statement, values: readonly string[]) => Promise<readonly Row[]>
+
+/** A backend on rows of any table. Its two verbs are those of `SwapBackend`. */
+export function swapBackend(
+  lanes: Lanes,
+  read: SwapBackend['read'],
+  write: (rows: readonly SwapWrite[], send: Send) => Promise<boolean>,
+): SwapBackend {
+  return {
+    name: 'postgres',
+    clock: 'server',
+    idOf: digestOf,
+    classify,
+    isConflict,
+    run: (attempts, options) => lanes.run(attempts, options, lockingOf(options)),
+    read,
+    write: (rows, options) => write(rows, (statement, values) => lanes.send(statement, values, options, lockingOf(options))),
+  }
+}
+
+function lockingOf(options: DecideOptions | undefined): Locking {
+  return options?.charge === false ? 'none' : (options?.onContention ?? 'wait')
+}

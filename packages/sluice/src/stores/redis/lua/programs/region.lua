@@ -1,0 +1,51 @@
+-- Reads what a store knows of its regions, and a cell, or replaces them if server, record, state and rows are those that were read.
+--
+-- KEYS        the region's record; how often rows and record were written; the cells with rows, by the number of their last change; then, of
+--             a cell: its state; its rows
+-- ARGV[1]     time; then, to write: the run of the server; how the record began; the new record, empty to leave it; then, of a cell: the digest
+--             of the state, empty for none; the number of its rows, 0 for none; the new state in hexadecimal digits, empty for none, `-` to leave
+--             it; the end of its block, 0 for none; until when it is needed; the new rows, empty for none, `-` to leave them; the most cells
+-- returns     to read, and where something has changed: run, time, record, state, digest of the state, rows; nil for what is not there. To
+--             write: the number of this change, or 0 if there is no room for another cell
+
+-- include: clock.lua
+
+-- modules
+
+local read, put, _, remove, extra = make 'strings'
+local info = call('INFO', 'server') .. call('INFO', 'replication')
+local run = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)')
+local record = call('GET', KEYS[1])
+local has_cell = #KEYS > 3
+local value = has_cell and read(4)
+local rows = has_cell and call('GET', KEYS[5])
+local digest = value and redis.sha1hex(value) or ''
+local begins = record and string.match(record, '^%S+ %d+ ') or ''
+local change = rows and tonumber(string.match(rows, '^%d+')) or 0
+
+local same = args[2] == run and args[3] == begins
+if same and has_cell then same = args[5] == digest and args[6] == change end
+if not same then return { run, now, record, value, digest, rows } end
+
+local kept = not has_cell or args[10] == '-' or args[10] == ''
+if not kept and change == 0 and call('ZCARD', KEYS[3]) >= args[11] then return 0 end
+local number = call('INCR', KEYS[2])
+if args[4] ~= '' then call('SET', KEYS[1], run .. ' ' .. number .. ' ' .. args[4]) end
+if not has_cell then return number end
+if args[7] ~= '-' then
+  local drop = make('drop', put, remove, extra)
+  local _, _, blocked = make 'block-value'
+  local bytes = string.gsub(args[7], '..', function(digits)
+    return string.char(tonumber(digits, 16))
+  end)
+  local ends, expires = args[8], args[9]
+  if bytes == '' then drop(4, ends) else put(4, blocked(bytes, ends), math.max(ends, expires)) end
+end
+if args[10] == '' then
+  call('DEL', KEYS[5])
+  call('ZREM', KEYS[3], KEYS[5])
+elseif args[10] ~= '-' then
+  call('SET', KEYS[5], number .. ' ' .. args[10])
+  call('ZADD', KEYS[3], number, KEYS[5])
+end
+return number

@@ -1,0 +1,26 @@
+-- Gives slots of concurrency limits back, one holder after the other: the `release` of the kernel, replayed.
+--
+-- KEYS        the states, one for each holder
+-- ARGV[1]     time; for each holder its id in two numbers
+-- returns     the indexes of holders that keep what they hold, because a newer version wrote their states
+
+-- include: clock.lua
+
+-- modules
+
+local read, put, _, remove, extra = make 'state'
+local drop = make('drop', put, remove, extra)
+local split = make 'block-value'
+local _, release = make 'slots'
+
+local newer = {}
+for state = 1, #KEYS do
+  local value = read(state)
+  if value and split(value) == 9000000000000000 then
+    newer[#newer + 1] = state
+  else
+    local left, expires = release(value, args[2 * state], args[2 * state + 1])
+    if left then put(state, left, expires) elseif left == false then drop(state, expires) end
+  end
+end
+return newer

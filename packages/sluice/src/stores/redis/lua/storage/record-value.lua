@@ -1,0 +1,49 @@
+-- The value of the record of a hold (algorithms/hold-record.ts): a byte, 8 and 1 more where it is settled, 2 more for the wide form, 4 more where
+-- a part was charged other than what was held; `at` (7); how long after it the hold ends; for each part its name (4), what was held, its mark, and,
+-- where the byte says so, what was charged and the overage. Numbers have 5 bytes, in the wide form 7. A mark is 0 for none; otherwise it is
+-- written as the time since the charge plus 2^39, in the wide form plus 2^52.
+
+local SHORT, HALF, WIDE_HALF = 1099511627776, 549755813888, 4503599627370496
+
+-- at, expires, settled (0 or 1), and parts: { name, held, charged, overage, mark }; nothing for what is not a record.
+local function read_record(value)
+  local kind, size = value and string.byte(value), value and #value
+  if not kind or kind < 8 or kind > 15 or size < 13 then return nil end
+  local settled = kind % 2
+  local long, more = kind % 4 > 1, kind > 11
+  local number = long and 'I7' or 'I5'
+  local at, span, from = parse('>I7' .. number, value, 2)
+  local form = '>I4' .. number .. number
+  if more then form = form .. number .. number end
+  local step = 4 + (more and 4 or 2) * (long and 7 or 5)
+  if (size - from + 1) % step > 0 then return nil end
+  local parts = {}
+  for first = from, size, step do
+    local name, held, mark, charged, overage = parse(form, value, first)
+    if not more then charged, overage = held, 0 end
+    if mark > 0 then mark = at + mark - (long and WIDE_HALF or HALF) end
+    parts[#parts + 1] = { name, held, charged, overage, mark }
+  end
+  return at, at + span, settled, parts
+end
+
+local function record_value(at, expires, settled, parts)
+  local long, more = expires - at >= SHORT, false
+  for _, part in ipairs(parts) do
+    local held, charged, overage, mark = part[2], part[3], part[4], part[5]
+    if charged ~= held or overage > 0 then more = true end
+    if math.max(held, charged, overage) >= SHORT or mark ~= 0 and (mark <= at - HALF or mark >= at + HALF) then long = true end
+  end
+  local number = long and 'I7' or 'I5'
+  local form = '>I4' .. number .. number
+  local value = pack('>BI7' .. number, 8 + settled + (long and 2 or 0) + (more and 4 or 0), at, expires - at)
+  for _, part in ipairs(parts) do
+    local mark = part[5]
+    if mark ~= 0 then mark = mark - at + (long and WIDE_HALF or HALF) end
+    value = value .. pack(form, part[1], part[2], mark)
+    if more then value = value .. pack('>' .. number .. number, part[3], part[4]) end
+  end
+  return value
+end
+
+return read_record, record_value

@@ -1,0 +1,98 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import { MICRO } from '../algorithms/decimal.ts'
+import { type Call, type CallGroup, type Change, type Decided, type GroupVerdict, isOfHold, nameOf, type Store } from './store.ts'
+
+/** The parts of limits that a store grants. */
+export interface Shares {
+  /** The part of a call's limit; undefined if the store cannot grant it, or it is nothing. */
+  of(call: Call): AnyLimit | undefined
+  /** The verdict for a group with a limit that has no part. */
+  none(group: CallGroup): GroupVerdict
+  /** The verdict for a group whose cost is above a part. */
+  beyond(group: CallGroup, verdict: Decided): GroupVerdict
+}
+
+type Sharing = Pick<Store, 'decide' | 'decideNow' | 'change' | 'laneOf' | 'ready' | 'close'>
+
+/**
+ * The verbs of a store that grants parts of limits.
+ * @param sharesNow called once for each call of the store
+ */
+export function sharing(store: Store, sharesNow: () => Shares): Sharing {
+  const divided = (shares: Shares, group: CallGroup): CallGroup | undefined => {
+    const calls: Call[] = []
+    for (const call of group.calls) {
+      const limit = shares.of(call)
+      if (limit === undefined) return undefined
+      calls.push({ id: call.id, limit, cost: call.cost, phase: call.phase })
+    }
+    return { ...group, calls }
+  }
+  const whole = (shares: Shares, group: CallGroup, verdict: GroupVerdict): GroupVerdict =>
+    verdict.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
+  const decideNow = store.decideNow?.bind(store)
+  // Most groups have one call. The store keeps no reference to the group, so one object serves all of them.
+  const only: Mutable<Call>[] = [{ id: { scope: { text: '' }, key: '' }, limit: undefined as unknown as AnyLimit, cost: 0, phase: 0 }]
+  const single = { calls: only as readonly Call[] }
+  return {
+    async decide(groups, options) {
+      const shares = sharesNow()
+      const mine = groups.map((group) => divided(shares, group))
+      const decidable = mine.filter((group) => group !== undefined)
+      const verdicts = (await store.decide(decidable, options)).values()
+      return groups.map((group, index) => {
+        const { value } = mine[index] === undefined ? { value: undefined } : verdicts.next()
+        return value === undefined ? shares.none(group) : whole(shares, group, value)
+      })
+    },
+    ...(decideNow === undefined
+      ? {}
+      : {
+          decideNow(group, now) {
+            const shares = sharesNow()
+            const { calls } = group
+            if (calls.length > 1 || group.options !== undefined) {
+              const mine = divided(shares, group)
+              if (mine === undefined) return shares.none(group)
+              const verdict = decideNow(mine, now)
+              return verdict === undefined ? undefined : whole(shares, group, verdict)
+            }
+            const call = calls[0] as Call
+            const limit = shares.of(call)
+            if (limit === undefined) return shares.none(group)
+            const own = only[0] as Mutable<Call>
+            own.id = call.id
+            own.limit = limit
+            own.cost = call.cost
+            own.phase = call.phase
+            const verdict = decideNow(single, now)
+            return verdict?.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
+          },
+        }),
+    change(changes, options) {
+      const shares = sharesNow()
+      const own = (call: Call): Call => ({ ...call, limit: shares.of(call) ?? call.limit })
+      const mine = changes.map((change): Change => {
+        if (isOfHold(change)) return { ...change, calls: change.calls.map(own) }
+        return 'call' in change ? { ...change, call: own(change.call) } : change
+      })
+      return store.change(mine, options)
+    },
+    ...(store.laneOf === undefined ? {} : { laneOf: store.laneOf.bind(store) }),
+    ready: (options) => store.ready(options),
+    close: () => store.close(),
+  }
+}
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
+/** Whether the undivided limits could ever grant the calls. Costs are added for each state, because its calls are decided together. */
+export function isPossible(calls: readonly Call[]): boolean {
+  const sums = new Map<string, number>()
+  return calls.every(({ id, cost, limit }) => {
+    const name = nameOf(id)
+    const sum = (sums.get(name) ?? 0) + cost
+    sums.set(name, sum)
+    return sum <= limit.capacity * MICRO
+  })
+}

@@ -1,0 +1,42 @@
+/**
+ * - `timeout`: there was no answer by the deadline
+ * - `connection`: the connection was lost, refused or never made
+ * - `unavailable`: the server cannot serve (loading, moved, cluster down, shutting down), or the breaker is open
+ * - `readonly`: the server may not write
+ * - `memory`: the server is full, or a bound on the store's states is reached
+ * - `contention`: other calls kept the states locked or kept changing them
+ * - `overload`: too many calls are in flight or queued in this process
+ * - `setup`: wrong credentials, permission, schema or version
+ * - `aborted`: the caller's signal ended the call
+ * - `protocol`: the answer makes no sense
+ */
+export type StoreFailureKind =
+  | 'timeout'
+  | 'connection'
+  | 'unavailable'
+  | 'readonly'
+  | 'memory'
+  | 'contention'
+  | 'overload'
+  | 'setup'
+  | 'aborted'
+  | 'protocol'
+
+/**
+ * The only error that a store rejects with. `executed: 'no'`: nothing was charged. `executed: 'unknown'`: the call may have been charged,
+ * so it is never sent again.
+ */
+export class StoreFailure extends Error {
+  /** Always `StoreFailure`, also across realms and bundles, where `instanceof` may fail. */
+  override readonly name = 'StoreFailure'
+  /** What went wrong; code reacts to it alone, never to the message. */
+  readonly kind: StoreFailureKind
+  /** `no`: nothing was charged, so the call may be sent again. `unknown`: it may have been charged. */
+  readonly executed: 'no' | 'unknown'
+
+  constructor(kind: StoreFailureKind, executed: 'no' | 'unknown', message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+    this.executed = executed
+  }
+}

@@ -1,0 +1,41 @@
+import type { Cancel } from './time.ts'
+
+interface Listeners {
+  readonly fns: Set<() => void>
+  readonly run: () => void
+}
+
+const known = new WeakMap<AbortSignal, Listeners>()
+
+/**
+ * Runs `fn` when the signal aborts, unless it is cancelled before. A signal has one listener, however many wait for it: with thousands of its
+ * own it would be slow, and Node.js would warn of a leak. The listener is removed with the last `fn`.
+ */
+export function onAbort(signal: AbortSignal, fn: () => void): Cancel {
+  const listeners = known.get(signal) ?? listened(signal)
+  const { fns, run } = listeners
+  // A function of its own for each, as callers may pass the same one twice.
+  const own = (): void => fn()
+  fns.add(own)
+  return () => {
+    if (!fns.delete(own) || fns.size > 0) return
+    signal.removeEventListener('abort', run)
+    known.delete(signal)
+  }
+}
+
+function listened(signal: AbortSignal): Listeners {
+  const fns = new Set<() => void>()
+  const run = (): void => {
+    known.delete(signal)
+    // Those that an earlier one cancels do not run.
+    for (const fn of fns) {
+      fns.delete(fn)
+      fn()
+    }
+  }
+  const listeners = { fns, run }
+  known.set(signal, listeners)
+  signal.addEventListener('abort', run, { once: true })
+  return listeners
+}

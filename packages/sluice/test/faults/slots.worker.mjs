@@ -1,0 +1,35 @@
+// One of several processes that take slots of one key, and are killed while they hold some. Runs the built package, as an application
+// would. Reports each grant, and each release before it is sent.
+import { Redis } from 'ioredis'
+import { concurrency, createLimiter } from 'sluice'
+import { ioredis, redisStore } from 'sluice/redis'
+
+/** @typedef {{ port: number, limit: number, holdMs: number, callers: number }} Task */
+
+process.on('disconnect', () => process.exit(0))
+process.once('message', (/** @type {Task} */ task) => void run(task))
+
+/** @param {Task} task */
+async function run({ port, limit, holdMs, callers }) {
+  const client = new Redis(port, '127.0.0.1')
+  const limiter = createLimiter({
+    limit: concurrency({ limit, holdMs }),
+    store: redisStore({ client: ioredis(client), ring: { deadline: 10_000 } }),
+  })
+  await limiter.ready()
+  const caller = async () => {
+    for (;;) {
+      const { allowed, atMicros, hold } = await limiter.check('k')
+      if (!allowed) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        continue
+      }
+      process.send({ id: hold.id, from: atMicros, until: hold.expiresAt * 1_000, fence: hold.fence })
+      await new Promise((resolve) => setTimeout(resolve, 10 * Math.random()))
+      // Written before the release is sent, so that a kill in between cannot lose it.
+      await new Promise((resolve) => process.send({ id: hold.id, given: Date.now() * 1_000 }, resolve))
+      await limiter.release('k', hold.id)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+}

@@ -1,0 +1,91 @@
+import type { BucketFacts } from './token-bucket.ts'
+import { ceilDiv } from './oracle.ts'
+
+/** A call that was charged ahead of its tokens: its cost, and the level after it. */
+export interface Turn {
+  readonly cost: bigint
+  readonly level: bigint
+  readonly time: bigint
+}
+
+/** What a call is answered, and its turn if it was charged ahead. Times are microseconds from the call's. */
+export interface WaitAnswer {
+  readonly outcome: 'allowed' | 'denied' | 'impossible'
+  readonly retryAfter: number
+  readonly remaining: number
+  readonly replenishAfter: number
+  readonly resetAfter: number
+  readonly turn?: Turn
+}
+
+/**
+ * One bucket that calls may be charged ahead of, in exact rational arithmetic, written from the documents without the kernels: a level that
+ * may be below 0, micro-tokens times `per`, and grows by `micro` every microsecond. Nothing is rounded but answers.
+ */
+export class WaitOracle {
+  #level: bigint
+  #seen: bigint | undefined
+  readonly #facts: BucketFacts
+
+  constructor(facts: BucketFacts) {
+    this.#facts = facts
+    this.#level = facts.burst * facts.per
+  }
+
+  /** @param most how long before its tokens are there a call may be charged */
+  decide(at: bigint, cost: bigint, most: bigint): WaitAnswer {
+    const { micro, per, burst } = this.#facts
+    const time = this.#timeAt(at)
+    const level = this.#levelAt(time)
+    const after = level - cost * per
+    if (cost > burst) return { outcome: 'impossible', retryAfter: 0, ...this.#view(at, time, level) }
+    if (after < -most * micro) {
+      return { outcome: 'denied', retryAfter: Number(ceiling(-most * micro - after, micro) + time - at), ...this.#view(at, time, level) }
+    }
+    const wait = most === 0n ? 0 : Math.max(0, Number(ceiling(-after, micro) + time - at))
+    this.#level = after
+    this.#seen = time
+    const answer = { outcome: 'allowed', retryAfter: wait, ...this.#view(at, time, after) } as const
+    return wait === 0 ? answer : { ...answer, turn: { cost, level: after, time } }
+  }
+
+  /** Gives back a turn that has not come, less what others were charged since: what is missing of the level that it left. */
+  leave(at: bigint, { cost, level: own, time: from }: Turn): void {
+    const { micro, per } = this.#facts
+    const time = this.#timeAt(at)
+    const [expected, level] = [own + (time - from) * micro, this.#levelAt(time)]
+    const since = expected - level
+    if (expected >= 0n || since < 0n || since >= cost * per) return
+    this.#level = level + cost * per - since
+    this.#seen = time
+  }
+
+  #timeAt(at: bigint): bigint {
+    return this.#seen !== undefined && this.#seen > at ? this.#seen : at
+  }
+
+  #levelAt(time: bigint): bigint {
+    const { micro, per, burst } = this.#facts
+    if (this.#seen === undefined) return burst * per
+    const level = this.#level + (time - this.#seen) * micro
+    return level < burst * per ? level : burst * per
+  }
+
+  #view(at: bigint, time: bigint, level: bigint): Pick<WaitAnswer, 'remaining' | 'replenishAfter' | 'resetAfter'> {
+    const { micro, per, burst } = this.#facts
+    const untilFull = burst * per - level
+    const resetAfter = untilFull > 0n ? Number(ceilDiv(untilFull, micro) + time - at) : 0
+    const remaining = level < 0n ? 0n : level / per / 1_000_000n
+    const next = (remaining + 1n) * 1_000_000n
+    return {
+      remaining: Number(remaining),
+      replenishAfter: next > burst ? resetAfter : Number(ceilDiv(next * per - level, micro) + time - at),
+      resetAfter,
+    }
+  }
+}
+
+/** The quotient rounded up, also below 0. */
+function ceiling(a: bigint, b: bigint): bigint {
+  return a > 0n ? ceilDiv(a, b) : a / b
+}

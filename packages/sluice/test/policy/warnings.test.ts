@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest'
+import { createEngine } from '../../src/create-engine.ts'
+import { parsePolicy } from '../../src/policy/parse.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+
+/** The warnings of a rule with a burst of 20, without file and line. */
+function warningsOf(fields: string): string[] {
+  const text = `version: 1\nrules:\n  - name: a\n    key: []\n    rate: 10/s\n    burst: 20\n${fields}`
+  return parsePolicy(text).warnings.map((line) => line.replace(/^\S+ rules\[0\]\./, ''))
+}
+
+const template = (rest: string): readonly string[] =>
+  parsePolicy(`rate_limits:\n  tenants: { default: { capacity: 20, refill_rate: 1 }, premium: { capacity: 90, refill_rate: 1 } }\n${rest}`)
+    .warnings
+
+describe('U5: a cost above every burst is warned of', () => {
+  const refusal = 'such a request is never admitted and gets no Retry-After; a max of 20 prevents it'
+
+  it.each([
+    ['{ from: header:w, max: 100 }', [`cost.max: a client may send a cost above every burst of this rule (20): ${refusal}`]],
+    ['{ from: query:w }', [`cost: without max a client may send a cost above every burst of this rule (20): ${refusal}`]],
+    ['{ from: header:w, max: 20 }', []],
+    [
+      '{ from: header:w, default: 30, max: 30 }',
+      [
+        'cost.default: a cost of 30 is above every burst of this rule (20): such requests are never admitted',
+        `cost.max: a client may send a cost above every burst of this rule (20): ${refusal}`,
+      ],
+    ],
+    [
+      '{ endpoints: { /a: 5, /b: 21 } }',
+      ['cost.endpoints["/b"]: a cost of 21 is above every burst of this rule (20): such requests are never admitted'],
+    ],
+    ['21', ['cost: a cost of 21 is above every burst of this rule (20): such requests are never admitted']],
+  ])('%s', (cost, warnings) => {
+    expect(warningsOf(`    cost: ${cost}\n`)).toEqual(warnings)
+  })
+
+  it('a cost that only some tiers admit', () => {
+    expect(warningsOf('    cost: 25\n    tiers: [{ when: { header:t: b }, rate: 1/s, burst: 30 }]\n')).toEqual([
+      'cost: a cost of 25 is above a burst of this rule (20): such requests are never admitted',
+    ])
+    expect(warningsOf('    cost: { from: header:w, max: 25 }\n    tiers: [{ when: { header:t: b }, rate: 1/s, burst: 30 }]\n')).toEqual([])
+  })
+
+  it('an endpoint of the template whose cost another level never admits', () => {
+    const found = template('  endpoints: { /big: { cost: 50 }, /small: { cost: 5 } }\ntrustedProxies: [loopback]\n')
+    expect(found).toEqual([
+      expect.stringMatching(/\/big.*: a cost of 50 is above the capacity of tenant:default: such requests are never admitted there$/),
+    ])
+  })
+
+  it('explain says that such a request can never pass', async () => {
+    const policy = parsePolicy(`version: 1
+rules: [{ name: a, key: [], rate: 10/s, burst: 20, cost: { from: header:w, max: 100 } }]`)
+    const engine = createEngine({ policy, store: memoryStore() })
+    const explained = async (w: string) => (await engine.explain({ method: 'GET', path: '/', headers: { w } })).rules[0]
+    expect(await explained('25')).toMatchObject({ cost: 25, impossible: true })
+    expect(await explained('20')).not.toHaveProperty('impossible')
+    expect(await engine.decide({ method: 'GET', path: '/', headers: { w: '25' } })).toMatchObject({
+      outcome: 'impossible',
+      reason: 'capacity',
+    })
+  })
+})
+
+describe('U5: a tier that no request reaches is warned of', () => {
+  const unused = 'this tier is never used: '
+
+  it.each([
+    [
+      '{ when: { header:a: x }, %l }, { when: { header:a: x, header:b: y }, %l }',
+      'each request that it matches gets the earlier tier header:a=x',
+    ],
+    [
+      '{ when: { header:a: [x, y] }, %l }, { when: { header:a: y }, %l }',
+      'each request that it matches gets the earlier tier header:a=x or y',
+    ],
+    [
+      '{ when: { ip:address: 10.0.0.0/8 }, %l }, { when: { ip:address: 10.0.0.0/8 }, %l }',
+      'each request that it matches gets the earlier tier ip:address=10.0.0.0/8',
+    ],
+  ])('%s', (tiers, why) => {
+    const list = tiers.replaceAll('%l', 'rate: 1/s, burst: 1')
+    expect(warningsOf(`    tiers: [${list}]\n`)).toEqual([`tiers[1]: ${unused}${why}`])
+  })
+
+  it('a tier of a method that the rule does not match', () => {
+    const tiers =
+      '    match: { method: [GET, PUT] }\n    tiers: [{ when: { "method:": POST }, rate: 1/s, burst: 1 }, { when: { "method:": PUT }, rate: 1/s, burst: 1 }]\n'
+    expect(warningsOf(tiers)).toEqual([`tiers[0]: ${unused}the match of its rule excludes its method`])
+  })
+
+  it.each([
+    '{ when: { header:a: x }, %l }, { when: { header:a: y }, %l }',
+    '{ when: { header:a: x }, %l }, { when: { header:b: x }, %l }',
+    '{ when: { header:a: x, header:b: y }, %l }, { when: { header:a: x }, %l }',
+    '{ when: { header:a: x }, %l }, { when: { header:a: [x, y] }, %l }',
+  ])('not %s', (tiers) => {
+    expect(warningsOf(`    tiers: [${tiers.replaceAll('%l', 'rate: 1/s, burst: 1')}]\n`)).toEqual([])
+  })
+
+  it('a tenant of the template that nothing names', () => {
+    const what = expect.stringMatching(
+      /tenants\.premium: no request reaches this tenant: identity\.tiers does not name it, and the policy has neither jwt nor trustedProxies$/,
+    )
+    expect(template('')).toEqual([what])
+    expect(template('identity: { header: x-api-key, tiers: { partner: default } }\n')).toEqual([what])
+    expect(template('identity: { header: x-api-key, tiers: { partner: premium } }\n')).toEqual([])
+    expect(template('trustedProxies: [loopback]\n')).toEqual([])
+    expect(template('jwt: { verified: upstream }\n')).toEqual([])
+  })
+})

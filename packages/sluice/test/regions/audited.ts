@@ -1,0 +1,46 @@
+import { UNITS } from '../../src/regions/limit.ts'
+import { type Coverage, type History, newCoverage, type Outcome, run } from './history.ts'
+import type { Programs } from './site.ts'
+import { shrink } from './shrink.ts'
+
+/** What occurred in many histories. `rounds` is the most until all agreed, `lateRounds` while messages of before still arrived. */
+export type Sum = Coverage & { histories: number; mostUnits: number; rounds: number; lateRounds: number }
+
+/** In how many rounds of pulls all regions must agree once their links are healed, also while messages of before still arrive. */
+const MAX_ROUNDS = 3
+
+export function emptyCoverage(): Sum {
+  return { histories: 0, ...newCoverage(), mostUnits: 0, rounds: 0, lateRounds: 0 }
+}
+
+/** Adds the coverage of a history; of units and rounds, the most of all. */
+export function coverageOf(sum: Sum, { coverage, units, rounds, late }: Outcome): void {
+  sum.histories += 1
+  for (const [name, count] of Object.entries(coverage)) sum[name as keyof Coverage] += count
+  sum.mostUnits = Math.max(sum.mostUnits, units)
+  const kind = late ? 'lateRounds' : 'rounds'
+  sum[kind] = Math.max(sum[kind], rounds ?? Infinity)
+}
+
+/** The first audit that an outcome fails; undefined if none. */
+export function problemOf({ a, b, units, rounds }: Outcome): string | undefined {
+  if (a > 0) return `a: over by ${a} bursts`
+  if (b > 0) return `b: could be over by ${b} bursts`
+  if (units > UNITS) return `c: ${units} units were held`
+  if (rounds === undefined) return 'd: the regions never agree'
+  return rounds > MAX_ROUNDS ? `d: the regions agree after ${rounds} rounds` : undefined
+}
+
+/** A failing history as short as possible, to be replayed. */
+export function report(programs: Programs, history: History, problem: string): string {
+  const audit = problem[0]
+  const short = shrink(history, (shorter) => problemOf(run(programs, shorter))?.[0] === audit)
+  const { network, rosters, actions, late } = short
+  return [
+    `seed ${history.seed}: ${problem}`,
+    `historyOf(${history.seed}), shrunk to ${actions.length} actions: ${problemOf(run(programs, short))}`,
+    `network ${JSON.stringify({ ...network, limits: network.limits.map(({ n, m, burst }) => ({ n, m, burst })) })}`,
+    `rosters ${JSON.stringify(rosters)}, late ${late}`,
+    ...actions.map((action) => JSON.stringify(action)),
+  ].join('\n')
+}

@@ -1,0 +1,188 @@
+import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
+import { MICRO } from '../../src/algorithms/decimal.ts'
+import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
+import { type RegionalStore, regionalStore, replicate, type Replicator } from '../../src/regions.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { seeded } from '../../src/testing/random.ts'
+import { manualClock } from '../../src/time/manual.ts'
+import { cellAudit } from './audit.ts'
+
+const SCOPE = { text: 'limiter:limit:tb:' }
+
+interface Carried {
+  readonly store: RegionalStore
+  readonly replicator: Replicator
+}
+
+/** Regions with memory stores and replicators on one manual clock. A message takes 50 ms, unless its link is cut or its page is changed. */
+export function carriedRegions(
+  names: readonly string[],
+  options: { rate?: number; burst?: number; maxCells?: number; seed?: number; tickMs?: number } = {},
+) {
+  const { rate = 1_000, burst = rate, seed = 1, tickMs = 10, ...others } = options
+  const clock = manualClock()
+  const random = seeded(seed)
+  const limit = tokenBucket({ rate: `${rate}/s`, burst })
+  const audit = cellAudit([limit.plan as BucketPlan], false)
+  const regions = new Map<string, Carried>()
+  const cuts = new Set<string>()
+  const errors: unknown[] = []
+  const counts = { requests: 0, rows: 0, needs: 0 }
+  const hooks: { page?: (page: unknown) => unknown } = {}
+  const began = clock.now()
+  const travel = (from: string, to: string): Promise<void> =>
+    new Promise(
+      (resolve, reject) => void clock.after(50, () => (cuts.has(`${from}>${to}`) ? reject(new Error('the link is cut')) : resolve())),
+    )
+  const start = (self: string): Carried => {
+    const peers = names.filter((name) => name !== self)
+    const store = regionalStore({ store: memoryStore({ clock }), self, peers, mode: 'escrow', ...others })
+    const replicator = replicate({
+      store,
+      clock,
+      random,
+      onError: (_, error) => errors.push(error),
+      async transport(peer, request) {
+        counts.requests += 1
+        if (cuts.has(`${self} reads ${peer}`)) throw new Error('no connection')
+        await travel(self, peer)
+        const page = JSON.parse(JSON.stringify(await regions.get(peer)?.replicator.answer(JSON.parse(JSON.stringify(request)))))
+        counts.rows += page.rows.length
+        counts.needs += (request as unknown as { needs: unknown[] }).needs.length
+        await travel(peer, self)
+        return hooks.page === undefined ? page : hooks.page(page)
+      },
+    })
+    const region = { store, replicator }
+    regions.set(self, region)
+    return region
+  }
+  const at = (name: string): Carried => regions.get(name) as Carried
+  const idOf = (key: string) => ({ scope: SCOPE, key })
+  const network = {
+    clock,
+    tickMs,
+    limit,
+    cuts,
+    errors,
+    counts,
+    hooks,
+    audit,
+    at,
+    random,
+    elapsed: () => (clock.now() - began) / 1_000,
+    keyOf: (key = 'k') => ({ id: idOf(key), limit }),
+    units: (key = 'k') => names.map((name) => at(name).store.unitsOf?.(network.keyOf(key)) ?? 0),
+    /** Returns the tokens that passed. */
+    call(name: string, cost = 1, key = 'k'): number {
+      const verdict = at(name).store.decideNow?.({ calls: [{ id: idOf(key), limit, cost: cost * MICRO, phase: 0 }] })
+      if (verdict?.outcome !== 'allowed') return 0
+      if (key === 'k') audit.admit(clock.now() - began, cost * MICRO)
+      return cost
+    },
+    /** Lets time pass; calls `each` at every tick. */
+    async pass(ms: number, each: () => void = () => {}): Promise<void> {
+      for (let passed = 0; passed < ms; passed += tickMs) {
+        clock.advance(tickMs)
+        each()
+        // All promises that became ready go on.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      audit.check(clock.now() - began, 0)
+    },
+    /** A region is lost with its process, and starts empty. */
+    async lose(name: string): Promise<void> {
+      await at(name).replicator.close()
+      start(name)
+    },
+    isOpen: () => names.every((name) => at(name).store.phase === 'open' && at(name).store.era === at(names[0] as string).store.era),
+    close: () => Promise.all([...regions.values()].map(({ replicator }) => replicator.close())),
+  }
+  for (const name of names) start(name)
+  return network
+}
+
+/** Calls that arrive at random with a mean rate, in one tick. Returns how many passed, and how many there were. */
+function arrivals(network: ReturnType<typeof carriedRegions>, name: string, perSecond: number): readonly [passed: number, tried: number] {
+  const { random, tickMs } = network
+  const least = Math.exp((-perSecond * tickMs) / 1_000)
+  let [passed, tried] = [0, 0]
+  for (let product = random(); product > least; product *= random()) {
+    passed += network.call(name)
+    tried += 1
+  }
+  return [passed, tried]
+}
+
+/** Calls with equal pauses, in one tick. Returns how many passed. */
+export function paced(network: ReturnType<typeof carriedRegions>, name: string, perSecond: number): number {
+  const { tickMs } = network
+  const ticks = Math.round(network.elapsed() / tickMs)
+  const upTo = (count: number): number => Math.floor((count * perSecond * tickMs) / 1_000)
+  let passed = 0
+  for (let call = upTo(ticks - 1); call < upTo(ticks); call += 1) passed += network.call(name)
+  return passed
+}
+
+/** What demand reaches after it moved from one of three regions to another: parts of the rate that were used, and when the last row came. */
+export async function move(seed: number, demand: number, rate: number, tickMs = 10) {
+  const network = carriedRegions(['ap', 'eu', 'us'], { seed, rate, tickMs })
+  while (!network.isOpen()) await network.pass(100)
+  await network.pass(10_000, () => void paced(network, 'ap', demand * rate))
+  const used: number[] = []
+  for (let half = 0; half < 50; half += 1) {
+    let passed = 0
+    await network.pass(500, () => (passed += paced(network, 'eu', demand * rate)))
+    used.push(passed / (rate / 2))
+  }
+  await network.close()
+  const enough = used.findIndex((_, index) => used.slice(index).every((part) => part >= 0.95 * Math.min(1, demand)))
+  const after = used.slice(10).reduce((sum, part) => sum + part) / 40
+  return { seconds: enough / 2, after, over: network.audit.worst.a > 0, ...network.counts }
+}
+
+/** The part of the calls that pass while three regions have equal parts of the demand for a minute, or others. */
+export async function steady(seed: number, demand: number, rate: number, parts: readonly number[], ms = 60_000) {
+  const names = parts.map((_, index) => `r${index}`)
+  const network = carriedRegions(names, { seed, rate })
+  while (!network.isOpen()) await network.pass(100)
+  let [passed, tried] = [0, 0]
+  const calls = (): void => {
+    for (const [index, name] of names.entries()) {
+      const [some, all] = arrivals(network, name, demand * rate * (parts[index] as number))
+      passed += some
+      tried += all
+    }
+  }
+  await network.pass(10_000, calls)
+  ;[passed, tried] = [0, 0]
+  const before = { ...network.counts }
+  await network.pass(ms, calls)
+  await network.close()
+  const pairs = names.length * (names.length - 1)
+  const perSecond = (count: number): number => count / (ms / 1_000) / pairs
+  const [rows, needs] = [network.counts.rows - before.rows, network.counts.needs - before.needs].map(perSecond)
+  return { part: passed / tried, rows: rows as number, needs: needs as number, over: network.audit.worst.a > 0 }
+}
+
+/** The part of the calls that pass while demand goes around five regions, once in `ms`. */
+export async function sun(seed: number, demand: number, rate: number, ms: number) {
+  const names = ['r0', 'r1', 'r2', 'r3', 'r4']
+  const network = carriedRegions(names, { seed, rate })
+  while (!network.isOpen()) await network.pass(100)
+  let [passed, tried] = [0, 0]
+  const calls = (): void => {
+    const heights = names.map((_, index) => Math.max(0, Math.cos(2 * Math.PI * (network.elapsed() / ms - index / names.length))))
+    const total = heights.reduce((sum, height) => sum + height)
+    for (const [index, name] of names.entries()) {
+      const [some, all] = arrivals(network, name, (demand * rate * (heights[index] as number)) / total)
+      passed += some
+      tried += all
+    }
+  }
+  await network.pass(ms, calls)
+  ;[passed, tried] = [0, 0]
+  await network.pass(2 * ms, calls)
+  await network.close()
+  return { part: passed / tried, over: network.audit.worst.a > 0 }
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import * as programs from '../../src/regions/programs.ts'
+import { problemOf } from './audited.ts'
+import { historyOf, run } from './history.ts'
+import { many, type Many } from './many.ts'
+import type { Programs } from './site.ts'
+import { variantOf } from './variants.ts'
+import { WRONG } from './wrong.ts'
+
+/**
+ * Many histories: `HISTORIES=1000000 SEED=7 npx vitest run --config vitest.faults.config.ts packages/sluice/test/regions`. Prints one line
+ * of what occurred; a history that fails is printed as short as possible, with its seed.
+ */
+const COUNT = Number(process.env['HISTORIES'] ?? 5000)
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000)
+const WRONG_COUNT = Number(process.env['WRONG_HISTORIES'] ?? 100)
+const HOURS = 6 * 3_600_000
+
+describe('regions: many histories', () => {
+  it(
+    `regions R2 to R6: ${COUNT} histories from seed ${SEED}`,
+    () => {
+      let all: Many | undefined
+      for (all of many(programs, COUNT, SEED));
+      console.log(`seed ${SEED}, ${JSON.stringify(all?.coverage)}, failed ${JSON.stringify(all?.failed)}`)
+      expect(all?.first).toBe(undefined)
+    },
+    HOURS,
+  )
+
+  it(
+    `regions: wrong programs in ${WRONG_COUNT} histories from seed ${SEED}`,
+    async () => {
+      for (const [name, replacements] of Object.entries(WRONG))
+        console.log(`${name}: ${JSON.stringify(counted(await variantOf(replacements)))}`)
+    },
+    HOURS,
+  )
+})
+
+/** In how many histories a wrong program fails which audit first, the first of them, and the most above the limit in bursts. */
+function counted(wrong: Programs): object {
+  const found = { a: 0, b: 0, c: 0, d: 0, first: -1, over: 0 }
+  for (let index = 0; index < WRONG_COUNT; index += 1) {
+    const outcome = run(wrong, historyOf(SEED + index))
+    const problem = problemOf(outcome)
+    if (problem === undefined) continue
+    found[problem[0] as 'a'] += 1
+    if (found.first < 0) found.first = index
+    found.over = Math.max(found.over, Math.round(10 * Math.max(outcome.a, outcome.b)) / 10)
+  }
+  return found
+}

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import { planOf } from '../../src/algorithms/bucket-plan.ts'
+import { MICRO } from '../../src/algorithms/decimal.ts'
+import * as programs from '../../src/regions/programs.ts'
+import { UNITS } from '../../src/regions/limit.ts'
+import { draws } from '../draws.ts'
+import { coverageOf, emptyCoverage, problemOf, report } from './audited.ts'
+import { historyOf, run } from './history.ts'
+import { createNetwork } from './network.ts'
+
+const COUNT = draws(5000, 150)
+const SEED = 20_261_123
+
+describe('regions: random histories', () => {
+  it(`regions R2 to R6: ${COUNT} histories from seed ${SEED}: never over, and all agree in the end`, () => {
+    const coverage = emptyCoverage()
+    for (let index = 0; index < COUNT; index += 1) {
+      const history = historyOf(SEED + index)
+      const outcome = run(programs, history)
+      const problem = problemOf(outcome)
+      if (problem !== undefined) throw new Error(report(programs, history, problem))
+      coverageOf(coverage, outcome)
+    }
+    // Each kind of trouble occurred, and the limit was reached exactly: the audits would have noticed one token more.
+    expect(Object.values(coverage).every((count) => count > 0)).toBe(true)
+    expect(coverage.mostUnits).toBe(UNITS)
+  })
+  it('regions R5, R6: if a store is lost while an era ends, all agree in three rounds', () => {
+    const network = createNetwork({ programs, weights: [334, 333, 333], limits: [planOf(1, 1, 30 * MICRO)] })
+    network.close(2)
+    for (const [region, peer] of [
+      [0, 2],
+      [1, 0],
+    ] as const) {
+      network.pull(region, peer)
+      network.deliverAll()
+    }
+    // Region 0 knows that all have closed, and opens the next era. Region 1 does not: it opens after the lost store has closed it again.
+    network.replace(2, false)
+    let rounds = 0
+    while (!network.agree() && rounds < 9) {
+      network.round()
+      rounds += 1
+    }
+    expect(rounds).toBe(3)
+  })
+})

@@ -1,0 +1,184 @@
+import type { Redis } from 'ioredis'
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
+import type { Page } from '../../src/regions/escrow.ts'
+import { spendable, unitsOf } from '../../src/regions/programs.ts'
+import { regionalLimit } from '../../src/regions/limit.ts'
+import { regionalLimits } from '../../src/regions/regional-limits.ts'
+import type { RegionalStore } from '../../src/regions/regional.ts'
+import { remoteRegional } from '../../src/regions/remote-regional.ts'
+import { createRemoteEscrow, type RemoteEscrow } from '../../src/regions/remote-escrow.ts'
+import { bindRemote, endEraRemote, pullRemote } from '../../src/regions/remote-pull.ts'
+import { bareRedisStore, ioredis } from '../../src/stores/redis/index.ts'
+import type { RegionPort } from '../../src/stores/region-port.ts'
+import { type CellAudit, cellAudit } from './audit.ts'
+import type { HistoryNetwork } from './store-history.ts'
+import { TOKEN } from './store-network.ts'
+
+/** True time begins here. */
+const START = 1_763_692_800_000_000
+const SCOPE = { text: 'limiter:limit:tb:' }
+
+interface Process {
+  readonly escrow: RemoteEscrow
+  readonly store: RegionalStore
+}
+
+type Snapshot = readonly (readonly [key: string, ends: number, value: Buffer])[]
+
+async function snapshotOf(client: Redis): Promise<Snapshot> {
+  const keys = await client.keys('*')
+  return Promise.all(keys.map(async (key) => [key, Math.max(0, await client.pexpiretime(key)), await client.dumpBuffer(key)] as const))
+}
+
+/**
+ * Regions of two processes each, and one that audits, over real servers, one for each region, and a network between them as that of `storeNetwork`. A region that is
+ * lost comes back as another run of its server: empty, or with what it had when a peer last read it, as from a snapshot.
+ */
+export async function remoteNetwork(
+  clients: readonly Redis[],
+  weights: readonly number[],
+  limits: readonly AnyLimit[],
+  { cells, maxCells, offsets }: { readonly cells: number; readonly maxCells: number; readonly offsets: readonly number[] },
+): Promise<HistoryNetwork> {
+  const names = weights.map((_, index) => `r${index}`)
+  const byName = new Map(names.map((name, index) => [name, weights[index] as number]))
+  const plans = limits.map(({ plan }) => plan as BucketPlan)
+  const bounds = plans.map(regionalLimit)
+  const audits: CellAudit[] = Array.from({ length: cells }, () => cellAudit(plans, false))
+  const queue: { readonly to: number; readonly page: Page }[] = []
+  const cuts = new Set<string>()
+  const snapshots = new Map<number, Snapshot>()
+  let now = 0
+  let lost = 0
+  let turn = 0
+  let mostUnits = 0
+  const timeOf = (region: number): number => START + now + (offsets[region] ?? 0)
+  const start = (region: number): Process => {
+    const self = names[region] as string
+    const store = bareRedisStore({ client: ioredis(clients[region] as Redis) })
+    const escrow = createRemoteEscrow(store.capabilities.regions as RegionPort, self, { version: 1, weights: byName }, maxCells, () =>
+      timeOf(region),
+    )
+    return { escrow, store: remoteRegional(store, escrow, self, byName, regionalLimits(self, byName, true)) }
+  }
+  await Promise.all(names.map((_, region) => clients[region]?.flushall()))
+  const sites = names.map((_, region): readonly Process[] => [start(region), start(region), start(region)])
+  /** What the audits read, the processes that decide do not learn. */
+  const observer = (region: number): RemoteEscrow => sites[region]?.[2]?.escrow as RemoteEscrow
+  /** The processes of a region take turns. */
+  const at = (region: number): Process => sites[region]?.[(turn += 1) % 2] as Process
+  const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limits[policy] as AnyLimit })
+  const isCut = (from: number, to: number): boolean => cuts.has(`${from}>${to}`)
+  /** States know a shift by its time, so time goes on between steps. */
+  const pass = (): void => void (now += 2)
+  const left = async (region: number, cell: number, policy: number): Promise<number> => {
+    const limit = bounds[policy] as ReturnType<typeof regionalLimit>
+    const found = await observer(region).read(keyOf(cell, policy).id, limit)
+    return spendable(found.region, found.cell, limit, timeOf(region))
+  }
+  const held = async (region: number, cell: number): Promise<number> => {
+    const limit = bounds[0] as ReturnType<typeof regionalLimit>
+    const found = await observer(region).read(keyOf(cell, 0).id, limit)
+    return unitsOf(found.region, found.cell, limit)
+  }
+  const network: HistoryNetwork = {
+    queue,
+    cuts,
+    get mostUnits() {
+      return mostUnits
+    },
+    get worst() {
+      return { a: Math.max(...audits.map(({ worst }) => worst.a)), b: Math.max(...audits.map(({ worst }) => worst.b)) }
+    },
+    wait(micros) {
+      now += micros
+    },
+    async call(region, cost, cell = 0, policy = 0) {
+      pass()
+      const most = await left(region, cell, policy)
+      const peek = [{ ...keyOf(cell, policy), cost: 1, phase: 0 }]
+      const [peeked] = await at(region).store.decide([{ calls: peek }], { now: timeOf(region), charge: false })
+      const remaining = peeked?.calls?.[0]?.remaining
+      if (remaining !== Math.floor(most / TOKEN)) throw new Error(`${most} are left, and the program has ${remaining}`)
+      const amount = cost ?? most
+      if (amount === 0) return 0
+      const calls = [{ ...keyOf(cell, policy), cost: amount, phase: 0 }]
+      const [verdict] = await at(region).store.decide([{ calls }], { now: timeOf(region) })
+      if (verdict?.failure !== undefined) throw verdict.failure
+      if (cost === undefined && verdict?.outcome !== 'allowed') throw new Error(`${amount} were left, and ${verdict?.outcome}`)
+      if (verdict?.outcome !== 'allowed') return 0
+      audits[cell]?.admit(now, amount)
+      return amount
+    },
+    async give(region, to, part, cell = 0, policy = 0) {
+      pass()
+      const units = Math.ceil((await held(region, cell)) * part)
+      return units > 0 && (await at(region).store.remote?.give(keyOf(cell, policy), names[to] as string, units)) === true
+    },
+    async read(region, peer) {
+      pass()
+      if (isCut(peer, region) || isCut(region, peer)) return
+      const other = at(peer).escrow
+      await bindRemote(at(region).escrow, other)
+      queue.push({ to: region, page: await other.page(names[region] as string, 0) })
+      snapshots.set(peer, await snapshotOf(clients[peer] as Redis))
+    },
+    async deliver(index, again) {
+      pass()
+      const message = queue[index]
+      if (message === undefined) return
+      if (!again) queue.splice(index, 1)
+      await at(message.to).escrow.receive(message.page)
+    },
+    async lose(region) {
+      pass()
+      const client = clients[region] as Redis
+      const restored = (lost += 1) % 3 > 0
+      // A promoted replica is another run, and so is a server that was started again, which knows no program.
+      await client.replicaof('127.0.0.1', 1)
+      await client.replicaof('NO', 'ONE')
+      await client.script('FLUSH')
+      await client.flushall()
+      if (restored) await Promise.all((snapshots.get(region) ?? []).map(([key, ends, value]) => client.restore(key, ends, value, 'ABSTTL')))
+    },
+    async endEra(region, version, by) {
+      pass()
+      await endEraRemote(at(region).escrow, { version, weights: new Map(names.map((name, index) => [name, by[index] as number])) })
+    },
+    async round() {
+      for (const reader of sites.keys()) {
+        for (const peer of sites.keys()) {
+          pass()
+          if (peer !== reader) await pullRemote(at(reader).escrow, at(peer).escrow)
+        }
+      }
+    },
+    async check() {
+      pass()
+      for (let cell = 0; cell < cells; cell += 1) {
+        let sum = 0
+        let units = 0
+        for (const region of sites.keys()) {
+          sum += Math.max(...(await Promise.all(limits.map((_, policy) => left(region, cell, policy)))))
+          units += await held(region, cell)
+        }
+        mostUnits = Math.max(mostUnits, units)
+        audits[cell]?.check(now, sum)
+      }
+    },
+    async agree() {
+      const regions = await Promise.all(sites.map((_, region) => observer(region).region()))
+      const [first] = regions
+      if (first === undefined || !regions.every((region) => region?.phase === 'open' && region.era === first.era)) return false
+      const total = [...first.roster.weights.values()].reduce((sum, weight) => sum + weight, 0)
+      for (const cell of audits.keys()) {
+        const units = await Promise.all(sites.map((_, region) => held(region, cell)))
+        const sum = units.reduce((one, other) => one + other)
+        if (sum !== total && !(sum < total && maxCells < cells)) return false
+      }
+      return true
+    },
+  }
+  return network
+}

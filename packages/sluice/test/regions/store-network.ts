@@ -1,0 +1,149 @@
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
+import { MICRO } from '../../src/algorithms/decimal.ts'
+import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
+import { manualClock } from '../../src/time/manual.ts'
+import type { Escrow, Page } from '../../src/regions/escrow.ts'
+import { bind, endEra, pull } from '../../src/regions/pull.ts'
+import { type RegionalStore, regionalStore } from '../../src/regions.ts'
+import { escrowOf } from '../../src/regions/regional-store.ts'
+import { regionalLimit } from '../../src/regions/limit.ts'
+import { type CellAudit, cellAudit } from './audit.ts'
+
+/** True time begins here. */
+const START = 1_763_692_800_000_000
+const SCOPE = { text: 'limiter:limit:tb' }
+
+interface Site {
+  readonly name: string
+  inner: MemoryStore
+  store: RegionalStore
+  /** The region that was there before its store was lost; undefined if it never was. */
+  readonly clock: { micros: number; readonly offset: number }
+}
+
+/** Regions with real stores, and a network between them that loses, repeats, delays and reorders pages, as the history says. */
+export function storeNetwork(
+  weights: readonly number[],
+  limits: readonly AnyLimit[],
+  { cells = 1, maxCells = 100, offsets = [] as readonly number[] } = {},
+) {
+  const names = weights.map((_, index) => `r${index}`)
+  const plans = limits.map(({ plan }) => plan as BucketPlan)
+  const bounds = plans.map(regionalLimit)
+  const audits: CellAudit[] = Array.from({ length: cells }, () => cellAudit(plans, false))
+  const queue: { readonly to: number; readonly page: Page }[] = []
+  const cuts = new Set<string>()
+  let now = 0
+  let mostUnits = 0
+  const start = (name: string, clock: Site['clock']): Pick<Site, 'inner' | 'store'> => {
+    const time = { ...manualClock(0), now: () => START + clock.offset + clock.micros }
+    const inner = memoryStore({ clock: time })
+    const named = Object.fromEntries(names.map((one, index) => [one, weights[index] as number]))
+    return { inner, store: regionalStore({ store: inner, self: name, weights: named, mode: 'escrow', maxCells }) }
+  }
+  const sites = names.map((name, index): Site => {
+    const clock = { micros: 0, offset: offsets[index] ?? 0 }
+    return { name, clock, ...start(name, clock) }
+  })
+  const at = (region: number): Site => sites[region] as Site
+  const escrow = (region: number): Escrow => escrowOf(at(region).store)
+  const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limits[policy] as AnyLimit })
+  const isCut = (from: number, to: number): boolean => cuts.has(`${from}>${to}`)
+  /** The most micro-tokens that one call could take now. */
+  const spendable = (region: number, cell = 0, policy = 0): number => {
+    const { inner, clock } = at(region)
+    const key = keyOf(cell, policy)
+    const { algorithm, plan } = escrow(region).limitOf(key, bounds[policy] as ReturnType<typeof regionalLimit>)
+    const time = START + clock.offset + clock.micros
+    const numbers = inner.stateOf(key.id)
+    const state = numbers === undefined ? undefined : algorithm.adopt(plan, algorithm.codec.decodeState(numbers), time, 0)
+    let [low, high] = [0, (plan as BucketPlan).burst]
+    while (low < high) {
+      const cost = Math.ceil((low + high) / 2)
+      if (algorithm.decide(plan, state, time, cost, 0).outcome === 'allowed') low = cost
+      else high = cost - 1
+    }
+    return low
+  }
+  return {
+    sites,
+    queue,
+    cuts,
+    spendable,
+    get mostUnits() {
+      return mostUnits
+    },
+    get worst() {
+      return { a: Math.max(...audits.map(({ worst }) => worst.a)), b: Math.max(...audits.map(({ worst }) => worst.b)) }
+    },
+    /** By a region's clock. */
+    time: (region: number): number => START + at(region).clock.offset + at(region).clock.micros,
+    wait(micros: number): void {
+      now += micros
+      for (const { clock } of sites) clock.micros = now
+    },
+    /** Calls once, with all that is left unless a cost is named; returns the micro-tokens that passed. */
+    call(region: number, cost?: number, cell = 0, policy = 0): number {
+      const amount = cost ?? spendable(region, cell, policy)
+      if (amount === 0) return 0
+      const verdict = at(region).store.decideNow?.({ calls: [{ ...keyOf(cell, policy), cost: amount, phase: 0 }] })
+      if (verdict?.outcome !== 'allowed') return 0
+      audits[cell]?.admit(now, amount)
+      return amount
+    },
+    give: (region: number, to: number, part: number, cell = 0, policy = 0): boolean => {
+      const units = Math.ceil((at(region).store.unitsOf?.(keyOf(cell, policy)) ?? 0) * part)
+      return units > 0 && at(region).store.give?.(keyOf(cell, policy), at(to).name, units) === true
+    },
+    /** Reads a peer: what it read arrives later, if at all. */
+    read(region: number, peer: number): void {
+      if (isCut(peer, region) || isCut(region, peer)) return
+      bind(escrow(region), escrow(peer))
+      queue.push({ to: region, page: escrow(peer).page(at(region).name, 0) })
+    },
+    deliver(index: number, again: boolean): void {
+      const message = queue[index]
+      if (message === undefined) return
+      if (!again) queue.splice(index, 1)
+      escrow(message.to).receive(message.page)
+    },
+    lose(region: number): void {
+      Object.assign(at(region), start(at(region).name, at(region).clock))
+    },
+    endEra(region: number, version: number, by: readonly number[]): void {
+      endEra(escrow(region), { version, weights: new Map(names.map((name, index) => [name, by[index] as number])) })
+    },
+    /** Every region reads every other one, by cursors. */
+    round(): void {
+      for (const reader of sites) {
+        for (const peer of sites) if (peer !== reader) pull(escrowOf(reader.store), escrowOf(peer.store))
+      }
+    },
+    check(): void {
+      for (let cell = 0; cell < cells; cell += 1) {
+        let left = 0
+        let units = 0
+        for (const region of sites.keys()) {
+          left += Math.max(...limits.map((_, policy) => spendable(region, cell, policy)))
+          units += at(region).store.unitsOf?.(keyOf(cell, 0)) ?? 0
+        }
+        mostUnits = Math.max(mostUnits, units)
+        audits[cell]?.check(now, left)
+      }
+    },
+    /** Whether all regions are in one era, and hold together what its roster says, or less of keys that found no room. */
+    agree(): boolean {
+      const [first] = sites as [Site, ...Site[]]
+      const { era, roster } = escrowOf(first.store).region
+      const total = [...roster.weights.values()].reduce((sum, weight) => sum + weight, 0)
+      if (!sites.every(({ store }) => store.phase === 'open' && store.era === era)) return false
+      return audits.every((_, cell) => {
+        const held = sites.reduce((sum, { store }) => sum + (store.unitsOf?.(keyOf(cell, 0)) ?? 0), 0)
+        return held === total || (held < total && maxCells < cells)
+      })
+    },
+  }
+}
+
+export const TOKEN: number = MICRO

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { runInThisContext } from 'node:vm'
+import { build } from 'esbuild'
+import type { Programs } from './site.ts'
+
+/** One text of src/regions, and what a wrong program has there. */
+export interface Replacement {
+  readonly file: 'cell.ts' | 'decide.ts' | 'transfer.ts' | 'era.ts' | 'recovery.ts'
+  readonly from: string
+  readonly to: string
+}
+
+const SOURCES = join(import.meta.dirname, '..', '..', 'src', 'regions')
+
+/**
+ * The programs with texts replaced: a wrong variant, to show that the audits notice it.
+ * @throws Error if a text is not found exactly once, because then the sources have changed
+ */
+export async function variantOf(replacements: readonly Replacement[]): Promise<Programs> {
+  const pending = new Set(replacements)
+  const { outputFiles } = await build({
+    entryPoints: [join(SOURCES, 'programs.ts')],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'variant',
+    target: 'node20',
+    plugins: [
+      {
+        name: 'variant',
+        setup(load) {
+          load.onLoad({ filter: /[\\/]regions[\\/][^\\/]+\.ts$/ }, ({ path }) => {
+            let contents = readFileSync(path, 'utf8')
+            for (const replacement of replacements.filter(({ file }) => file === basename(path))) {
+              const parts = contents.split(replacement.from)
+              if (parts.length !== 2) throw new Error(`${basename(path)}: ${parts.length - 1} times ${replacement.from}`)
+              contents = parts.join(replacement.to)
+              pending.delete(replacement)
+            }
+            return { contents, loader: 'ts' }
+          })
+        },
+      },
+    ],
+  })
+  if (pending.size > 0) throw new Error(`not replaced: ${[...pending].map(({ from }) => from).join(', ')}`)
+  return runInThisContext(`${outputFiles[0]?.text}; variant`) as Programs
+}

@@ -1,0 +1,260 @@
+import { type BucketPlan, planOf } from '../../src/algorithms/bucket-plan.ts'
+import { MICRO } from '../../src/algorithms/decimal.ts'
+import { createNetwork, type Network } from './network.ts'
+import type { Programs } from './site.ts'
+
+/** Histories written by hand, each the shortest that shows one fault of a wrong program. */
+export interface Result {
+  /** Whether audit (a) or (b) found more than the limit. */
+  readonly over: boolean
+  /** The most units held together (c). */
+  readonly mostUnits: number
+  /** Whether all regions agreed at last (d). */
+  readonly agreed: boolean
+}
+
+const SECOND = 1_000_000
+/** One token per second. */
+const limit = (burst: number): BucketPlan => planOf(1, 1, burst * MICRO)
+const HALVES = [500, 500]
+
+function written(weights: readonly number[], limits: readonly BucketPlan[], happens: (network: Network) => void) {
+  return (programs: Programs): Result => {
+    const network = createNetwork({ programs, weights, limits })
+    network.check()
+    happens(network)
+    network.check()
+    heal(network)
+    takeAll(network)
+    const { a, b } = network.worst
+    return { over: a > 0 || b > 0, mostUnits: network.mostUnits, agreed: network.agree() }
+  }
+}
+
+/** All regions take what they have. */
+function takeAll(network: Network, policy = 0): void {
+  for (let region = 0; region < network.regions; region += 1) network.call(region, undefined, 0, policy)
+  network.check()
+}
+
+/** Rounds of pulls until all agree. */
+function heal(network: Network): void {
+  for (let round = 0; round < 8 && !network.agree(); round += 1) network.round()
+}
+
+function arrive(network: Network, region: number, peer: number, policy = 0): void {
+  network.pull(region, peer)
+  network.deliverAll(policy)
+  network.check()
+}
+
+/** An era with this roster, to which all regions agree at once. */
+function era(network: Network, weights: readonly number[], version = 2): void {
+  network.close(0, network.rosterOf(version, weights))
+  for (let round = 0; round < 3; round += 1) network.round()
+}
+
+export const HISTORIES = {
+  'both regions see a key first': written(HALVES, [limit(30)], (network) => {
+    takeAll(network)
+  }),
+  'units without tokens for a full bucket': written(HALVES, [limit(20)], (network) => {
+    network.call(0)
+    // The receiver has a state, and is full again.
+    network.call(1, MICRO)
+    network.wait(4 * SECOND)
+    network.call(0)
+    network.give(0, 1, 400)
+    arrive(network, 1, 0)
+    takeAll(network)
+  }),
+  'units without tokens for a key without a state': written(HALVES, [limit(20)], (network) => {
+    network.call(0)
+    network.give(0, 1, 400)
+    arrive(network, 1, 0)
+    takeAll(network)
+  }),
+  'a lowered limit while tokens are on their way': written(HALVES, [limit(33), limit(14)], (network) => {
+    network.give(0, 1, 250)
+    network.settle(1)
+    network.call(0, undefined, 0, 1)
+    network.give(0, 1, 250, 0, 0, 1)
+    arrive(network, 1, 0, 1)
+    takeAll(network, 1)
+  }),
+  'a lowered limit after a transfer': written(HALVES, [limit(60), limit(20)], (network) => {
+    network.give(0, 1, 500)
+    arrive(network, 1, 0)
+    network.settle(1)
+    network.wait(60 * SECOND)
+    network.check()
+    takeAll(network, 1)
+  }),
+  'a snapshot is restored': written(HALVES, [limit(29)], (network) => {
+    network.snapshot(0)
+    network.call(0)
+    network.replace(0, true)
+    takeAll(network)
+    heal(network)
+  }),
+  'a store is lost': written(HALVES, [limit(32)], (network) => {
+    network.call(1)
+    network.replace(1, false)
+    takeAll(network)
+    heal(network)
+  }),
+  'a store is lost, and its weight returns later': written(HALVES, [limit(32)], (network) => {
+    takeAll(network)
+    // Region 0 accrues all of the rate while region 1 is away.
+    network.give(1, 0, 500)
+    arrive(network, 0, 1)
+    network.replace(1, false)
+    network.check()
+    network.wait(4 * SECOND)
+  }),
+  'a row of a lost store arrives late': written(HALVES, [limit(20)], (network) => {
+    network.give(0, 1, 500)
+    network.pull(1, 0)
+    const [row] = network.queue.splice(0)
+    network.replace(0, false)
+    heal(network)
+    if (row !== undefined) network.queue.push(row)
+    network.deliverAll()
+    network.wait(20 * SECOND)
+    takeAll(network)
+  }),
+  'two of three stores are restored': written([400, 300, 300], [limit(30)], (network) => {
+    network.snapshot(0)
+    network.snapshot(1)
+    network.give(0, 1, 200)
+    network.give(1, 2, 100)
+    network.pull(1, 0)
+    network.pull(2, 1)
+    network.replace(0, true)
+    network.replace(1, true)
+    network.deliverAll()
+    heal(network)
+  }),
+  'all stores are lost, and a row of before arrives': written(HALVES, [limit(20)], (network) => {
+    era(network, HALVES)
+    network.give(0, 1, 500)
+    network.pull(1, 0)
+    const [row] = network.queue.splice(0)
+    network.replace(0, false)
+    network.replace(1, false)
+    heal(network)
+    network.wait(20 * SECOND)
+    if (row !== undefined) network.queue.push(row)
+    network.deliverAll()
+    takeAll(network)
+    network.wait(20 * SECOND)
+    takeAll(network)
+  }),
+  'a row of an earlier era arrives': written(HALVES, [limit(30)], (network) => {
+    network.give(0, 1, 400)
+    network.pull(1, 0)
+    const [row] = network.queue.splice(0)
+    network.deliverAll()
+    era(network, HALVES)
+    if (row !== undefined) network.queue.push(row)
+    network.deliverAll()
+    network.wait(30 * SECOND)
+    takeAll(network)
+  }),
+  'an era moves most units to one region': written(HALVES, [limit(30)], (network) => {
+    network.close(0, network.rosterOf(2, [900, 100]))
+    // Region 1 reports that it is still open; then that it is closed, and region 0 goes on alone.
+    arrive(network, 0, 1)
+    network.open(0)
+    network.wait(30 * SECOND)
+    network.check()
+    arrive(network, 1, 0)
+    arrive(network, 0, 1)
+    network.open(0)
+    network.wait(30 * SECOND)
+    takeAll(network)
+  }),
+  'a closed region receives units': written(HALVES, [limit(30)], (network) => {
+    network.give(1, 0, 400)
+    network.pull(0, 1)
+    network.close(0)
+    network.deliverAll()
+    arrive(network, 1, 0)
+    arrive(network, 0, 1)
+    arrive(network, 1, 0)
+    network.open(1)
+    network.wait(30 * SECOND)
+    takeAll(network)
+  }),
+  'a roster gives one region everything': written([334, 333, 333], [limit(40)], (network) => {
+    network.call(0)
+    era(network, [0, 0, 1000])
+    takeAll(network)
+  }),
+  'an era passes between two calls': written([100, 900], [limit(100)], (network) => {
+    takeAll(network)
+    era(network, [900, 100])
+    // Region 0 knows the era, region 1 does not yet.
+    network.call(0, MICRO)
+    network.wait(10 * SECOND)
+    takeAll(network)
+  }),
+  'a state expires soon after its share was raised': written([200, 800], [limit(100)], (network) => {
+    takeAll(network)
+    network.wait(50 * SECOND)
+    network.call(1)
+    era(network, [800, 200])
+    network.wait(50 * SECOND)
+    network.sweep(0)
+    takeAll(network)
+  }),
+  'a share is raised twice': written([0, 1000], [limit(100)], (network) => {
+    takeAll(network)
+    era(network, [500, 500])
+    era(network, [1000, 0], 3)
+    takeAll(network)
+  }),
+  'rows arrive in another order': written(HALVES, [limit(20)], (network) => {
+    const rows = [1, 2].map(() => {
+      network.give(0, 1, 200)
+      network.pull(1, 0)
+      return network.queue.splice(0).slice(0, 1)
+    })
+    network.queue.push(...rows.flat(), ...rows.flat())
+    network.deliver()
+    network.deliver()
+    takeAll(network)
+    network.deliverAll()
+    takeAll(network)
+  }),
+  'all tokens with few units': written(HALVES, [limit(30)], (network) => {
+    network.give(0, 1, 1)
+    network.wait(30 * SECOND)
+    network.check()
+    takeAll(network)
+    arrive(network, 1, 0)
+    takeAll(network)
+  }),
+  'a limit returns that takes longer to fill': written([1000, 0], [limit(100), limit(10)], (network) => {
+    era(network, [900, 100])
+    network.wait(80 * SECOND)
+    network.call(0)
+    network.call(0, MICRO, 0, 1)
+    network.wait(30 * SECOND)
+    network.sweep(0)
+    takeAll(network)
+  }),
+  'a hello of a dead run arrives': written(HALVES, [limit(20)], (network) => {
+    network.replace(0, false)
+    network.pull(0, 1)
+    // Question, invitation and status; then the hello, which is late.
+    while (network.queue.some(({ kind }) => kind !== 'hello')) network.deliver(network.queue.findIndex(({ kind }) => kind !== 'hello'))
+    const late = network.queue.splice(0)
+    network.replace(0, false)
+    network.pull(0, 1)
+    network.deliverAll()
+    network.queue.push(...late)
+    network.deliverAll()
+    heal(network)
+  }),
+} satisfies Record<string, (programs: Programs) => Result>

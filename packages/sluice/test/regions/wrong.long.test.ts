@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import { problemOf } from './audited.ts'
+import { historyOf, run } from './history.ts'
+import { variantOf } from './variants.ts'
+import { HISTORIES } from './written.ts'
+import { WRONG } from './wrong.ts'
+
+const SEED = 1
+/** Enough for the wrong programs that random histories notice soon. The others have a history written by hand. */
+const FEW = 40
+const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof HISTORIES>> = {
+  'a full bucket is full at its new share': 'units without tokens for a full bucket',
+  'a key without a state is full at its new share': 'units without tokens for a key without a state',
+  'a lost store is full at once': 'a store is lost',
+  'keys of a lost store are full when its weight returns': 'a store is lost',
+  'a key without a state is full when a roster raises its share': 'a roster gives one region everything',
+  'a lost store returns in the same era': 'a row of a lost store arrives late',
+  'the last row that arrives is right': 'rows arrive in another order',
+  'a restored snapshot goes on': 'a snapshot is restored',
+  'keys of a lost store fill from the loss on': 'a store is lost, and its weight returns later',
+  'a key whose state expired after an era was full at the era': 'a state expires soon after its share was raised',
+  'a key was full at an era, whatever the era before': 'a share is raised twice',
+  'a shift is applied at the next call': 'an era passes between two calls',
+  'more tokens are sent than the units may have': 'all tokens with few units',
+  'tokens of another limit are received, cut by their sum': 'a lowered limit while tokens are on their way',
+  'tokens of the limit before last are received': 'a lowered limit while tokens are on their way',
+  'states of a longer limit are forgotten early': 'a limit returns that takes longer to fill',
+  'rows of any run are received': 'all stores are lost, and a row of before arrives',
+  'a late hello of a dead run is applied': 'a hello of a dead run arrives',
+}
+
+/** The rule that each of them breaks. */
+const RULES: Record<keyof typeof WRONG, string> = {
+  'the first region to see a key owns all of it': 'R1',
+  'a full bucket is full at its new share': 'R4',
+  'sums of rows are added': 'R4',
+  'the last row that arrives is right': 'R4',
+  'a bucket is not settled at its old rate': 'R3, R4',
+  'a key without a state is full at its new share': 'R4',
+  'units that were sent are kept': 'R3',
+  'tokens that were sent are kept': 'R3',
+  'a restored snapshot goes on': 'R6',
+  'a lost store is full at once': 'R6',
+  'keys of a lost store are full when its weight returns': 'R6',
+  'keys of a lost store fill from the loss on': 'R6',
+  'an era opens before all have closed': 'R5',
+  'closing keeps what was received': 'R5',
+  'closing cuts to the weight of this era only': 'R5',
+  'a closed store receives units': 'R5',
+  'rows of any era are received': 'R5',
+  'a key without a state is full when a roster raises its share': 'R5',
+  'a key whose state expired after an era was full at the era': 'R5',
+  'a key was full at an era, whatever the era before': 'R5',
+  'rights are tokens, not units': 'R0',
+  'a shift is applied at the next call': 'R5',
+  'more tokens are sent than the units may have': 'R3',
+  'tokens of another limit are received, cut by their sum': 'R4',
+  'tokens of the limit before last are received': 'R4',
+  'states of a longer limit are forgotten early': 'R4',
+  'a lost store returns in the same era': 'R6',
+  'rows of any run are received': 'R6',
+  'a late hello of a dead run is applied': 'R6',
+}
+
+describe('regions: wrong programs', () => {
+  for (const [name, replacements] of Object.entries(WRONG)) {
+    const written = BY_HAND[name as keyof typeof WRONG]
+    it(`regions ${RULES[name as keyof typeof WRONG]}: noticed by ${written === undefined ? 'random histories' : 'a history'}: ${name}`, async () => {
+      const programs = await variantOf(replacements)
+      if (written !== undefined) {
+        const { over, agreed } = HISTORIES[written](programs)
+        return expect(over || !agreed).toBe(true)
+      }
+      for (let index = 0; index < FEW; index += 1) if (problemOf(run(programs, historyOf(SEED + index))) !== undefined) return undefined
+      return expect.fail(`not noticed in ${FEW} histories`)
+    })
+  }
+})
