@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { coldResult } from '../src/cold/part.ts'
 import type { ColdSample } from '../src/cold/sample.ts'
@@ -47,5 +49,27 @@ describe('the table of cold processes', () => {
       wrongAnswers: 0,
     })
     expect(sluice?.cells['allX']).toMatchObject({ median: 61 / 31 })
+  })
+})
+
+/** The packages that a file of the bench loads when it is imported, by whatever other files. */
+function packagesOf(file: string, seen: Set<string> = new Set()): Set<string> {
+  const packages = new Set<string>()
+  if (seen.has(file)) return packages
+  seen.add(file)
+  for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(/^(?:import|export) (?!type )[^'"]*from '([^']+)'/gm)) {
+    const found = from.startsWith('.') ? packagesOf(join(dirname(file), from), seen) : [from]
+    for (const name of found) packages.add(name)
+  }
+  return packages
+}
+
+describe('the import of a cold process', () => {
+  const loaded = (path: string): string[] => [...packagesOf(join(import.meta.dirname, '..', 'src', path))]
+
+  it('is that of its way and its engine: no client of the other engine, which would cost more than all of Sluice', () => {
+    expect(loaded('contestants/sluice.ts')).toEqual(expect.arrayContaining(['sluice', 'sluice/redis', 'ioredis']))
+    for (const way of ['sluice', 'update', 'flexible']) expect(loaded(`postgres/${way}.ts`)).not.toContain('ioredis')
+    for (const way of ['sluice', 'lua', 'flexible', 'express-store']) expect(loaded(`contestants/${way}.ts`)).not.toContain('pg')
   })
 })

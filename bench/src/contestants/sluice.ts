@@ -1,8 +1,9 @@
 import { setTimeout as later } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { createLimiter, type Decision, type GroupVerdict, memoryStore, type Store, type Time } from 'sluice'
+import { createLimiter, type Decision, type GroupVerdict, memoryStore, type Time } from 'sluice'
 import { ioredis, redisStore } from 'sluice/redis'
 import type { TraceEntry } from 'sluice/testing'
+import { listening } from '../listening.ts'
 import { type RingName, RINGS } from '../redis/rings.ts'
 import { openWire, type WireOptions } from '../wire.ts'
 import type { Contestant, Promised } from './contestant.ts'
@@ -142,36 +143,4 @@ async function untilDone(work: () => Promise<void>): Promise<void> {
     }
   }
   await work()
-}
-
-/**
- * When a denial was decided. The store decides on its server's clock. A denial from the cache reports an estimate of that clock, so the clock
- * of this machine is read instead, which is the server's in the bench.
- */
-function deniedAt({ at, source }: { readonly at: number; readonly source?: string }): number {
-  return source === 'denied-cache' ? Math.round((performance.timeOrigin + performance.now()) * 1_000) : at
-}
-
-/**
- * Records what the store admitted. It reads the store's verdicts, because they have the time in microseconds; decisions have it in
- * milliseconds.
- */
-export function listening(store: Store, admitted: TraceEntry[], all: boolean = false): Store {
-  const note = (verdict: GroupVerdict | undefined): void => {
-    if (verdict?.outcome === 'allowed') admitted.push({ at: verdict.at, cost: 1, allowed: true })
-    else if (all && verdict?.outcome === 'denied') admitted.push({ at: deniedAt(verdict), cost: 1, allowed: false })
-  }
-  return {
-    ...store,
-    decideNow: (group, now) => {
-      const verdict = store.decideNow?.(group, now)
-      note(verdict)
-      return verdict
-    },
-    decide: async (groups, options) => {
-      const verdicts = await store.decide(groups, options)
-      if (options?.charge !== false) verdicts.forEach(note)
-      return verdicts
-    },
-  }
 }

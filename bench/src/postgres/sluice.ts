@@ -2,7 +2,7 @@ import { createLimiter, type Degraded, tokenBucket } from 'sluice'
 import { type Concurrency, pg, postgresStore } from 'sluice/postgres'
 import type { TraceEntry } from 'sluice/testing'
 import { groupsUnder } from '../contestants/groups.ts'
-import { listening } from '../contestants/sluice.ts'
+import { listening } from '../listening.ts'
 import { type RingName, RINGS } from '../redis/rings.ts'
 import { SPENT, type Way } from './way.ts'
 
