@@ -106,6 +106,12 @@ describe('batches of a limiter in this process', () => {
     expect(perCall.mock.calls.reduce((sum, [calls]) => sum + calls, 0)).toBeGreaterThanOrEqual(200_000)
     expect(await warmedUp(perCall, { calls: 16_384 })).toBe(16_384)
   })
+
+  it('are not sized by a batch that seems to take no time: it waited longer than it ran', async () => {
+    const times = [900, -40, 0, 200]
+    const perCall = async (): Promise<number> => times.shift() ?? 100
+    expect(await warmedUp(perCall, { calls: 100, batchMs: 1, warmUpMs: 0 })).toBe(10_000)
+  })
 })
 
 describe('tables of limiters in this process', () => {

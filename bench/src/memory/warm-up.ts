@@ -30,8 +30,10 @@ export async function warmedUp(
   let [calls, quickest] = [first, Number.POSITIVE_INFINITY]
   for (let made = 0; made < MIN_WARM_UP_CALLS || unfinished();) {
     made += calls
-    // The shortest time counts, because other load can only make a batch slower.
-    quickest = Math.min(quickest, await perCall(calls))
+    const time = await perCall(calls)
+    // The shortest time counts, because other load can only make a batch slower. Without the time for which it waited for a processor, a
+    // batch may seem to take no time at all: the two clocks are not read at once.
+    if (time > 0) quickest = Math.min(quickest, time)
     // The first batches are slow and say little, so the number grows at most tenfold at a time.
     if (batchMs !== undefined) calls = Math.max(MIN_CALLS, Math.min(Math.round((batchMs * 1e6) / quickest), calls * 10))
   }
