@@ -6,7 +6,7 @@ export interface RunsCompared {
   readonly text: string
   /** Pairs of rows that could be compared. */
   readonly pairs: number
-  /** Whether no two rows changed places. */
+  /** Whether no two rows changed places that other work left alone in both runs. */
   readonly alike: boolean
 }
 
@@ -22,6 +22,8 @@ interface TablesCompared {
   readonly apart: number
   /** Those whose order differs between the runs. */
   readonly swaps: readonly string[]
+  /** Those of them of which a row was disturbed in one of the runs: it says little. */
+  readonly disturbed: readonly string[]
   /** Rows of the first run that the second one lacks. */
   readonly missing: readonly string[]
   /** Rows that have a figure without quartiles in one of the runs: any noise would count as a difference. */
@@ -32,7 +34,7 @@ interface TablesCompared {
 export function compareRuns(before: readonly SuiteResults[], after: readonly SuiteResults[]): RunsCompared {
   const lines: string[] = []
   const remarks = differentDepths(before, after)
-  let [tables, pairs, apart, single, swapped] = [0, 0, 0, 0, 0]
+  let [tables, pairs, apart, single, swapped, disturbed] = [0, 0, 0, 0, 0, 0]
   const others = tablesOf(after)
   for (const { where, table } of tablesOf(before)) {
     if (table.rank === undefined) continue
@@ -44,16 +46,19 @@ export function compareRuns(before: readonly SuiteResults[], after: readonly Sui
     const found = compareTables(table, again, table.rank.column)
     remarks.push(...found.missing.map((row) => `MISSING in the second run: ${where}${row}`))
     remarks.push(...found.swaps.map((swap) => `SWAPPED in ${where}${swap}`))
+    remarks.push(...found.disturbed.map((swap) => `swapped while other work disturbed them: ${where}${swap}`))
     lines.push(`${where}: ${found.apart} of ${found.pairs} pairs further apart than their quartiles, ${found.swaps.length} swapped`)
     tables += 1
     pairs += found.pairs
     apart += found.apart
     single += found.single
     swapped += found.swaps.length
+    disturbed += found.disturbed.length
   }
   if (single > 0) remarks.push(`not compared, because they have no quartiles: ${figure(single)} rows`)
   const sum = `${tables} tables, ${figure(pairs)} pairs of rows, ${figure(apart)} further apart than their quartiles in both runs`
-  return { text: [...lines, ...remarks, `${sum}, ${swapped} swapped`].join('\n'), pairs, alike: swapped === 0 }
+  const also = disturbed === 0 ? '' : `, and ${disturbed} that were disturbed`
+  return { text: [...lines, ...remarks, `${sum}, ${swapped} swapped${also}`].join('\n'), pairs, alike: swapped === 0 }
 }
 
 /** A quick run compares for a shorter time, and leaves out loads. */
@@ -74,8 +79,8 @@ function tablesOf(suites: readonly SuiteResults[]): NamedTable[] {
 }
 
 function compareTables(before: Table, after: Table, column: string): TablesCompared {
-  const [missing, swaps]: [string[], string[]] = [[], []]
-  const ranges: { readonly row: Row; readonly first: Range; readonly second: Range }[] = []
+  const [missing, swaps, disturbed]: [string[], string[], string[]] = [[], [], []]
+  const ranges: { readonly row: Row; readonly first: Range; readonly second: Range; readonly wasDisturbed: boolean }[] = []
   let [single, pairs, apart] = [0, 0, 0]
   for (const row of before.rows) {
     const again = after.rows.find(({ name, load }) => name === row.name && load === row.load)
@@ -83,7 +88,8 @@ function compareTables(before: Table, after: Table, column: string): TablesCompa
     if (again === undefined || row.kind === 'quoted') continue
     const [cell, other] = [row.cells[column], again.cells[column]]
     const [first, second] = [rangeOf(cell), rangeOf(other)]
-    if (first !== undefined && second !== undefined) ranges.push({ row, first, second })
+    const wasDisturbed = row.disturbed !== undefined || again.disturbed !== undefined
+    if (first !== undefined && second !== undefined) ranges.push({ row, first, second, wasDisturbed })
     else if (isFigure(cell) || isFigure(other)) single += 1
   }
   for (const [index, one] of ranges.entries()) {
@@ -93,10 +99,11 @@ function compareTables(before: Table, after: Table, column: string): TablesCompa
       const [order, again] = [orderOf(one.first, next.first), orderOf(one.second, next.second)]
       if (order === 0 || again === 0) continue
       apart += 1
-      if (order !== again) swaps.push(`${loadOf(one.row)}: ${one.row.name} and ${next.row.name}`)
+      const named = one.wasDisturbed || next.wasDisturbed ? disturbed : swaps
+      if (order !== again) named.push(`${loadOf(one.row)}: ${one.row.name} and ${next.row.name}`)
     }
   }
-  return { pairs, apart, swaps, missing, single }
+  return { pairs, apart, swaps, disturbed, missing, single }
 }
 
 function loadOf({ load }: Row): string {

@@ -24,6 +24,19 @@ describe('two runs', () => {
     expect([alike, text]).toEqual([false, expect.stringContaining('SWAPPED in redis hot lanes, 1 caller: a and b')])
   })
 
+  it('are alike if only rows are swapped that other work disturbed in one of them, which is said', () => {
+    const of = (one: number, other: number, disturbed: object): SuiteResults[] =>
+      runOf([tableOf('lanes', { ...row('a', spread(one, one + 1)), ...disturbed }, row('b', spread(other, other + 1)))])
+    const { text, alike } = compareRuns(of(1, 5, {}), of(5, 1, { disturbed: 'steal 20 %' }))
+    expect([alike, text.split('\n')]).toEqual([
+      true,
+      expect.arrayContaining([
+        'swapped while other work disturbed them: redis hot lanes: a and b',
+        expect.stringMatching(/ 0 swapped, and 1 that were disturbed$/),
+      ]),
+    ])
+  })
+
   it('are not compared by figures without quartiles, which are counted', () => {
     const of = (one: Cell, other: Cell): SuiteResults[] =>
       runOf([tableOf('lanes', row('a', one), row('b', other), row('text', 'none'), row('empty', undefined))])
