@@ -244,10 +244,12 @@ function reader(message: string) {
       ? (value as number)
       : refuse(where, value, `a whole number from 0 to ${most}`)
   const text =
-    (most: number) =>
+    (least: number, most: number) =>
     (where: string, value: unknown): string =>
-      typeof value === 'string' && value !== '' && value.length <= most ? value : refuse(where, value, `a text of 1 to ${most} characters`)
-  const name = text(MAX_NAME_LENGTH)
+      typeof value === 'string' && value.length >= least && value.length <= most
+        ? value
+        : refuse(where, value, `a text of ${least} to ${most} characters`)
+  const name = text(1, MAX_NAME_LENGTH)
   const list = <T>(where: string, value: unknown, most: number, one: (where: string, value: unknown) => T): T[] =>
     Array.isArray(value) && value.length <= most
       ? value.map((item, index) => one(`${where}[${index}]`, item))
@@ -256,7 +258,8 @@ function reader(message: string) {
     fields,
     count,
     name,
-    key: text(MAX_KEY_LENGTH),
+    // The key of a limit that all callers share is empty.
+    key: text(0, MAX_KEY_LENGTH),
     list,
     tuple: (where: string, value: unknown, length: number): readonly unknown[] =>
       Array.isArray(value) && value.length === length ? value : refuse(where, value, `a list of ${length}`),

@@ -56,6 +56,15 @@ describe('regions R7: replicate', () => {
     await network.close()
   })
 
+  it('sends units of a limit that all callers share: its key is empty', async () => {
+    const network = await opened(['ap', 'eu'])
+    await network.pass(4_000, () => {
+      for (let call = 0; call < 8; call += 1) network.call('eu', 1, '')
+    })
+    expect([network.units(''), network.errors]).toEqual([[10, 990], []])
+    await network.close()
+  })
+
   it('sends nothing more to a peer that does not read', async () => {
     const network = await opened(['ap', 'eu'])
     network.cuts.add('eu reads ap')
@@ -90,7 +99,7 @@ describe('regions R7: replicate', () => {
     ['tokens below zero', row([6, -1]), 'rows[0] tokens is -1, expected a whole number'],
     ['more tokens of old limits than tokens', row([7, 1e15]), 'rows[0] base is 1000000000000000, expected a whole number from 0 to'],
     ['no limit', row([8, '1/0/1']), 'rows[0] policy is "1/0/1", expected the numbers of a token bucket'],
-    ['a long key', row([1, 'k'.repeat(513)]), 'expected a text of 1 to 512 characters'],
+    ['a long key', row([1, 'k'.repeat(513)]), 'expected a text of 0 to 512 characters'],
     ['many rows', (page: object) => ({ ...page, rows: Array.from({ length: 1_001 }, () => []) }), 'rows is [[],[]'],
     ['a phase', status({ phase: 'shut' }), 'status.phase is "shut", expected learning or open or closed'],
     ['weights above all', status({ roster: { version: 1, weights: { ap: 999, eu: 2 } } }), 'the sum of status.roster.weights is 1001'],
