@@ -93,6 +93,7 @@ describe('O5: a wrong value names its variable', () => {
     [['serve', '--demo'], 'SLUICE_ALLOWED_HOST', 'a:1', 3],
     [['serve', '--demo'], 'SLUICE_ADMIN_TOKEN_FILE', 'no-such-file', 1],
     [['serve', '--demo', ...REGION], 'SLUICE_PEERS', 'us', 3],
+    [['serve', '--demo', ...REGION, '--peers', 'us=http://h'], 'SLUICE_REGION_WEIGHTS', 'eu=1001', 3],
     [['serve', '--demo'], 'SLUICE_STORE', 'mysql://u:secret@h', 3],
     [['explain', TEMPLATE], 'SLUICE_PATH', 'x', 3],
     [PATH, 'SLUICE_IP', 'x', 3],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { run, runBuilt } from './command.ts'
 
 const TEMPLATE = 'packages/server/policies/rate-limiting-at-scale.yaml'
-const VERBS = ['serve', 'check', 'explain', 'inspect', 'reset', 'block', 'unblock', 'verify']
+const VERBS = ['serve', 'check', 'explain', 'inspect', 'reset', 'block', 'unblock', 'regions', 'verify']
 
 describe('sluice', () => {
   it('says its version and its verbs', async () => {

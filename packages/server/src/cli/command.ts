@@ -7,6 +7,7 @@ import { completionVerb } from '../commands/completion.ts'
 import { explainVerb } from '../commands/explain.ts'
 import { keyVerbs } from '../commands/keys.ts'
 import { migrateVerb } from '../commands/migrate.ts'
+import { regionsVerb } from '../commands/regions.ts'
 import { serveVerb } from '../commands/serve.ts'
 import { verifyVerb } from '../commands/verify.ts'
 import { CommandFailure, EXIT, usage } from './failure.ts'
@@ -21,7 +22,7 @@ import { withoutPassword } from '../stores/store-name.ts'
 const { version } = createRequire(import.meta.url)('../../package.json') as { readonly version: string }
 const EXITS = 'exit codes: 0 ok, 1 failed, 2 a server could not be reached, 3 usage\n'
 const VARIABLES = 'in brackets: the environment variable that is used without the flag; empty is as unset\n'
-const WORKING: readonly Verb[] = [serveVerb, checkVerb, explainVerb, ...keyVerbs, verifyVerb, auditVerb, migrateVerb]
+const WORKING: readonly Verb[] = [serveVerb, checkVerb, explainVerb, ...keyVerbs, regionsVerb, verifyVerb, auditVerb, migrateVerb]
 export const VERBS: readonly Verb[] = [...WORKING, completionVerb(WORKING)]
 
 /**

@@ -17,6 +17,8 @@ export interface Verb {
   readonly name: string
   /** Names of the positional arguments; optional ones are in brackets. */
   readonly words: readonly string[]
+  /** What the first word may be, if it is one of a few; completions offer it. */
+  readonly choices?: readonly string[]
   readonly does: string
   /** What each flag does. `json` is a switch, `store URL` needs a value, and `header NAME:VALUE...` may be repeated. */
   readonly flags: Readonly<Record<string, string>>

@@ -6,6 +6,7 @@ import type { Io } from '../cli/io.ts'
 import { storeFlags, storeUrlOf } from '../cli/store-flags.ts'
 import { adviceOf } from '../policy/advice.ts'
 import { POLICY_FLAGS, type PolicyPlace, policyPlace } from '../policy/policy-place.ts'
+import { type RegionFacts, regionFacts, regionProblems, regionsText } from '../policy/region-facts.ts'
 import { type RuleFacts, ruleFacts } from '../policy/rule-facts.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import { tokenWarning } from '../identity/token-warnings.ts'
@@ -39,7 +40,7 @@ async function readReporting(io: Io, args: ParsedArguments, place: PolicyPlace):
 }
 
 async function factsOf(file: string, policy: Policy, store: string | undefined) {
-  const { dialect, hash, failure, identifiers, jwt, exempt = [], overrides = [] } = policy
+  const { dialect, hash, failure, identifiers, jwt, regions, exempt = [], overrides = [] } = policy
   const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
   if (store !== undefined && url === undefined) throw usage(`check: store ${withoutPassword(store)} is not the URL of a store`)
   const ofTokens = policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
@@ -50,12 +51,13 @@ async function factsOf(file: string, policy: Policy, store: string | undefined) 
     hash,
     store: withoutPassword(url?.url ?? 'memory:'),
     failure,
+    regions: regions && regionFacts(regions),
     identifiers: identifiers?.mode ?? 'plain',
     tokens: jwt === undefined ? 'not verified' : jwt.by === 'upstream' ? 'verified upstream' : `verified by ${jwt.by}`,
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
-    warnings: [...policy.warnings, ...ofTokens, ...adviceOf(policy), ...(await fileWarnings(file, policy))],
+    warnings: [...policy.warnings, ...ofTokens, ...adviceOf(policy), ...regionProblems(policy), ...(await fileWarnings(file, policy))],
   }
 }
 
@@ -71,15 +73,21 @@ async function fileWarnings(file: string, policy: Policy): Promise<string[]> {
 }
 
 function textOf(file: string, facts: Facts): string[] {
-  const { dialect, hash, store, failure, identifiers, tokens, exempt, overrides, rules, warnings } = facts
+  const { dialect, hash, store, failure, regions, identifiers, tokens, exempt, overrides, rules, warnings } = facts
   return [
     `${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`,
     `  store ${store}, identifiers ${identifiers}, tokens ${tokens}`,
+    ...(regions === undefined ? [] : regionLines(regions)),
     ...exempt.map((text) => `  exempt: ${text}`),
     ...(overrides === 0 ? [] : [`  overrides: ${overrides} keys have limits of their own`]),
     ...rules.flatMap(ruleText),
     ...warnings.map((warning) => `warning: ${warning}`),
   ]
+}
+
+function regionLines(facts: RegionFacts): string[] {
+  const self = facts.self === undefined ? 'this region is said by --region' : `this region is ${facts.self}`
+  return [`  regions ${regionsText(facts)}; ${self}`, ...facts.notBounded.map((what) => `    in no bound: ${what}`)]
 }
 
 function ruleText({ name, mode, match, exempt = [], key, tiers, bound, ...rule }: RuleFacts): string[] {

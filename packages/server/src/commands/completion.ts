@@ -7,6 +7,8 @@ interface Offered {
   readonly name: string
   readonly does: string
   readonly flags: readonly Flag[]
+  /** What its first word may be; empty if that is anything. */
+  readonly choices: readonly string[]
   /** Whether its words are names of files. */
   readonly files: boolean
 }
@@ -18,6 +20,7 @@ export function completionVerb(verbs: readonly Verb[]): Verb {
   const verb: Verb = {
     name: 'completion',
     words: ['SHELL'],
+    choices: SHELLS,
     does: `prints the completion of verbs, flags and files for ${SHELLS.join(', ')}`,
     flags: {},
     examples: ['completion bash > /etc/bash_completion.d/sluice', 'completion fish > ~/.config/fish/completions/sluice.fish'],
@@ -33,9 +36,9 @@ export function completionVerb(verbs: readonly Verb[]): Verb {
   return verb
 }
 
-function offeredOf({ name, does, words, flags }: Pick<Verb, 'name' | 'does' | 'words' | 'flags'>): Offered {
+function offeredOf({ name, does, words, flags, choices = [] }: Verb): Offered {
   const first = nameOfWord(words[0] ?? '')
-  return { name, does: does.split(/[:;,]/, 1)[0] as string, flags: flagsOf({ flags }), files: first === 'POLICY' }
+  return { name, does: does.split(/[:;,]/, 1)[0] as string, flags: flagsOf({ flags }), choices, files: first === 'POLICY' }
 }
 
 const takesFile = ({ value }: Flag): boolean => value === 'FILE'
@@ -43,9 +46,8 @@ const flagNames = (flags: readonly Flag[]): string => [...flags, { name: 'help' 
 
 function bash(verbs: readonly Offered[]): string {
   const names = verbs.map(({ name }) => name).join(' ')
-  const cases = verbs.map(({ name, flags, files }) => {
-    const words = name === 'completion' ? SHELLS.join(' ') : ''
-    return `    ${name}) flags='${flagNames(flags)}' words='${words}' files=${files ? 'yes' : ''} ;;`
+  const cases = verbs.map(({ name, flags, choices, files }) => {
+    return `    ${name}) flags='${flagNames(flags)}' words='${choices.join(' ')}' files=${files ? 'yes' : ''} ;;`
   })
   return `# bash completion of sluice: sluice completion bash
 _sluice() {
@@ -113,13 +115,13 @@ function zshFlag(flag: Flag): string {
   return quoted(`${flag.repeats ? '*' : ''}--${flag.name}[${does}]${value}`)
 }
 
-function zshWords({ name, files }: Offered): string {
-  return quoted(name === 'completion' ? `1:shell:(${SHELLS.join(' ')})` : files ? '*:file:_files' : '*:word:')
+function zshWords({ choices, files }: Offered): string {
+  return quoted(choices.length > 0 ? `1:word:(${choices.join(' ')})` : files ? '*:file:_files' : '*:word:')
 }
 
 function fish(verbs: readonly Offered[]): string {
   const names = verbs.map(({ name }) => name).join(' ')
-  const lines = verbs.flatMap(({ name, does, flags, files }) => {
+  const lines = verbs.flatMap(({ name, does, flags, choices, files }) => {
     const here = `complete -c sluice -n '__fish_seen_subcommand_from ${name}'`
     return [
       `complete -c sluice -n 'not __fish_seen_subcommand_from ${names}' -a ${name} -d ${quoted(does)}`,
@@ -127,7 +129,7 @@ function fish(verbs: readonly Offered[]): string {
         (flag) => `${here} -l ${flag.name}${flag.value === '' ? '' : ` -r${takesFile(flag) ? ' -F' : ''}`} -d ${quoted(flag.does)}`,
       ),
       ...(files ? [`${here} -F`] : []),
-      ...(name === 'completion' ? [`${here} -a '${SHELLS.join(' ')}'`] : []),
+      ...(choices.length > 0 ? [`${here} -a '${choices.join(' ')}'`] : []),
     ]
   })
   return `# fish completion of sluice: sluice completion fish\ncomplete -c sluice -f\n${lines.join('\n')}\n`

@@ -4,6 +4,7 @@ import { wrongValue } from '../cli/failure.ts'
 import { addressOf } from '../http/site-guard.ts'
 import { createIdentities } from '../identity/identities.ts'
 import { POLICY_FLAGS, policyPlace } from '../policy/policy-place.ts'
+import { regionFacts, regionsText } from '../policy/region-facts.ts'
 import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
 import { keyText, limitText, sampleText } from './check.ts'
 
@@ -32,7 +33,9 @@ export const explainVerb: Verb = {
     })
     await using engine = createEngine({ policy, store: memoryStore(), claims, pseudonym })
     const explanation = await engine.explain(facts)
-    print(io, args, explanation, () => textOf(explanation))
+    const regions = policy.regions && regionFacts(policy.regions)
+    const shares = regions === undefined ? [] : [`  each region decides by its part: ${regionsText(regions)}`]
+    print(io, args, { ...explanation, regions }, () => [...textOf(explanation), ...shares])
   },
 }
 

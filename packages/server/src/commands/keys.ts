@@ -1,6 +1,7 @@
 import { parseDuration, type KeyState, type KeyTarget } from 'sluice/policy'
 import { argumentOf, type CommandFailure, usage } from '../cli/failure.ts'
 import type { Io } from '../cli/io.ts'
+import { DEFAULT_URL } from '../cli/service-calls.ts'
 import { storeFlags, storeUrlOf } from '../cli/store-flags.ts'
 import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
 import { POLICY_FLAGS, policyPlace } from '../policy/policy-place.ts'
@@ -8,7 +9,7 @@ import { serviceKeys } from './keys/service-keys.ts'
 import { type KeyAccess, storeKeys } from './keys/store-keys.ts'
 
 const FLAGS = {
-  'url URL': 'a running service, default http://127.0.0.1:8080',
+  'url URL': `a running service, default ${DEFAULT_URL}`,
   'token-file FILE': "the service's token of administration",
   ...storeFlags('instead of a service, the store itself: redis://..., postgres://..., pglite:DIR'),
   'policy FILE': 'the policy whose limits are meant; needed with --store',
@@ -97,7 +98,7 @@ async function keysOf(verb: string, args: ParsedArguments, io: Io): Promise<KeyA
   const named = ['store', 'store-file'].find((name) => args.origin(name) !== undefined)
   const [ofService, ofStore] = [byFlag('url', 'token-file'), byFlag('store', 'store-file', 'policy')]
   if (ofStore && named === undefined) throw wrong('--policy belongs to --store; a service has its own')
-  if (named === undefined || (ofService && !ofStore)) return serviceKeys(url ?? 'http://127.0.0.1:8080', token, args.called('url'))
+  if (named === undefined || (ofService && !ofStore)) return serviceKeys(url ?? DEFAULT_URL, token, args.called('url'))
   if (ofService === ofStore && (url !== undefined || ofService))
     throw wrong(`${args.called(named)} and ${args.called('url')} exclude each other: name the service or the store`)
   const store = storeUrlOf(verb, args, io) as string

@@ -21,6 +21,7 @@ import { createLive } from '../page/live.ts'
 import { holdPolicy } from '../policy/held-policy.ts'
 import { INTERVAL_FLAG, POLICY_FLAGS } from '../policy/policy-place.ts'
 import { logWarnings } from '../policy/reloading.ts'
+import { chosenRegion } from '../regions/chosen.ts'
 import { REGION_FLAGS } from '../regions/options.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import { supervise } from '../workers/supervise.ts'
@@ -72,6 +73,7 @@ export const serveVerb: Verb = {
     const { createLog } = await import('../logs/logger.ts')
     const log = createLog(options.lines, io.err)
     if (workers === 1) return serve(options, oneProcess(listen, connections.served, io, log), io)
+    if (options.region !== undefined) chosenRegion(options.region, (await place.read()).policy.regions, workers)
     refuseUnshared(workers, store ?? (await place.read()).policy.store ?? 'memory:')
     return supervise(workers, listen, log, repeatedLines(log, connections.served), store)
   },

@@ -5,6 +5,7 @@ import { readBytes } from '../http/body.ts'
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import { mapInSlices } from '../policy/in-slices.ts'
 import type { Routed } from '../http/routes.ts'
+import { regionFacts } from '../policy/region-facts.ts'
 import { ruleFacts } from '../policy/rule-facts.ts'
 
 /** Largest text of a policy, in bytes; the policy parser has its own bound, in characters. */
@@ -32,7 +33,8 @@ export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind,
  */
 export async function sendPolicy(response: ServerResponse, policy: Policy, kind: StoreKind): Promise<void> {
   const { dialect, hash, failure, rules, warnings } = policy
+  const regions = policy.regions && regionFacts(policy.regions)
   const facts = await mapInSlices(rules, (rule) => JSON.stringify(ruleFacts(policy, rule, kind)))
-  const [before, after] = [JSON.stringify({ dialect, hash, failure }), JSON.stringify({ warnings })]
+  const [before, after] = [JSON.stringify({ dialect, hash, failure, regions }), JSON.stringify({ warnings })]
   send(response, 200, JSON_TYPE, `${before.slice(0, -1)},"rules":[${facts.join(',')}],${after.slice(1)}\n`)
 }

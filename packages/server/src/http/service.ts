@@ -9,6 +9,7 @@ import { alive } from '../endpoints/health.ts'
 import { holdRoutes } from '../endpoints/holds.ts'
 import { keyRoutes, topRoute } from '../endpoints/keys.ts'
 import { putPolicy, sendPolicy } from '../endpoints/policy.ts'
+import { sendRegion } from '../endpoints/regions.ts'
 import { EVENT_STREAM, type Live } from '../page/live.ts'
 import { pageRoutes } from '../page/page.ts'
 import { freshReadings } from '../page/readings.ts'
@@ -74,7 +75,8 @@ function routesOf(parts: ServiceParts): Routes {
       ['/v1/check', { POST: (routed: Routed) => check(engine, routed) }],
       ['/v1/checks', { POST: (routed: Routed) => checks(engine, routed) }],
       ...holdRoutes(engine, tokens),
-      ...(region === undefined ? [] : [[REGION_PATH, { POST: region.pull }] as const]),
+      ...(region?.pull === undefined ? [] : [[REGION_PATH, { POST: region.pull }] as const]),
+      ['/v1/regions', guarded(admission, { GET: ({ response }) => sendRegion(response, region) })],
       ['/v1/auth', forward],
       ['/v1/decision', decision],
       ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overview()) }],
@@ -84,7 +86,7 @@ function routesOf(parts: ServiceParts): Routes {
       ['/livez', { GET: alive }],
       ['/readyz', { GET: (routed: Routed) => ready(reports, routed) }],
       ['/metrics', { GET: async ({ response }: Routed) => send(response, 200, metricsType, await reports.metrics()) }],
-      ...pageRoutes(() => policy.current, reports.activity),
+      ...pageRoutes(() => policy.current, reports.activity, region),
     ]),
     // Envoy appends the path of the request to that of the endpoint.
     below: new Map([

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Policy } from 'sluice/policy'
 import { send } from '../http/answer.ts'
 import type { Route } from '../http/routes.ts'
+import type { Region } from '../regions/region.ts'
 import type { ReadReports } from '../workers/messages.ts'
 import { sumActivity } from './activity.ts'
 import { rendered } from './rendered.ts'
@@ -33,7 +34,7 @@ const GUARDS = [
 ] as const
 
 /** The page and its files. The page is sent with the limits and counts of this moment in it, for browsers that run no script. */
-export function pageRoutes(policyNow: () => Policy, activity: ReadReports['activity']): [string, Route][] {
+export function pageRoutes(policyNow: () => Policy, activity: ReadReports['activity'], region?: Region): [string, Route][] {
   const template = textOf('index.html')
   const files = FILES.map(([path, file, kind]): [string, Route] => {
     const [text, type] = [textOf(file), typeOf(kind)]
@@ -41,7 +42,7 @@ export function pageRoutes(policyNow: () => Policy, activity: ReadReports['activ
   })
   const page: Route = {
     GET: async ({ response }) =>
-      send(response, 200, typeOf('html'), rendered(template, policyNow(), sumActivity(await activity())), GUARDS),
+      send(response, 200, typeOf('html'), rendered(template, policyNow(), sumActivity(await activity()), region?.status()), GUARDS),
   }
   return [['/', page], ...files]
 }

@@ -3,6 +3,7 @@ import { type Policy, PolicyError } from 'sluice/policy'
 import { Refusal } from '../http/answer.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import { NotParsed, parseElsewhere } from './parse-elsewhere.ts'
+import { sameRegions } from './region-facts.ts'
 import type { Candidate } from './read-policy.ts'
 
 export type HeldPolicy = Readonly<ReturnType<typeof holdPolicy>>
@@ -28,6 +29,7 @@ export function holdPolicy(
     try {
       const policy = await parse(candidate)
       refuseOtherStore(policy, store, candidate.filename)
+      refuseOtherRegions(policy, held.current, candidate.filename)
       await apply(policy)
       held.current = policy
       held.loaded += 1
@@ -48,7 +50,7 @@ export function holdPolicy(
     /**
      * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way
      * end with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError for a file that
-     * it names, or with a Refusal: 409 if the candidate names another store than the one in use, 503 if it cannot be read now.
+     * it names, or with a Refusal: 409 if the candidate names another store or other regions than those in use, 503 if it cannot be read now.
      */
     replace(candidate: Candidate): Promise<Policy> {
       if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))
@@ -67,6 +69,11 @@ function refuseOtherStore(policy: Policy, store: string | undefined, filename: s
   const [before, after] = [withoutPassword(store), withoutPassword(wanted)]
   const change = before === after ? `the store ${after} has another login or query` : `it names the store ${after}`
   throw new Refusal(409, `${filename}: ${change}, and ${before} is in use: another store needs a restart`)
+}
+
+function refuseOtherRegions(policy: Policy, current: Policy, filename: string): void {
+  if (!sameRegions(policy.regions, current.regions))
+    throw new Refusal(409, `${filename}: it has other regions than those in use: a change of regions needs a restart`)
 }
 
 export function inOneLine(error: unknown): string {

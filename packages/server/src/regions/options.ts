@@ -1,13 +1,32 @@
+import type { RegionChoice } from 'sluice/policy'
 import { failed, usage, wrongValue } from '../cli/failure.ts'
 import type { ParsedArguments } from '../cli/verb.ts'
 import { readAs } from '../files/regular-file.ts'
+import { UNITS } from '../policy/region-facts.ts'
 import type { RegionKeys } from './signatures.ts'
 
-/** What the command line says about regions. */
+/** What command line and environment say about regions. What is absent is that of the policy. */
+export interface RegionArguments {
+  readonly self: string | undefined
+  /** The addresses of the other regions' services, by name. */
+  readonly peers: ReadonlyMap<string, URL> | undefined
+  readonly weights: ReadonlyMap<string, number> | undefined
+  readonly keyFile: string | undefined
+  /** The name under which a value was given, for messages. */
+  called(name: string): string
+}
+
+/** One of several regions that share the limits, by arguments and policy. */
 export interface RegionOptions {
   readonly self: string
-  /** The addresses of the other regions' services, by name. */
+  readonly mode: RegionChoice['mode']
+  /** The names of the other regions. */
+  readonly others: readonly string[]
+  /** Thousandths of every limit, of all regions; undefined if all have equal weights. */
+  readonly weights: Readonly<Record<string, number>> | undefined
+  /** With `escrow`: the addresses of the other regions' services, by name. */
   readonly peers: ReadonlyMap<string, URL>
+  /** Empty with `fixed`, because such regions do not call each other. */
   readonly keyFile: string
 }
 
@@ -15,29 +34,63 @@ const NAME = /^[a-z\d](?:[\w.-]{0,62}[a-z\d])?$/i
 const KEY = /^[!-~]{32,4096}$/
 const MAX_KEYS = 4
 const PEERS = 'NAME=URL,... with a name and the address of each other region, such as us=https://us.limits.example'
+const WEIGHTS = `NAME=N,... with the thousandths of every limit that each region has, such as eu=600,us=400, together at most ${UNITS}`
 
 export const REGION_FLAGS = {
-  'region NAME': 'the name of this region: together with the regions of --peers, this service never exceeds the limits',
-  'peers LIST': 'the other regions, such as us=https://us.limits.example,ap=https://ap.limits.example',
+  'region NAME': 'the name of this region, if the policy has regions or --peers names others: together they never exceed the limits',
+  'peers LIST': "the other regions, such as us=https://us.limits.example,ap=https://ap.limits.example; default the policy's",
+  'region-weights LIST':
+    "thousandths of every limit that each region has at first, such as eu=600,us=400; default the policy's, else equal",
   'region-key-file FILE':
     'the key that the regions share; while it is replaced, the file has the new and the old one. SIGHUP reads it again',
 }
 
-/** The options of regions; undefined without them. @throws CommandFailure exit 3 for a value that cannot be used, or if one is missing */
-export function regionOptions(args: ParsedArguments, workers: number): RegionOptions | undefined {
-  const [self, list, keyFile] = [args.text('region'), args.text('peers'), args.text('region-key-file')]
-  if (self === undefined && list === undefined && keyFile === undefined) return undefined
-  if (self === undefined || list === undefined || keyFile === undefined)
-    throw usage('serve: --region, --peers and --region-key-file belong together: give all of them')
-  if (!NAME.test(self)) throw wrongValue(args.called('region'), self, 'a name of letters, digits, dots, dashes and underscores')
-  if (workers > 1) throw usage('serve: --region needs one process: what a region holds cannot be shared by workers in this version')
-  const peers = new Map<string, URL>()
-  for (const part of list.split(',')) {
-    const [, name = '', url = ''] = /^\s*([^=\s]+)=(\S+)\s*$/.exec(part) ?? []
-    if (!NAME.test(name) || name === self || peers.has(name)) throw wrongValue(args.called('peers'), part, PEERS)
-    peers.set(name, addressOf(args.called('peers'), url))
+/** The arguments about regions; undefined without any. @throws CommandFailure exit 3 for a value that cannot be used */
+export function regionArguments(args: ParsedArguments): RegionArguments | undefined {
+  const [self, peers, weights, keyFile] = [
+    args.text('region'),
+    args.text('peers'),
+    args.text('region-weights'),
+    args.text('region-key-file'),
+  ]
+  if ([self, peers, weights, keyFile].every((value) => value === undefined)) return undefined
+  if (self !== undefined && !NAME.test(self))
+    throw wrongValue(args.called('region'), self, 'a name of letters, digits, dots, dashes and underscores')
+  return {
+    self,
+    peers: peers === undefined ? undefined : peersIn(peers, self, args.called('peers')),
+    weights: weights === undefined ? undefined : weightsIn(weights, args.called('region-weights')),
+    keyFile,
+    called: args.called,
   }
-  return { self, peers, keyFile }
+}
+
+function peersIn(list: string, self: string | undefined, called: string): Map<string, URL> {
+  const peers = new Map<string, URL>()
+  for (const [part, name, url] of partsOf(list)) {
+    if (!NAME.test(name) || name === self || peers.has(name)) throw wrongValue(called, part, PEERS)
+    peers.set(name, addressOf(called, url))
+  }
+  return peers
+}
+
+function weightsIn(list: string, called: string): Map<string, number> {
+  const weights = new Map<string, number>()
+  for (const [part, name, text] of partsOf(list)) {
+    if (!NAME.test(name) || weights.has(name) || !/^\d{1,4}$/.test(text)) throw wrongValue(called, part, WEIGHTS)
+    weights.set(name, Number(text))
+  }
+  const sum = [...weights.values()].reduce((total, weight) => total + weight, 0)
+  if (sum < 1 || sum > UNITS) throw wrongValue(called, list, WEIGHTS)
+  return weights
+}
+
+/** The parts `NAME=VALUE` of a list; both are empty for a part of another form. */
+function partsOf(list: string): (readonly [part: string, name: string, value: string])[] {
+  return list.split(',').map((part) => {
+    const [, name = '', value = ''] = /^\s*([^=\s]+)=(\S+)\s*$/.exec(part) ?? []
+    return [part, name, value] as const
+  })
 }
 
 function addressOf(called: string, text: string): URL {
@@ -46,6 +99,11 @@ function addressOf(called: string, text: string): URL {
   if (url === undefined || !plain) throw wrongValue(called, text, 'an http or https address without a query')
   if (url.username !== '' || url.password !== '')
     throw usage(`${called}: an address has a login; regions authenticate by --region-key-file`)
+  return withSlash(url)
+}
+
+/** Paths below an address are resolved against it. */
+export function withSlash(url: URL): URL {
   if (!url.pathname.endsWith('/')) url.pathname += '/'
   return url
 }

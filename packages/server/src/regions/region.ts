@@ -7,7 +7,8 @@ import type { Routed } from '../http/routes.ts'
 import type { Log } from '../logs/log.ts'
 import { readRegionKeys, type RegionOptions } from './options.ts'
 import { createPeers } from './peers.ts'
-import { type RegionCounts, regionMetrics } from './region-metrics.ts'
+import { type RegionCounts, regionMetrics, weightMetrics } from './region-metrics.ts'
+import { type RegionStatus, statusOf } from './region-status.ts'
 import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
 /** A request has at most 250 needs, with keys of at most 512 characters. */
@@ -18,18 +19,20 @@ export interface Region {
   /** The store to decide with. */
   readonly store: Store
   readonly metrics: readonly ReadMetric[]
-  /** Answers a peer. */
-  pull(routed: Routed): Promise<void>
+  /** For an operator. */
+  status(): RegionStatus
+  /** Answers a peer; absent if the regions do not call each other. */
+  pull?(routed: Routed): Promise<void>
   /** Reads the keys again. */
   readKeys(): void
   close(): Promise<void>
 }
 
 /** @throws CommandFailure as `readRegionKeys`; LimiterError NOT_SUPPORTED for a store that cannot send units */
-export function openRegion({ self, peers, keyFile }: RegionOptions, inner: Store, log: Log): Region {
+export function openRegion({ self, others, weights, peers, keyFile }: RegionOptions, inner: Store, log: Log): Region {
   let keys: RegionKeys = readRegionKeys(keyFile)
-  const counts: RegionCounts = { refused: 0, failed: new Map([...peers.keys()].map((name) => [name, 0])) }
-  const store = regionalStore({ store: inner, self, peers: [...peers.keys()], mode: 'escrow' })
+  const counts: RegionCounts = { refused: 0, failed: new Map(others.map((name) => [name, 0])) }
+  const store = regionalStore({ store: inner, self, mode: 'escrow', ...(weights === undefined ? { peers: others } : { weights }) })
   const failing = createFailing(log)
   const replicator = replicate({
     store,
@@ -43,7 +46,8 @@ export function openRegion({ self, peers, keyFile }: RegionOptions, inner: Store
   const watch = setInterval(() => failing.look(replicator), 1_000).unref()
   return {
     store,
-    metrics: regionMetrics(replicator, counts),
+    metrics: [...weightMetrics(store.weights), ...regionMetrics(replicator, counts)],
+    status: () => statusOf(store.weights, replicator.status(), peers, counts),
     async pull({ request, response }) {
       const body = (await readBytes(request, MAX_REQUEST_BYTES)).toString('utf8')
       const admitted = gate.admit(request.headers, body, Date.now())

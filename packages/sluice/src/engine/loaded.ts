@@ -62,7 +62,7 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
   for (const rule of policy.rules) {
     yield
     rulesByName.set(rule.name, rule)
-    const problem = overBudget(policy.failure, rule, storeKind)
+    const problem = overBudget(policy, rule, storeKind)
     if (problem !== undefined) throw new LimiterError('INVALID_OPTIONS', `maxOvergrant of rule ${rule.name} is ${problem}`)
     if (rule.mode === 'off') continue
     if (matchesNobody(rule.match)) unconditional.push(rule)

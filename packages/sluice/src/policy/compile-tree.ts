@@ -44,7 +44,7 @@ export function policyOf(compiled: Compiled, warnings: readonly string[], hash: 
     boundOf(rule: Rule, kind: StoreKind) {
       requireForm('boundOf', 'rule', rule, RULE)
       requireForm('boundOf', 'kind', kind, KIND)
-      return boundOf(compiled.failure, rule, kind)
+      return boundOf(compiled, rule, kind)
     },
   })
 }
@@ -61,13 +61,13 @@ function dialectOf(root: Value): Policy['dialect'] {
  * Refuses rules whose bound exceeds their `maxOvergrant` on the store that the policy names. If it names none, the caller that has a store
  * checks.
  */
-function* refuseBounds(root: Value, { storeUrl, failure, rules }: PolicyBody): Sliced<void> {
+function* refuseBounds(root: Value, { storeUrl, rules, ...body }: PolicyBody): Sliced<void> {
   if (storeUrl === undefined) return
   const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'
   const written = [...(root.get('rules')?.items() ?? [])]
   for (const [index, rule] of rules.entries()) {
     yield
-    const problem = overBudget(failure, rule, kind)
+    const problem = overBudget(body, rule, kind)
     if (problem === undefined) continue
     const at = written[index] ?? root
     ;(at.get('maxOvergrant') ?? at).at(`rules[${index}].maxOvergrant`).refuse(` is ${problem}`)

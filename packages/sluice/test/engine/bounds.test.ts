@@ -33,6 +33,28 @@ describe('how far a rule can go over its limit', () => {
     },
   )
 
+  // Escrow: while the stores of all regions are down, or of one whose units are in another, nothing of the limit is lost.
+  it.each([
+    ['fixed', 'deny', '', 'shared', 0],
+    ['escrow', 'deny', '', 'shared', 0],
+    ['escrow', 'allow', '', 'shared', Infinity],
+    ['fixed', 'local', '', 'process', 0],
+    ['escrow', 'local', '', 'shared', Infinity],
+    ['fixed', 'local', 'failure: { processes: 4, outage: 1m }', 'shared', 1_900],
+    ['escrow', 'local', 'failure: { processes: 4, outage: 1m }', 'shared', 2_480],
+  ] as const)('over regions in mode %s, onStoreFailure %s, %s, on a store of kind %s', (mode, onStoreFailure, more, kind, storeDown) => {
+    const read = policy(`onStoreFailure: ${onStoreFailure}`, `regions: { peers: [eu, us], mode: ${mode} }\n${more}`)
+    const bound = read.boundOf(only(read), kind)
+    expect(bound).toMatchObject({ running: 0, storeDown })
+    expect(bound.text).toMatch(/^over all regions together 0 while the store decides, /)
+  })
+
+  it('over regions is held by maxOvergrant, like every bound', () => {
+    const down = 'failure: { processes: 4, outage: 1m }\nstore: redis://h\nregions: { peers: [eu, us], mode: '
+    expect(policy('onStoreFailure: local, maxOvergrant: 1900', `${down}fixed }`).rules).toHaveLength(1)
+    expect(() => policy('onStoreFailure: local, maxOvergrant: 1900', `${down}escrow }`)).toThrow('its bound on this store, 2480')
+  })
+
   it('is no bound where chance counts', () => {
     const read = policy('sample: 2')
     expect(read.boundOf(only(read), 'process')).toMatchObject({ running: Infinity, storeDown: Infinity })

@@ -4,7 +4,8 @@ import type { RequestFacts } from '../../src/identity/request.ts'
 import { createEngine, type Engine, type EngineDecision, parsePolicy } from '../../src/policy.ts'
 import type { ParseOptions } from '../../src/policy/parse.ts'
 import type { Policy } from '../../src/policy/model/policy.ts'
-import { type MemoryStore, memoryStore } from '../../src/stores/memory/memory-store.ts'
+import { memoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
 import { audit, type TraceEntry } from '../../src/testing/audit.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { type ManualClock, manualClock } from '../../src/time/manual.ts'
@@ -20,7 +21,7 @@ export type SomeFacts = Partial<RequestFacts>
 
 export interface PolicyBench {
   readonly engine: Engine
-  readonly store: MemoryStore
+  readonly store: Store & { readonly size?: number }
   readonly clock: ManualClock
   /** Every request so far. */
   readonly trace: readonly TraceEntry[]
@@ -45,10 +46,15 @@ export function policyOf(file: string, options: ParseOptions = {}, change = (tex
   return parsePolicy(changed, { ...options, ...(file.endsWith('.json') ? { format: 'json' } : {}) })
 }
 
-/** An engine over one of the page's policies, on a memory store and a clock that stops until it is moved. */
-export function policyBench(file: string, change?: (text: string) => string, maxBytes = 2 ** 24): PolicyBench {
-  const clock = manualClock()
-  const store = memoryStore({ clock, maxKeys: 10_000, maxBytes })
+/** An engine over one of the page's policies, on a memory store and a clock that stops until it is moved, or on those that are given. */
+export function policyBench(
+  file: string,
+  change?: (text: string) => string,
+  maxBytes = 2 ** 24,
+  shared: { readonly clock?: ManualClock; readonly store?: Store } = {},
+): PolicyBench {
+  const clock = shared.clock ?? manualClock()
+  const store = shared.store ?? memoryStore({ clock, maxKeys: 10_000, maxBytes })
   const engine = createEngine({ policy: policyOf(file, {}, change), store, clock })
   const trace: TraceEntry[] = []
   const decide = async (more: SomeFacts = {}): Promise<EngineDecision> => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { type SomeFacts, policyBench, FENCES, page, policyOf } from './choosing-page.ts'
+import { bothRegions } from './choosing-regions.ts'
 
 const key = (name: string): SomeFacts => ({ headers: { 'x-api-key': name } })
 
@@ -179,21 +180,52 @@ describe('Strict accuracy required', () => {
 describe('Multi-region global limit', () => {
   const GLOBAL = { rate: '100/s', burst: 200 }
 
-  it('two regions that know nothing of each other never pass the global limit together', async () => {
-    const [one, other] = [policyBench('one-of-two-regions.yaml'), policyBench('one-of-two-regions.yaml')]
-    await one.wander({ pauseMs: 100, seed: 13 })
-    await other.wander({ pauseMs: 100, seed: 14 })
-    expect(one.over(GLOBAL, other.trace)).toBe(0)
-    expect(one.over({ rate: '50/s', burst: 100 }, other.trace)).toBeGreaterThan(0)
-    const [fresh, too] = [policyBench('one-of-two-regions.yaml'), policyBench('one-of-two-regions.yaml')]
-    expect((await fresh.flood(300)) + (await too.flood(300))).toBe(200)
+  it('is the policy that comes with the service, and the one that docs/regions.md starts', () => {
+    const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
+    expect(read('packages/server/policies/two-regions.yaml')).toBe(FENCES.get('two-regions.yaml'))
+    expect(read('docs/regions.md')).toContain(`\`\`\`yaml file=two-regions.yaml\n${FENCES.get('two-regions.yaml')}\`\`\`\n`)
   })
 
-  it('what one region does not use the other cannot have', async () => {
-    const { flood, clock } = policyBench('one-of-two-regions.yaml')
-    expect(await flood(300)).toBe(100)
-    clock.advance(1_000)
-    expect(await flood(300)).toBe(50)
+  it('together the regions never pass the limit, also while they cannot reach each other', async () => {
+    const { eu, us, open, cut, pass } = bothRegions()
+    await open()
+    for (const [seed, isCut] of [false, true, false].entries()) {
+      cut(isCut)
+      await eu.wander({ pauseMs: 100, seed: 13 + seed })
+      await us.wander({ pauseMs: 100, seed: 23 + seed })
+      await pass(5_000, async () => void (await us.flood(5)))
+    }
+    expect(eu.over(GLOBAL, us.trace)).toBe(0)
+    expect(eu.over({ rate: '50/s', burst: 100 }, us.trace)).toBeGreaterThan(0)
+  })
+
+  it('each region begins with a half, and a region with all requests soon gets nearly all of the limit', async () => {
+    const { eu, us, open, pass } = bothRegions()
+    expect(await eu.flood(5)).toBe(0)
+    await open()
+    await pass(2_000)
+    expect([await eu.flood(300), await us.flood(300)]).toEqual([100, 100])
+    await pass(5_000, async () => void (await eu.flood(10)))
+    let passed = 0
+    await pass(10_000, async () => void (passed += await eu.flood(10)))
+    expect(passed).toBeGreaterThanOrEqual(950)
+    expect(passed).toBeLessThanOrEqual(1_000 + 200)
+    expect(eu.over(GLOBAL, us.trace)).toBe(0)
+  })
+
+  it('a region that is cut off goes on with what it holds, and the other cannot use that', async () => {
+    const { eu, us, open, pass, cut } = bothRegions()
+    await open()
+    await pass(5_000, async () => void (await eu.flood(10)))
+    cut(true)
+    let [ofEu, ofUs] = [0, 0]
+    await pass(10_000, async () => {
+      ofEu += await eu.flood(10)
+      ofUs += await us.flood(10)
+    })
+    expect(ofEu).toBeGreaterThanOrEqual(900)
+    expect(ofUs).toBeLessThanOrEqual(50)
+    expect(eu.over(GLOBAL, us.trace)).toBe(0)
   })
 })
 

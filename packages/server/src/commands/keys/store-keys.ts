@@ -21,6 +21,8 @@ const WAIT = { deadlineMs: 5_000 }
 /** The states of a store, addressed by the rules of a policy. */
 export async function storeKeys(url: string, { read, file }: PolicyPlace): Promise<KeyAccess> {
   const { policy } = await read({ pipes: true })
+  if (policy.regions !== undefined)
+    throw usage('the policy has regions, whose stores hold parts of the limits: address the service of a region with --url')
   const { pseudonym } = await createIdentities(file, policy, () => {})
   const { store, name, close } = await openStore(url)
   const engine = createEngine({ policy, store, pseudonym })

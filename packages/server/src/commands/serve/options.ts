@@ -10,7 +10,7 @@ import { hostsAllowed, readHosts } from '../../http/site-guard.ts'
 import { type DecisionLogChoice, DEFAULT_SAMPLE } from '../../logs/decision-log.ts'
 import { FORMATS, LEVELS } from '../../logs/log.ts'
 import { policyPlace } from '../../policy/policy-place.ts'
-import { regionOptions } from '../../regions/options.ts'
+import { regionArguments } from '../../regions/options.ts'
 
 const DEMO_POLICY = fileURLToPath(new URL('../../../policies/rate-limiting-at-scale.yaml', import.meta.url))
 
@@ -26,8 +26,8 @@ export function serveOptions(args: ParsedArguments, io: Io) {
   return {
     store: storeUrlOf('serve', args, io),
     workers,
-    /** Absent if the limits are this service's own. */
-    region: regionOptions(args, workers),
+    /** What the arguments say about regions; undefined if nothing. */
+    region: regionArguments(args),
     listen,
     demo,
     lines: {

@@ -1,5 +1,7 @@
 import type { Policy } from 'sluice/policy'
 import { usage } from '../../cli/failure.ts'
+import { chosenRegion } from '../../regions/chosen.ts'
+import { openFixedRegion } from '../../regions/fixed-region.ts'
 import { openRegion } from '../../regions/region.ts'
 import { surrounded } from '../../stores/ring.ts'
 import { openServing } from '../../stores/serving-store.ts'
@@ -20,22 +22,23 @@ export interface StoreDescription {
 
 /**
  * Opens the store of the command line or of the policy, puts the ring around it, and follows whether it answers.
- * @throws CommandFailure as `openServing` and `openRegion` do, and exit 3 for regions with a store on a server
+ * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 for regions with a store on a server
  */
 export async function openServiceStore(
-  options: Pick<ServeOptions, 'store' | 'place' | 'requireStore' | 'region'>,
+  options: Pick<ServeOptions, 'store' | 'place' | 'requireStore' | 'region' | 'workers'>,
   policy: Policy,
   group: Group,
 ) {
   const { store: chosen, place, requireStore: required } = options
   const url = chosen ?? policy.store ?? 'memory:'
-  if (options.region !== undefined && !url.startsWith('memory:'))
-    throw usage(`serve: --region is for the store memory: in this version, and the store is ${withoutPassword(url)}`)
+  const shared = chosenRegion(options.region, policy.regions, options.workers)
+  if (shared?.mode === 'escrow' && !url.startsWith('memory:'))
+    throw usage(`serve: --region is for the store memory: in this version, and the store is ${withoutPassword(url)}; or use mode fixed`)
   const policyFile = chosen === undefined ? place.file : undefined
   const health = followStore(url, group.report)
   const opened = await openServing(url, { policyFile, required, log: group.logs.shared, health })
   const { store: own, ring, around } = surrounded(opened.store, opened.name, policy.failure, health.breakerChanged)
-  const region = options.region && openRegion(options.region, own, group.logs.shared)
+  const region = shared && (shared.mode === 'fixed' ? openFixedRegion(shared, own) : openRegion(shared, own, group.logs.shared))
   const store = region?.store ?? own
   const description: StoreDescription = { store: opened.name, keeps: opened.keeps, ring: around }
   return {

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
+import type { RegionChoice } from './region-choice.ts'
 import type { FailureChoice, Rule } from './rule.ts'
 
 /** `process`: the store is in this process, without a local fallback. `shared`: several processes call it, each with a local fallback. */
@@ -11,8 +12,14 @@ export interface Bound {
   readonly running: number
   /** While the store cannot decide, and the rule's `onStoreFailure` decides instead. */
   readonly storeDown: number
-  /** Both bounds in words. */
+  /** Both bounds in words. With regions they are those of all regions together. */
   readonly text: string
+}
+
+/** The parts of a policy that bounds depend on. */
+interface Bounding {
+  readonly failure: FailureChoice
+  readonly regions?: RegionChoice
 }
 
 /**
@@ -20,14 +27,20 @@ export interface Bound {
  * and `allow` everything. With `local` each of n processes grants from a full bucket of its own, with the limit's burst B and rate r. In an
  * outage of length T they grant at most n (B + r T). The store's bucket refills meanwhile, but only up to B: it loses at least max(0, r T -
  * B) tokens, which are subtracted.
+ *
+ * Regions hold parts of the limit that are together at most the limit, so the bound of all is 0 too. In an outage of all stores the local
+ * fallbacks grant the parts. With escrow nothing is subtracted: units of a region whose store is down may be in another one, where they
+ * are used.
  */
-export function boundOf({ processes, outageMs }: FailureChoice, rule: Rule, kind: StoreKind): Bound {
+export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {
+  const { processes, outageMs } = failure
   if (rule.sample !== undefined) {
     const text = `one request in ${rule.sample} is counted: what the others take is a matter of chance`
     return { running: Infinity, storeDown: Infinity, text }
   }
+  const over = regions === undefined ? '' : 'over all regions together '
   const down = (storeDown: number, then: string): Bound => {
-    return { running: 0, storeDown, text: `0 while the store decides, ${then}` }
+    return { running: 0, storeDown, text: `${over}0 while the store decides, ${then}` }
   }
   if (rule.onStoreFailure === 'deny') return down(0, '0 while it does not')
   if (rule.onStoreFailure === 'allow') return down(Infinity, 'unbounded while it does not')
@@ -38,20 +51,23 @@ export function boundOf({ processes, outageMs }: FailureChoice, rule: Rule, kind
       'n (B + r T) while it does not, for n processes and an outage of T: unbounded unless failure.processes and failure.outage say them',
     )
   const envelopes = rule.tiers.map(({ limit }) => limit.algorithm.envelope(limit.plan))
-  const worst = Math.max(0, ...envelopes.map((envelope) => fallbackBound(envelope, processes, outageMs)))
-  return down(worst, `${worst} while it does not, for at most ${processes} processes and ${outageMs} ms`)
+  const moves = regions?.mode === 'escrow'
+  const worst = Math.max(0, ...envelopes.map((envelope) => fallbackBound(envelope, processes, outageMs, moves)))
+  const each = regions === undefined ? '' : ' in each region'
+  return down(worst, `${worst} while it does not, for at most ${processes} processes${each} and ${outageMs} ms`)
 }
 
-/** The bound of the local fallbacks of all processes together. */
-function fallbackBound({ n, m, burst }: Envelope, processes: number, outageMs: number): number {
+/** The bound of the local fallbacks of all processes together. @param moves whether another region may use what a store's bucket loses */
+function fallbackBound({ n, m, burst }: Envelope, processes: number, outageMs: number, moves: boolean): number {
   const flow = Math.ceil((n * outageMs * 1_000) / m)
-  return Math.ceil((processes * (burst + flow) - Math.max(0, flow - burst)) / MICRO)
+  const lost = moves ? 0 : Math.max(0, flow - burst)
+  return Math.ceil((processes * (burst + flow) - lost) / MICRO)
 }
 
 /** The message for a rule whose bound on a store of this kind is above its `maxOvergrant`; undefined otherwise. */
-export function overBudget(failure: FailureChoice, rule: Rule, kind: StoreKind): string | undefined {
+export function overBudget(policy: Bounding, rule: Rule, kind: StoreKind): string | undefined {
   if (rule.maxOvergrant === undefined || rule.mode === 'off') return undefined
-  const { running, storeDown, text } = boundOf(failure, rule, kind)
+  const { running, storeDown, text } = boundOf(policy, rule, kind)
   const worst = Math.max(running, storeDown)
   if (worst <= rule.maxOvergrant) return undefined
   const shown = worst === Infinity ? 'unbounded' : String(worst)

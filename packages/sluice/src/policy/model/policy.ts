@@ -3,6 +3,7 @@ import type { Bound, StoreKind } from './bound.ts'
 import type { Exemption } from './exemption.ts'
 import type { FailureChoice, Override, Rule } from './rule.ts'
 import type { HeaderChoice } from './header-choice.ts'
+import type { RegionChoice } from './region-choice.ts'
 import type { StoreUrl } from './store-url.ts'
 
 /** A parsed, validated and compiled policy. It is frozen, and has the same form in every dialect. */
@@ -21,6 +22,8 @@ export interface Policy {
   readonly store?: string
   /** The URL, parsed. */
   readonly storeUrl?: StoreUrl
+  /** The regions that share the limits. Absent: the policy is that of one place. */
+  readonly regions?: RegionChoice
   /** What is done while the store fails. */
   readonly failure: FailureChoice
   /** Which header fields answers have. */
@@ -38,7 +41,7 @@ export interface Policy {
   readonly jwt?: JwtChoice
   /** A hash of the text that distinguishes policies: 16 hexadecimal digits. */
   readonly hash: string
-  /** The over-grant bound of a rule on a store of this kind. @throws LimiterError INVALID_OPTIONS for an invalid rule or kind */
+  /** The over-grant bound of a rule on a store of this kind, of all regions together. @throws LimiterError INVALID_OPTIONS for an invalid rule or kind */
   boundOf(rule: Rule, kind: StoreKind): Bound
 }
 

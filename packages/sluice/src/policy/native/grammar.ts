@@ -1,31 +1,6 @@
 import { DIALECTS, LEGACY } from '../model/header-choice.ts'
-
-/** A JSON Schema (draft 2020-12), as data. */
-export type Schema = { readonly [keyword: string]: unknown }
-
-/** A map of the native dialect: its names for the parser, and its schema for programs that edit policies. */
-export interface Shape {
-  readonly names: readonly string[]
-  readonly schema: Schema
-}
-
-function shapeOf(properties: Readonly<Record<string, Schema>>, more: Schema = {}): Shape {
-  return Object.freeze({
-    names: Object.freeze(Object.keys(properties)),
-    schema: { type: 'object', properties, additionalProperties: false, ...more },
-  })
-}
-
-/** A schema with the text that editors show. */
-const about = (description: string, schema: Schema): Schema => ({ description, ...schema })
-const oneOf = (values: readonly string[]): Schema => ({ enum: values })
-const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
-/** One item, or a list of at least one. */
-const oneOrMore = (item: Schema): Schema => ({ anyOf: [item, listOf(item, { minItems: 1, maxItems: 1_000 })] })
-const wholeFrom = (least: number, most: number): Schema => ({ type: 'integer', minimum: least, maximum: most })
-/** A text. YAML may read it as another type if it has no quotes. */
-const SCALAR: Schema = { type: ['string', 'number', 'boolean'] }
-const TEXT: Schema = { type: 'string', minLength: 1 }
+import { REGION_MODES, REGION_NAME, REGION_UNITS } from '../model/region-choice.ts'
+import { about, listOf, oneOf, oneOrMore, SCALAR, type Schema, type Shape, shapeOf, TEXT, wholeFrom } from './shape.ts'
 
 export const ALGORITHMS = ['token-bucket', 'fixed-window', 'sliding-window-counter', 'sliding-window-log', 'concurrency'] as const
 export const MODES = ['enforce', 'shadow', 'off'] as const
@@ -247,6 +222,31 @@ export const JWT: Shape = shapeOf({
   leeway: about('How far clocks may differ, at most 10 minutes.', DURATION),
 })
 
+const REGION: Schema = { type: 'string', pattern: REGION_NAME.source }
+export const REGIONS: Shape = shapeOf({
+  self: about(
+    'Name of this region. Without it, --region or SLUICE_REGION of the service says it, so that all regions can have the same policy.',
+    REGION,
+  ),
+  peers: about(
+    'All regions, as NAME=URL with the address of the service, or as NAME. The one that self names may be missing. Needed without weights.',
+    listOf(
+      { type: 'string', pattern: String.raw`${REGION_NAME.source.slice(0, -1)}(=https?://[^\s\\@?#]+)?$` },
+      { minItems: 1, maxItems: REGION_UNITS },
+    ),
+  ),
+  weights: about('Thousandths of every limit that each region holds at first, together at most 1000. Default: equal weights.', {
+    type: 'object',
+    propertyNames: { pattern: REGION_NAME.source },
+    additionalProperties: wholeFrom(0, REGION_UNITS),
+    minProperties: 1,
+  }),
+  mode: about(
+    'escrow (default): parts of token buckets move to where the demand is. fixed: each region keeps its part of every limit.',
+    oneOf(REGION_MODES),
+  ),
+})
+
 export const ROOT: Shape = shapeOf(
   {
     version: about('Version of this format: 1.', { enum: [1, '1'] }),
@@ -265,6 +265,7 @@ export const ROOT: Shape = shapeOf(
       JWT.schema,
     ),
     headers: about('Which header fields answers have.', HEADERS.schema),
+    regions: about('The regions that share the limits of this policy.', REGIONS.schema),
     failure: about('What is done while the store fails.', FAILURE.schema),
     exempt: about('Requests that no rule limits: all parts of one entry must match.', listOf(EXEMPT.schema)),
     overrides: about('Other limits for single keys of a rule, in every tier.', listOf(OVERRIDE.schema)),

@@ -11,22 +11,26 @@ import { readExempt } from './exempt.ts'
 import { IDENTIFIER_MODES, IDENTIFIERS, JWT, PUBLIC_ALGORITHMS, RESERVATIONS, SECRET_ALGORITHMS } from './grammar.ts'
 import { toMillis } from '../../time/micros.ts'
 import { readOverrides } from './override.ts'
+import { readRegions } from './regions.ts'
 
-export const SHARED_SECTIONS = ['store', 'trustedProxies', 'identifiers', 'reservations', 'jwt', 'exempt', 'overrides'] as const
+export const SHARED_SECTIONS = ['store', 'regions', 'trustedProxies', 'identifiers', 'reservations', 'jwt', 'exempt', 'overrides'] as const
 
 /** Reads the sections that every dialect may have in addition to its rules, in the same form. */
 export function* readSharedSections(
   fields: Value,
   rules: readonly Rule[],
-): Sliced<Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'reservations' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>> {
+): Sliced<
+  Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'regions' | 'reservations' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>
+> {
   const storeUrl = readStore(fields.get('store'))
+  const regions = readRegions(fields)
   const trustedProxies = yield* readTrustedProxies(fields.get('trustedProxies'))
   const identifiers = readIdentifiers(fields)
   const reservations = readReservations(fields)
   const jwt = readJwt(fields)
   const exempt = yield* readExempt(fields)
   const overrides = yield* readOverrides(fields, rules)
-  return defined({ store: storeUrl?.url, storeUrl, trustedProxies, identifiers, reservations, jwt, exempt, overrides })
+  return defined({ store: storeUrl?.url, storeUrl, regions, trustedProxies, identifiers, reservations, jwt, exempt, overrides })
 }
 
 /** Reads the `store` of a policy. No message shows a wrong URL, because it may contain a password. */

@@ -1,0 +1,25 @@
+import type { PeerStatus, ReplicatorStatus } from 'sluice/regions'
+import type { RegionCounts } from './region-metrics.ts'
+
+/** What an operator sees of a region: the body of `GET /v1/regions`. With `mode: fixed` there is nothing but the weights. */
+export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'peers'>> {
+  readonly self: string
+  readonly mode: 'escrow' | 'fixed'
+  /** Thousandths of every limit, by region. */
+  readonly weights: Readonly<Record<string, number>>
+  /** Requests that no region had signed. */
+  readonly requestsRefused?: number
+  /** By name; empty if the regions do not call each other. */
+  readonly peers: Readonly<Record<string, PeerStatus & { readonly address: string | undefined }>>
+}
+
+/** The status of a region whose replicator reads the others. */
+export function statusOf(
+  weights: RegionStatus['weights'],
+  { peers, ...own }: ReplicatorStatus,
+  addresses: ReadonlyMap<string, URL>,
+  { refused }: RegionCounts,
+): RegionStatus {
+  const reached = Object.entries(peers).map(([name, status]) => [name, { address: addresses.get(name)?.href, ...status }] as const)
+  return { mode: 'escrow', weights, ...own, requestsRefused: refused, peers: Object.fromEntries(reached) }
+}
