@@ -64,8 +64,8 @@ describe('O6: alert rules', () => {
     }
   })
 
-  it('read metrics of docs/metrics.md only', () => {
-    const page = readFileSync(new URL('docs/metrics.md', ROOT), 'utf8')
+  it('read metrics of docs/metrics.md and docs/regions.md only', () => {
+    const page = ['metrics', 'regions'].map((name) => readFileSync(new URL(`docs/${name}.md`, ROOT), 'utf8')).join('')
     const used = new Set(readFileSync(RULES, 'utf8').match(/\bsluice_\w+/g))
     const known = [...used].filter((name) => page.includes(`| \`${name.replace(/_(bucket|sum|count)$/, '')}\``))
     expect(known).toEqual([...used])

@@ -31,9 +31,9 @@ const queries = targets.map(({ title, expr }) => ({ title, expr: expr.replaceAll
 /** Labels that Prometheus adds to every series. */
 const ADDED = ['job', 'instance']
 
-/** The labels of each metric, by docs/metrics.md, which another test compares with a running service. */
+/** The labels of each metric, by docs/metrics.md, which another test compares with a running service, and by docs/regions.md. */
 function documented(): Map<string, readonly string[]> {
-  const page = readFileSync(new URL('docs/metrics.md', ROOT), 'utf8')
+  const page = ['metrics', 'regions'].map((name) => readFileSync(new URL(`docs/${name}.md`, ROOT), 'utf8')).join('')
   const rows = [...page.matchAll(/^\| `(\w+)`\s*\| (\w+)\s*\| (.*?)\s*\| .+\|$/gm)]
   return new Map(
     rows.flatMap(([, name = '', type, labels = '']): [string, string[]][] => {
