@@ -160,6 +160,28 @@ describe('F: what is measured is what is reported', () => {
     // Two calls of a millisecond each, and one decision.
     expect(round.wall).toBe(2e6)
   })
+
+  // [microseconds of a call by the clock, of its processor time, at least so many calls, at most]
+  it.each([
+    [20, 20, 10_000, 10_500],
+    [30, 30, 10_000, 10_500],
+    [1_000, 300, 500, 520],
+    [10, 5, 20_000, 22_000],
+  ])('code that takes %i us a call, %i of them on a processor, is called %i times before it is measured', async (us, cpu, least, most) => {
+    let calls = 0
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => (calls * us) / 1_000)
+    const spent = vi.spyOn(process, 'cpuUsage').mockImplementation((before) => ({ user: calls * cpu - (before?.user ?? 0), system: 0 }))
+    onTestFinished(() => now.mockRestore())
+    onTestFinished(() => spent.mockRestore())
+    const invoke = async (): Promise<boolean> => {
+      calls += 1
+      return true
+    }
+    const lane = { name: 'cold', callers: 1, invoke, passed: () => true, sent: () => ({ calls, commands: calls }) }
+    await batchesOf(lane, { batchMs: 1, warmUpMs: 100 }).warmUp()
+    expect(calls).toBeGreaterThanOrEqual(least)
+    expect(calls).toBeLessThan(most)
+  })
 })
 
 describe('F: the service’s baseline', () => {

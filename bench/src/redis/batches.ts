@@ -23,8 +23,10 @@ export interface BatchOptions {
   readonly warmUpMs: number
 }
 
-/** The warm-up may take at most this many times its processor time. */
+/** The warm-up may take at most this many times its processor time, */
 const PATIENCE = 2
+/** but goes on until it has made so many calls, if these take no longer than this many times: fewer compile too little of the code. */
+const [MIN_WARM_UP_CALLS, PATIENCE_FOR_CALLS] = [10_000, 5]
 /** Before each batch, this fraction (1 / RUN_IN) of its requests runs without being counted. */
 const RUN_IN = 4
 
@@ -37,12 +39,17 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
     name: lane.name,
     callers: lane.callers,
     async warmUp() {
-      const until = performance.now() + warmUpMs * PATIENCE
-      const spentBefore = process.cpuUsage()
-      let quickest = Number.POSITIVE_INFINITY
-      while (processorMs(spentBefore) < warmUpMs && performance.now() < until) {
+      const [began, spentBefore] = [performance.now(), process.cpuUsage()]
+      let [made, quickest] = [0, Number.POSITIVE_INFINITY]
+      const unfinished = (): boolean => {
+        const took = performance.now() - began
+        if (made < MIN_WARM_UP_CALLS && took < warmUpMs * PATIENCE_FOR_CALLS) return true
+        return processorMs(spentBefore) < warmUpMs && took < warmUpMs * PATIENCE
+      }
+      while (unfinished()) {
         const started = performance.now()
         await spend(lane, calls)
+        made += calls
         // The shortest time counts, because other load can only make a batch slower.
         quickest = Math.min(quickest, (performance.now() - started) / calls)
         // The first batches are slow and say little, so the number grows at most tenfold at a time.
