@@ -47,11 +47,13 @@ begin
       for c in 1..changes[head + 5] loop
         call := head + 5 * c;
         for at in 3..cardinality(parts) - 5 by 5 loop
-          if parts[at + 1] = changes[call + 1] then
-            states[changes[call + 2]] := sluice_prolong(
-              states[changes[call + 2]], changes[head + 3], changes[head + 4], changes[head + 2], now_us
-            );
+          continue when parts[at + 1] <> changes[call + 1];
+          target := changes[call + 2];
+          if (states[target]).kind <> plans[8 * changes[call + 3] - 7] then
+            raise exception 'a state is of kind %, where % is known', (states[target]).kind, plans[8 * changes[call + 3] - 7]
+              using errcode = 'SL002';
           end if;
+          states[target] := sluice_prolong(states[target], changes[head + 3], changes[head + 4], changes[head + 2], now_us);
         end loop;
       end loop;
     elsif status = 2 then
