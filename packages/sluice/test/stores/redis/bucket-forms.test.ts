@@ -6,7 +6,8 @@ import { ioredis, bareRedisStore } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call, Decided } from '../../../src/stores/store.ts'
 import { Reference } from '../../../src/testing/reference.ts'
-import { answerOf } from '../../../src/testing/store-suite/bench.ts'
+import { answerOf, changeBoth, decideBoth } from '../../../src/testing/store-suite/bench.ts'
+import { heldGroup, settlementOf } from '../../../src/testing/store-suite/held.ts'
 import { plainName } from './plain-name.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
@@ -91,6 +92,15 @@ describe.skipIf(url === undefined)('X7: every form of a bucket, at the edges of 
     await verbs.adjust(store, [call], [1], { now: START + 1 })
     reference.adjust([call], [1], { now: START + 1 })
     await readAgain(call, reference, START + 2)
+  })
+
+  it.each(FORMS)('%s: as a settlement leaves it', async (_, limit, cost, bytes) => {
+    const [call, reference] = [callOf(limit, cost), new Reference()]
+    const pair = { store, reference }
+    await decideBoth(pair, [heldGroup([{ ...call, cost: 1 }], 'h', 60_000_000)], START)
+    await changeBoth(pair, [settlementOf([call], 'h', cost)], START)
+    compare(await stored(call), call, reference, bytes)
+    await readAgain(call, reference, START + 1)
   })
 
   it.each(FORMS)('%s: behind a block', async (_, limit, cost, bytes) => {
