@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { findBinary, type Found, postgresFolders, userId } from './find.ts'
@@ -13,19 +13,19 @@ export function findPostgres(): Found {
 /**
  * A private PostgreSQL on a free port of the loopback address. Settings are the defaults (with synchronous commit), except those for
  * connections. If this process is root, the server runs under the user postgres or nobody, because it refuses root.
+ * @param kept where a server was stopped that is started again, or has never run; its files then stay
  */
-export async function startPostgres(initdb: string, extra: readonly string[] = []): Promise<Engine> {
-  const port = await freePort()
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
+export async function startPostgres(
+  initdb: string,
+  extra: readonly string[] = [],
+  kept?: { readonly folder: string; readonly port: number },
+): Promise<Engine> {
+  const port = kept?.port ?? (await freePort())
+  const folder = kept?.folder ?? mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
   const user = process.getuid?.() === 0 ? userId('postgres', 'nobody') : undefined
   if (user !== undefined) chownSync(folder, user.uid, user.gid)
   const data = join(folder, 'data')
-  const made = spawnSync(initdb, ['-D', data, '-U', 'sluice', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--no-locale'], {
-    ...user,
-    encoding: 'utf8',
-    cwd: folder,
-  })
-  if (made.status !== 0) throw new Error(`initdb failed:\n${made.stdout}${made.stderr}`)
+  if (!existsSync(data)) initialize(initdb, data, folder, user)
   const settings = [
     '-c',
     `port=${port}`,
@@ -46,6 +46,15 @@ export async function startPostgres(initdb: string, extra: readonly string[] = [
     stopSignal: 'SIGINT',
     url: `postgres://sluice@127.0.0.1:${port}/postgres`,
     ready: async () => spawnSync(isReady, ['-h', '127.0.0.1', '-p', String(port), '-t', '1']).status === 0,
-    cleanUp: () => rmSync(folder, { recursive: true, force: true }),
+    cleanUp: () => (kept === undefined ? rmSync(folder, { recursive: true, force: true }) : undefined),
   })
+}
+
+function initialize(initdb: string, data: string, folder: string, user: ReturnType<typeof userId>): void {
+  const made = spawnSync(initdb, ['-D', data, '-U', 'sluice', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--no-locale'], {
+    ...user,
+    encoding: 'utf8',
+    cwd: folder,
+  })
+  if (made.status !== 0) throw new Error(`initdb failed:\n${made.stdout}${made.stderr}`)
 }

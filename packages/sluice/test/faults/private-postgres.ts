@@ -8,10 +8,10 @@ const found = inject('engines').postgres === undefined ? undefined : findPostgre
 /** Where there is no server program, faults cannot be made. */
 export const noPostgres: boolean = found === undefined || 'missing' in found
 
-/** A PostgreSQL of the test's own. */
-export async function privatePostgres(): Promise<Engine> {
+/** A PostgreSQL of the test's own. @param kept its files, and its port, for one that is started several times */
+export async function privatePostgres(kept?: { readonly folder: string; readonly port: number }): Promise<Engine> {
   if (found === undefined || 'missing' in found) throw new Error('there is no PostgreSQL')
-  return startPostgres(found.path)
+  return startPostgres(found.path, [], kept)
 }
 
 /** The same with tables and functions made. */

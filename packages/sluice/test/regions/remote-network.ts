@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
 import type { Page } from '../../src/regions/escrow.ts'
@@ -9,9 +8,9 @@ import type { RegionalStore } from '../../src/regions/regional.ts'
 import { remoteRegional } from '../../src/regions/remote-regional.ts'
 import { createRemoteEscrow, type RemoteEscrow } from '../../src/regions/remote-escrow.ts'
 import { bindRemote, endEraRemote, pullRemote } from '../../src/regions/remote-pull.ts'
-import { bareRedisStore, ioredis } from '../../src/stores/redis/index.ts'
 import type { RegionPort } from '../../src/stores/region-port.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
+import type { RegionServer } from './remote-servers.ts'
 import type { HistoryNetwork } from './store-history.ts'
 import { TOKEN } from './store-network.ts'
 
@@ -24,19 +23,12 @@ interface Process {
   readonly store: RegionalStore
 }
 
-type Snapshot = readonly (readonly [key: string, ends: number, value: Buffer])[]
-
-async function snapshotOf(client: Redis): Promise<Snapshot> {
-  const keys = await client.keys('*')
-  return Promise.all(keys.map(async (key) => [key, Math.max(0, await client.pexpiretime(key)), await client.dumpBuffer(key)] as const))
-}
-
 /**
  * Regions of two processes each, and one that audits, over real servers, one for each region, and a network between them as that of `storeNetwork`. A region that is
  * lost comes back as another run of its server: empty, or with what it had when a peer last read it, as from a snapshot.
  */
 export async function remoteNetwork(
-  clients: readonly Redis[],
+  servers: readonly RegionServer[],
   weights: readonly number[],
   limits: readonly AnyLimit[],
   { cells, maxCells, offsets }: { readonly cells: number; readonly maxCells: number; readonly offsets: readonly number[] },
@@ -48,21 +40,23 @@ export async function remoteNetwork(
   const audits: CellAudit[] = Array.from({ length: cells }, () => cellAudit(plans, false))
   const queue: { readonly to: number; readonly page: Page }[] = []
   const cuts = new Set<string>()
-  const snapshots = new Map<number, Snapshot>()
+  /** By region: what restores the latest one. */
+  const snapshots = new Map<number, () => Promise<void>>()
   let now = 0
   let lost = 0
   let turn = 0
   let mostUnits = 0
+  const serverOf = (region: number): RegionServer => servers[region] as RegionServer
   const timeOf = (region: number): number => START + now + (offsets[region] ?? 0)
   const start = (region: number): Process => {
     const self = names[region] as string
-    const store = bareRedisStore({ client: ioredis(clients[region] as Redis) })
+    const store = serverOf(region).open()
     const escrow = createRemoteEscrow(store.capabilities.regions as RegionPort, self, { version: 1, weights: byName }, maxCells, () =>
       timeOf(region),
     )
     return { escrow, store: remoteRegional(store, escrow, self, byName, regionalLimits(self, byName, true)) }
   }
-  await Promise.all(names.map((_, region) => clients[region]?.flushall()))
+  await Promise.all(names.map((_, region) => serverOf(region).empty()))
   const sites = names.map((_, region): readonly Process[] => [start(region), start(region), start(region)])
   /** What the audits read, the processes that decide do not learn. */
   const observer = (region: number): RemoteEscrow => sites[region]?.[2]?.escrow as RemoteEscrow
@@ -100,13 +94,14 @@ export async function remoteNetwork(
       const peek = [{ ...keyOf(cell, policy), cost: 1, phase: 0 }]
       const [peeked] = await at(region).store.decide([{ calls: peek }], { now: timeOf(region), charge: false })
       const remaining = peeked?.calls?.[0]?.remaining
-      if (remaining !== Math.floor(most / TOKEN)) throw new Error(`${most} are left, and the program has ${remaining}`)
-      const amount = cost ?? most
+      const wrong = serverOf(region).wrong === true
+      if (!wrong && remaining !== Math.floor(most / TOKEN)) throw new Error(`${most} are left, and the program has ${remaining}`)
+      const amount = cost ?? (wrong ? (remaining ?? 0) * TOKEN : most)
       if (amount === 0) return 0
       const calls = [{ ...keyOf(cell, policy), cost: amount, phase: 0 }]
       const [verdict] = await at(region).store.decide([{ calls }], { now: timeOf(region) })
       if (verdict?.failure !== undefined) throw verdict.failure
-      if (cost === undefined && verdict?.outcome !== 'allowed') throw new Error(`${amount} were left, and ${verdict?.outcome}`)
+      if (!wrong && cost === undefined && verdict?.outcome !== 'allowed') throw new Error(`${amount} were left, and ${verdict?.outcome}`)
       if (verdict?.outcome !== 'allowed') return 0
       audits[cell]?.admit(now, amount)
       return amount
@@ -122,7 +117,7 @@ export async function remoteNetwork(
       const other = at(peer).escrow
       await bindRemote(at(region).escrow, other)
       queue.push({ to: region, page: await other.page(names[region] as string, 0) })
-      snapshots.set(peer, await snapshotOf(clients[peer] as Redis))
+      snapshots.set(peer, await serverOf(peer).snapshot())
     },
     async deliver(index, again) {
       pass()
@@ -133,14 +128,7 @@ export async function remoteNetwork(
     },
     async lose(region) {
       pass()
-      const client = clients[region] as Redis
-      const restored = (lost += 1) % 3 > 0
-      // A promoted replica is another run, and so is a server that was started again, which knows no program.
-      await client.replicaof('127.0.0.1', 1)
-      await client.replicaof('NO', 'ONE')
-      await client.script('FLUSH')
-      await client.flushall()
-      if (restored) await Promise.all((snapshots.get(region) ?? []).map(([key, ends, value]) => client.restore(key, ends, value, 'ABSTTL')))
+      await serverOf(region).lose((lost += 1), snapshots.get(region))
     },
     async endEra(region, version, by) {
       pass()

@@ -1,4 +1,5 @@
 import {
+  type Engine,
   findChromium,
   findPostgres,
   findPromtool,
@@ -40,7 +41,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     name: string,
     url: string | undefined,
     find: typeof findRedis,
-    start: typeof startRedis,
+    start: (path: string) => Promise<Engine>,
   ): Promise<string | undefined> => {
     if (url !== undefined && url !== '') return url
     const found = find()

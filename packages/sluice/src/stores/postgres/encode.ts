@@ -22,6 +22,8 @@ export interface Request {
   readonly program: 'consume' | 'bucket' | 'buckets'
   /** In the order of the row ids, in which rows are locked. */
   readonly states: readonly BatchState[]
+  /** The row ids of the states. */
+  readonly ids: readonly string[]
   /** @param waiting how the function waits for rows */
   values(waiting: string): readonly string[]
 }
@@ -38,14 +40,14 @@ export function requestOf(groups: readonly CallGroup[], batch: Batch, now: strin
     const bucket = bucketValues(call)
     if (ids.length === 1) {
       const which = [String(groups.length), ids[0] as string, ...bucket]
-      return { program: 'bucket', states, values: (waiting) => [now, waiting, ...which] }
+      return { program: 'bucket', states, ids, values: (waiting) => [now, waiting, ...which] }
     }
     if (ids.length === groups.length) {
-      return { program: 'buckets', states, values: (waiting) => [now, waiting, arrayText(ids), ...bucket] }
+      return { program: 'buckets', states, ids, values: (waiting) => [now, waiting, arrayText(ids), ...bucket] }
     }
   }
   const lists = [ids, ...sectionsOf(groups, batch, states)].map(arrayText)
-  return { program: 'consume', states, values: (waiting) => [now, String(charge), waiting, ...lists] }
+  return { program: 'consume', states, ids, values: (waiting) => [now, String(charge), waiting, ...lists] }
 }
 
 /** The plan id, n, m, burst, the cost, the span in which the cost is refilled, and `emptyBefore` of the plan. */
@@ -54,7 +56,12 @@ function bucketValues({ limit, cost }: Call): string[] {
   const spent = spanOf(plan, Math.min(cost, plan.burst))
   const { micros, rest } = plan.emptyBefore
   const numbers = [plan.n, plan.m, plan.burst, cost, spent.micros, spent.rest, micros, rest]
-  return [planText(limit).split(',', 2)[1] as string, ...numbers.map(String)]
+  return [planIdText(limit), ...numbers.map(String)]
+}
+
+/** The plan id of a limit. */
+export function planIdText(limit: AnyLimit): string {
+  return planText(limit).split(',', 2)[1] as string
 }
 
 /**

@@ -6,6 +6,8 @@ export const TEXT_CHANGED = 'SL001'
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
+/** Rights of regions in transactions of a stricter isolation level (raised by the functions). */
+const ISOLATED = 'SL004'
 
 /**
  * The kind of failure by SQLSTATE or its class; the first entry that fits counts. An error that the server reports has rolled the statement
@@ -30,6 +32,7 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   [TEXT_CHANGED, 'setup'],
   [OTHER_KIND, 'setup'],
   [TOO_YOUNG, 'setup'],
+  [ISOLATED, 'setup'],
 ]
 
 /** What to do, by SQLSTATE. */

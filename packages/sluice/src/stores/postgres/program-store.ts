@@ -3,7 +3,9 @@ import { type Adjustment, inRuns } from '../batch/change-runs.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
 import type { CallGroup, CallOptions, Change, ChangeResult, DecideOptions, HoldChange, StateId } from '../store.ts'
 import { changedState, isOfHold } from '../store.ts'
+import { decideByShares, type SharesUsed, withoutShares } from '../by-shares.ts'
 import { plannedGroups } from '../group-options.ts'
+import { hasShares } from '../region-port.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { decideAroundLocks, swapAround } from './around-locked.ts'
@@ -15,6 +17,8 @@ import { migrate } from './migrate.ts'
 import type { Chosen, PostgresStore } from './options.ts'
 import { createQuery } from './query.ts'
 import { numbersOf, replyOf } from './reply.ts'
+import { guardValues, throwIfStale } from './region-guard.ts'
+import { regionPort } from './region-programs.ts'
 import { serverCheck, SETTINGS } from './server-check.ts'
 import { statementsOf } from './statements.ts'
 import { settleResults, settleValues } from './settle.ts'
@@ -22,6 +26,8 @@ import { createSweeper } from './sweeper.ts'
 import { stateBackend } from './swap-states.ts'
 
 const UNBLOCK = -1
+/** How `consume` waits for rows that were locked before: not at all. */
+const LOCKED = '3'
 const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
 /** A store in which functions in the database decide, one statement for each call. @param names another version's functions, for a test */
@@ -38,13 +44,25 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     return { gone, more: more === 1 }
   })
 
-  const run = async (wanted: readonly CallGroup[], callOptions: DecideOptions | undefined, locking: Locking) => {
+  const run = async (wanted: readonly CallGroup[], callOptions: DecideOptions | undefined, locking: Locking, used?: SharesUsed) => {
     const groups = plannedGroups(wanted)
     const charging = locking !== 'none'
     const batch = batchOf(groups, isLog)
-    const request = requestOf(groups, batch, nowOf(callOptions), charging)
-    const values = (tries: number): readonly string[] => request.values(waitingAt(tries))
-    const [row] = await query(statements[request.program], values, callOptions, locking)
+    const now = nowOf(callOptions)
+    const request = requestOf(groups, batch, now, charging)
+    const guard = used && guardValues(request, used)
+    const values = (tries: number): readonly string[] => {
+      if (guard === undefined) return request.values(waitingAt(tries))
+      const waiting = request.program === 'consume' && tries < 2 ? LOCKED : waitingAt(tries)
+      return [now, String(charging), ...guard, ...request.values(waiting)]
+    }
+    const [row] = await query(
+      statements[guard === undefined ? request.program : (`guarded_${request.program}` as const)],
+      values,
+      callOptions,
+      locking,
+    )
+    if (guard !== undefined) throwIfStale(row?.['reply'])
     return validated('postgres: the function', row?.['reply'], () => {
       const found = replyOf(row?.['reply'], groups, batch, request)
       const verdicts = replay(groups, batch, found, charging)
@@ -53,7 +71,13 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     })
   }
 
-  const swap = compareAndSwapStore(stateBackend(client, table, lanes), { clock, random })
+  const byShares = decideByShares('postgres', (groups, used, callOptions: DecideOptions & { readonly locking: Locking }) =>
+    run(groups, callOptions, callOptions.locking, used),
+  )
+  const decide = (groups: readonly CallGroup[], callOptions: DecideOptions | undefined, locking: Locking) =>
+    groups.some(({ calls }) => hasShares(calls)) ? byShares(groups, { ...callOptions, locking }) : run(groups, callOptions, locking)
+
+  const swap = withoutShares(compareAndSwapStore(stateBackend(client, table, lanes), { clock, random }))
 
   const charge = decideAroundLocks(onContention, query, statements.locked)
 
@@ -82,10 +106,17 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
 
   const programs: PostgresStore = {
     name: 'postgres',
-    capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false },
+    capabilities: {
+      clock: 'server',
+      atomicBatch: 'any',
+      changes: CHANGES,
+      groupOptions: ['maxWait', 'hold'],
+      sync: false,
+      regions: client.embedded === true ? 'on PGlite' : regionPort(query, statements),
+    },
     decide: async (groups, callOptions) => {
-      if (callOptions?.charge === false) return run(groups, callOptions, 'none')
-      const verdicts = await charge(groups, callOptions, (some, locking) => run(some, callOptions, locking))
+      if (callOptions?.charge === false) return decide(groups, callOptions, 'none')
+      const verdicts = await charge(groups, callOptions, (some, locking) => decide(some, callOptions, locking))
       if (callOptions?.now === undefined) sweeper.decided()
       return verdicts
     },

@@ -35,6 +35,22 @@ create table sluice_log (
   primary key (id, seq)
 ) with (fillfactor = 90);
 ` },
+  { name: '0002-regions', sha256: 'a0ed525c5cee0c1c4983888f70a85158206d64e331c36556deb9931edcf2777a', source: `create unlogged table sluice_region (
+  one boolean primary key default true check (one),
+  mark uuid not null,
+  started timestamptz not null,
+  written bigint not null,
+  changes bigint not null,
+  changed bigint not null,
+  cells bigint not null,
+  record text
+);
+create unlogged table sluice_cell (
+  id uuid primary key,
+  change bigint not null unique,
+  content text not null
+);
+` },
 ]
 
 export interface SqlFunction {
@@ -1022,6 +1038,68 @@ begin
   return case when s.ends > at then s end;
 end $$;
 ` },
+  { name: 'regions_allowed', hash: 'b852ae37', source: `create function sluice_regions_allowed() returns void language plpgsql stable as $$
+begin
+  if pg_is_in_recovery() then
+    raise exception 'a standby has no run of its own' using errcode = '25006';
+  elsif current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'rights of regions need transactions of READ COMMITTED, not of %',
+      upper(current_setting('transaction_isolation')) using errcode = 'SL004';
+  end if;
+end $$;
+` },
+  { name: 'same_run', hash: 'c2d4d09d', source: `create function sluice_same_run(started timestamptz, writer xid, written bigint) returns boolean language sql stable as $$
+  select started = pg_postmaster_start_time() and writer::text::bigint = written
+$$;
+` },
+  { name: 'guard', hash: '9310650b', source: `create function sluice_guard(
+  at_us bigint, locks boolean, ids uuid[], known_begins text, shifted_us bigint, cells uuid[], changes bigint[], slots int[],
+  plans bigint[], settled bigint[]
+) returns text language plpgsql volatile as $$
+declare
+  found_ids uuid[];
+  plan_of bigint[];
+  seen_of bigint[];
+  plan bigint;
+  seen bigint;
+begin
+  if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' then
+    perform sluice_regions_allowed();
+  end if;
+  if not locks then
+    select array_agg(k.plan_id), array_agg(k.seen) into plan_of, seen_of from unnest(ids) as x (id)
+      left join lateral (select t.plan_id, t.seen from sluice_state t where t.id = x.id offset 0) k on true;
+  else
+    select array_agg(k.id), array_agg(k.plan_id), array_agg(k.seen) into found_ids, plan_of, seen_of
+      from unnest(ids) as x (id)
+      left join lateral (select t.id, t.plan_id, t.seen from sluice_state t where t.id = x.id for update) k on true;
+    for i in 1..cardinality(ids) loop
+      continue when found_ids[i] is not null;
+      perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
+      select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
+      plan_of[i] := plan;
+      seen_of[i] := seen;
+    end loop;
+    perform pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0));
+  end if;
+  return 'stale ' || case
+    when exists (
+      select from sluice_region r
+        where sluice_same_run(r.started, r.xmin, r.written) and r.record is not null
+          and r.mark || ' ' || r.changed || ' ' = known_begins
+    ) then (
+      select string_agg(x.nth::text, ',')
+        from unnest(cells, changes, slots, plans, settled) with ordinality as x (id, change, slot, plan_id, settled_us, nth)
+        where coalesce((select c.change from sluice_cell c where c.id = x.id), 0) <> x.change
+          or (x.slot > 0 and case
+            when plan_of[x.slot] is null then sluice_now(at_us) < x.settled_us
+            else plan_of[x.slot] <> x.plan_id or seen_of[x.slot] < shifted_us
+          end)
+    )
+    else '0'
+  end;
+end $$;
+` },
   { name: 'name_part', hash: '3ac505a0', source: `create function sluice_name_part(raw text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter
@@ -1058,6 +1136,121 @@ begin
   s.state := array_to_string(held, ' ');
   s.ends := greatest(held[2] + 1, held[cardinality(held) - 1]);
   return s;
+end $$;
+` },
+  { name: 'region', hash: 'b8c8f71a', source: `create function sluice_region(
+  at_us bigint, which text, known_run text, known_begins text, known_digest text, known_change bigint, new_record text,
+  new_bucket text, new_rows text, max_cells bigint
+) returns text language plpgsql volatile as $$
+declare
+  cell uuid := nullif(which, '')::uuid;
+  writes boolean := known_run <> '';
+  numbered boolean := new_record <> '' or new_rows <> '-';
+  f record;
+  s sluice_state;
+  numbers bigint[];
+  added int := 0;
+begin
+  perform sluice_regions_allowed();
+  if writes then
+    perform set_config('synchronous_commit', 'off', true);
+    perform pg_advisory_xact_lock(uuid_hash_extended(cell, 'sluice_cell'::regclass::oid::bigint));
+    perform from sluice_state t where t.id = cell for update;
+    if new_record = '' then
+      perform pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0));
+    else
+      perform pg_advisory_xact_lock(hashtextextended('sluice_region', 0));
+    end if;
+    if numbered then
+      perform from sluice_region r for update;
+    end if;
+  end if;
+  for attempt in 1..2 loop
+    select r.mark::text as run, r.changes, r.cells, r.record,
+        case when r.record is null then '' else r.mark || ' ' || r.changed || ' ' end as begins,
+        t.kind, coalesce(t.xmin::text, '') as digest, coalesce(t.blocked_until, 0) as ends,
+        case when t.kind = 0 then
+          array[t.zero, coalesce(t.rest, 0), t.seen, coalesce(t.keep_for, 0), p.n, p.m, p.burst]
+        end as bucket,
+        coalesce(c.change, 0) as change, c.content
+      into f
+      from (select 1) x
+        left join sluice_region r on sluice_same_run(r.started, r.xmin, r.written)
+        left join sluice_state t on t.id = cell
+        left join sluice_plan p on p.plan_id = t.plan_id
+        left join sluice_cell c on c.id = cell;
+    exit when f.run is not null;
+    insert into sluice_region (mark, started, written, changes, changed, cells)
+      values (gen_random_uuid(), pg_postmaster_start_time(), txid_current() % 4294967296, 0, 0, 0)
+      on conflict (one) do nothing;
+    if not found then
+      update sluice_region r
+        set mark = gen_random_uuid(), started = pg_postmaster_start_time(), written = txid_current() % 4294967296,
+          changes = 0, changed = 0, cells = 0, record = null
+        where not sluice_same_run(r.started, r.xmin, r.written);
+    end if;
+    if found then
+      delete from sluice_cell;
+    end if;
+  end loop;
+  if f.run is null then
+    raise exception 'sluice: another process drew the mark of this run' using errcode = '40001';
+  elsif f.kind <> 0 then
+    raise exception 'a state is of kind %, where 0 is known', f.kind using errcode = 'SL002';
+  end if;
+  if not writes or f.run <> known_run or f.begins <> known_begins
+      or (cell is not null and (f.digest <> known_digest or f.change <> known_change)) then
+    return json_build_array(
+      f.run, sluice_now(at_us), f.begins, f.record, f.bucket, f.digest, f.ends, f.change, f.content
+    )::text;
+  elsif new_rows not in ('', '-') and f.change = 0 and f.cells >= max_cells then
+    return '0';
+  end if;
+  if new_bucket = '' and f.digest <> '' then
+    perform sluice_reset(array[cell]);
+  elsif new_bucket not in ('', '-') then
+    numbers := new_bucket::bigint[];
+    insert into sluice_plan (plan_id, n, m, burst) values (numbers[1], numbers[6], numbers[7], numbers[8])
+      on conflict do nothing;
+    s.id := cell;
+    s.kind := 0;
+    s.plan_id := numbers[1];
+    s.zero := numbers[2];
+    s.rest := numbers[3];
+    s.seen := numbers[4];
+    s.keep_for := numbers[5];
+    if not sluice_write(s, f.digest <> '') then
+      return null;
+    end if;
+  end if;
+  if not numbered then
+    return f.changes::text;
+  elsif new_rows = '' then
+    delete from sluice_cell c where c.id = cell;
+    added := -(f.change > 0)::int;
+  elsif new_rows <> '-' then
+    insert into sluice_cell (id, change, content) values (cell, f.changes + 1, new_rows)
+      on conflict (id) do update set change = excluded.change, content = excluded.content;
+    added := (f.change = 0)::int;
+  end if;
+  update sluice_region r set
+      changes = f.changes + 1, written = txid_current() % 4294967296, cells = r.cells + added,
+      changed = case when new_record = '' then r.changed else f.changes + 1 end,
+      record = coalesce(nullif(new_record, ''), r.record);
+  return (f.changes + 1)::text;
+end $$;
+` },
+  { name: 'region_rows', hash: '43b04f94', source: `create function sluice_region_rows(at_us bigint, since bigint, most bigint) returns text language plpgsql volatile as $$
+begin
+  perform sluice_regions_allowed();
+  return coalesce((
+    select json_build_array(r.mark, sluice_now(at_us), r.record, r.changes, (
+        select coalesce(json_agg(json_build_array(n.change, n.content) order by n.change), '[]') from (
+          select c.change, c.content from sluice_cell c where c.change > since order by c.change limit most
+        ) n
+      ))
+      from sluice_region r where sluice_same_run(r.started, r.xmin, r.written)
+  )::text, '[]');
 end $$;
 ` },
   { name: 'release', hash: '32ef8966', source: `create function sluice_release(at_us bigint, ids uuid[], holders bigint[]) returns void language plpgsql volatile as $$
@@ -1304,7 +1497,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'sweep', hash: '0670bfde', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: 'e2e16d93', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];
@@ -1314,6 +1507,7 @@ begin
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.plan_id is not null)
       and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 1000000
+      and not exists (select from sluice_cell c where c.id = t.id)
     for update of t skip locked
   ), swept as (
     delete from sluice_state t using expired where t.id = expired.id returning t.id

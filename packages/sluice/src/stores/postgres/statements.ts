@@ -1,22 +1,48 @@
 import type { FunctionNames } from './functions.ts'
 import type { Statement } from './lanes.ts'
 
-type Name = 'consume' | 'bucket' | 'buckets' | 'adjust' | 'release' | 'settle' | 'block' | 'reset' | 'sweep' | 'locked'
+type Decision = 'consume' | 'bucket' | 'buckets'
+type Name =
+  | Decision
+  | `guarded_${Decision}`
+  | 'adjust'
+  | 'release'
+  | 'settle'
+  | 'block'
+  | 'reset'
+  | 'sweep'
+  | 'locked'
+  | 'region'
+  | 'region_rows'
 
 const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
+const DECISIONS: Readonly<Record<Decision, readonly string[]>> = {
+  consume: ['bigint', 'boolean', 'int', 'uuid[]', 'int[]', 'int[]', 'bigint[]', 'bigint[]'],
+  bucket: ['bigint', 'int', 'int', 'uuid', ...BIGINT_9],
+  buckets: ['bigint', 'int', 'uuid[]', ...BIGINT_9],
+}
+const GUARD = ['bigint', 'boolean', 'uuid[]', 'text', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
 
 /** All parameters are text, which every driver passes in the same way. */
 export function statementsOf(table: string, names: FunctionNames): Readonly<Record<Name, Statement>> {
-  const call = (name: string, ...types: readonly string[]): Statement => {
-    const called = `${names.get(name)}(${types.map((type, index) => `$${index + 1}::text::${type}`).join(', ')})::text`
-    // `case` evaluates its condition first, so the function runs with this lock_timeout.
-    const bounded = `case when set_config('lock_timeout', $${types.length + 1}::text, true) is not null then ${called} end`
-    return { text: `select ${called} as reply`, bounded: `select ${bounded} as reply` }
-  }
+  const called = (name: string, types: readonly string[], before = 0): string =>
+    `${names.get(name)}(${types.map((type, index) => `$${before + index + 1}::text::${type}`).join(', ')})::text`
+  // `case` evaluates its condition first, so the function runs with this lock_timeout.
+  const statement = (text: string, parameters: number): Statement => ({
+    text: `select ${text} as reply`,
+    bounded: `select case when set_config('lock_timeout', $${parameters + 1}::text, true) is not null then ${text} end as reply`,
+  })
+  const call = (name: string, ...types: readonly string[]): Statement => statement(called(name, types), types.length)
+  // `coalesce` evaluates the second function only if the guard returns null.
+  const guarded = (name: Decision): Statement =>
+    statement(`coalesce(${called('guard', GUARD)}, ${called(name, DECISIONS[name], GUARD.length)})`, GUARD.length + DECISIONS[name].length)
   return {
-    consume: call('consume', 'bigint', 'boolean', 'int', 'uuid[]', 'int[]', 'int[]', 'bigint[]', 'bigint[]'),
-    bucket: call('bucket', 'bigint', 'int', 'int', 'uuid', ...BIGINT_9),
-    buckets: call('buckets', 'bigint', 'int', 'uuid[]', ...BIGINT_9),
+    consume: call('consume', ...DECISIONS.consume),
+    bucket: call('bucket', ...DECISIONS.bucket),
+    buckets: call('buckets', ...DECISIONS.buckets),
+    guarded_consume: guarded('consume'),
+    guarded_bucket: guarded('bucket'),
+    guarded_buckets: guarded('buckets'),
     adjust: call('adjust', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
     release: call('release', 'bigint', 'uuid[]', 'bigint[]'),
     settle: call('settle', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
@@ -24,6 +50,8 @@ export function statementsOf(table: string, names: FunctionNames): Readonly<Reco
     reset: call('reset', 'uuid[]'),
     sweep: call('sweep', 'bigint', 'bigint'),
     locked: lockedRows(`${table}_state`),
+    region: call('region', 'bigint', 'text', 'text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint'),
+    region_rows: call('region_rows', 'bigint', 'bigint', 'bigint'),
   }
 }
 

@@ -54,6 +54,7 @@ export function swapStore(options: Chosen): PostgresStore {
 
   return {
     ...store,
+    capabilities: { ...store.capabilities, regions: "with concurrency 'compare-and-swap'" },
     decide: async (groups, callOptions) => {
       const verdicts = await decide(groups, callOptions)
       if (callOptions?.charge !== false && callOptions?.now === undefined) sweeper.decided()

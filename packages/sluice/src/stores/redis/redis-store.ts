@@ -4,6 +4,7 @@ import { systemRandom, systemSecret, systemTime } from '../../time/system.ts'
 import type { Time } from '../../time/time.ts'
 import { type BatchState, batchOf } from '../batch/batch.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
+import { withoutShares } from '../by-shares.ts'
 import { plannedGroups } from '../group-options.ts'
 import { hasShares } from '../region-port.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
@@ -28,7 +29,7 @@ import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
 import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
 import { type RedisPort, validPort } from './clients/redis-port.ts'
-import { decideByShares, type SendBatch, withoutShares } from './region-decide.ts'
+import { decideGuarded, type SendBatch } from './region-decide.ts'
 import { regionKeys, regionPort, type SendKeys } from './region-programs.ts'
 import { foundState, readReply } from './reply.ts'
 import { programRunner } from './run-program.ts'
@@ -108,7 +109,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
   const sendKeys: SendKeys = (program, keys, args, callOptions) =>
     calls.run(() => run(program, keys, args, lateFor(callOptions)), callOptions, classify)
   const keys = regionKeys(prefix)
-  const byShares = decideByShares(decideBy, sendKeys, keys, (states) => layout.addressesOf(states).keys)
+  const byShares = decideGuarded(decideBy, sendKeys, keys, (states) => layout.addressesOf(states).keys)
   const decide = (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> =>
     groups.some((group) => hasShares(group.calls)) ? byShares(groups, callOptions) : decideBy(groups, callOptions, send)
   const lease: Store['lease'] = async (requests, callOptions) => {

@@ -4,6 +4,7 @@ import { slidingWindowLog, tokenBucket } from '../../../src/index.ts'
 import { digestOf } from '../../../src/stores/postgres/encode.ts'
 import { migrations } from '../../../src/stores/postgres/programs.gen.ts'
 import { pg, barePostgresStore } from '../../../src/stores/postgres/index.ts'
+import type { RegionPort } from '../../../src/stores/region-port.ts'
 import { schema } from '../../conformance/postgres-rows.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
 
@@ -107,6 +108,10 @@ grant select, insert, update, delete on all tables in schema ${own.name} to ${ro
       expect((await verbs.peek(store, [{ calls }]))[0]?.outcome).toBe('denied')
       await verbs.reset(store, ids)
       await store.sweep()
+      const regions = store.capabilities.regions as RegionPort
+      const found = await regions.read(undefined, 0)
+      expect(await regions.write(undefined, found, { record: {} }, 0)).toBe(1)
+      expect(await regions.changedSince(0, 10, 0)).toMatchObject({ run: found.run, record: {}, cursor: 1, all: true, rows: [] })
     } finally {
       await pool.end()
       await first.query(`drop owned by ${role}; drop role ${role}`)

@@ -1,5 +1,6 @@
 -- Deletes rows in some pages of the table that expired a second ago: whoever read before a row came, and writes after it has gone, would take
--- the state for unchanged. Rows that are locked are left for another time.
+-- the state for unchanged. Rows that are locked are left for another time. Keys of which a region sent or received units
+-- keep their states: without units a debt does not decrease.
 -- returns how many rows were deleted, and 1 where there are pages after these
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
@@ -11,6 +12,7 @@ begin
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.plan_id is not null)
       and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 1000000
+      and not exists (select from sluice_cell c where c.id = t.id)
     for update of t skip locked
   ), swept as (
     delete from sluice_state t using expired where t.id = expired.id returning t.id

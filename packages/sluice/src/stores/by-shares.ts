@@ -1,0 +1,118 @@
+import { stateName } from '../keys/encode.ts'
+import type { BucketPlan } from '../algorithms/bucket-plan.ts'
+import { type KnownShare, type KnownShares, hasShares, sharesOf } from './region-port.ts'
+import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from './store.ts'
+
+/** A key that is decided by a share. */
+interface ShareCell {
+  readonly id: StateId
+  /** Of its state. */
+  readonly name: string
+  readonly shares: KnownShares
+  readonly known: KnownShare
+}
+
+/** By which shares groups are decided, and what they were computed from. */
+export interface SharesUsed {
+  readonly view: NonNullable<KnownShares['view']>
+  readonly cells: readonly ShareCell[]
+}
+
+/** How often a group is sent again because what the process knew of the shares was out of date. */
+const MAX_ROUNDS = 8
+
+/** Thrown where the server has other shares than the process. Nothing was charged. */
+export class StaleShares extends Error {
+  /** The numbers of the cells to read again, from 1; 0 for the region. */
+  readonly cells: readonly number[]
+
+  constructor(cells: readonly number[]) {
+    super('other shares')
+    this.cells = cells
+  }
+}
+
+/**
+ * Decides groups by the shares that a region holds, which the server does only if the shares are those that this process knows. If they are
+ * not, it reads them and sends the groups again.
+ * @param decide throws StaleShares
+ */
+export function decideByShares<Options extends CallOptions>(
+  store: string,
+  decide: (groups: readonly CallGroup[], used: SharesUsed, options: Options) => Promise<readonly GroupVerdict[]>,
+): (groups: readonly CallGroup[], options: Options) => Promise<readonly GroupVerdict[]> {
+  return async (groups: readonly CallGroup[], options: Options): Promise<readonly GroupVerdict[]> => {
+    const first = firstShares(groups)
+    if (first === undefined) throw new Error('no shares')
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      if (first.view === undefined) await first.refresh(options)
+      const { view } = first
+      if (view === undefined) continue
+      const cells: ShareCell[] = []
+      const byShare = createByShare(cells)
+      const own = groups.map((group) => ({ ...group, calls: group.calls.map(byShare) }))
+      try {
+        return await decide(own, { view, cells }, options)
+      } catch (error) {
+        if (!(error instanceof StaleShares)) throw error
+        if (error.cells.includes(0)) await first.refresh(options)
+        else await Promise.all(error.cells.map((cell) => settle(cells[cell - 1], options)))
+      }
+    }
+    throw new StoreFailure('contention', 'no', `${store}: the shares of the region keep changing`)
+  }
+}
+
+function firstShares(groups: readonly CallGroup[]): KnownShares | undefined {
+  for (const { calls } of groups) {
+    for (const { limit } of calls) {
+      const shares = sharesOf(limit)
+      if (shares !== undefined) return shares
+    }
+  }
+  return undefined
+}
+
+/** A store that does not decide by shares. */
+export function withoutShares(store: Store): Store {
+  return {
+    ...store,
+    decide: async (groups, options) => {
+      if (!groups.some(({ calls }) => hasShares(calls))) return store.decide(groups, options)
+      throw new StoreFailure(
+        'unavailable',
+        'no',
+        `${store.name}: an algorithm without a program cannot be in a group with a share of a region`,
+      )
+    },
+  }
+}
+
+async function settle(cell: ShareCell | undefined, options: CallOptions): Promise<void> {
+  await cell?.shares.settle(cell.id, options)
+}
+
+/** Finds the shares of calls, and lists the cells of which they are. */
+function createByShare(cells: ShareCell[]): (call: Call) => Call {
+  const found = new Map<string, ShareCell>()
+  let last: ShareCell | undefined
+  return (call) => {
+    const shares = sharesOf(call.limit)
+    if (shares === undefined) return call
+    // On a busy key most calls are of the key of the call before.
+    if (last === undefined || last.id.key !== call.id.key || last.id.scope !== call.id.scope || last.shares !== shares) {
+      const name = stateName(call.id)
+      last = found.get(name)
+      if (last?.shares !== shares) {
+        last = { id: call.id, name, shares, known: shares.shareOf(call.id) }
+        cells.push(last)
+        found.set(name, last)
+      }
+    }
+    const { limit, holds } = last.known
+    if (holds) return { id: call.id, limit, cost: call.cost, phase: call.phase }
+    // Where the region holds nothing, a call that never passes, on a state that is never written.
+    const id = { scope: { text: `none:${call.id.scope.text}` }, key: call.id.key }
+    return { id, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase: call.phase }
+  }
+}

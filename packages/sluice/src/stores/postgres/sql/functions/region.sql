@@ -1,0 +1,122 @@
+-- Reads what a database knows of its regions, and of a cell, or replaces them if run, record, state and rows are those
+-- that were read. A record is written while no decision by shares is under way, and rows while none of their key is
+-- (sluice_guard).
+--
+-- which         the row id of a cell; empty for none
+-- known_*       to write: run, what names the record (empty for none), what names the state (empty for none), number of
+--               the rows (0 for none); to read: an empty run
+-- new_record    empty to leave it
+-- new_bucket    plan id, zero, rest, seen, keep_for, n, m, burst as an array; empty for no state, `-` to leave it
+-- new_rows      empty for none, `-` to leave them
+-- max_cells     the most cells with rows
+-- returns       to read, and where something has changed, JSON: run, time, what names the record, record, state (zero to
+--               burst), what names it, end of its block, number of the rows, rows. To write: the number of this change,
+--               or 0 if there is no room for another cell. Null, with nothing written, where the state was inserted
+--               meanwhile: call again
+create function sluice_region(
+  at_us bigint, which text, known_run text, known_begins text, known_digest text, known_change bigint, new_record text,
+  new_bucket text, new_rows text, max_cells bigint
+) returns text language plpgsql volatile as $$
+declare
+  cell uuid := nullif(which, '')::uuid;
+  writes boolean := known_run <> '';
+  numbered boolean := new_record <> '' or new_rows <> '-';
+  f record;
+  s sluice_state;
+  numbers bigint[];
+  added int := 0;
+begin
+  perform sluice_regions_allowed();
+  if writes then
+    -- What a crash loses is void after it.
+    perform set_config('synchronous_commit', 'off', true);
+    -- Where there is a row, its lock keeps decisions away.
+    perform pg_advisory_xact_lock(uuid_hash_extended(cell, 'sluice_cell'::regclass::oid::bigint));
+    perform from sluice_state t where t.id = cell for update;
+    if new_record = '' then
+      perform pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0));
+    else
+      perform pg_advisory_xact_lock(hashtextextended('sluice_region', 0));
+    end if;
+    -- One after another, so that numbers become visible in their order.
+    if numbered then
+      perform from sluice_region r for update;
+    end if;
+  end if;
+  for attempt in 1..2 loop
+    select r.mark::text as run, r.changes, r.cells, r.record,
+        case when r.record is null then '' else r.mark || ' ' || r.changed || ' ' end as begins,
+        t.kind, coalesce(t.xmin::text, '') as digest, coalesce(t.blocked_until, 0) as ends,
+        case when t.kind = 0 then
+          array[t.zero, coalesce(t.rest, 0), t.seen, coalesce(t.keep_for, 0), p.n, p.m, p.burst]
+        end as bucket,
+        coalesce(c.change, 0) as change, c.content
+      into f
+      from (select 1) x
+        left join sluice_region r on sluice_same_run(r.started, r.xmin, r.written)
+        left join sluice_state t on t.id = cell
+        left join sluice_plan p on p.plan_id = t.plan_id
+        left join sluice_cell c on c.id = cell;
+    exit when f.run is not null;
+    -- The first call of a run draws its mark.
+    insert into sluice_region (mark, started, written, changes, changed, cells)
+      values (gen_random_uuid(), pg_postmaster_start_time(), txid_current() % 4294967296, 0, 0, 0)
+      on conflict (one) do nothing;
+    if not found then
+      update sluice_region r
+        set mark = gen_random_uuid(), started = pg_postmaster_start_time(), written = txid_current() % 4294967296,
+          changes = 0, changed = 0, cells = 0, record = null
+        where not sluice_same_run(r.started, r.xmin, r.written);
+    end if;
+    if found then
+      delete from sluice_cell;
+    end if;
+  end loop;
+  if f.run is null then
+    raise exception 'sluice: another process drew the mark of this run' using errcode = '40001';
+  elsif f.kind <> 0 then
+    raise exception 'a state is of kind %, where 0 is known', f.kind using errcode = 'SL002';
+  end if;
+
+  if not writes or f.run <> known_run or f.begins <> known_begins
+      or (cell is not null and (f.digest <> known_digest or f.change <> known_change)) then
+    return json_build_array(
+      f.run, sluice_now(at_us), f.begins, f.record, f.bucket, f.digest, f.ends, f.change, f.content
+    )::text;
+  elsif new_rows not in ('', '-') and f.change = 0 and f.cells >= max_cells then
+    return '0';
+  end if;
+
+  if new_bucket = '' and f.digest <> '' then
+    perform sluice_reset(array[cell]);
+  elsif new_bucket not in ('', '-') then
+    numbers := new_bucket::bigint[];
+    insert into sluice_plan (plan_id, n, m, burst) values (numbers[1], numbers[6], numbers[7], numbers[8])
+      on conflict do nothing;
+    s.id := cell;
+    s.kind := 0;
+    s.plan_id := numbers[1];
+    s.zero := numbers[2];
+    s.rest := numbers[3];
+    s.seen := numbers[4];
+    s.keep_for := numbers[5];
+    if not sluice_write(s, f.digest <> '') then
+      return null;
+    end if;
+  end if;
+  if not numbered then
+    return f.changes::text;
+  elsif new_rows = '' then
+    delete from sluice_cell c where c.id = cell;
+    added := -(f.change > 0)::int;
+  elsif new_rows <> '-' then
+    insert into sluice_cell (id, change, content) values (cell, f.changes + 1, new_rows)
+      on conflict (id) do update set change = excluded.change, content = excluded.content;
+    added := (f.change = 0)::int;
+  end if;
+  update sluice_region r set
+      changes = f.changes + 1, written = txid_current() % 4294967296, cells = r.cells + added,
+      changed = case when new_record = '' then r.changed else f.changes + 1 end,
+      record = coalesce(nullif(new_record, ''), r.record);
+  return (f.changes + 1)::text;
+end $$;

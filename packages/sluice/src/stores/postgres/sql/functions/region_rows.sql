@@ -1,0 +1,16 @@
+-- Reads the rows of a region that changed since a cursor, the oldest changes first, in one snapshot.
+--
+-- returns  JSON: run, time, record, number of the last change, and for each cell the number of its change and its rows;
+--          an empty array if the server is in no run yet
+create function sluice_region_rows(at_us bigint, since bigint, most bigint) returns text language plpgsql volatile as $$
+begin
+  perform sluice_regions_allowed();
+  return coalesce((
+    select json_build_array(r.mark, sluice_now(at_us), r.record, r.changes, (
+        select coalesce(json_agg(json_build_array(n.change, n.content) order by n.change), '[]') from (
+          select c.change, c.content from sluice_cell c where c.change > since order by c.change limit most
+        ) n
+      ))
+      from sluice_region r where sluice_same_run(r.started, r.xmin, r.written)
+  )::text, '[]');
+end $$;

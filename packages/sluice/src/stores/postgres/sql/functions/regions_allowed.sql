@@ -1,0 +1,10 @@
+-- Refuses a standby, and transactions that see the tables as they were before they waited for a lock.
+create function sluice_regions_allowed() returns void language plpgsql stable as $$
+begin
+  if pg_is_in_recovery() then
+    raise exception 'a standby has no run of its own' using errcode = '25006';
+  elsif current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'rights of regions need transactions of READ COMMITTED, not of %',
+      upper(current_setting('transaction_isolation')) using errcode = 'SL004';
+  end if;
+end $$;

@@ -1,0 +1,103 @@
+import type { Redis } from 'ioredis'
+import pgDriver from 'pg'
+import { functionNames } from '../../src/stores/postgres/functions.ts'
+import { pg, type PostgresStore } from '../../src/stores/postgres/index.ts'
+import { chosen } from '../../src/stores/postgres/options.ts'
+import { programStore } from '../../src/stores/postgres/program-store.ts'
+import { bareRedisStore, ioredis } from '../../src/stores/redis/index.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { schema } from '../conformance/postgres-rows.ts'
+
+/** The server of a region, as a history uses it. */
+export interface RegionServer {
+  /** Set if it decides wrongly: only the audits may notice. */
+  readonly wrong?: boolean
+  /** A store of another process. */
+  open(): Store
+  empty(): Promise<void>
+  /** Returns what brings back what is there now. */
+  snapshot(): Promise<() => Promise<void>>
+  /**
+   * Another run begins.
+   * @param turn decides what is there then
+   * @param restore of a snapshot, if there is one
+   */
+  lose(turn: number, restore: (() => Promise<void>) | undefined): Promise<void>
+}
+
+export function redisServer(client: Redis): RegionServer {
+  return {
+    open: () => bareRedisStore({ client: ioredis(client) }),
+    empty: async () => void (await client.flushall()),
+    async snapshot() {
+      const keys = await client.keys('*')
+      const values = await Promise.all(
+        keys.map(async (key) => [key, Math.max(0, await client.pexpiretime(key)), await client.dumpBuffer(key)] as const),
+      )
+      return async () => void (await Promise.all(values.map(([key, ends, value]) => client.restore(key, ends, value, 'ABSTTL'))))
+    },
+    async lose(turn, restore) {
+      // A promoted replica is another run, and so is a server that was started again, which knows no program.
+      await client.replicaof('127.0.0.1', 1)
+      await client.replicaof('NO', 'ONE')
+      await client.script('FLUSH')
+      await client.flushall()
+      if (turn % 3 > 0) await restore?.()
+    },
+  }
+}
+
+export interface PostgresServer extends RegionServer {
+  close(): Promise<void>
+}
+
+const TABLES = ['sluice_state', 'sluice_plan', 'sluice_log', 'sluice_region', 'sluice_cell']
+
+/** Functions in place of the guard. */
+const WRONG = {
+  /** One that compares nothing. */
+  guard: `select null::text`,
+  /** One that compares all but the instant of the latest shift. */
+  shifts: `select @guard($1, $2, $3, $4, -9007199254740991, $6, $7, $8, $9, $10)`,
+}
+
+/** A schema of a shared server. @param without what decisions do not compare */
+export async function postgresServer(url: string, without?: keyof typeof WRONG): Promise<PostgresServer> {
+  const own = schema(url)
+  // Nothing here depends on what a crash of the machine keeps.
+  const pool = new pgDriver.Pool({ connectionString: url, max: 4, options: `-c search_path=${own.name} -c synchronous_commit=off` })
+  const names = new Map(functionNames('sluice'))
+  const open = (): PostgresStore => programStore(chosen({ client: pg(pool), sweepEveryMs: 0 }), names)
+  await own.create()
+  await open().migrate()
+  if (without !== undefined) {
+    const types = 'bigint, boolean, uuid[], text, bigint, uuid[], bigint[], int[], bigint[], bigint[]'
+    const text = WRONG[without].replace('@guard', names.get('guard') as string)
+    await pool.query(`create function wrong_guard(${types}) returns text language sql volatile as $$ ${text} $$`)
+    names.set('guard', 'wrong_guard')
+  }
+  const empty = async (): Promise<void> => void (await pool.query(`truncate ${TABLES.join()}`))
+  return {
+    wrong: without === 'guard',
+    open,
+    empty,
+    async snapshot() {
+      const { rows } = await pool.query(`select ${TABLES.map((table) => `(select json_agg(t)::text from ${table} t) as ${table}`).join()}`)
+      return async () => {
+        await empty()
+        for (const table of TABLES)
+          await pool.query(`insert into ${table} select * from json_populate_recordset(null::${table}, $1)`, [rows[0][table] ?? '[]'])
+      }
+    },
+    async lose(turn, restore) {
+      // A crash empties the tables that are unlogged, and no others.
+      if (turn % 3 === 2) await pool.query('truncate sluice_region, sluice_cell')
+      else if (turn % 3 === 1 && restore !== undefined) await restore()
+      else await empty()
+    },
+    async close() {
+      await pool.end()
+      await own.drop()
+    },
+  }
+}

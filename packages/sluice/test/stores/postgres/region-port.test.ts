@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { tokenBucket } from '../../../src/index.ts'
+import { tokenBucketKernel } from '../../../src/algorithms/token-bucket.ts'
+import type { FoundRegion, RegionPort, RegionWrite } from '../../../src/stores/region-port.ts'
+import type { StateId } from '../../../src/stores/store.ts'
+import { ownStore } from '../../conformance/postgres-rows.ts'
+import * as verbs from '../../../src/testing/store-verbs.ts'
+
+const { postgres: url } = inject('engines')
+const limit = tokenBucket({ rate: '7/min', burst: 7 })
+const NOW = 1_763_692_800_000_000
+const [n, m, burst] = tokenBucketKernel.codec.encodePlan(limit.plan) as [number, number, number]
+const bucketAt = (zero: number): number[] => [zero, 0, NOW, 0, n, m, burst]
+const idOf = (key: string): StateId => ({ scope: { text: 'port:tb:' }, key })
+
+describe.skipIf(url === undefined)('what a PostgreSQL database has of regions', () => {
+  const { store, pool, open, close } = ownStore(url, 8)
+  const port = store.capabilities.regions as RegionPort
+  beforeAll(async () => {
+    await open()
+    expect(await port.write(undefined, await port.read(undefined, NOW), { record: { text: "it's" } }, NOW)).toBe(1)
+  })
+  afterAll(close)
+
+  const read = (key: string): Promise<FoundRegion> => port.read(idOf(key), NOW)
+  const write = async (key: string, more: RegionWrite, changed: (found: FoundRegion) => FoundRegion = (found) => found) =>
+    port.write(idOf(key), changed(await read(key)), { maxCells: 100, ...more }, NOW)
+
+  it('is written and read as it was: record, state, rows, the end of a block', async () => {
+    expect(await read('a')).toEqual({
+      run: expect.stringMatching(/^[\w-]{36}$/),
+      now: NOW,
+      begins: expect.stringMatching(/^[\w-]{36} 1 $/),
+      record: { text: "it's" },
+      cell: { bucket: undefined, digest: '', ends: 0, change: 0, rows: undefined },
+    })
+    const change = await write('a', { bucket: bucketAt(NOW - 5), rows: { to: 'ü', units: 3 } })
+    const { cell } = await read('a')
+    expect(cell).toEqual({
+      bucket: bucketAt(NOW - 5),
+      digest: expect.stringMatching(/^\d+$/),
+      ends: 0,
+      change,
+      rows: { to: 'ü', units: 3 },
+    })
+    await verbs.block(store, [idOf('a')], 60_000_000, { now: NOW })
+    expect((await read('a')).cell).toMatchObject({ bucket: bucketAt(NOW - 5), ends: NOW + 60_000_000 })
+    await write('a', { bucket: null, rows: null })
+    expect((await read('a')).cell).toMatchObject({ bucket: undefined, ends: NOW + 60_000_000, change: 0, rows: undefined })
+    expect((await pool.query('select cells::int from sluice_region')).rows).toEqual([{ cells: 0 }])
+  })
+
+  it('is decided by the functions: a state that was written is charged, and read as it was charged', async () => {
+    await write('b', { bucket: bucketAt(NOW - 70_000_000) })
+    const call = { id: idOf('b'), limit, cost: 2_000_000, phase: 0 }
+    expect(await verbs.decide(store, [{ calls: [call] }], { now: NOW })).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 5 }] }])
+    expect(tokenBucketKernel.codec.decodeState((await read('b')).cell.bucket as number[])).toMatchObject({
+      plan: { n, m, burst },
+      seen: NOW,
+    })
+  })
+
+  it.each<[string, (found: FoundRegion) => FoundRegion]>([
+    ['the run', (found) => ({ ...found, run: 'another' })],
+    ['the record', (found) => ({ ...found, begins: `${found.run} 2 ` })],
+    ['the state', ({ cell, ...found }) => ({ ...found, cell: { ...cell, digest: '' } })],
+    ['the state', ({ cell, ...found }) => ({ ...found, cell: { ...cell, digest: '1' } })],
+    ['the rows', ({ cell, ...found }) => ({ ...found, cell: { ...cell, change: 0 } })],
+  ])('is left where %s is another than was read, and returned', async (_, changed) => {
+    const key = `left ${changed.toString()}`
+    await write(key, { bucket: bucketAt(NOW - 9), rows: { units: 1 } })
+    const before = await read(key)
+    expect(await write(key, { bucket: bucketAt(NOW), rows: { units: 2 } }, changed)).toEqual(before)
+    expect(await write(key, { bucket: null, rows: null }, changed)).toEqual(before)
+    expect(await write(key, { bucket: bucketAt(NOW) }, changed)).toEqual(before)
+    expect(await read(key)).toEqual(before)
+  })
+
+  it('is changed once, where eight write at once what was read once; and numbers are as many as changes', async () => {
+    for (const more of [{ bucket: bucketAt(NOW - 1) }, { bucket: bucketAt(NOW - 2), rows: { units: 1 } }, { bucket: null, rows: null }]) {
+      const found = await read('race')
+      const answers = await Promise.all(Array.from({ length: 8 }, () => port.write(idOf('race'), found, { maxCells: 100, ...more }, NOW)))
+      expect(answers.filter((answer) => typeof answer === 'number')).toHaveLength(1)
+    }
+    const found = await port.read(undefined, NOW)
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => port.write(undefined, found, { record: { index } }, NOW)))
+    expect(answers.filter((answer) => typeof answer === 'number')).toHaveLength(1)
+    const before = (await port.changedSince(0, 100, NOW)).cursor
+    const many = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => write(`many ${index}`, { bucket: bucketAt(NOW), rows: { index } })),
+    )
+    expect(many.map(Number).sort((one, other) => one - other)).toEqual(many.map((_, index) => before + 1 + index))
+  })
+
+  it('is read in pages, each with what changed since', async () => {
+    const { cursor: first } = await port.changedSince(0, 1_000, NOW)
+    for (const key of ['p', 'q', 'r', 'p']) await write(key, { bucket: bucketAt(NOW - 1), rows: { key } })
+    const one = await port.changedSince(first, 2, NOW)
+    expect(one).toMatchObject({ all: false, rows: [{ key: 'q' }, { key: 'r' }], cursor: first + 3 })
+    const two = await port.changedSince(one.cursor, 2, NOW)
+    expect(two).toMatchObject({ all: true, rows: [{ key: 'p' }], cursor: first + 4 })
+    await write('q', { bucket: null, rows: null })
+    expect(await port.changedSince(two.cursor, 2, NOW)).toMatchObject({ all: true, rows: [], cursor: first + 5 })
+  })
+
+  it('has room for so many keys, of whatever process', async () => {
+    const { rows } = await pool.query('select count(*)::int as many, (select cells::int from sluice_region) as cells from sluice_cell')
+    expect(rows[0].cells).toBe(rows[0].many)
+    expect(await write('room', { bucket: bucketAt(NOW), rows: {}, maxCells: rows[0].many })).toBe(0)
+    expect((await read('room')).cell).toMatchObject({ digest: '', change: 0 })
+    expect(await write('p', { bucket: bucketAt(NOW), rows: {}, maxCells: rows[0].many })).toBeGreaterThan(0)
+    expect(await write('room', { bucket: bucketAt(NOW), rows: {}, maxCells: rows[0].many + 1 })).toBeGreaterThan(0)
+  })
+
+  it('is void with another start of the server, or where the row was written by somebody else', async () => {
+    const was = await read('p')
+    for (const statement of [
+      `update sluice_region set started = started - interval '1 microsecond', written = txid_current() % 4294967296`,
+      `update sluice_region set changes = changes`,
+    ]) {
+      const { run } = await port.read(undefined, NOW)
+      await pool.query(statement)
+      const [one, other] = await Promise.all([read('p'), port.read(undefined, NOW)])
+      expect(one).toMatchObject({ begins: '', record: undefined, cell: { change: 0, rows: undefined, bucket: was.cell.bucket } })
+      expect([one.run === run, one.run === other.run]).toEqual([false, true])
+      expect(await port.changedSince(0, 10, NOW)).toMatchObject({ run: one.run, record: undefined, cursor: 0, rows: [] })
+      expect(await port.write(idOf('p'), was, { rows: {}, maxCells: 9 }, NOW)).toEqual(one)
+    }
+  })
+
+  it('is refused for a state of another kind', async () => {
+    await write('kind', { bucket: bucketAt(NOW) })
+    await pool.query('update sluice_state set kind = 9')
+    await expect(read('kind')).rejects.toMatchObject({ kind: 'setup', message: expect.stringMatching(/kind 9.*update this one/) })
+  })
+})
