@@ -102,6 +102,7 @@ describe('O5: a wrong value names its variable', () => {
     [PATH, 'SLUICE_QUERY', 'x', 3],
     [PATH, 'SLUICE_CLAIM', 'x', 3],
     [['inspect', 'a'], 'SLUICE_URL', 'redis://h', 3],
+    [['regions', 'status'], 'SLUICE_URL', 'redis://h', 3],
     [['inspect', 'a'], 'SLUICE_TOKEN_FILE', 'no-such-file', 1],
     [['inspect', 'a'], 'SLUICE_STORE', 'redis://h', 3],
     [['inspect', 'a', '--store', 'redis://127.0.0.1:1'], 'SLUICE_POLICY', 'none.yaml', 1],

@@ -51,7 +51,10 @@ describe('regions status', () => {
     const ran = await run(['regions', 'status', '--url', url, ...token])
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('This service shares its limits with no other region.')])
     const unknown = await run(['regions', 'adopt', '--url', url])
-    expect([unknown.code, unknown.stderr]).toEqual([3, expect.stringContaining('regions: ACTION is "adopt": expected status')])
+    expect([unknown.code, unknown.stderr]).toEqual([
+      3,
+      expect.stringContaining('regions: ACTION is "adopt": expected status, add, drain, remove'),
+    ])
     expect((await run(['regions', 'status', '--url', 'http://127.0.0.1:1'])).code).toBe(2)
   })
 

@@ -8,5 +8,6 @@ export {
   type RemoteRights,
 } from './regions/regional-store.ts'
 export { type PeerStatus, replicate, type ReplicateOptions, type Replicator, type ReplicatorStatus } from './regions/replicate.ts'
+export { reweigh } from './regions/reweigh.ts'
 export type { RegionPage, RegionRequest } from './regions/messages.ts'
 export type { Transfers } from './regions/escrow.ts'

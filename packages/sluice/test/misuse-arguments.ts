@@ -11,7 +11,7 @@ import { concurrency, createLimiter, fixedWindow, memoryStore, slidingWindowCoun
 import { otelMetrics, otelTracing, prometheusMetrics, topKeys } from '../src/observe.ts'
 import { channel, throttleFunction, throttleIterable, throttleStream } from '../src/pacing.ts'
 import * as policies from '../src/policy.ts'
-import { exchange, exchangeRemote, regionalStore, replicate } from '../src/regions.ts'
+import { exchange, exchangeRemote, regionalStore, replicate, reweigh } from '../src/regions.ts'
 import { DistributedRateLimiter, hashTagOf, ioredis, nodeRedis, valkeyGlide } from '../src/redis.ts'
 import { bareRedisStore } from '../src/stores/redis/index.ts'
 import { pg, pglite, postgresJs, barePostgresStore } from '../src/stores/postgres/index.ts'
@@ -88,6 +88,7 @@ export const ARGUMENTS: readonly ArgumentsRow[] = [
       [build.name, build as Build, [regionalStore(EU), regionalStore({ ...EU, self: 'us', peers: ['eu'] })], [NONE, NONE]] as const,
   ),
   ['replicate', replicate, [{ store: regionalStore(EU), transport: async () => ({}) }], [NONE]],
+  ['reweigh', reweigh, [regionalStore(EU), { eu: 500, us: 500 }], [NONE, NONE]],
   ['withDividedLimit', remote.withDividedLimit, [far, 2], [NONE, [...COUNT, ...FN]]],
   ['throttleFunction', throttleFunction, [() => 1, limit, {}], [FN, NONE, [...OBJECT, 'undefined']]],
   ['throttleIterable', throttleIterable, [[], limit, {}], [[...TEXT, '[]', '[null]'], NONE, [...OBJECT, 'undefined']]],

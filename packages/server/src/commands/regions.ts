@@ -1,28 +1,37 @@
-import { failed, wrongValue } from '../cli/failure.ts'
+import { failed, usage, wrongValue } from '../cli/failure.ts'
 import { DEFAULT_URL, serviceCalls } from '../cli/service-calls.ts'
 import { JSON_FLAG, print, type Verb } from '../cli/verb.ts'
 import type { RegionStatus } from '../regions/region-status.ts'
+import { CHANGES, changeWeights } from './regions/change.ts'
 
-const ACTIONS = ['status'] as const
+const ACTIONS = ['status', ...CHANGES] as const
 
 export const regionsVerb: Verb = {
   name: 'regions',
-  words: ['ACTION'],
+  words: ['ACTION', '[NAME]'],
   choices: ACTIONS,
-  does: 'the regions that share their limits; ACTION is status: what the region of a running service holds, and how it reaches the others',
+  does: 'the regions that share their limits; ACTION is status, or drain NAME, remove NAME or add NAME, which change the weights of all',
   flags: {
-    'url URL': `a running service, default ${DEFAULT_URL}`,
+    'url URL': `the service of any of the regions, default ${DEFAULT_URL}`,
     'token-file FILE': "the service's token of administration",
+    'weight N': 'thousandths of every token bucket for the region of add; default as much as the others have on the average',
     json: JSON_FLAG,
   },
-  examples: ['regions status --token-file ./token', 'regions status --url http://127.0.0.1:8081 --token-file ./token --json'],
+  examples: ['regions status --token-file ./token', 'regions drain us --url http://127.0.0.1:8081 --token-file ./token'],
   async run(args, io) {
-    const [action] = args.words
-    if (!ACTIONS.some((name) => name === action)) throw wrongValue('regions: ACTION', action, ACTIONS.join(', '))
+    const [action, name] = args.words
+    if (!ACTIONS.some((one) => one === action)) throw wrongValue('regions: ACTION', action, ACTIONS.join(', '))
+    if (action === 'status' && name !== undefined)
+      throw usage(`regions: unexpected ${JSON.stringify(name)}: status is of the whole service`)
     const service = serviceCalls(args.text('url') ?? DEFAULT_URL, args.text('token-file'), args.called('url'))
-    const answer = await service.call('GET', service.at('/v1/regions'))
-    if (!isStatus(answer)) throw failed(`service ${service.name} sent no status of regions that this version understands`)
-    print(io, args, answer, () => textOf(answer))
+    const status = async (): Promise<RegionStatus> => {
+      const answer = await service.call('GET', service.at('/v1/regions'))
+      if (isStatus(answer)) return answer
+      throw failed(`service ${service.name} sent no status of regions that this version understands`)
+    }
+    const reweigh = (weights: RegionStatus['weights']): Promise<unknown> => service.call('PUT', service.at('/v1/regions'), { weights })
+    const reached = action === 'status' ? await status() : await changeWeights({ status, reweigh }, args, io)
+    print(io, args, reached, () => textOf(reached))
   },
 }
 
@@ -45,10 +54,12 @@ const PHASES: Readonly<Record<string, string>> = {
 function textOf({ self, mode, weights, phase, era, units, cells, transfers, requestsRefused = 0, peers }: RegionStatus): string[] {
   if (phase === undefined) return [`region ${self}, mode ${mode}: every region keeps its part for good`, '', ...table(weightRows(weights))]
   const { sent, received, unitsSent, unitsReceived } = transfers ?? { sent: 0, received: 0, unitsSent: 0, unitsReceived: 0 }
-  const rows = Object.entries(weights).map(([name, weight]): string[] => {
+  const rows = [...new Set([self, ...Object.keys(weights), ...Object.keys(peers)])].sort().map((name): string[] => {
+    // A region that was removed has none.
+    const weight = String(weights[name] ?? '-')
     const peer = peers[name]
-    if (peer === undefined) return [name, String(weight), ...(name === self ? ['this region', '', '', ''] : ['', '', '', ''])]
-    return [name, String(weight), peer.address ?? '', secondsText(peer.lagMs), secondsText(peer.readMs), String(peer.failures)]
+    if (peer === undefined) return [name, weight, 'this region', '', '', '']
+    return [name, weight, peer.address ?? '', secondsText(peer.lagMs), secondsText(peer.readMs), String(peer.failures)]
   })
   const failures = Object.entries(peers).flatMap(([name, { error }]) => (error === undefined ? [] : [`${name} cannot be read: ${error}`]))
   return [

@@ -1,9 +1,34 @@
 import type { ServerResponse } from 'node:http'
-import { Refusal, sendJson } from '../http/answer.ts'
+import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
+import { objectOf, readJson } from '../http/body.ts'
+import type { Route, Routed } from '../http/routes.ts'
 import type { Region } from '../regions/region.ts'
 
-/** `GET /v1/regions`: what this region holds, and how it reaches the others. @throws Refusal 404 if the limits are this service's own */
-export function sendRegion(response: ServerResponse, region: Region | undefined): void {
-  if (region === undefined) throw new Refusal(404, 'This service shares its limits with no other region.')
-  sendJson(response, 200, region.status())
+/** A thousand names of 64 characters. */
+const MAX_BYTES = 131_072
+const EXPECTED = 'The body must be an object with weights: thousandths of every token bucket, by the name of the region.'
+
+/**
+ * `GET /v1/regions`: what this region holds, and how it reaches the others. `PUT`: begins an era with other weights. Both are 404 if the
+ * limits are this service's own.
+ */
+export function regionRoute(region: Region | undefined): Exclude<Route, (routed: Routed) => void> {
+  const required = (): Region => {
+    if (region === undefined) throw new Refusal(404, 'This service shares its limits with no other region.')
+    return region
+  }
+  return {
+    GET: ({ response }) => sendJson(response, 200, required().status()),
+    PUT: (routed) => reweigh(required(), routed),
+  }
+}
+
+async function reweigh(region: Region, { request, response }: { readonly request: Routed['request']; readonly response: ServerResponse }) {
+  const { weights, ...others } = objectOf(await readJson(request, MAX_BYTES), EXPECTED)
+  if (Object.keys(others).length > 0) throw new BadRequest(EXPECTED)
+  const wanted = objectOf(weights, EXPECTED) as Readonly<Record<string, number>>
+  if (region.reweigh === undefined)
+    throw new Refusal(409, 'The regions keep fixed parts: change regions.weights of the policy, and restart each of them.')
+  await region.reweigh(wanted)
+  sendJson(response, 202, region.status())
 }

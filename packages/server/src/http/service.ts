@@ -9,7 +9,7 @@ import { alive } from '../endpoints/health.ts'
 import { holdRoutes } from '../endpoints/holds.ts'
 import { keyRoutes, topRoute } from '../endpoints/keys.ts'
 import { putPolicy, sendPolicy } from '../endpoints/policy.ts'
-import { sendRegion } from '../endpoints/regions.ts'
+import { regionRoute } from '../endpoints/regions.ts'
 import { EVENT_STREAM, type Live } from '../page/live.ts'
 import { pageRoutes } from '../page/page.ts'
 import { freshReadings } from '../page/readings.ts'
@@ -76,7 +76,7 @@ function routesOf(parts: ServiceParts): Routes {
       ['/v1/checks', { POST: (routed: Routed) => checks(engine, routed) }],
       ...holdRoutes(engine, tokens),
       ...(region?.pull === undefined ? [] : [[REGION_PATH, { POST: region.pull }] as const]),
-      ['/v1/regions', guarded(admission, { GET: ({ response }) => sendRegion(response, region) })],
+      ['/v1/regions', guarded(admission, regionRoute(region))],
       ['/v1/auth', forward],
       ['/v1/decision', decision],
       ['/v1/overview', { GET: ({ response }: Routed) => sendJson(response, 200, overview()) }],

@@ -12,7 +12,7 @@ export function openFixedRegion({ self, others, weights }: RegionOptions, inner:
   const store = regionalStore({ store: inner, self, ...(weights === undefined ? { peers: others } : { weights }) })
   return {
     store,
-    metrics: weightMetrics(store.weights),
+    metrics: weightMetrics(() => store.weights),
     status: () => ({ self, mode: 'fixed', weights: store.weights, peers: {} }),
     readKeys() {},
     async close() {},

@@ -12,7 +12,7 @@ export interface RegionCounts {
 
 const PHASES = { open: 0, closed: 1, learning: 2 } as const
 const PHASE_HELP = 'Whether units are sent and received: 0 open (yes), 1 closed (an era ends), 2 learning (it holds nothing yet).'
-const WEIGHT_HELP = 'Thousandths of every limit that a region holds at the start of an era, by configuration.'
+const WEIGHT_HELP = 'Thousandths of every limit that a region holds at the start of this era.'
 const ERA_HELP = 'How many eras the regions have begun. A lost store begins one.'
 const UNITS_HELP = 'Thousandths of a limit that the region holds of a key that has sent and received nothing.'
 const CELLS_HELP = 'Keys that have sent or received units in this era.'
@@ -23,9 +23,11 @@ const SENT_HELP = 'Thousandths of limits that were sent to other regions, or rec
 const REFUSED_HELP = 'Requests for rows that were refused, because no region had signed them.'
 
 /** The weights of all regions. */
-export function weightMetrics(weights: Readonly<Record<string, number>>): readonly ReadMetric[] {
+export function weightMetrics(weightsNow: () => Readonly<Record<string, number>>): readonly ReadMetric[] {
   return [
-    gauge('sluice_region_weight', WEIGHT_HELP, () => Object.entries(weights).map(([region, value]) => ({ labels: { region }, value }))),
+    gauge('sluice_region_weight', WEIGHT_HELP, () =>
+      Object.entries(weightsNow()).map(([region, value]) => ({ labels: { region }, value })),
+    ),
   ]
 }
 

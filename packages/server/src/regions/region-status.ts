@@ -2,10 +2,10 @@ import type { PeerStatus, ReplicatorStatus } from 'sluice/regions'
 import type { RegionCounts } from './region-metrics.ts'
 
 /** What an operator sees of a region: the body of `GET /v1/regions`. With `mode: fixed` there is nothing but the weights. */
-export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'peers'>> {
+export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'weights' | 'peers'>> {
   readonly self: string
   readonly mode: 'escrow' | 'fixed'
-  /** Thousandths of every limit, by region. */
+  /** Thousandths of every limit that each region holds at the start of this era, by region; those that were removed are absent. */
   readonly weights: Readonly<Record<string, number>>
   /** Requests that no region had signed. */
   readonly requestsRefused?: number
@@ -15,11 +15,10 @@ export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'p
 
 /** The status of a region whose replicator reads the others. */
 export function statusOf(
-  weights: RegionStatus['weights'],
   { peers, ...own }: ReplicatorStatus,
   addresses: ReadonlyMap<string, URL>,
   { refused }: RegionCounts,
 ): RegionStatus {
   const reached = Object.entries(peers).map(([name, status]) => [name, { address: addresses.get(name)?.href, ...status }] as const)
-  return { mode: 'escrow', weights, ...own, requestsRefused: refused, peers: Object.fromEntries(reached) }
+  return { mode: 'escrow', ...own, requestsRefused: refused, peers: Object.fromEntries(reached) }
 }

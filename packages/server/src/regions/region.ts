@@ -7,6 +7,7 @@ import type { Routed } from '../http/routes.ts'
 import type { Log } from '../logs/log.ts'
 import { readRegionKeys, type RegionOptions } from './options.ts'
 import { createPeers } from './peers.ts'
+import { beginEra } from './begin-era.ts'
 import { type RegionCounts, regionMetrics, weightMetrics } from './region-metrics.ts'
 import { type RegionStatus, statusOf } from './region-status.ts'
 import { createGate, type RegionKeys, signPage } from './signatures.ts'
@@ -21,6 +22,11 @@ export interface Region {
   readonly metrics: readonly ReadMetric[]
   /** For an operator. */
   status(): RegionStatus
+  /**
+   * Begins an era with other weights; absent if the regions keep fixed parts.
+   * @throws Refusal 409 while a region cannot be reached, or this one is not open; LimiterError for weights that cannot be used
+   */
+  reweigh?(weights: RegionStatus['weights']): Promise<void>
   /** Answers a peer; absent if the regions do not call each other. */
   pull?(routed: Routed): Promise<void>
   /** Reads the keys again. */
@@ -46,8 +52,9 @@ export function openRegion({ self, others, weights, peers, keyFile }: RegionOpti
   const watch = setInterval(() => failing.look(replicator), 1_000).unref()
   return {
     store,
-    metrics: [...weightMetrics(store.weights), ...regionMetrics(replicator, counts)],
-    status: () => statusOf(store.weights, replicator.status(), peers, counts),
+    metrics: [...weightMetrics(() => replicator.status().weights), ...regionMetrics(replicator, counts)],
+    status: () => statusOf(replicator.status(), peers, counts),
+    reweigh: (wanted) => beginEra(store, wanted, replicator.status()),
     async pull({ request, response }) {
       const body = (await readBytes(request, MAX_REQUEST_BYTES)).toString('utf8')
       const admitted = gate.admit(request.headers, body, Date.now())

@@ -55,6 +55,8 @@ export interface ReplicatorStatus {
   readonly phase: Phase
   /** As of the store. */
   readonly era: number
+  /** Thousandths of every token bucket that each region holds at the start of this era; a region that was removed is absent. */
+  readonly weights: Readonly<Record<string, number>>
   /** Thousandths of a limit that this region holds of a key that has sent and received nothing. */
   readonly units: number
   /** Keys that have sent or received units in this era. */
@@ -179,6 +181,7 @@ function statusOf(
     name,
     { lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error },
   ])
-  const { phase, era } = region
-  return { self, phase, era, units: lastShift(region).units, cells, transfers: { ...transfers }, peers: Object.fromEntries(peers) }
+  const { phase, era, roster } = region
+  const weights = Object.fromEntries(roster.weights)
+  return { self, phase, era, weights, units: lastShift(region).units, cells, transfers: { ...transfers }, peers: Object.fromEntries(peers) }
 }
