@@ -140,7 +140,7 @@ describe('a Lua program', () => {
       return readProgram(path)
     })
     const plain = ['adjust', 'block', 'buckets', 'consume', 'holds', 'lease', 'release', 'salt', 'swap']
-    const ofRegions = ['cells', 'digest', 'guard', 'region']
+    const ofRegions = ['cells', 'digest', 'guard', 'needs', 'region']
     expect(programs.map(({ name }) => name)).toEqual([...plain, ...ofRegions].sort())
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lua'))
     expect([...reads.keys()].sort()).toEqual(files.map((name) => join(folder, name)).sort())

@@ -9,7 +9,7 @@ const MAX_PAGE_BYTES = 16_777_216
  * Requests to the services of other regions. Each is signed, and so is its answer: the transport may be any.
  * @param keysNow read at each request, because keys are replaced at run time
  */
-export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => RegionKeys): ReplicateOptions['transport'] {
+export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => RegionKeys): NonNullable<ReplicateOptions['transport']> {
   return async (peer, request, signal) => {
     const keys = keysNow()
     const body = JSON.stringify(request)

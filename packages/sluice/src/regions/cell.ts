@@ -34,6 +34,27 @@ export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): n
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
+/** What a region holds of a key. */
+export interface Held {
+  readonly units: number
+  /** What the key has sent and received; undefined if it has done neither in this era. */
+  readonly rows: Rows | undefined
+  /** Another text after each change of the rows. */
+  readonly change: string
+}
+
+export function heldOf(store: RegionStore, limit: RegionalLimit, rows: Rows | undefined, change: number): Held {
+  const units = unitsOf(store, { bucket: undefined, rows }, limit)
+  return rows?.era === store.era ? { units, rows, change: `${store.run} ${change}` } : { units, rows: undefined, change: '' }
+}
+
+/** Units to send; as a function, by what the region holds at the instant at which it sends them. 0 sends nothing. */
+export type UnitsToGive = number | ((held: Held) => number)
+
+export function unitsToGive(units: UnitsToGive, held: () => Held): number {
+  return typeof units === 'number' ? units : units(held())
+}
+
 export function lastShift({ shifts }: RegionStore): Shift {
   return shifts.at(-1) as Shift
 }

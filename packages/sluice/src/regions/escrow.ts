@@ -2,16 +2,17 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { type BucketState, tokenBucketKernel } from '../algorithms/token-bucket.ts'
 import type { Call, Scope, StateId, StateProgram, Store } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
-import { currentCell, unitsIn, unitsOf } from './cell.ts'
+import { currentCell, type Held, heldOf, unitsIn, type UnitsToGive, unitsToGive } from './cell.ts'
 import { adopted } from './decide.ts'
 import { meet, open, statusFor } from './era.ts'
-import { limitNamed, type RegionalLimit } from './limit.ts'
+import type { RegionalLimit } from './limit.ts'
 import { newRun } from './recovery.ts'
 import type { Region, Roster } from './roster.ts'
+import { type ScopeLimit, scopeLimit } from './scope-limit.ts'
 import { type Share, shareOf } from './share.ts'
 import type { Cell, CellRow, RegionStore, Rows, Run, Status } from './state.ts'
 import { MAX_KEY_LENGTH, PAGE_ROWS } from './messages.ts'
-import { give, merge, newRows, rowTo } from './transfer.ts'
+import { give, merge, newRows, rowTo, unitsReceived } from './transfer.ts'
 
 /** A store in this process that rewrites single states at once, such as `memoryStore()`. */
 export interface RewritingStore extends Store {
@@ -27,13 +28,6 @@ export interface Page {
   readonly status: Status | undefined
   /** The cursor for the next page. */
   readonly cursor: number
-}
-
-/** A scope with its limit. */
-export interface ScopeLimit {
-  readonly scope: Scope
-  readonly whole: AnyLimit
-  readonly limit: RegionalLimit
 }
 
 /** Counts since a store was started. */
@@ -55,15 +49,13 @@ export interface Escrow {
   readonly cells: number
   /** The limit by which a call of a token bucket is decided now. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
-  unitsOf(id: StateId, limit: RegionalLimit): number
-  /** What a key has sent and received; undefined if it has done neither in this era. */
-  rowsOf(id: StateId): Rows | undefined
+  held(id: StateId, limit: RegionalLimit): Held
   /** The limit of the keys in a scope: the one by which it was last called, else the one that a peer names. Undefined if that has no shares. */
   limitIn(scope: string, policy: string): ScopeLimit | undefined
   /** What was sent and received since the store was started. */
   readonly transfers: Transfers
   /** Sends units of a key to a peer; false if they may not be sent, or there is no room for another key with rows. */
-  give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: number, most?: number): boolean
+  give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
   /** What a peer that has read up to `cursor` may read now. */
   page(to: Region, cursor: number): Page
   /** Receives rows and a status. Returns false if there was no room for a row: it must be read again later. */
@@ -178,13 +170,7 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
     become(program(region, store.now()))
     become(open(region, statuses, store.now()))
   }
-  const limitIn: Escrow['limitIn'] = (text, policy) => {
-    const known = scopes.get(text)
-    if (known !== undefined) return known
-    const limit = limitNamed(policy)
-    if (limit === undefined) return undefined
-    return { scope: { text }, whole: { algorithm: tokenBucketKernel, plan: limit.whole } as unknown as AnyLimit, limit }
-  }
+  const limitIn: Escrow['limitIn'] = (text, policy) => scopes.get(text) ?? scopeLimit(text, policy)
   const remember = (scope: Scope, whole: AnyLimit, limit: RegionalLimit): LimitShares => {
     scopes.set(scope.text, { scope, whole, limit })
     let known = shares.get(whole)
@@ -230,16 +216,20 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
       }
       return entry.share.limit
     },
-    unitsOf: (id, limit) => unitsOf(region, { bucket: undefined, rows: find(id)?.rows }, limit),
-    rowsOf: (id) => {
-      const rows = find(id)?.rows
-      return rows?.era === region.era ? rows : undefined
+    held(id, limit) {
+      const entry = find(id)
+      return heldOf(region, limit, entry?.rows, entry?.changed ?? 0)
     },
     limitIn,
     transfers,
-    give({ id, limit: whole }, limit, to, units, most) {
+    give({ id, limit: whole }, limit, to, wanted, most) {
       if (id.key.length > MAX_KEY_LENGTH) return false
-      const sent = rewrite(id, whole, limit, (cell, now) => give(region, cell, limit, to, units, now, most)) !== undefined
+      let units = 0
+      const made = rewrite(id, whole, limit, (cell, now) => {
+        units = unitsToGive(wanted, () => heldOf(region, limit, cell.rows, 0))
+        return give(region, cell, limit, to, units, now, most)
+      })
+      const sent = made !== undefined
       if (sent) transfers.sent += 1
       if (sent) transfers.unitsSent += units
       return sent
@@ -266,7 +256,7 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
         const merged = rewrite({ scope, key: found.key }, whole, limit, (cell, now) => {
           const next = merge(region, cell, limit, found.row, now)
           refused = next !== undefined
-          if (next?.rows !== undefined) units = unitsIn(next.rows) - (cell.rows?.era === region.era ? unitsIn(cell.rows) : next.rows.weight)
+          units = unitsReceived(region, cell, next)
           return next
         })
         if (merged === undefined && refused) fits = false

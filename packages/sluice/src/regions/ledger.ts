@@ -1,11 +1,22 @@
+import type { Call, StateId } from '../stores/store.ts'
+import type { Held, UnitsToGive } from './cell.ts'
 import type { Escrow } from './escrow.ts'
+import type { RegionalLimit } from './limit.ts'
+import type { Region } from './roster.ts'
 
 /** T, or a promise of it. */
 type Later<T> = T | Promise<T>
 
-/** What a replicator needs of escrow: over a store in this process at once, over another one with promises. */
-export type Ledger = Pick<Escrow, 'region' | 'cells' | 'limitIn' | 'transfers'> & {
-  readonly [Name in 'unitsOf' | 'rowsOf' | 'give' | 'page' | 'receive' | 'update']: (
-    ...args: Parameters<Escrow[Name]>
-  ) => Later<ReturnType<Escrow[Name]>>
+/**
+ * What a replicator needs of escrow: over a store in this process at once, over one on a server with promises. There `region` and `cells` are
+ * as last read; `update` with a program that changes nothing reads them again.
+ */
+export interface Ledger extends Pick<Escrow, 'region' | 'cells' | 'limitIn' | 'transfers'> {
+  /** What the region holds of a key. */
+  held(id: StateId, limit: RegionalLimit): Later<Held>
+  /** As of `Escrow`. */
+  give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): Later<boolean>
+  page(...args: Parameters<Escrow['page']>): Later<ReturnType<Escrow['page']>>
+  receive(...args: Parameters<Escrow['receive']>): Later<boolean>
+  update(...args: Parameters<Escrow['update']>): Later<unknown>
 }

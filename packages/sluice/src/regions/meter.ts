@@ -22,6 +22,8 @@ export interface Metered {
   largest: number
   /** Windows without calls. */
   idle: number
+  /** Windows since a peer asked for units of it; Infinity if none has. */
+  asked: number
 }
 
 /** Counts what is attempted of the keys for which a region has too little, or of which it might send units. Other keys cost nothing. */
@@ -72,6 +74,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
       cost: 0,
       largest: 0,
       idle: 0,
+      asked: Infinity,
     }
     scopes.set(scope.text, named.set(key, metered))
     size += 1
@@ -120,6 +123,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
         metered.level = level
         metered.need = Math.min(UNITS, level + LEAD * Math.max(0, metered.trend))
         metered.idle = metered.cost === 0 ? metered.idle + 1 : 0
+        metered.asked += 1
         Object.assign(metered, { since: now, cost: 0, largest: 0 })
         if (metered.idle > MAX_IDLE) drop(metered)
       }

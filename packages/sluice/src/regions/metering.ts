@@ -1,13 +1,16 @@
+import type { RegionPort } from '../stores/region-port.ts'
 import type { Store } from '../stores/store.ts'
-import type { Escrow } from './escrow.ts'
+import type { Ledger } from './ledger.ts'
 import type { Meter } from './meter.ts'
 import type { RegionalLimits } from './regional-limits.ts'
 
 /** What a replicator needs of a regional store. */
 export interface Metering {
-  readonly escrow: Escrow
+  readonly ledger: Ledger
   readonly maxCells: number
   readonly limits: RegionalLimits
+  /** Of a store that other processes of the region have too. */
+  readonly shareNeeds?: RegionPort['shareNeeds'] | undefined
   /** Counts what is attempted; undefined while the store has no replicator. */
   meter: Meter | undefined
 }

@@ -45,12 +45,13 @@ export function createPuller(parts: PullerParts): Puller {
   let underWay: Promise<void> | undefined
   let cancel = (): void => {}
   let current: AbortController | undefined
-  // A cursor counts for one run of the peer and one era of this region: what came before an era began here was not received.
+  // A cursor counts for one run of the peer, and one run and era of this region: what came before an era began here was not received.
   let knownNeeds: Position | undefined
-  let rows: (Position & { readonly era: number }) | undefined
+  let rows: (Position & { readonly of: Pick<RegionStore, 'run' | 'era'> }) | undefined
 
   /** Settles at the latest when the time is over, whatever the transport does. */
   const send = async (request: RegionRequest): Promise<unknown> => {
+    if (closed) throw ended()
     const abort = new AbortController()
     const { signal } = abort
     current = abort
@@ -68,8 +69,10 @@ export function createPuller(parts: PullerParts): Puller {
     const began = clock.monotonic()
     let greeting: Hello | undefined
     let fits = true
-    const { era: atStart } = ledger.region
-    let position: Position | undefined = rows?.era === atStart ? { run: rows.run, at: rows.at } : undefined
+    // Other processes may have changed what a server has.
+    await ledger.update((region) => region)
+    const atStart = ledger.region
+    let position: Position | undefined = rows !== undefined && isOf(rows.of, atStart) ? { run: rows.run, at: rows.at } : undefined
     for (;;) {
       const { region } = ledger
       const request = requestOf({ from: self, to: peer, rows: position, ...needs.since(peer, knownNeeds), hello: greeting })
@@ -89,21 +92,15 @@ export function createPuller(parts: PullerParts): Puller {
       position = { run: page.run, at: page.cursor }
       fits = (await ledger.receive(page)) && fits
       // Rows that did not fit are read again, and so are all rows that came before an era began here.
-      if (fits && ledger.region.era === atStart) rows = { ...position, era: atStart }
+      if (fits && isOf(atStart, ledger.region)) rows = { ...position, of: { run: atStart.run, era: atStart.era } }
       if (page.status !== undefined) break
     }
     pulledAt = began
   }
+  const isOf = (of: Pick<RegionStore, 'run' | 'era'>, { run, era }: RegionStore): boolean => of.run === run && of.era === era
   /** Two new runs that greet each other at once void each other's answers. So the first by name greets first. */
   const defers = ({ bound }: RegionStore, { status, run }: Pulled): boolean =>
     status?.phase === 'learning' && peer < self && bound.get(peer) !== run
-  const report = (reason: unknown): void => {
-    try {
-      onError?.(peer, reason)
-    } catch {
-      // Whatever it does, the next pull must come.
-    }
-  }
   const next = (): void => {
     if (closed) return
     const jitter = 1 + JITTER * (2 * random() - 1)
@@ -122,7 +119,7 @@ export function createPuller(parts: PullerParts): Puller {
           if (closed) return
           failures += 1
           error = reason instanceof Error ? reason.message : String(reason)
-          report(reason)
+          report(onError, peer, reason)
         },
       )
       .finally(next)
@@ -132,7 +129,7 @@ export function createPuller(parts: PullerParts): Puller {
     async close() {
       closed = true
       cancel()
-      current?.abort(new LimiterError('CLOSED', 'replicate: closed'))
+      current?.abort(ended())
       await underWay
     },
     get pulledAt() {
@@ -144,5 +141,18 @@ export function createPuller(parts: PullerParts): Puller {
     get error() {
       return error
     },
+  }
+}
+
+function ended(): LimiterError {
+  return new LimiterError('CLOSED', 'replicate: closed')
+}
+
+/** Reports a failure. Whatever the observer does, the next pull must come. */
+export function report(onError: PullerParts['onError'], region: Region, error: unknown): void {
+  try {
+    onError?.(region, error)
+  } catch {
+    // It is the observer's.
   }
 }

@@ -11,7 +11,7 @@ import { bucketsOf, checkGive, refuse, regional, type RegionalKey, type Regional
 import { type RegionalLimits, regionalLimits } from './regional-limits.ts'
 import { createRemoteEscrow, type RemoteEscrow } from './remote-escrow.ts'
 import { remoteRegional } from './remote-regional.ts'
-import { pullRemote, type Side, sideOf } from './remote-pull.ts'
+import { pullRemote, type Side } from './remote-pull.ts'
 import { equalRoster, weightOf } from './roster.ts'
 
 /** Options of `regionalStore`. */
@@ -51,6 +51,7 @@ const MAX_CELLS = 100_000
 
 /** What regions exchange, by store; not a property, which a copy of the store would have too. */
 const METERINGS = new WeakMap<Store, Metering>()
+const ESCROWS = new WeakMap<Store, Escrow>()
 const REMOTES = new WeakMap<Store, RemoteEscrow>()
 
 /**
@@ -80,8 +81,10 @@ export function regionalStore(options: RegionalStoreOptions): RegionalStore {
     const why = `mode escrow does not run over ${store.name}${how} in this version; use mode fixed`
     if (typeof regions !== 'object') throw new LimiterError('NOT_SUPPORTED', `regionalStore: ${why}`)
     const remote = createRemoteEscrow(regions, self, { version: 1, weights }, maxCells)
-    const made = remoteRegional(store, remote, self, weights, limits)
+    const metering: Metering = { ledger: remote, maxCells, limits, shareNeeds: regions.shareNeeds, meter: undefined }
+    const made = metered(remoteRegional(store, remote, self, weights, limits), metering)
     REMOTES.set(made, remote)
+    METERINGS.set(made, metering)
     return made
   }
   const run = Array.from({ length: 4 }, () => Math.floor(systemSecret() * 2 ** 32).toString(16)).join('-')
@@ -104,7 +107,7 @@ function escrowed(
     last = limit
     return lastBucket === undefined ? limits.partOf(limit) : escrow.limitOf(call, lastBucket)
   })
-  const metering: Metering = { escrow, maxCells, limits, meter: undefined }
+  const metering: Metering = { ledger: escrow, maxCells, limits, meter: undefined }
   const made = metered(decided, metering)
   const bucketOf = bucketsOf(limits)
   // Assigned, because spreading would evaluate the getters once.
@@ -112,7 +115,7 @@ function escrowed(
     phase: { get: () => escrow.region.phase, enumerable: true },
     era: { get: () => escrow.region.era, enumerable: true },
     cells: { get: () => escrow.cells, enumerable: true },
-    unitsOf: { value: (key: RegionalKey) => escrow.unitsOf(key.id, bucketOf('unitsOf', key)), enumerable: true },
+    unitsOf: { value: (key: RegionalKey) => escrow.held(key.id, bucketOf('unitsOf', key)).units, enumerable: true },
     give: {
       value: (key: RegionalKey, to: string, units: number) => {
         checkGive(made, to, units)
@@ -121,13 +124,14 @@ function escrowed(
       enumerable: true,
     },
   })
+  ESCROWS.set(regions, escrow)
   METERINGS.set(regions, metering)
   return regions
 }
 
 /** `exchange` for regions of which at least one is over a server. */
 export async function exchangeRemote(one: RegionalStore, other: RegionalStore): Promise<void> {
-  const sides = [one, other].map((store) => REMOTES.get(store) ?? sideOf(escrowOf(store)))
+  const sides = [one, other].map((store): Side => REMOTES.get(store) ?? escrowOf(store))
   requirePeers(one, other)
   const [a, b] = sides as [Side, Side]
   await pullRemote(a, b)
@@ -154,14 +158,17 @@ export function exchange(one: RegionalStore, other: RegionalStore): void {
 
 /** @throws LimiterError NOT_SUPPORTED */
 export function escrowOf(store: RegionalStore): Escrow {
-  return meteringOf('exchange', store).escrow
+  return found('exchange', ESCROWS.get(store), ', over a memoryStore; exchangeRemote is for others')
 }
 
 /** @throws LimiterError NOT_SUPPORTED */
 export function meteringOf(where: string, store: RegionalStore): Metering {
-  const metering = METERINGS.get(store)
-  if (metering !== undefined) return metering
-  throw new LimiterError('NOT_SUPPORTED', `${where}: expected a regionalStore with mode escrow, over a memoryStore in this version`)
+  return found(where, METERINGS.get(store))
+}
+
+function found<T>(where: string, value: T | undefined, over = ''): T {
+  if (value !== undefined) return value
+  throw new LimiterError('NOT_SUPPORTED', `${where}: expected a regionalStore with mode escrow${over}`)
 }
 
 /** @throws LimiterError INVALID_OPTIONS */

@@ -1,10 +1,11 @@
 import { type BucketState, bucketWith, tokenBucketKernel } from '../algorithms/token-bucket.ts'
 import type { FoundRegion, RegionWrite } from '../stores/region-port.ts'
+import type { StateId } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 import { currentCell, explicitBucket, lastShift, unitsOf } from './cell.ts'
 import type { RegionalLimit } from './limit.ts'
 import { encodeRows, type StoredRows } from './region-record.ts'
-import type { Cell, RegionStore, Run } from './state.ts'
+import type { Cell, RegionStore, Rows, Run } from './state.ts'
 
 /** What a program made of a cell: absent rows stay, null removes. Undefined changes nothing. */
 export type Made =
@@ -43,6 +44,10 @@ export function settledAt(region: RegionStore, limit: RegionalLimit, units: numb
   const { at } = lastShift(region)
   if (units === 0 || currentCell(region, { bucket: undefined, rows: undefined }, limit, at).bucket === undefined) return 0
   return at + limit.share(units).emptyBefore.micros + 1
+}
+
+export function storedRows(id: StateId, { run }: RegionStore, { policy }: RegionalLimit, rows: Rows): StoredRows {
+  return { run, scope: id.scope.text, key: id.key, policy, rows }
 }
 
 export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {

@@ -1,39 +1,39 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { BucketState } from '../algorithms/token-bucket.ts'
-import { type FoundRegion, type KnownShare, type KnownShares, type RegionPort, withShares } from '../stores/region-port.ts'
+import { type FoundRegion, type RegionPort, withShares } from '../stores/region-port.ts'
 import { type Call, type CallOptions, type Change, nameOf, type StateId, StoreFailure } from '../stores/store.ts'
-import { MAX_MICROS, type Micros } from '../time/micros.ts'
-import { currentCell, lastShift, unitsOf } from './cell.ts'
+import type { Micros } from '../time/micros.ts'
+import { eachBounded } from './bounded.ts'
+import { currentCell, heldOf, unitsToGive } from './cell.ts'
 import { adopted } from './decide.ts'
 import { meet, open, statusFor } from './era.ts'
-import type { Page } from './escrow.ts'
+import type { Page, Transfers } from './escrow.ts'
+import type { Ledger } from './ledger.ts'
 import { limitNamed, type RegionalLimit } from './limit.ts'
 import { MAX_KEY_LENGTH, PAGE_ROWS } from './messages.ts'
-import { inRun } from './recovery.ts'
-import { decodeRegion, decodeRows, encodeRegion, type StoredRows } from './region-record.ts'
+import { inRun, newRun } from './recovery.ts'
+import { decodeRegion, decodeRows, encodeRegion, encodeRows, type StoredRows } from './region-record.ts'
 import type { Region, Roster } from './roster.ts'
-import { cellOf, isSame, type Made, presentState, recordRun, recordRunOf, settledAt, writeOf } from './remote-cell.ts'
-import { plainShare, shareOf } from './share.ts'
+import { cellOf, isSame, type Made, presentState, recordRun, recordRunOf, storedRows, writeOf } from './remote-cell.ts'
+import { createShares, type KnownRegion, type KnownRows } from './remote-shares.ts'
+import { scopeLimit } from './scope-limit.ts'
+import { shareOf } from './share.ts'
 import type { Cell, RegionStore, Run, Status } from './state.ts'
-import { give, merge, rowTo } from './transfer.ts'
+import { give, merge, newRows, rowTo, unitsReceived } from './transfer.ts'
 
 type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 
-/** One region's part of escrow, over a store on a server that many processes share. What it knows may be out of date; the server compares. */
-export interface RemoteEscrow {
-  /** As last read; undefined until then. */
-  readonly known: RegionStore | undefined
+/**
+ * One region's part of escrow, over a store on a server that many processes share. What it knows may be out of date; the server compares.
+ * Before it has read anything, `region` is learning, and holds nothing. `transfers` are those of this process.
+ */
+export interface RemoteEscrow extends Ledger {
   /** Reads what the server knows of the regions. Begins a new run if the server is another one. */
-  region(options?: CallOptions): Promise<RegionStore>
+  refresh(options?: CallOptions): Promise<RegionStore>
   /** The limit by which a call of a token bucket is decided. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
   /** What the server has of a key. */
   read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
-  /** As of `Escrow`. */
-  give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: number, most?: number): Promise<boolean>
-  page(to: Region, cursor: number): Promise<Page>
-  receive(page: Page): Promise<boolean>
-  update(program: (region: RegionStore, now: Micros) => RegionStore, options?: CallOptions): Promise<RegionStore>
   /** Gives tokens back, or takes them, as `adjust` of the kernel. */
   adjust(change: Adjust, limit: RegionalLimit, options?: CallOptions): Promise<void>
   cursorOf(peer: RegionStore): number
@@ -44,6 +44,8 @@ export interface RemoteEscrow {
 export interface RemoteCell {
   readonly region: RegionStore
   readonly cell: Cell
+  /** The number of the last change of its rows. */
+  readonly change: number
   readonly now: Micros
 }
 
@@ -52,8 +54,6 @@ interface Read extends RemoteCell {
 }
 
 const MAX_ROUNDS = 16
-/** Rows that are merged at once. */
-const MERGED = 32
 
 /**
  * @param roster by configuration
@@ -67,10 +67,13 @@ export function createRemoteEscrow(
   maxCells: number,
   time: () => Micros = () => 0,
 ): RemoteEscrow {
-  let known: { readonly region: RegionStore; readonly begins: string } | undefined
+  const unread: RegionStore = { ...newRun(self, '', roster, 0), phase: 'learning' }
+  const transfers: Transfers = { sent: 0, received: 0, unitsSent: 0, unitsReceived: 0 }
+  let known: KnownRegion | undefined
+  let keysWithRows = 0
   const statuses = new Map<Region, Status>()
   const cursors = new Map<Region, { readonly run: Run; readonly own: Run; readonly era: number; readonly at: number }>()
-  const rows = new Map<string, { readonly change: number; readonly stored: StoredRows }>()
+  const rows = new Map<string, KnownRows>()
   const marked = new WeakMap<AnyLimit, AnyLimit>()
 
   const remember = (region: RegionStore, begins: string): void => {
@@ -86,7 +89,7 @@ export function createRemoteEscrow(
     return inRun(record === undefined ? undefined : decodeRegion(record), self, run, roster, now + 1)
   }
   /** Changes the region's state until no other process was faster. A shift is one microsecond later than all states that do not know it. */
-  const update: RemoteEscrow['update'] = async (program, options) => {
+  const update = async (program: Parameters<Ledger['update']>[0], options?: CallOptions): Promise<RegionStore> => {
     let found = await port.read(undefined, time(), options)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const before = regionIn(found)
@@ -106,13 +109,13 @@ export function createRemoteEscrow(
     }
     throw contended()
   }
-  const region = async (options?: CallOptions): Promise<RegionStore> => update((current) => current, options)
+  const refresh = (options?: CallOptions): Promise<RegionStore> => update((current) => current, options)
   /** Runs a program on a cell until no other process was faster. */
   const rewrite = async (id: StateId, limit: RegionalLimit, program: (read: Read) => Made, options?: CallOptions): Promise<boolean> => {
     let found = await port.read(id, time(), options)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       if (recordRun(found) !== found.run) {
-        await region(options)
+        await refresh(options)
         found = await port.read(id, time(), options)
         continue
       }
@@ -121,20 +124,29 @@ export function createRemoteEscrow(
       const stored = decodeRows(found.cell.rows)
       rememberRows(id, found.cell.change, stored)
       const cell = cellOf(found, current, stored, limit)
-      const made = program({ found, region: current, now: found.now, cell })
+      const made = program({ found, region: current, cell, change: found.cell.change, now: found.now })
       if (made === undefined) return false
       if (found.cell.bucket === undefined && made.settled !== true) {
         await port.write(id, found, presentState(current, cell, limit, found.now), time(), options)
         found = await port.read(id, time(), options)
         continue
       }
-      const answer = await port.write(id, found, { ...writeOf(made), maxCells }, time(), options)
+      const before = found
+      const answer = await port.write(id, before, { ...writeOf(made), maxCells }, time(), options)
       if (answer === 0) return false
       if (typeof answer === 'number') {
         if (made.rows !== undefined) rememberRows(id, answer, made.rows ?? undefined)
         return true
       }
       found = answer
+      // On a busy key each state is another one by the time at which it is replaced. While its rows have another number than processes know,
+      // they do not decide calls of the key. This process knows the number first.
+      if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
+        const same = stored ?? storedRows(id, current, limit, newRows(current, heldOf(current, limit, undefined, 0).units))
+        const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)
+        if (stopped === undefined) return false
+        found = stopped
+      }
     }
     throw contended()
   }
@@ -166,65 +178,60 @@ export function createRemoteEscrow(
       ;({ cursor, all } = found)
     }
   }
-  const storedRows = (id: StateId, current: RegionStore, { policy }: RegionalLimit, { rows: made }: Cell): StoredRows | undefined =>
-    made && { run: current.run, scope: id.scope.text, key: id.key, policy, rows: made }
   const transfer = (id: StateId, limit: RegionalLimit, program: (read: Read) => Cell | undefined): Promise<boolean> =>
     rewrite(id, limit, (read) => {
-      const cell = program(read)
-      const stored = cell && storedRows(id, read.region, limit, cell)
-      return cell && stored && { bucket: cell.bucket, rows: stored }
+      const made = program(read)
+      return made?.rows && { bucket: made.bucket, rows: storedRows(id, read.region, limit, made.rows) }
     })
-  const shares = (whole: AnyLimit, limit: RegionalLimit): KnownShares => {
-    const byUnits = new Map<number, AnyLimit>()
-    let plain: { readonly of: typeof known; readonly share: KnownShare } | undefined
-    const make = (current: RegionStore, change: number, stored: StoredRows | undefined): KnownShare => {
-      const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, limit)
-      const share = byUnits.get(units) ?? plainShare(whole, limit, units)
-      byUnits.set(units, share)
-      const isVoid = change > 0 && stored?.rows.era !== current.era
-      return { limit: share, holds: units > 0, change, settled: isVoid ? MAX_MICROS : settledAt(current, limit, units) }
-    }
-    return {
-      get view() {
-        if (known === undefined) return undefined
-        return { run: known.region.run, begins: known.begins, shiftedAt: lastShift(known.region).at }
-      },
-      shareOf(id) {
-        const { region: current } = known as NonNullable<typeof known>
-        const found = rows.size === 0 ? undefined : rows.get(nameOf(id))
-        if (found !== undefined) return make(current, found.change, found.stored.run === current.run ? found.stored : undefined)
-        // Most keys have no rows, and one share.
-        const fresh = plain !== undefined && plain.of === known ? plain : { of: known, share: make(current, 0, undefined) }
-        plain = fresh
-        return fresh.share
-      },
-      refresh: async (options) => void (await region(options)),
-      settle: (id, options) => settle(id, limit, options),
-    }
+  const readCell: RemoteEscrow['read'] = async (id, limit, options) => {
+    let cell: RemoteCell | undefined
+    const keep = (read: Read): undefined => void (cell = read)
+    await rewrite(id, limit, keep, options)
+    return cell as unknown as RemoteCell
+  }
+  const parts = {
+    get known() {
+      return known
+    },
+    rowsOf: (id: StateId) => (rows.size === 0 ? undefined : rows.get(nameOf(id))),
+    refresh,
+    settle,
   }
   return {
-    get known() {
-      return known?.region
+    get region() {
+      return known?.region ?? unread
     },
-    region,
+    get cells() {
+      return keysWithRows
+    },
+    transfers,
+    refresh,
+    limitIn: scopeLimit,
     limitOf({ limit: whole }, limit) {
-      const made = marked.get(whole) ?? withShares(whole, shares(whole, limit))
+      const made = marked.get(whole) ?? withShares(whole, createShares(parts, whole, limit))
       marked.set(whole, made)
       return made
     },
-    async read(id, limit, options) {
-      let cell: RemoteCell | undefined
-      const keep = (read: Read): undefined => void (cell = read)
-      await rewrite(id, limit, keep, options)
-      return cell as unknown as RemoteCell
+    read: readCell,
+    async held(id, limit) {
+      const found = await readCell(id, limit)
+      return heldOf(found.region, limit, found.cell.rows, found.change)
     },
-    async give({ id }, limit, to, units, most) {
+    async give({ id }, limit, to, wanted, most) {
       if (id.key.length > MAX_KEY_LENGTH) return false
-      return transfer(id, limit, ({ region: current, cell, now }) => give(current, cell, limit, to, units, now, most))
+      let units = 0
+      const sent = await transfer(id, limit, ({ region: current, cell, now }) => {
+        units = unitsToGive(wanted, () => heldOf(current, limit, cell.rows, 0))
+        return give(current, cell, limit, to, units, now, most)
+      })
+      if (sent) transfers.sent += 1
+      if (sent) transfers.unitsSent += units
+      return sent
     },
     async page(to, cursor) {
-      await region()
+      await refresh()
       const found = await port.changedSince(cursor, PAGE_ROWS, time())
+      keysWithRows = found.cells ?? keysWithRows
       const current = recordRunOf(found.record) === found.run ? decodeRegion(found.record) : undefined
       if (current === undefined) return { rows: [], status: undefined, cursor }
       const own = found.rows.flatMap((row) => {
@@ -243,21 +250,25 @@ export function createRemoteEscrow(
         const id = { scope: { text: scope }, key }
         // Refused until the program has run: there may be no room for another key.
         let refused = true
+        let units = 0
         const merged = await transfer(id, limit, ({ region: current, cell, now }) => {
           const next = merge(current, cell, limit, row, now)
           refused = next !== undefined
+          units = unitsReceived(current, cell, next)
           return next
         })
         if (!merged && refused) fits = false
+        if (merged) transfers.received += 1
+        if (merged) transfers.unitsReceived += units
       }
-      for (let from = 0; from < found.length; from += MERGED) await Promise.all(found.slice(from, from + MERGED).map(one))
+      await eachBounded(found, one)
       if (status !== undefined) {
         statuses.set(status.from, status)
         await update((current, now) => meet(current, status, now))
       }
       return fits
     },
-    update,
+    update: (program) => update(program),
     async adjust({ call, amount, receipt }, limit, options) {
       await rewrite(
         call.id,

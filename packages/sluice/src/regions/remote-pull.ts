@@ -1,27 +1,12 @@
 import type { Escrow } from './escrow.ts'
 import { close } from './era.ts'
+import type { Ledger } from './ledger.ts'
 import { greet, hello, invite, learn, unanswered } from './recovery.ts'
-import type { RemoteEscrow } from './remote-escrow.ts'
 import type { Roster } from './roster.ts'
 import type { RegionStore } from './state.ts'
 
-/** A region's part of escrow, as a pull needs it. */
-export type Side = Pick<RemoteEscrow, 'region' | 'page' | 'receive' | 'update' | 'cursorOf' | 'setCursor'>
-
-/** A region over a store in this process, as one over a server. */
-export function sideOf(escrow: Escrow): Side {
-  return {
-    region: async () => escrow.region,
-    page: async (to, cursor) => escrow.page(to, cursor),
-    receive: async (page) => escrow.receive(page),
-    async update(program) {
-      escrow.update(program)
-      return escrow.region
-    },
-    cursorOf: (peer) => escrow.cursorOf(peer),
-    setCursor: (peer, cursor) => escrow.setCursor(peer, cursor),
-  }
-}
+/** A region's part of escrow, as a pull needs it: over a store in this process, or on a server. */
+export type Side = Pick<Ledger, 'region' | 'page' | 'receive' | 'update'> & Pick<Escrow, 'cursorOf' | 'setCursor'>
 
 /** Reads what a peer has for a region, in pages, as `pull` does. */
 export async function pullRemote(reader: Side, peer: Side): Promise<void> {
@@ -36,24 +21,30 @@ export async function pullRemote(reader: Side, peer: Side): Promise<void> {
     all = page.status !== undefined
     fits = (await reader.receive(page)) && fits
     // Rows that did not fit are read again, and so are all rows that came before an era began here.
-    if (fits && (await reader.region()).era === own.era) reader.setCursor(other, cursor)
+    if (fits && (await current(reader)).era === own.era) reader.setCursor(other, cursor)
   }
 }
 
 /** Before a new run reads rows, its peer must know it. Returns what both know of the regions. */
 export async function bindRemote(reader: Side, peer: Side): Promise<readonly [own: RegionStore, other: RegionStore]> {
-  const [own, other] = [await reader.region(), await peer.region()]
+  const [own, other] = [await current(reader), await current(peer)]
   if (!unanswered(own).includes(other.region)) return [own, other]
   const greeting = hello(own, invite(other, own.region))
   let answer: ReturnType<typeof greet>['answer']
-  const bound = await peer.update((region) => {
+  await peer.update((region) => {
     const greeted = greet(region, greeting)
     answer = greeted.answer
     return greeted.store
   })
-  if (answer === undefined) return [own, bound]
   const known = answer
-  return [await reader.update((region) => learn(region, known)), bound]
+  if (known !== undefined) await reader.update((region) => learn(region, known))
+  return [reader.region, peer.region]
+}
+
+/** What a side knows of the regions, read again. */
+async function current(side: Side): Promise<RegionStore> {
+  await side.update((region) => region)
+  return side.region
 }
 
 /** Ends the era, so that the regions go on by another roster. */

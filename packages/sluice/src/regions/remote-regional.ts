@@ -1,5 +1,4 @@
 import type { ChangeResult, Store } from '../stores/store.ts'
-import { unitsOf } from './cell.ts'
 import { bucketsOf, checkGive, regional, type RegionalStore } from './regional.ts'
 import type { RegionalLimits } from './regional-limits.ts'
 import type { RemoteEscrow } from './remote-escrow.ts'
@@ -35,17 +34,16 @@ export function remoteRegional(
     },
     async ready(options) {
       await made.ready(options)
-      await escrow.region(options)
+      await escrow.refresh(options)
     },
     remote: {
       async status() {
-        const { phase, era } = await escrow.region()
+        const { phase, era } = await escrow.refresh()
         return { phase, era }
       },
       async unitsOf(key) {
         const limit = bucketOf('unitsOf', key)
-        const { region, cell } = await escrow.read(key.id, limit)
-        return unitsOf(region, cell, limit)
+        return (await escrow.held(key.id, limit)).units
       },
       async give(key, to, units) {
         checkGive(made, to, units)

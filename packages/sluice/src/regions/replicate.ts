@@ -1,15 +1,17 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { checkOptions, CLOCK, type Form, FUNCTION, OBJECT, requireForm, within } from '../errors/options.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
 import { systemRandom, systemSecret, systemTime } from '../time/system.ts'
 import type { MonotonicInstant, Random, Time } from '../time/time.ts'
 import type { Transfers } from './escrow.ts'
 import type { Ledger } from './ledger.ts'
 import { type RegionPage, type RegionRequest, pageOf, readRequest } from './messages.ts'
 import { createDonor, createNeeds } from './needs.ts'
-import { createPuller, type Puller } from './puller.ts'
+import { createPuller, type Puller, report } from './puller.ts'
 import { lastShift } from './cell.ts'
 import { greet, invite } from './recovery.ts'
 import { createMeter } from './meter.ts'
+import { createRegionNeeds, ownNeeds } from './region-needs.ts'
 import { meteringOf, type RegionalStore } from './regional-store.ts'
 import type { Phase } from './state.ts'
 
@@ -20,13 +22,19 @@ export interface ReplicateOptions {
   /**
    * Sends a request to a peer, and returns what `answer` of its replicator returns. Both are plain JSON. It may lose, repeat, delay or reorder
    * them. It must make sure that the peer is who it says. The signal aborts when the answer is not needed any more.
+   *
+   * Over a store on a server, one process of a region carries its units. The others leave this out: they publish there what their callers
+   * need.
    */
-  readonly transport: (peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
+  readonly transport?: (peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
   /** Milliseconds between two pulls of one peer, default 1000, from 100 to 60,000. Each wait is up to a tenth shorter or longer, by chance. */
   readonly periodMs?: number
   /** Milliseconds after which a pull counts as failed, default 5000. */
   readonly timeoutMs?: number
-  /** Called for each pull that failed. The next one reads again what this one would have read. */
+  /**
+   * Called for each pull that failed. The next one reads again what this one would have read. With the name of this region: what its callers
+   * need could not be computed, because its store did not answer.
+   */
   readonly onError?: (peer: string, error: unknown) => void
   /** Default the system's clock. */
   readonly clock?: Time
@@ -38,10 +46,11 @@ export interface ReplicateOptions {
 export interface Replicator {
   /**
    * Answers a request that a peer's `transport` brought. The caller has made sure that it comes from a region.
-   * @throws LimiterError INVALID_OPTIONS for a request that no region sends, CLOSED after `close`
+   * @throws LimiterError INVALID_OPTIONS for a request that no region sends, CLOSED after `close`; StoreFailure if the region's own store on
+   * a server does not answer: the peer tries again
    */
   answer(request: unknown): Promise<RegionPage>
-  /** For a page or a check by an operator; it reads no store. */
+  /** For a page or a check by an operator; it reads no store. Of a store on a server it is as last read. */
   status(): ReplicatorStatus
   /** Ends all pulls, and resolves when none is under way. The store keeps what it holds. */
   close(): Promise<void>
@@ -61,7 +70,7 @@ export interface ReplicatorStatus {
   readonly units: number
   /** Keys that have sent or received units in this era. */
   readonly cells: number
-  /** Counts since the store was started. */
+  /** Counts since the store was started; of a store on a server, those of this process. */
   readonly transfers: Readonly<Transfers>
   /** By name. */
   readonly peers: Readonly<Record<string, PeerStatus>>
@@ -93,6 +102,8 @@ const FORMS: Readonly<Record<string, Form>> = {
 const WINDOWS = 2
 /** A peer's figures count for this many periods. */
 const RECENT = 3
+/** What another process published, of this region or a peer, counts for this many periods. */
+const KEPT = 10
 
 /**
  * Reads from each peer, about once a second, what it has sent to this region and what it needs, and sends units of keys to the peers whose
@@ -103,33 +114,42 @@ const RECENT = 3
 export function replicate(options: ReplicateOptions): Replicator {
   checkOptions('replicate', options, FORMS)
   requireForm('replicate', 'store', options.store, OBJECT)
-  requireForm('replicate', 'transport', options.transport, FUNCTION)
   const { store, transport, periodMs = 1_000, timeoutMs = 5_000, onError, clock = systemTime, random = systemRandom } = options
   const metering = meteringOf('replicate', store)
+  if (metering.shareNeeds === undefined) requireForm('replicate', 'transport', transport, FUNCTION)
   if (metering.meter !== undefined)
     throw new LimiterError('INVALID_OPTIONS', 'replicate: the store has a replicator already: close it first')
   const { self, weights } = store
-  const ledger: Ledger = metering.escrow
+  const { ledger, maxCells, limits, shareNeeds } = metering
   const names = Object.keys(weights).filter((name) => name !== self)
-  const meter = createMeter(
-    metering.maxCells,
-    (limit) => metering.limits.bucketOf(limit),
-    () => clock.monotonic(),
-  )
+  const monotonic = (): MonotonicInstant => clock.monotonic()
+  const meter = createMeter(maxCells, (limit) => limits.bucketOf(limit), monotonic)
   metering.meter = meter
-  const needs = createNeeds(ledger, meter, `${Math.floor(systemSecret() * 2 ** 32)}`)
-  const donor = createDonor(ledger, meter, self, metering.maxCells)
+  const name = `${Math.floor(systemSecret() * 2 ** 32)}`
+  const shared = shareNeeds === undefined ? ownNeeds : createRegionNeeds(shareNeeds, meter, name, KEPT * periodMs * MICROS_PER_MS)
+  const needs = createNeeds(ledger, meter, shared, name)
+  const donor = createDonor(ledger, meter, shared, self, { maxKeys: maxCells, keepMs: KEPT * periodMs, monotonic })
   const readAt = new Map<string, MonotonicInstant>()
   const isRecent = (at: MonotonicInstant | undefined): boolean => at !== undefined && clock.monotonic() - at <= RECENT * periodMs
   let closed = false
-  const pullers = new Map(
-    names.map((peer) => [peer, createPuller({ self, peer, ledger, needs, transport, timeoutMs, periodMs, clock, random, onError })]),
-  )
+  const parts = { self, ledger, needs, timeoutMs, periodMs, clock, random, onError }
+  const pullers = new Map(transport === undefined ? [] : names.map((peer) => [peer, createPuller({ ...parts, peer, transport })]))
   let cancel = (): void => {}
   let rolling: Promise<void> | undefined
+  const publish = async (): Promise<void> => {
+    try {
+      await shared.refresh()
+      if (transport !== undefined) await needs.publish()
+      else await ledger.update((region) => region)
+    } catch (error) {
+      report(onError, self, error)
+    }
+    rolling = undefined
+  }
   const roll = (): void => {
     meter.roll()
-    rolling = needs.publish().catch((error: unknown) => onError?.(self, error))
+    // A store on a server may take longer than a period.
+    rolling ??= publish()
     cancel = clock.after(periodMs / WINDOWS, roll)
   }
   cancel = clock.after(periodMs / WINDOWS, roll)
@@ -140,20 +160,18 @@ export function replicate(options: ReplicateOptions): Replicator {
       const request = readRequest(value, self, names)
       const { from, hello, rows: since } = request
       let answer: ReturnType<typeof greet>['answer']
-      if (hello !== undefined) {
-        await ledger.update((region) => {
-          const greeted = greet(region, hello)
-          answer = greeted.answer
-          return greeted.store
-        })
-      }
+      await ledger.update((region) => {
+        const greeted = hello === undefined ? { store: region, answer: undefined } : greet(region, hello)
+        answer = greeted.answer
+        return greeted.store
+      })
       const { run, joins } = invite(ledger.region, from)
       const needsAt = donor.learn(from, request)
       readAt.set(from, clock.monotonic())
       // Before the page is made: it has what is sent by it. Only a peer that reads now gets units, because on their way they are of no use.
       await donor.give(
         from,
-        names.filter((name) => isRecent(readAt.get(name))),
+        names.filter((peer) => isRecent(readAt.get(peer))),
       )
       const page = await ledger.page(from, since?.run === run ? since.at : 0)
       return pageOf({ from: self, to: from, run, joins, answer, ...page, needsAt })
@@ -165,6 +183,8 @@ export function replicate(options: ReplicateOptions): Replicator {
       cancel()
       metering.meter = undefined
       await Promise.all([rolling, ...[...pullers.values()].map((puller) => puller.close())])
+      // Else it counts until it is too old.
+      await shared.end().catch(() => {})
     },
   }
 }

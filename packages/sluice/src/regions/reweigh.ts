@@ -1,7 +1,6 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { OBJECT, requireForm, shown } from '../errors/options.ts'
 import { close } from './era.ts'
-import type { Ledger } from './ledger.ts'
 import { UNITS } from './limit.ts'
 import type { RegionalStore } from './regional.ts'
 import { meteringOf } from './regional-store.ts'
@@ -15,7 +14,7 @@ import { meteringOf } from './regional-store.ts'
  * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store without `mode: 'escrow'`
  */
 export async function reweigh(store: RegionalStore, weights: Readonly<Record<string, number>>): Promise<boolean> {
-  const ledger: Ledger = meteringOf('reweigh', store).escrow
+  const { ledger } = meteringOf('reweigh', store)
   requireForm('reweigh', 'weights', weights, OBJECT)
   const next = Object.entries(weights)
   for (const [name, weight] of next) {

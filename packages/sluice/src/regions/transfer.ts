@@ -1,5 +1,5 @@
 import type { Micros } from '../time/micros.ts'
-import { currentCell, explicitBucket, levelOf, resettle } from './cell.ts'
+import { currentCell, explicitBucket, levelOf, resettle, unitsIn } from './cell.ts'
 import { portion, type RegionalLimit } from './limit.ts'
 import type { Region } from './roster.ts'
 import type { Cell, RegionStore, Row, Rows } from './state.ts'
@@ -63,6 +63,12 @@ export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row:
     bucket: resettle(limit, bucket, current.units, current.units + units, time, tokens),
     rows: { ...rows, received: new Map(rows.received).set(row.from, sums) },
   }
+}
+
+/** The units that a cell has after it received a row, less those that it had. */
+export function unitsReceived({ era }: RegionStore, before: Cell, after: Cell | undefined): number {
+  if (after?.rows === undefined) return 0
+  return unitsIn(after.rows) - (before.rows?.era === era ? unitsIn(before.rows) : after.rows.weight)
 }
 
 /** The rows of a cell that has not sent or received anything. */

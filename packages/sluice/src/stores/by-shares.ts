@@ -19,7 +19,7 @@ export interface SharesUsed {
 }
 
 /** How often a group is sent again because what the process knew of the shares was out of date. */
-const MAX_ROUNDS = 8
+const MAX_ROUNDS = 16
 
 /** Thrown where the server has other shares than the process. Nothing was charged. */
 export class StaleShares extends Error {

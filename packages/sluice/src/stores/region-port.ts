@@ -44,11 +44,16 @@ export interface FoundRows {
   readonly run: string
   readonly now: Micros
   readonly record: unknown
+  /** How many cells have rows; absent if the server does not say. */
+  readonly cells?: number
   readonly cursor: number
   /** Whether there are no more. */
   readonly all: boolean
   readonly rows: readonly unknown[]
 }
+
+/** Milliseconds that a server may take to answer a replicator: the ring, which sets deadlines, does not see these calls. */
+export const REGION_MS = 5_000
 
 /** What regions need of a store on a server, for rights that are sent between them. */
 export interface RegionPort {
@@ -56,6 +61,26 @@ export interface RegionPort {
   read(id: StateId | undefined, now: Micros, options?: CallOptions): Promise<FoundRegion>
   /** Returns the number of the change; 0 if there is no room for another cell; what was found instead if something has changed. */
   write(id: StateId | undefined, found: FoundRegion, write: RegionWrite, now: Micros, options?: CallOptions): Promise<number | FoundRegion>
+  /**
+   * Writes rows again as they are, with the number of a new change: until processes have read them, they do not decide calls of the cell. The
+   * state may be any. Returns what is there then, also if something had changed before; undefined if there is no room for another cell.
+   * Absent where a transfer is only tried again.
+   */
+  touch?(
+    id: StateId,
+    found: FoundRegion,
+    rows: object,
+    maxCells: number,
+    now: Micros,
+    options?: CallOptions,
+  ): Promise<FoundRegion | undefined>
+  /**
+   * Publishes what the callers of a process need, or removes it, and returns what the region's other processes published. Absent where each
+   * process counts only its own.
+   * @param keepFor how long an entry counts
+   * @param most processes
+   */
+  shareNeeds?(process: string, entry: object | undefined, keepFor: Micros, most: number, options?: CallOptions): Promise<readonly unknown[]>
   changedSince(cursor: number, most: number, now: Micros, options?: CallOptions): Promise<FoundRows>
 }
 

@@ -9,6 +9,7 @@ import { remoteRegional } from '../../src/regions/remote-regional.ts'
 import { createRemoteEscrow, type RemoteEscrow } from '../../src/regions/remote-escrow.ts'
 import { bindRemote, endEraRemote, pullRemote } from '../../src/regions/remote-pull.ts'
 import type { RegionPort } from '../../src/stores/region-port.ts'
+import type { StateId } from '../../src/stores/store.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
 import type { RegionServer } from './remote-servers.ts'
 import type { HistoryNetwork } from './store-history.ts'
@@ -46,14 +47,24 @@ export async function remoteNetwork(
   let lost = 0
   let turn = 0
   let mostUnits = 0
+  /** A call between what a transfer reads and what it writes. */
+  let contends: ((id: StateId) => unknown) | undefined
   const serverOf = (region: number): RegionServer => servers[region] as RegionServer
   const timeOf = (region: number): number => START + now + (offsets[region] ?? 0)
   const start = (region: number): Process => {
     const self = names[region] as string
     const store = serverOf(region).open()
-    const escrow = createRemoteEscrow(store.capabilities.regions as RegionPort, self, { version: 1, weights: byName }, maxCells, () =>
-      timeOf(region),
-    )
+    const port = store.capabilities.regions as RegionPort
+    const contended: RegionPort = {
+      ...port,
+      async write(id, found, write, ...others) {
+        const first = write.rows ? contends : undefined
+        if (write.rows) contends = undefined
+        if (first !== undefined && id !== undefined) await first(id)
+        return port.write(id, found, write, ...others)
+      },
+    }
+    const escrow = createRemoteEscrow(contended, self, { version: 1, weights: byName }, maxCells, () => timeOf(region))
     return { escrow, store: remoteRegional(store, escrow, self, byName, regionalLimits(self, byName, true)) }
   }
   await Promise.all(names.map((_, region) => serverOf(region).empty()))
@@ -109,6 +120,7 @@ export async function remoteNetwork(
     async give(region, to, part, cell = 0, policy = 0) {
       pass()
       const units = Math.ceil((await held(region, cell)) * part)
+      if (turn % 3 === 0) contends = () => network.call(region, 1, cell, policy)
       return units > 0 && (await at(region).store.remote?.give(keyOf(cell, policy), names[to] as string, units)) === true
     },
     async read(region, peer) {
@@ -124,6 +136,7 @@ export async function remoteNetwork(
       const message = queue[index]
       if (message === undefined) return
       if (!again) queue.splice(index, 1)
+      if (turn % 3 === 0) contends = (id) => network.call(message.to, 1, Number(id.key.slice(1)))
       await at(message.to).escrow.receive(message.page)
     },
     async lose(region) {
@@ -156,7 +169,7 @@ export async function remoteNetwork(
       }
     },
     async agree() {
-      const regions = await Promise.all(sites.map((_, region) => observer(region).region()))
+      const regions = await Promise.all(sites.map((_, region) => observer(region).refresh()))
       const [first] = regions
       if (first === undefined || !regions.every((region) => region?.phase === 'open' && region.era === first.era)) return false
       const total = [...first.roster.weights.values()].reduce((sum, weight) => sum + weight, 0)

@@ -165,6 +165,7 @@ describe('regions R7: replicate', () => {
       us: { lagMs: undefined, readMs: undefined, failures: 5, error: 'no page of region us within 300 ms' },
     })
     clock.advance(5_000)
+    await new Promise((resolve) => setImmediate(resolve))
     await replicator.close()
     await replicator.close()
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true, true, true, true])

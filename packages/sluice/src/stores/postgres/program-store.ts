@@ -5,7 +5,7 @@ import type { CallGroup, CallOptions, Change, ChangeResult, DecideOptions, HoldC
 import { changedState, isOfHold } from '../store.ts'
 import { decideByShares, type SharesUsed, withoutShares } from '../by-shares.ts'
 import { plannedGroups } from '../group-options.ts'
-import { hasShares } from '../region-port.ts'
+import { hasShares, REGION_MS } from '../region-port.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { decideAroundLocks, swapAround } from './around-locked.ts'
@@ -36,6 +36,8 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
   const statements = statementsOf(table, names)
   const lanes = createLanes(client, maxInFlight, clock)
   const query = createQuery(lanes, clock, random)
+  const regionQuery: typeof query = (statement, values, callOptions = { deadline: clock.monotonic() + REGION_MS }, ...others) =>
+    query(statement, values, callOptions, ...others)
   const check = serverCheck(client, options.onWarning)
 
   const sweeper = createSweeper(sweepEveryMs, clock, random, async (first, pages, bound) => {
@@ -112,7 +114,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
       changes: CHANGES,
       groupOptions: ['maxWait', 'hold'],
       sync: false,
-      regions: client.embedded === true ? 'on PGlite' : regionPort(query, statements),
+      regions: client.embedded === true ? 'on PGlite' : regionPort(regionQuery, statements),
     },
     decide: async (groups, callOptions) => {
       if (callOptions?.charge === false) return decide(groups, callOptions, 'none')

@@ -9,68 +9,68 @@ export interface Program {
 const clock = `local call,KEYS=redis.call,KEYS
 local pack,ag=struct.pack,struct.unpack
 local d=cjson.decode(ARGV[1])
-local bX=d[1]
-local bE=bX==0 and call('TIME')
-local s=bE and bE[1]*1000000+bE[2]or bX
+local bY=d[1]
+local bE=bY==0 and call('TIME')
+local q=bE and bE[1]*1000000+bE[2]or bY
 `
 
-const state = `local eW,eU,aC,eX,am,cy=r'strings'
+const state = `local eY,eW,aD,eZ,am,cA=s'strings'
 local dC=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
 if not dC then
-return eW,eU,aC,eX,am
+return eY,eW,aD,eZ,am
 end
-local cx,dS=r'packed-value'
-local function ci(b)
+local cz,dS=s'packed-value'
+local function ck(b)
 if dC[2*b]<0 then return nil end
 return pack('>I4I4',dC[2*b-1],dC[2*b])
 end
 local function S(b)
-local aK=ci(b)
-if not aK then return eW(b)end
-local aI=redis.pcall('HMGET',KEYS[b],aK,'')
-if aI.err then return false end
-return aI[1]and cx(aI[1],aI[2]or'')
+local aK=ck(b)
+if not aK then return eY(b)end
+local av=redis.pcall('HMGET',KEYS[b],aK,'')
+if av.err then return false end
+return av[1]and cz(av[1],av[2]or'')
 end
-local function fI(O,aK,a,j)
+local function fK(O,aK,a,j)
 local Q=redis.pcall('HGET',O,'')
 if type(Q)=='table'then call('DEL',O)end
 if type(Q)~='string'or#Q<6 or(#Q-6)%13>0 then Q=false end
-local cc,bd=dS(a,Q and string.sub(Q,7)or'')
+local cd,be=dS(a,Q and string.sub(Q,7)or'')
 local U=Q and ag('>I6',Q)or 0
-local aZ
-if bX==0 and U*1000>=j then
-if#Q==6+#bd then
-aZ=call('HSET',O,aK,cc)
+local ba
+if bY==0 and U*1000>=j then
+if#Q==6+#be then
+ba=call('HSET',O,aK,cd)
 else
-aZ=call('HSET',O,aK,cc,'',string.sub(Q,1,6)..bd)
+ba=call('HSET',O,aK,cd,'',string.sub(Q,1,6)..be)
 end
 else
-local ea=j+math.max(0,j-s)/4
-aZ=call('HSET',O,aK,cc,'',pack('>I6',math.max(U,math.floor(ea/1000)))..bd)
-if bX~=0 and Q then
-call('PEXPIREAT',O,cy(ea),'GT')
+local ec=j+math.max(0,j-q)/4
+ba=call('HSET',O,aK,cd,'',pack('>I6',math.max(U,math.floor(ec/1000)))..be)
+if bY~=0 and Q then
+call('PEXPIREAT',O,cA(ec),'GT')
 else
-call('PEXPIREAT',O,cy(ea))
+call('PEXPIREAT',O,cA(ec))
 end
 end
-if aZ>0 and bX==0 and s%16==0 then
-r('sweep',cx,am)(O)
+if ba>0 and bY==0 and q%16==0 then
+s('sweep',cz,am)(O)
 end
 end
 local function E(b,a,j)
-local aK=ci(b)
-if aK then return fI(KEYS[b],aK,a,j+am)end
-eU(b,a,j)
+local aK=ck(b)
+if aK then return fK(KEYS[b],aK,a,j+am)end
+eW(b,a,j)
 end
 local function remove(b)
-local aK=ci(b)
+local aK=ck(b)
 if not aK then
-eX(b)
+eZ(b)
 elseif type(redis.pcall('HGET',KEYS[b],aK))~='table'then
 call('HDEL',KEYS[b],aK)
 end
 end
-return S,E,aC,remove,am,ci
+return S,E,aD,remove,am,ck
 `
 
 const strings = `local am=(ARGV[3]or 0)+0
@@ -78,24 +78,24 @@ local function S(b)
 local a=redis.pcall('GET',KEYS[b])
 return type(a)=='string'and a
 end
-local function cy(j)
-if bX==0 then return math.floor(j/1000)+1 end
+local function cA(j)
+if bY==0 then return math.floor(j/1000)+1 end
 local k=call('TIME')
-return k[1]*1000+math.ceil(math.max(0,j-s)/1000)+60000
+return k[1]*1000+math.ceil(math.max(0,j-q)/1000)+60000
 end
 local function E(b,a,j)
-call('SET',KEYS[b],a,'PXAT',cy(j+am))
+call('SET',KEYS[b],a,'PXAT',cA(j+am))
 end
-local function aC(b,j)
-call('PEXPIREAT',KEYS[b],cy(j+am))
+local function aD(b,j)
+call('PEXPIREAT',KEYS[b],cA(j+am))
 end
 local function remove(b)
 call('DEL',KEYS[b])
 end
-return S,E,aC,remove,am,cy
+return S,E,aD,remove,am,cA
 `
 
-const packedValue = `local function cx(a,Q)
+const packedValue = `local function cz(a,Q)
 local G=#a
 if G~=13 and G~=14 then return a end
 local D,w,V,p=ag('>I3I4I5B',a)
@@ -105,36 +105,36 @@ local h=0
 if G==14 then h=string.byte(a,14)end
 return pack('>I3I4I3I5I3I5I5',D,w,h,V,i,l,o)
 end
-local function dS(a,bd)
-if#a~=28 then return a,bd end
+local function dS(a,be)
+if#a~=28 then return a,be end
 local D,w,h,V=ag('>I3I4I3I5',a)
-if D<6291456 or D>=10485760 or h>255 then return a,bd end
-local cD,p=string.sub(a,16),0
-for n=1,#bd,13 do
-if string.sub(bd,n,n+12)==cD then p=(n+12)/13 end
+if D<6291456 or D>=10485760 or h>255 then return a,be end
+local cF,p=string.sub(a,16),0
+for n=1,#be,13 do
+if string.sub(be,n,n+12)==cF then p=(n+12)/13 end
 end
 if p==0 then
-if#bd>51 then return a,bd end
-bd=bd..cD
-p=#bd/13
+if#be>51 then return a,be end
+be=be..cF
+p=#be/13
 end
-local cc=pack('>I3I4I5B',D,w,V,p)
-if h>0 then cc=cc..string.char(h)end
-return cc,bd
+local cd=pack('>I3I4I5B',D,w,V,p)
+if h>0 then cd=cd..string.char(h)end
+return cd,be
 end
-return cx,dS
+return cz,dS
 `
 
-const sweep = `local cx,am=...
-local ak=r'block-value'
-local ek=r'state-until'
+const sweep = `local cz,am=...
+local ak=s'block-value'
+local em=s'state-until'
 return function(O)
 local bD=call('HRANDFIELD',O,128,'WITHVALUES')
 local Q=call('HGET',O,'')
 for p=1,#bD,2 do
-local a=cx(bD[p+1],Q)
+local a=cz(bD[p+1],Q)
 local f=ak(a)
-if bD[p]~=''and(ek(a)or 0)+am<=s and f+am<=s then call('HDEL',O,bD[p])end
+if bD[p]~=''and(em(a)or 0)+am<=q and f+am<=q then call('HDEL',O,bD[p])end
 end
 end
 `
@@ -148,178 +148,178 @@ end
 if string.byte(J)==1 then return 9000000000000000,''end
 return f,J
 end
-local function bf(f)
+local function bg(f)
 local w=f%4294967296
 return pack('>I3I4',14680064+(f-w)/4294967296,w)
 end
-local function bg(a,f)
-if f+60000000<=s then return a end
-return bf(f)..a
+local function bh(a,f)
+if f+60000000<=q then return a end
+return bg(f)..a
 end
-return ak,bf,bg
+return ak,bg,bh
 `
 
-const stateUntil = `local ak=r'block-value'
-local bT=r'bucket-value'
-local X,ao=r'bucket-flow'
-local F,F,cg=r('bucket-leases',X,ao)
-local cq,F,bq=r'window-value'
-local co=r'counter-value'
-local cp=r'record-value'
+const stateUntil = `local ak=s'block-value'
+local bV=s'bucket-value'
+local X,ao=s'bucket-flow'
+local F,F,ci=s('bucket-leases',X,ao)
+local cs,F,bq=s'window-value'
+local cq=s'counter-value'
+local cr=s'record-value'
 return function(a)
-local g,h,x,q,i,l,o,F,u=bT(a,0)
-if g then return cg(g,h,x,q,i,l,o,u or{})end
-local m,F,B,I=cq(a)
+local g,h,x,r,i,l,o,F,u=bV(a,0)
+if g then return ci(g,h,x,r,i,l,o,u or{})end
+local m,F,B,I=cs(a)
 if m then return bq(m,B,I)end
-local bi,M,F,y=co(a)
-if bi and M>0 then return bi+y end
-local F,eD=cp(a)
-if eD then return eD+60000000 end
+local bj,M,F,y=cq(a)
+if bj and M>0 then return bj+y end
+local F,eE=cr(a)
+if eE then return eE+60000000 end
 local F,J=ak(a)
 if string.byte(J)==3 then return(ag('>I7',J,2))end
-return bi
+return bj
 end
 `
 
-const bucketValue = `local ak,F,bg=r'block-value'
-local function fA(h,x,q,i,l,o)
-if h>=i or x>9007199254740991 or q>3200000000000000 then return false end
+const bucketValue = `local ak,F,bh=s'block-value'
+local function fC(h,x,r,i,l,o)
+if h>=i or x>9007199254740991 or r>3200000000000000 then return false end
 if l<1 or o<1 or l>9007199254 then return false end
 return i*(o/1000000+2)<=9007199254740992 and o/i*l<=3200000000000000
 end
-local function bT(a,f)
+local function bV(a,f)
 local G=#a
-local D,w,h,V,x,q,i,l,o
+local D,w,h,V,x,r,i,l,o
 if G==12 then
 D,w,V,i,o=ag('>I3I4I3BB',a)
-h,q,l,o=0,0,1,o*1000000
+h,r,l,o=0,0,1,o*1000000
 elseif G==28 then
 D,w,h,V,i,l,o=ag('>I3I4I3I5I3I5I5',a)
-q=0
+r=0
 elseif G>=49 and(G-49)%28==0 then
-D,w,h,x,q,i,l,o=ag('>I3I4I7I7I7I7I7I7',a)
+D,w,h,x,r,i,l,o=ag('>I3I4I7I7I7I7I7I7',a)
 end
 if D and D>=6291456 and D<10485760 then
 local g,u=(D-8388608)*4294967296+w,nil
 x=x or g+V
-if not fA(h,x,q,i,l,o)then return nil,nil,nil,nil,nil,nil,nil,0 end
+if not fC(h,x,r,i,l,o)then return nil,nil,nil,nil,nil,nil,nil,0 end
 for n=50,G,28 do
 u=u or{}
 u[#u+1]={ag('>I7I7I7I7',a,n)}
 end
-return g,h,x,q,i,l,o,f,u
+return g,h,x,r,i,l,o,f,u
 end
-local em,J=ak(a)
-if em==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
-if J==''then return nil,nil,nil,nil,nil,nil,nil,em end
-return bT(J,em)
+local eo,J=ak(a)
+if eo==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
+if J==''then return nil,nil,nil,nil,nil,nil,nil,eo end
+return bV(J,eo)
 end
-local function cP(g,h,x,q,i,l,o,f,u)
+local function cQ(g,h,x,r,i,l,o,f,u)
 local w,V=g%4294967296,x-g
 local D=8388608+(g-w)/4294967296
 local a
-if q>0 or u or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
-a=pack('>I3I4I7I7I7I7I7I7',D,w,h,x,q,i,l,o)
-for F,az in ipairs(u or{})do a=a..pack('>I7I7I7I7',az[1],az[2],az[3],az[4])end
+if r>0 or u or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
+a=pack('>I3I4I7I7I7I7I7I7',D,w,h,x,r,i,l,o)
+for F,aA in ipairs(u or{})do a=a..pack('>I7I7I7I7',aA[1],aA[2],aA[3],aA[4])end
 elseif l==1 and h==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
 a=pack('>I3I4I3BB',D,w,V,i,o/1000000)
 else
 a=pack('>I3I4I3I5I3I5I5',D,w,h,V,i,l,o)
 end
-if f>0 then return bg(a,f)end
+if f>0 then return bh(a,f)end
 return a
 end
-return bT,cP
+return bV,cQ
 `
 
 const bucketFlow = `local function X(i,l,bt,A)
-local bY=l*1000000
-local dm,eK=bY%i,l%i
+local bZ=l*1000000
+local dn,eL=bZ%i,l%i
 local H=bt%1000000
 local bp=(bt-H)/1000000
-local ah=A+bp*dm+H*eK
+local ah=A+bp*dn+H*eL
 local v=ah%i
-return bp*((bY-dm)/i)+H*((l-eK)/i)+(ah-v)/i,v
+return bp*((bZ-dn)/i)+H*((l-eL)/i)+(ah-v)/i,v
 end
-local function eS(i,l,fe,A,z)
+local function eT(i,l,fg,A,z)
 local N=0
 if z<=0 then return N end
-local dX=(z-A/i)/(l*fe/i)*(1-2^-50)
-if dX>0 then N=dX-dX%1 end
+local dZ=(z-A/i)/(l*fg/i)*(1-2^-50)
+if dZ>0 then N=dZ-dZ%1 end
 while true do
-local aT,v=X(i,l,(N+1)*fe,A)
-if aT>z or(aT==z and v>0)then return N end
+local aV,v=X(i,l,(N+1)*fg,A)
+if aV>z or(aV==z and v>0)then return N end
 N=N+1
 end
 end
 local function ao(g,h,i,l,bt,k)
 if bt<0 then bt=0 end
 local z,v=X(i,l,bt,0)
-local w,ch=k-z,0
-if v>0 then w,ch=w-1,i-v end
-if g>w or(g==w and h>=ch)then return g,h end
-return w,ch
+local w,cj=k-z,0
+if v>0 then w,cj=w-1,i-v end
+if g>w or(g==w and h>=cj)then return g,h end
+return w,cj
 end
-local function aD(g,h,i,l,k)
-local bp=eS(i,l,1000000,h,k-g)
-local aT,v=X(i,l,bp*1000000,h)
-g,h=g+aT,v
-local H=eS(i,l,1,h,k-g)
+local function aE(g,h,i,l,k)
+local bp=eT(i,l,1000000,h,k-g)
+local aV,v=X(i,l,bp*1000000,h)
+g,h=g+aV,v
+local H=eT(i,l,1,h,k-g)
 return bp*1000000+H,g,h,H
 end
 local function bn(i,l,bp)
-local bY=l*1000000
-local h=bY%i
-local cZ=h%131072
-local bA=bp*((h-cZ)/131072)
+local bZ=l*1000000
+local h=bZ%i
+local da=h%131072
+local bA=bp*((h-da)/131072)
 local C=bA%i
-local cQ=C*131072+bp*cZ
-local v=cQ%i
-return bp*((bY-h)/i)+(bA-C)/i*131072+(cQ-v)/i,v
+local cR=C*131072+bp*da
+local v=cR%i
+return bp*((bZ-h)/i)+(bA-C)/i*131072+(cR-v)/i,v
 end
 local function by(i,l,o,k)
 return math.min(k+3155760000000000,9007199254740990-(X(i,l,o,0)))
 end
-return X,ao,aD,bn,by
+return X,ao,aE,bn,by
 `
 
 const bucketLeases = `local X,ao=...
-local function aG(u)
-local bc=0
-for F,az in ipairs(u)do bc=bc+az[3]end
-return bc
+local function aH(u)
+local bd=0
+for F,aA in ipairs(u)do bd=bd+aA[3]end
+return bd
 end
-local function aN(g,h,i,l,o,u,k)
-local bc,v=aG(u),{}
-for F,az in ipairs(u)do
-if az[4]<=k and#v==0 then
-g,h=ao(g,h,i,l,o-bc,az[4])
-bc=bc-az[3]
+local function aO(g,h,i,l,o,u,k)
+local bd,v=aH(u),{}
+for F,aA in ipairs(u)do
+if aA[4]<=k and#v==0 then
+g,h=ao(g,h,i,l,o-bd,aA[4])
+bd=bd-aA[3]
 else
-v[#v+1]=az
+v[#v+1]=aA
 end
 end
 if#v==0 then return g,h,nil end
-g,h=ao(g,h,i,l,o-bc,k)
+g,h=ao(g,h,i,l,o-bd,k)
 return g,h,v
 end
-local function cg(g,h,x,q,i,l,o,u)
-local bc=aG(u)
-for F,az in ipairs(u)do
-g,h=ao(g,h,i,l,o-bc,az[4])
-bc=bc-az[3]
+local function ci(g,h,x,r,i,l,o,u)
+local bd=aH(u)
+for F,aA in ipairs(u)do
+g,h=ao(g,h,i,l,o-bd,aA[4])
+bd=bd-aA[3]
 end
-local aT,v=X(i,l,o,h)
-local j=g+aT
+local aV,v=X(i,l,o,h)
+local j=g+aV
 if v>0 then j=j+1 end
-if q>0 and x+q>j then j=x+q end
+if r>0 and x+r>j then j=x+r end
 return j
 end
-return aG,aN,cg
+return aH,aO,ci
 `
 
-const windowValue = `local ak,F,bg=r'block-value'
-local function cq(a)
+const windowValue = `local ak,F,bh=s'block-value'
+local function cs(a)
 local f,J=0,a
 if#a~=21 then f,J=ak(a)end
 if#J==21 then
@@ -332,206 +332,206 @@ end
 if J==a then f,J=ak(a)end
 return nil,nil,nil,nil,J==''and f or 0
 end
-local function dp(m,N,y,I,f)
-local w,cs=m%4294967296,y%281474976710656
-local el=I*16+(y-cs)/281474976710656
-local a=pack('>I3I4I7BI6',10485760+(m-w)/4294967296,w,N,el,cs)
-if f>0 then return bg(a,f)end
+local function dq(m,N,y,I,f)
+local w,cu=m%4294967296,y%281474976710656
+local en=I*16+(y-cu)/281474976710656
+local a=pack('>I3I4I7BI6',10485760+(m-w)/4294967296,w,N,en,cu)
+if f>0 then return bh(a,f)end
 return a
 end
 local function bq(m,y,I)
 if I>2 then return m+y end
 return m+math.ceil(y/(I==2 and 4 or I==1 and 16 or 64))
 end
-return cq,dp,bq
+return cs,dq,bq
 `
 
-const counterValue = `local ak,F,bg=r'block-value'
-local function co(a)
+const counterValue = `local ak,F,bh=s'block-value'
+local function cq(a)
 local f,J=0,a
 if#a~=28 then f,J=ak(a)end
 if#J==28 then
-local D,w,M,R,ax,y=ag('>I3I4I7I7BI6',J)
-y=ax%16*281474976710656+y
+local D,w,M,R,ay,y=ag('>I3I4I7I7BI6',J)
+y=ay%16*281474976710656+y
 if D>=12582912 and D<14680064 and y>0 then
-return(D-12582912)*4294967296+w,M,R,y,math.floor(ax/16),f
+return(D-12582912)*4294967296+w,M,R,y,math.floor(ay/16),f
 end
 end
 if J==a then f,J=ak(a)end
 return nil,nil,nil,nil,nil,J==''and f or 0
 end
-local function cV(m,M,R,y,ax,f)
-local w,cs=m%4294967296,y%281474976710656
-local el=ax*16+(y-cs)/281474976710656
-local a=pack('>I3I4I7I7BI6',12582912+(m-w)/4294967296,w,M,R,el,cs)
-if f>0 then return bg(a,f)end
+local function cW(m,M,R,y,ay,f)
+local w,cu=m%4294967296,y%281474976710656
+local en=ay*16+(y-cu)/281474976710656
+local a=pack('>I3I4I7I7BI6',12582912+(m-w)/4294967296,w,M,R,en,cu)
+if f>0 then return bh(a,f)end
 return a
 end
-return co,cV
+return cq,cW
 `
 
-const recordValue = `local eq,dq,er=1099511627776,549755813888,4503599627370496
-local function cp(a)
-local cz,G=a and string.byte(a),a and#a
-if not cz or cz<8 or cz>15 or G<13 then return nil end
-local bB=cz%2
-local aS,Z=cz%4>1,cz>11
-local au=aS and'I7'or'I5'
+const recordValue = `local es,dr,et=1099511627776,549755813888,4503599627370496
+local function cr(a)
+local cB,G=a and string.byte(a),a and#a
+if not cB or cB<8 or cB>15 or G<13 then return nil end
+local bB=cB%2
+local aU,Z=cB%4>1,cB>11
+local au=aU and'I7'or'I5'
 local n,z,A=ag('>I7'..au,a,2)
-local cY='>I4'..au..au
-if Z then cY=cY..au..au end
-local fc=4+(Z and 4 or 2)*(aS and 7 or 5)
-if(G-A+1)%fc>0 then return nil end
+local cZ='>I4'..au..au
+if Z then cZ=cZ..au..au end
+local fe=4+(Z and 4 or 2)*(aU and 7 or 5)
+if(G-A+1)%fe>0 then return nil end
 local H={}
-for C=A,G,fc do
-local cl,t,an,aj,bS=ag(cY,a,C)
-if not Z then aj,bS=t,0 end
-if an>0 then an=n+an-(aS and er or dq)end
-H[#H+1]={cl,t,aj,bS,an}
+for C=A,G,fe do
+local cn,t,an,aj,bU=ag(cZ,a,C)
+if not Z then aj,bU=t,0 end
+if an>0 then an=n+an-(aU and et or dr)end
+H[#H+1]={cn,t,aj,bU,an}
 end
 return n,n+z,bB,H
 end
-local function dh(n,j,bB,H)
-local aS,Z=j-n>=eq,false
+local function di(n,j,bB,H)
+local aU,Z=j-n>=es,false
 for F,K in ipairs(H)do
-local t,aj,bS,an=K[2],K[3],K[4],K[5]
-if aj~=t or bS>0 then Z=true end
-if math.max(t,aj,bS)>=eq or an~=0 and(an<=n-dq or an>=n+dq)then aS=true end
+local t,aj,bU,an=K[2],K[3],K[4],K[5]
+if aj~=t or bU>0 then Z=true end
+if math.max(t,aj,bU)>=es or an~=0 and(an<=n-dr or an>=n+dr)then aU=true end
 end
-local au=aS and'I7'or'I5'
-local cY='>I4'..au..au
-local a=pack('>BI7'..au,8+bB+(aS and 2 or 0)+(Z and 4 or 0),n,j-n)
+local au=aU and'I7'or'I5'
+local cZ='>I4'..au..au
+local a=pack('>BI7'..au,8+bB+(aU and 2 or 0)+(Z and 4 or 0),n,j-n)
 for F,K in ipairs(H)do
 local an=K[5]
-if an~=0 then an=an-n+(aS and er or dq)end
-a=a..pack(cY,K[1],K[2],an)
+if an~=0 then an=an-n+(aU and et or dr)end
+a=a..pack(cZ,K[1],K[2],an)
 if Z then a=a..pack('>'..au..au,K[3],K[4])end
 end
 return a
 end
-return cp,dh
+return cr,di
 `
 
 const drop = `local E,remove,am=...
-local F,bf=r'block-value'
+local F,bg=s'block-value'
 return function(b,f)
-if f>s then return E(b,bf(f),f)end
-if am>0 then return E(b,bf(1),s)end
+if f>q then return E(b,bg(f),f)end
+if am>0 then return E(b,bg(1),q)end
 remove(b)
 end
 `
 
 const bucketChange = `local S,E,ad=...
-local bT,cP=r'bucket-value'
-local X,ao,aD,bn,by=r'bucket-flow'
-local aG,aN,cg=r('bucket-leases',X,ao)
-local function ca(b,i,l,o,aE,at,fV,ej)
-local k,f=s,0
+local bV,cQ=s'bucket-value'
+local X,ao,aE,bn,by=s'bucket-flow'
+local aH,aO,ci=s('bucket-leases',X,ao)
+local function cb(b,i,l,o,aF,at,fX,el)
+local k,f=q,0
 local a=S(b)
-local g,h,x,q,u,ay
+local g,h,x,r,u,az
 if a then
 local af,ac,ap
-g,h,x,q,af,ac,ap,f,u=bT(a,0)
+g,h,x,r,af,ac,ap,f,u=bV(a,0)
 if f==9000000000000000 then return true end
 if g and(af~=i or ac~=l or ap~=o)then
-local dO=r('bucket-adopt',X,ao,aD,bn,by,aG,aN)
-g,h,x,q,u=dO(g,h,x,q,af,ac,ap,i,l,o,u)
-ay=true
+local dO=s('bucket-adopt',X,ao,aE,bn,by,aH,aO)
+g,h,x,r,u=dO(g,h,x,r,af,ac,ap,i,l,o,u)
+az=true
 end
-if g and x>s then k=x end
+if g and x>q then k=x end
 end
 if u then
-ay=ay or fV
-g,h,u=aN(g,h,i,l,o,u,k)
+az=az or fX
+g,h,u=aO(g,h,i,l,o,u,k)
 end
-local A,dw,aJ,w=g,h,q,k-aE
+local A,dx,aJ,w=g,h,r,k-aF
 if not g then
-A,dw,aJ=w,at,0
+A,dx,aJ=w,at,0
 elseif g<w or(g==w and h<=at)then
-A,dw=w,at
-if q>0 and k>=x+q then aJ=0 end
+A,dx=w,at
+if r>0 and k>=x+r then aJ=0 end
 end
-local aO,z,cJ=ej(A,dw,k,u)
-if not aO then
-if not ay then return end
+local aP,z,cK=el(A,dx,k,u)
+if not aP then
+if not az then return end
 if not g then return ad(b,f)end
 else
-g,h,q=A,dw,aJ
-local av,ck=k+aE,0
-if at>0 then av,ck=av-1,i-at end
+g,h,r=A,dx,aJ
+local aw,cm=k+aF,0
+if at>0 then aw,cm=aw-1,i-at end
 local br=by(i,l,o,k)
-if av>br or(av==br and ck>0)then av,ck=br,0 end
-if g>av or(g==av and h>ck)then av,ck=g,h end
-local ah=h-aO*cJ
+if aw>br or(aw==br and cm>0)then aw,cm=br,0 end
+if g>aw or(g==aw and h>cm)then aw,cm=g,h end
+local ah=h-aP*cK
 local v=ah%i
-g,h,x=g-aO*z+(ah-v)/i,v,k
-if aO<0 and(g>av or(g==av and h>ck))then g,h=av,ck end
-if u then g,h=ao(g,h,i,l,o-aG(u),k)end
+g,h,x=g-aP*z+(ah-v)/i,v,k
+if aP<0 and(g>aw or(g==aw and h>cm))then g,h=aw,cm end
+if u then g,h=ao(g,h,i,l,o-aH(u),k)end
 end
-local j=g+aE
+local j=g+aF
 if h>at then j=j+1 end
-if q>0 and x+q>j then j=x+q end
+if r>0 and x+r>j then j=x+r end
 if u then
-j=cg(g,h,x,q,i,l,o,u)
+j=ci(g,h,x,r,i,l,o,u)
 elseif j<=k then
 return ad(b,f)
 end
 if f>j then j=f end
-E(b,cP(g,h,x,q,i,l,o,f,u),j)
+E(b,cQ(g,h,x,r,i,l,o,f,u),j)
 end
-return ca,X,aD,bn
+return cb,X,aE,bn
 `
 
-const bucketAdopt = `local X,ao,aD,bn,by,aG,aN=...
-local function dO(g,h,x,q,af,ac,ap,i,l,o,u)
-local k=s
-if x>s then k=x end
+const bucketAdopt = `local X,ao,aE,bn,by,aH,aO=...
+local function dO(g,h,x,r,af,ac,ap,i,l,o,u)
+local k=q
+if x>q then k=x end
 if u then
-g,h,u=aN(g,h,af,ac,ap,u,k)
+g,h,u=aO(g,h,af,ac,ap,u,k)
 end
-local eC,dW=X(af,ac,ap,0)
-local bj,fs=X(af,ac,ap,h)
-local f=g+bj
-if fs>0 then f=f+1 end
-if q>0 and x+q>f then f=x+q end
+local eD,dY=X(af,ac,ap,0)
+local bk,fu=X(af,ac,ap,h)
+local f=g+bk
+if fu>0 then f=f+1 end
+if r>0 and x+r>f then f=x+r end
 if f<=k then return nil end
-local dB=eC
-if dW>0 then dB=eC+1 end
+local dB=eD
+if dY>0 then dB=eD+1 end
 g,h=ao(g,h,af,ac,ap,k)
-local cW=0
+local cX=0
 if g>k or(g==k and h>0)then
-local bY=ac*1000000
-local dm=bY%af
-cW=math.min(9007199256,math.floor((g-k+1)/((bY-dm)/af+dm/af))+1)
-local E,fJ=bn(af,ac,cW)
-g,h=g-E,h-fJ
+local bZ=ac*1000000
+local dn=bZ%af
+cX=math.min(9007199256,math.floor((g-k+1)/((bZ-dn)/af+dn/af))+1)
+local E,fL=bn(af,ac,cX)
+g,h=g-E,h-fL
 if h<0 then g,h=g-1,h+af end
 end
 local bt,H
-bt,g,h,H=aD(g,h,af,ac,k)
+bt,g,h,H=aE(g,h,af,ac,k)
 local K=(k-g)*af-h-H*ac
 local am=0
-if cW==0 and bt>=o then
+if cX==0 and bt>=o then
 bt=o
 elseif K>0 then
-local cZ=l%131072
-local bA=K*((l-cZ)/131072)
-local cQ=(bA%ac)*131072+K*cZ
-am=(bA-bA%ac)/ac*131072+(cQ-cQ%ac)/ac
+local da=l%131072
+local bA=K*((l-da)/131072)
+local cR=(bA%ac)*131072+K*da
+am=(bA-bA%ac)/ac*131072+(cR-cR%ac)/ac
 end
-local z,cJ=X(i,l,bt,0)
-local dP=cJ+am
-if q>dB then dB=q end
+local z,cK=X(i,l,bt,0)
+local dP=cK+am
+if r>dB then dB=r end
 g,h=k-z-(dP+(-dP)%i)/i,(-dP)%i
-if cW>0 then
-local fE,fF=bn(i,l,cW)
-g,h=g+fE,h+fF
+if cX>0 then
+local fG,fH=bn(i,l,cX)
+g,h=g+fG,h+fH
 if h>=i then g,h=g+1,h-i end
 end
 local br=by(i,l,o,k)
 if g>br or(g==br and h>0)then g,h=br,0 end
 if u then
-g,h=ao(g,h,i,l,o-aG(u),k)
+g,h=ao(g,h,i,l,o-aH(u),k)
 end
 return g,h,k,dB,u
 end
@@ -539,51 +539,51 @@ return dO
 `
 
 const windowChange = `local S,E,ad=...
-local cq,dp,bq=r'window-value'
-local cM,cO,dg,dn=r('window-adopt',bq)
-return function(b,e,fl)
+local cs,dq,bq=s'window-value'
+local cN,cP,dh,dp=s('window-adopt',bq)
+return function(b,e,fn)
 local ae=d[e+2]
 local f=0
 local a=S(b)
-local m,N,z,I,ay
+local m,N,z,I,az
 if a then
 local bo
-m,N,z,I,f=cq(a)
+m,N,z,I,f=cs(a)
 if f==9000000000000000 then return true end
 bo=m
-if m then m,N,z,I,ay=cM(m,N,z,I,e)end
+if m then m,N,z,I,az=cN(m,N,z,I,e)end
 if bo and not m then ad(b,f)end
 end
-local U,aS,ct,aw=m,z,I,N
-if not(m and s<m)then
-U,aS,ct=cO(m,z,I,e)
-aw=0
+local U,aU,cv,ax=m,z,I,N
+if not(m and q<m)then
+U,aU,cv=cP(m,z,I,e)
+ax=0
 end
-local al,aB,L
-al,aB,L,aS,ct=dg(U,aw,aS,ct,e)
-local ai=fl(L,al)
+local al,aC,L
+al,aC,L,aU,cv=dh(U,ax,aU,cv,e)
+local ai=fn(L,al)
 if ai~=0 then
-aw,ay=aB+L-ai,true
-if ai>0 and aw==0 and ct<4 then return ad(b,f)end
-m,N,z,I=U,aw,aS,dn(ct,aw,ae)
+ax,az=aC+L-ai,true
+if ai>0 and ax==0 and cv<4 then return ad(b,f)end
+m,N,z,I=U,ax,aU,dp(cv,ax,ae)
 end
-if not ay then return end
-E(b,dp(m,N,z,I,f),math.max(bq(m,z,I),f))
+if not az then return end
+E(b,dq(m,N,z,I,f),math.max(bq(m,z,I),f))
 end
 `
 
 const windowAdopt = `local bq=...
-local function eB(e,k)
+local function eC(e,k)
 local B=d[e+3]
 if d[e+4]==1 then return k+B end
-local fb=k-d[e+8]
-return fb-fb%B+B+d[e+8]
+local fd=k-d[e+8]
+return fd-fd%B+B+d[e+8]
 end
-local function cM(m,N,y,I,e)
+local function cN(m,N,y,I,e)
 local B=d[e+3]
 if y==B and I<5 then return m,N,y,I,false end
-if s>=m then
-if s>=bq(m,y,I)then return nil end
+if q>=m then
+if q>=bq(m,y,I)then return nil end
 return m,N,y,I,false
 end
 if I==6 then
@@ -592,7 +592,7 @@ return m,9007199254740991,B,4,true
 end
 if y==B then return m,N,y,4,true end
 if B<y and I>=4 then return m,N,y,I,false end
-local U=eB(e,s)
+local U=eC(e,q)
 if B>y and d[e+4]==1 then
 U=m-y+B
 elseif m>U then
@@ -600,710 +600,710 @@ U=m
 end
 return U,N,math.max(y,B),4,true
 end
-local function cO(m,y,I,e)
-local B,aV=d[e+3],eB(e,s)
-if not m or s>=bq(m,y,I)then return aV,B,0 end
-if B>y then return math.max(aV,m+y),B,4 end
+local function cP(m,y,I,e)
+local B,aX=d[e+3],eC(e,q)
+if not m or q>=bq(m,y,I)then return aX,B,0 end
+if B>y then return math.max(aX,m+y),B,4 end
 if B<y and I<5 then return m+y,y,5 end
-if d[e+4]~=1 and aV-B<m then aV=aV+B end
-return aV,B,0
+if d[e+4]~=1 and aX-B<m then aX=aX+B end
+return aX,B,0
 end
-local function dg(m,N,y,I,e)
+local function dh(m,N,y,I,e)
 local ae,B,K=d[e+2],d[e+3],0
 if I>=5 and B<y then
-K=math.max(0,math.min(math.floor((s-m+y)/B),math.floor(y/B)-1))
+K=math.max(0,math.min(math.floor((q-m+y)/B),math.floor(y/B)-1))
 end
-local al,aB=m-y+K*B,K*ae
-local L=math.max(0,N-aB)
-if I==6 or I==5 and aB>9007199254740991-2*ae then return al,0,L,m-al,6 end
-return al,aB,L,y,I
+local al,aC=m-y+K*B,K*ae
+local L=math.max(0,N-aC)
+if I==6 or I==5 and aC>9007199254740991-2*ae then return al,0,L,m-al,6 end
+return al,aC,L,y,I
 end
-local function dn(I,N,ae)
+local function dp(I,N,ae)
 if I>=4 then return I end
 if N*4>ae then return 3 end
 return N*16>ae and 2 or N*64>ae and 1 or 0
 end
-return cM,cO,dg,dn
+return cN,cP,dh,dp
 `
 
 const counterChange = `local S,E,ad=...
-local co,cV=r'counter-value'
-local cL,cH,dk=r'counter-adopt'
-return function(b,e,fm)
+local cq,cW=s'counter-value'
+local cM,cJ,dl=s'counter-adopt'
+return function(b,e,fo)
 local B=d[e+3]
 local f=0
 local a=S(b)
-local m,M,R,z,ax,ay
+local m,M,R,z,ay,az
 if a then
 local bo
-m,M,R,z,ax,f=co(a)
+m,M,R,z,ay,f=cq(a)
 if f==9000000000000000 then return true end
 bo=m
 if m then
-m,M,R,z,ax,ay=cL(m,M,R,z,ax,e)
+m,M,R,z,ay,az=cM(m,M,R,z,ay,e)
 end
 if bo and not m then ad(b,f)end
 end
-local aJ=m and s<m
-local bi,eN,eb=cH(m,M,R,B)
-if not aJ then z,ax=B,0 end
-local cB,de=fm(bi,eN,eb,z,dk(bi,eb,z,e))
-if cB~=0 or de~=0 then
-m,M,R,ay=bi,eN-cB,eb-de,true
+local aJ=m and q<m
+local bj,eO,ed=cJ(m,M,R,B)
+if not aJ then z,ay=B,0 end
+local cD,df=fo(bj,eO,ed,z,dl(bj,ed,z,e))
+if cD~=0 or df~=0 then
+m,M,R,az=bj,eO-cD,ed-df,true
 if M+R==0 then return ad(b,f)end
 end
-if not ay then return end
+if not az then return end
 local j=m
 if M>0 then j=m+z end
-E(b,cV(m,M,R,z,ax,f),math.max(j,f))
+E(b,cW(m,M,R,z,ay,f),math.max(j,f))
 end
 `
 
-const counterAdopt = `local function cH(m,M,R,B)
-if m and s<m then return m,M,R end
-if not m or s>=m+B then return s-s%B+B,0,0 end
+const counterAdopt = `local function cJ(m,M,R,B)
+if m and q<m then return m,M,R end
+if not m or q>=m+B then return q-q%B+B,0,0 end
 return m+B,0,M
 end
-local function cL(m,M,R,y,ax,e)
+local function cM(m,M,R,y,ay,e)
 local B=d[e+3]
 if y==B then
-if ax==0 or s>=m then return m,M,R,y,ax,false end
+if ay==0 or q>=m then return m,M,R,y,ay,false end
 return m,M,R,y,0,true
 end
-if y>B and s<m then return m,M,R,y,ax,false end
-m,M,R=cH(m,M,R,y)
-if y>B and ax==0 then
+if y>B and q<m then return m,M,R,y,ay,false end
+m,M,R=cJ(m,M,R,y)
+if y>B and ay==0 then
 if R==0 then return nil end
 return m,M,R,y,1,true
 end
 m=m-y+B
-if s>=m or M+R==0 then return nil end
+if q>=m or M+R==0 then return nil end
 return m,M,R,B,0,true
 end
-local function dk(m,R,y,e)
+local function dl(m,R,y,e)
 if R==0 then return 0 end
-local cE=d[e+4]
+local cG=d[e+4]
 if y~=d[e+3]then
-cE=1
-while y/cE>1000000 do cE=cE*10 end
+cG=1
+while y/cG>1000000 do cG=cG*10 end
 end
-local dF=math.floor(y/cE)
-local v=math.min(dF,math.ceil((m-s)/cE))
+local dF=math.floor(y/cG)
+local v=math.min(dF,math.ceil((m-q)/cG))
 local bp=math.floor(R/1000000)
-local eT=bp*v
-local bI=math.floor(eT/dF)
-local h=(eT-bI*dF)*1000000+(R-bp*1000000)*v
-return bI*1000000+math.ceil(h/dF)
+local eV=bp*v
+local bK=math.floor(eV/dF)
+local h=(eV-bK*dF)*1000000+(R-bp*1000000)*v
+return bK*1000000+math.ceil(h/dF)
 end
-return cL,cH,dk
+return cM,cJ,dl
 `
 
-const logChange = `local E,aC,ad=...
-local P=r('log-value',E,aC)
-local bZ,cK,cT=r('log-adopt',P)
-local di,ef=r('log-refund',P,ad,E)
-local function cR(b,e,bO)
-local aX=P.aF(b)
-if aX.f==9000000000000000 then return true end
-local c=bZ(aX,e)
-if aX.bo and not c.bo then ad(b,c.f)end
-local k,C,L=cK(c,e)
-if not bO(c,k,C,L)and c.dV then P.dH(c)end
+const logChange = `local E,aD,ad=...
+local P=s('log-value',E,aD)
+local ca,cL,cU=s('log-adopt',P)
+local dj,eh=s('log-refund',P,ad,E)
+local function cS(b,e,bQ)
+local aY=P.aG(b)
+if aY.f==9000000000000000 then return true end
+local c=ca(aY,e)
+if aY.bo and not c.bo then ad(b,c.f)end
+local k,C,L=cL(c,e)
+if not bQ(c,k,C,L)and c.dW then P.dH(c)end
 end
-local function cb(c,e,C,k,ab)
-P.aA(c,cT(c,e,C,k,ab))
+local function cc(c,e,C,k,ab)
+P.aB(c,cU(c,e,C,k,ab))
 end
-return cR,cb,di,ef,P
+return cS,cc,dj,eh,P
 `
 
-const logValue = `local E,aC=...
-local ak=r'block-value'
-local aY,aQ,bK,bL=47,14,64,4503599627370496
-local function eL(b,f)
-return{b=b,G=0,as=0,aB=0,n=0,ah=0,y=0,q=0,f=f,aX=0,ds=true}
+const logValue = `local E,aD=...
+local ak=s'block-value'
+local aZ,aR,bM,bN=47,14,64,4503599627370496
+local function eM(b,f)
+return{b=b,G=0,as=0,aC=0,n=0,ah=0,y=0,r=0,f=f,aY=0,dt=true}
 end
-local function fD(b)
-local O,c=KEYS[b],eL(b,0)
-local a=redis.pcall('GETRANGE',O,0,aY+bK*aQ-1)
+local function fF(b)
+local O,c=KEYS[b],eM(b,0)
+local a=redis.pcall('GETRANGE',O,0,aZ+bM*aR-1)
 if type(a)~='string'then return c end
 local B=#a
-if B==aY+bK*aQ then B=call('STRLEN',O)end
-if B<aY or string.byte(a)~=2 or(B-aY)%aQ>0 then
+if B==aZ+bM*aR then B=call('STRLEN',O)end
+if B<aZ or string.byte(a)~=2 or(B-aZ)%aR>0 then
 local f,J=ak(a)
 if J==''then c.f=f end
 return c
 end
-local F,f,y,q,aB,n,ah,as=ag('>BI7I7I7I7I7I7I4',a)
-local aX=(B-aY)/aQ
-if as>aX or y<1 then return c end
-c.bo,c.ds,c.aX,c.G=true,false,aX,aX+1
-c.f,c.y,c.q,c.aB,c.n,c.ah,c.as=f,y,q,aB,n,ah,as
-c.ed={[0]=string.sub(a,aY+1)}
+local F,f,y,r,aC,n,ah,as=ag('>BI7I7I7I7I7I7I4',a)
+local aY=(B-aZ)/aR
+if as>aY or y<1 then return c end
+c.bo,c.dt,c.aY,c.G=true,false,aY,aY+1
+c.f,c.y,c.r,c.aC,c.n,c.ah,c.as=f,y,r,aC,n,ah,as
+c.ef={[0]=string.sub(a,aZ+1)}
 return c
 end
-local function bl(c,p)
+local function aS(c,p)
 if p==c.G-1 then return c.n,c.ah end
-if p==c.aX then return c.eQ,c.eR end
-local eO=p%bK
-local au=(p-eO)/bK
-local dD=c.ed[au]
+if p==c.aY then return c.eR,c.eS end
+local eP=p%bM
+local au=(p-eP)/bM
+local dD=c.ef[au]
 if not dD then
-local A=aY+au*bK*aQ
-dD=call('GETRANGE',KEYS[c.b],A,A+bK*aQ-1)
-c.ed[au]=dD
+local A=aZ+au*bM*aR
+dD=call('GETRANGE',KEYS[c.b],A,A+bM*aR-1)
+c.ef[au]=dD
 end
-local n,ah=ag('>I7I7',dD,eO*aQ+1)
+local n,ah=ag('>I7I7',dD,eP*aR+1)
 return n,ah
 end
 local function aL(c,p)
 if p<c.as then return 0 end
-local F,ah=bl(c,p)
-return(ah-c.aB)%bL
+local F,ah=aS(c,p)
+return(ah-c.aC)%bN
 end
-local function bP(c,fy,A)
+local function bR(c,fA,A)
 local w,D=A,c.G
 while w<D do
-local cj=math.floor((w+D)/2)
-if bl(c,cj)>fy then D=cj else w=cj+1 end
+local cl=math.floor((w+D)/2)
+if aS(c,cl)>fA then D=cl else w=cl+1 end
 end
 return w
 end
-local function cX(c,ah,A)
+local function cY(c,ah,A)
 local w,D=A,c.G
 while w<D do
-local cj=math.floor((w+D)/2)
-if aL(c,cj)>=ah then D=cj else w=cj+1 end
+local cl=math.floor((w+D)/2)
+if aL(c,cl)>=ah then D=cl else w=cl+1 end
 end
 return w
 end
-local function cb(c,aA)
-local A=aA.A
-c.dV,c.bo,c.y,c.q=true,true,aA.y,aA.q
+local function cc(c,aB)
+local A=aB.A
+c.dW,c.bo,c.y,c.r=true,true,aB.y,aB.r
 if A==c.G then
-c.ds,c.aX,c.G,c.as,c.aB,c.n,c.ah=true,0,1,0,0,aA.k,aA.ab
+c.dt,c.aY,c.G,c.as,c.aC,c.n,c.ah=true,0,1,0,0,aB.k,aB.ab
 return
 end
 if A>c.as then
-local F,aB=bl(c,A-1)
-c.aB,c.as=aB,A
+local F,aC=aS(c,A-1)
+c.aC,c.as=aC,A
 end
-if not aA.cA then
-c.eQ,c.eR,c.G=c.n,c.ah,c.G+1
+if not aB.cC then
+c.eR,c.eS,c.G=c.n,c.ah,c.G+1
 end
-c.n,c.ah=aA.k,(c.ah+aA.ab)%bL
+c.n,c.ah=aB.k,(c.ah+aB.ab)%bN
 end
-local function eJ(c,as)
-return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.q,c.aB,c.n,c.ah,as)
+local function eK(c,as)
+return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.r,c.aC,c.n,c.ah,as)
 end
-local function eI(c)
+local function eJ(c)
 local j=c.n+c.y
-if c.q>c.y then j=c.n+c.q end
+if c.r>c.y then j=c.n+c.r end
 if c.f>j then j=c.f end
 return j
 end
-local function fN(c)
-local j=eI(c)
-local Z=c.G-1>c.aX
-local aZ=''
-if Z and c.as<=c.aX then aZ=pack('>I7I7',c.eQ,c.eR)end
+local function fP(c)
+local j=eJ(c)
+local Z=c.G-1>c.aY
+local ba=''
+if Z and c.as<=c.aY then ba=pack('>I7I7',c.eR,c.eS)end
 local as=c.as
-local bI=c.ds or c.aX<=bK or as>c.G-as
-if bI then as=0 end
-local Q=eJ(c,as)
-if bI then
-local bN=''
-if not c.ds then
-if c.aX<=bK then
-bN=string.sub(c.ed[0],c.as*aQ+1)
+local bK=c.dt or c.aY<=bM or as>c.G-as
+if bK then as=0 end
+local Q=eK(c,as)
+if bK then
+local bP=''
+if not c.dt then
+if c.aY<=bM then
+bP=string.sub(c.ef[0],c.as*aR+1)
 else
-bN=call('GETRANGE',KEYS[c.b],aY+c.as*aQ,-1)
+bP=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,-1)
 end
 end
-return E(c.b,Q..bN..aZ,j)
+return E(c.b,Q..bP..ba,j)
 end
 call('SETRANGE',KEYS[c.b],0,Q)
-if Z then call('APPEND',KEYS[c.b],aZ)end
-aC(c.b,j)
+if Z then call('APPEND',KEYS[c.b],ba)end
+aD(c.b,j)
 end
 return{
-aY=aY,
-aQ=aQ,
-bL=bL,
-fC=eL,
-aF=fD,
-bl=bl,
+aZ=aZ,
+aR=aR,
+bN=bN,
+fE=eM,
+aG=fF,
+aS=aS,
 aL=aL,
-bP=bP,
-cX=cX,
-aA=cb,
-Q=eJ,
-j=eI,
-dH=fN,
+bR=bR,
+cY=cY,
+aB=cc,
+Q=eK,
+j=eJ,
+dH=fP,
 }
 `
 
 const logAdopt = `local P=...
-local bP,aL=P.bP,P.aL
-local ff=10000
-local function bZ(c,e)
+local bR,aL=P.bR,P.aL
+local fh=10000
+local function ca(c,e)
 local B=d[e+3]
 if not c.bo or c.y==B then return c end
-local q=c.y
-if c.q>q then q=c.q end
-if c.n+q<=s then
-return P.fC(c.b,c.f)
+local r=c.y
+if c.r>r then r=c.r end
+if c.n+r<=q then
+return P.fE(c.b,c.f)
 end
-c.y,c.dV=B,true
-if q>B then c.q=q else c.q=0 end
+c.y,c.dW=B,true
+if r>B then c.r=r else c.r=0 end
 return c
 end
-local function cK(c,e)
-local k=s
-if c.n>s then k=c.n end
-local C=bP(c,k-d[e+3],c.as)
+local function cL(c,e)
+local k=q
+if c.n>q then k=c.n end
+local C=bR(c,k-d[e+3],c.as)
 return k,C,aL(c,c.G-1)-aL(c,C-1)
 end
-local function cT(c,e,C,k,ab)
-local A,q,av=C,c.q,d[e+4]
-if q>0 then A,av=bP(c,k-q,c.as),ff end
+local function cU(c,e,C,k,ab)
+local A,r,aw=C,c.r,d[e+4]
+if r>0 then A,aw=bR(c,k-r,c.as),fh end
 local aJ=c.G-A
-local cA=aJ>0 and c.n==k
-if not cA and aJ>=av then
-if A<C then A=A+1 else cA=true end
+local cC=aJ>0 and c.n==k
+if not cC and aJ>=aw then
+if A<C then A=A+1 else cC=true end
 end
-if aJ==0 then q=0 end
-return{A=A,k=k,cA=cA,ab=ab,y=d[e+3],q=q}
+if aJ==0 then r=0 end
+return{A=A,k=k,cC=cC,ab=ab,y=d[e+3],r=r}
 end
-return bZ,cK,cT
+return ca,cL,cU
 `
 
 const logRefund = `local P,ad,E=...
-local bl,aL,aY,aQ,bL=P.bl,P.aL,P.aY,P.aQ,P.bL
-local function eZ(c,al,aw)
-local bW,ah={},(c.aB+aL(c,al-1))%bL
+local aS,aL,aZ,aR,bN=P.aS,P.aL,P.aZ,P.aR,P.bN
+local function fb(c,al,ax)
+local bX,ah={},(c.aC+aL(c,al-1))%bN
 for p=al,c.G-1 do
-local h=aL(c,p)-aL(c,p-1)-(aw[p]or 0)
+local h=aL(c,p)-aL(c,p-1)-(ax[p]or 0)
 if h>0 then
-ah=(ah+h)%bL
-bW[#bW+1]={(bl(c,p)),ah}
+ah=(ah+h)%bN
+bX[#bX+1]={(aS(c,p)),ah}
 end
 end
 local bC=al
-if#bW==0 then
+if#bX==0 then
 if al==c.as then return ad(c.b,c.f)end
 bC=al-1
-c.n,c.ah=bl(c,bC)
+c.n,c.ah=aS(c,bC)
 else
-c.n,c.ah=unpack(bW[#bW])
+c.n,c.ah=unpack(bX[#bX])
 end
-local bN=''
-if bC>c.as then bN=call('GETRANGE',KEYS[c.b],aY+c.as*aQ,aY+bC*aQ-1)end
-for p=1,#bW-1 do bN=bN..pack('>I7I7',bW[p][1],bW[p][2])end
-E(c.b,P.Q(c,0)..bN,P.j(c))
+local bP=''
+if bC>c.as then bP=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,aZ+bC*aR-1)end
+for p=1,#bX-1 do bP=bP..pack('>I7I7',bX[p][1],bX[p][2])end
+E(c.b,P.Q(c,0)..bP,P.j(c))
 end
-local function fL(c,C,bb,ai,be)
-local v,al,aw=ai,c.G,{}
+local function fN(c,C,bc,ai,bf)
+local v,al,ax=ai,c.G,{}
 local function dK(p)
 local K=aL(c,p)-aL(c,p-1)
 if K>v then K=v end
-aw[p],v=K,v-K
+ax[p],v=K,v-K
 end
-if be<0 then
+if bf<0 then
 while al>C and v>0 do
 al=al-1
 dK(al)
 end
-elseif be>bb then
-al=P.bP(c,be-1,C)
+elseif bf>bc then
+al=P.bR(c,bf-1,C)
 for p=al,c.G-1 do dK(p)end
 end
-if v<ai then eZ(c,al,aw)end
+if v<ai then fb(c,al,ax)end
 return ai-v
 end
-return fL,eZ
+return fN,fb
 `
 
 const bucketDescriptor = `local i,l,o=d[e+1],d[e+2],d[e+3]
-local aE,at,ab,cw=d[e+4],d[e+5],d[e+6],d[e+7]
+local aF,at,ab,cy=d[e+4],d[e+5],d[e+6],d[e+7]
 if d[e]==0 then
-local H=aE*l
-cw=H%i
-ab=(H-cw)/i
+local H=aF*l
+cy=H%i
+ab=(H-cy)/i
 H=o*l
 at=-H%i
-aE=(H+at)/i
+aF=(H+at)/i
 end
 `
 
-const bucket = `local S,a=r'bucket-value'
-local X,ao,aD,bn,by=r'bucket-flow'
-local aG,aN,j=r('bucket-leases',X,ao)
-local cu=r('bucket-adopt',X,ao,aD,bn,by,aG,aN)
+const bucket = `local S,a=s'bucket-value'
+local X,ao,aE,bn,by=s'bucket-flow'
+local aH,aO,j=s('bucket-leases',X,ao)
+local cw=s('bucket-adopt',X,ao,aE,bn,by,aH,aO)
 return{
 S=S,
 a=a,
 X=X,
 ao=ao,
-aD=aD,
+aE=aE,
 by=by,
-aG=aG,
-aN=aN,
+aH=aH,
+aO=aO,
 j=j,
-cu=cu,
+cw=cw,
 }
 `
 
-const bucketStep = `local k,f,T=s,0,0
-local g,h,x,q,u,ay,bJ,j
+const bucketStep = `local k,f,T=q,0,0
+local g,h,x,r,u,az,bL,j
 if a then
 local G=#a
 local D,w,V,af,ac,ap
 if G==12 then
 D,w,V,af,ap=ag('>I3I4I3BB',a)
-h,q,ac,ap=0,0,1,ap*1000000
+h,r,ac,ap=0,0,1,ap*1000000
 elseif G==28 then
 D,w,h,V,af,ac,ap=ag('>I3I4I3I5I3I5I5',a)
-q=0
+r=0
 end
-local dj=af==i and ac==l and ap==o
-if dj and D>=6291456 and D<10485504 and h<i then
+local dk=af==i and ac==l and ap==o
+if dk and D>=6291456 and D<10485504 and h<i then
 g=(D-8388608)*4294967296+w
 x=g+V
 else
-bs=bs or ei(s,pack,ag)
-g,h,x,q,af,ac,ap,f,u=bs.S(a,0)
+bs=bs or ek(q,pack,ag)
+g,h,x,r,af,ac,ap,f,u=bs.S(a,0)
 end
 if g then
 if af~=i or ac~=l or ap~=o then
-g,h,x,q,u=bs.cu(g,h,x,q,af,ac,ap,i,l,o,u)
-ay=g
+g,h,x,r,u=bs.cw(g,h,x,r,af,ac,ap,i,l,o,u)
+az=g
 end
-if g and x>s then k=x end
+if g and x>q then k=x end
 if u then
-g,h,u=bs.aN(g,h,i,l,o,u,k)
+g,h,u=bs.aO(g,h,i,l,o,u,k)
 end
 end
 end
-local bb=k-aE
+local bc=k-aF
 if not g then
-g,h,q=bb,at,0
-elseif g<bb or(g==bb and h<=at)then
-g,h=bb,at
-if q>0 and k>=x+q then q=0 end
+g,h,r=bc,at,0
+elseif g<bc or(g==bc and h<=at)then
+g,h=bc,at
+if r>0 and k>=x+r then r=0 end
 end
-local aF,br=aP,k
-if f>s then aF=0 end
-if bC and dQ<=o-(u and bs.aG(u)or 0)then br=k+bC end
-while T<aF do
-local dc,v=g+ab,h+cw
-if v>=i then dc,v=dc+1,v-i end
-if dc>br or(dc==br and v>0)then break end
-g,h,T=dc,v,T+1
+local aG,br=aQ,k
+if f>q then aG=0 end
+if bC and dQ<=o-(u and bs.aH(u)or 0)then br=k+bC end
+while T<aG do
+local dd,v=g+ab,h+cy
+if v>=i then dd,v=dd+1,v-i end
+if dd>br or(dd==br and v>0)then break end
+g,h,T=dd,v,T+1
 end
-if T>0 or ay then
-j=g+aE
+if T>0 or az then
+j=g+aF
 if h>at then j=j+1 end
 local V,w=k-g,g%4294967296
-if q>0 or f>0 or u or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
-bs=bs or ei(s,pack,ag)
-bJ=bs.a(g,h,k,q,i,l,o,f,u)
+if r>0 or f>0 or u or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
+bs=bs or ek(q,pack,ag)
+bL=bs.a(g,h,k,r,i,l,o,f,u)
 if u then
-j=bs.j(g,h,k,q,i,l,o,u)
-elseif q>0 and k+q>j then
-j=k+q
+j=bs.j(g,h,k,r,i,l,o,u)
+elseif r>0 and k+r>j then
+j=k+r
 end
 if f>j then j=f end
 elseif l==1 and h==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
-bJ=pack('>I3I4I3BB',8388608+(g-w)/4294967296,w,V,i,o/1000000)
+bL=pack('>I3I4I3BB',8388608+(g-w)/4294967296,w,V,i,o/1000000)
 else
-bJ=pack('>I3I4I3I5I3I5I5',8388608+(g-w)/4294967296,w,h,V,i,l,o)
+bL=pack('>I3I4I3I5I3I5I5',8388608+(g-w)/4294967296,w,h,V,i,l,o)
 end
 end
 `
 
-const reply = `local ep,aH=0,#KEYS
-local aR={}
-for b=1,aH do
+const reply = `local er,aI=0,#KEYS
+local aT={}
+for b=1,aI do
 aq[b]=aq[b]or''
-aR[b]=#aq[b]
+aT[b]=#aq[b]
 end
-for K=1,#cd do aR[aH+K]=cd[K]end
-for p=1,#aR do
-if aR[p]>ep then ep=aR[p]end
+for K=1,#ce do aT[aI+K]=ce[K]end
+for p=1,#aT do
+if aT[p]>er then er=aT[p]end
 end
 local Q
-if ep<256 and#aR<=2000 then
-Q=string.char(1,unpack(aR))
+if er<256 and#aT<=2000 then
+Q=string.char(1,unpack(aT))
 else
-for p=1,#aR do aR[p]=pack('>I4',aR[p])end
-Q=string.char(4)..table.concat(aR)
+for p=1,#aT do aT[p]=pack('>I4',aT[p])end
+Q=string.char(4)..table.concat(aT)
 end
-for p=1,#aU do aU[p]=pack('>I7',aU[p])end
-return Q..table.concat(aq,'',1,aH)..table.concat(aU)..pack('>I7',s)
+for p=1,#aW do aW[p]=pack('>I7',aW[p])end
+return Q..table.concat(aq,'',1,aI)..table.concat(aW)..pack('>I7',q)
 `
 
-const window = `local cq,dp,bq=r'window-value'
-local cM,cO,dg,dn=r('window-adopt',bq)
-return function(a,e,aP)
-local ab,ae,eV=d[e+1],d[e+2],d[e+5]
+const window = `local cs,dq,bq=s'window-value'
+local cN,cP,dh,dp=s('window-adopt',bq)
+return function(a,e,aQ)
+local ab,ae,eX=d[e+1],d[e+2],d[e+5]
 local f,T=0,0
-local m,N,z,I,ay
+local m,N,z,I,az
 if a then
-m,N,z,I,f=cq(a)
-if m then m,N,z,I,ay=cM(m,N,z,I,e)end
+m,N,z,I,f=cs(a)
+if m then m,N,z,I,az=cN(m,N,z,I,e)end
 end
-if not(m and s<m)then
-m,z,I=cO(m,z,I,e)
+if not(m and q<m)then
+m,z,I=cP(m,z,I,e)
 N=0
 end
-local al,aB,L,aS,ct=dg(m,N,z,I,e)
-local dv,av=s-al,ae
-if eV>0 and dv<eV then
-if dv<0 then dv=0 end
-local dx=math.floor(dv*d[e+6]/d[e+7])
-if dx<1000000 then dx=1000000 end
-if dx<av then av=dx end
+local al,aC,L,aU,cv=dh(m,N,z,I,e)
+local dw,aw=q-al,ae
+if eX>0 and dw<eX then
+if dw<0 then dw=0 end
+local dy=math.floor(dw*d[e+6]/d[e+7])
+if dy<1000000 then dy=1000000 end
+if dy<aw then aw=dy end
 end
-if f>s then aP=0 end
-while T<aP and L+ab<=av do
+if f>q then aQ=0 end
+while T<aQ and L+ab<=aw do
 L,T=L+ab,T+1
 end
 if T>0 then
-N,z=aB+L,aS
-I=dn(ct,N,ae)
-elseif not ay then
+N,z=aC+L,aU
+I=dp(cv,N,ae)
+elseif not az then
 return 0
 end
 local j=bq(m,z,I)
 if f>j then j=f end
-return T,dp(m,N,z,I,f),j
+return T,dq(m,N,z,I,f),j
 end
 `
 
-const counter = `local co,cV=r'counter-value'
-local cL,cH,dk=r'counter-adopt'
-return function(a,e,aP)
+const counter = `local cq,cW=s'counter-value'
+local cM,cJ,dl=s'counter-adopt'
+return function(a,e,aQ)
 local ab,ae,B=d[e+1],d[e+2],d[e+3]
-local f,T,R,z,ax=0,0,0,B,0
-local m,M,ay
+local f,T,R,z,ay=0,0,0,B,0
+local m,M,az
 if a then
-m,M,R,z,ax,f=co(a)
+m,M,R,z,ay,f=cq(a)
 if m then
-m,M,R,z,ax,ay=cL(m,M,R,z,ax,e)
+m,M,R,z,ay,az=cM(m,M,R,z,ay,e)
 end
 end
-if not(m and s<m)then
-m,M,R=cH(m,M,R,B)
-z,ax=B,0
+if not(m and q<m)then
+m,M,R=cJ(m,M,R,B)
+z,ay=B,0
 end
-local ar=ae-dk(m,R,z,e)
-if f>s then aP=0 end
-while T<aP and M+ab<=ar do
+local ar=ae-dl(m,R,z,e)
+if f>q then aQ=0 end
+while T<aQ and M+ab<=ar do
 M,T=M+ab,T+1
 end
-if T==0 and not ay then return 0 end
+if T==0 and not az then return 0 end
 local j=m
 if M>0 then j=m+z end
 if f>j then j=f end
-return T,cV(m,M,R,z,ax,f),j
+return T,cW(m,M,R,z,ay,f),j
 end
 `
 
-const record = `local cp,dh=r'record-value'
-local ak=r'block-value'
-return function(a,e,aP,F,bF)
-local F,f=cp(a)
-if aP==0 or f and s<f+60000000 then return 0 end
-if a and ak(a)>s then return 0 end
+const record = `local cr,di=s'record-value'
+local ak=s'block-value'
+return function(a,e,aQ,F,bF)
+local F,f=cr(a)
+if aQ==0 or f and q<f+60000000 then return 0 end
+if a and ak(a)>q then return 0 end
 local N,H=d[e+3],{}
 for p=1,N do
-local cl,t=d[e+2+2*p],d[e+3+2*p]
-H[p]={cl,t,t,0,bF and bF[#bF-N+p]or 0}
+local cn,t=d[e+2+2*p],d[e+3+2*p]
+H[p]={cn,t,t,0,bF and bF[#bF-N+p]or 0}
 end
-local j=s+d[e+1]
-return 1,dh(s,j,d[e+2],H),j+60000000
+local j=q+d[e+1]
+return 1,di(q,j,d[e+2],H),j+60000000
 end
 `
 
-const slots = `local ak,bf,bg=r'block-value'
+const slots = `local ak,bg,bh=s'block-value'
 local dN=4000
-local function cn(a,A)
+local function cp(a,A)
 local D,w=ag('>I3I4',a,A)
 return(D-2097152)*4294967296+w
 end
-local function bk(au)
+local function bl(au)
 local w=au%4294967296
 return pack('>I3I4',2097152+(au-w)/4294967296,w)
 end
-local function ee(a)
+local function eg(a)
 local f,J=0,a or''
 if a then f,J=ak(a)end
 local G=#J
 if string.byte(J)~=3 or G%35~=22 then
-return nil,nil,'',0,s,J==''and f or 0
+return nil,nil,'',0,q,J==''and f or 0
 end
-local x,U=cn(J,9),cn(J,16)
-local k,A=s,23
-if x>s then k=x end
-while A<G and cn(J,A+21)<=k do A=A+35 end
+local x,U=cp(J,9),cp(J,16)
+local k,A=q,23
+if x>q then k=x end
+while A<G and cp(J,A+21)<=k do A=A+35 end
 local L=0
-for bQ=A,G,35 do L=L+cn(J,bQ+14)end
+for bS=A,G,35 do L=L+cp(J,bS+14)end
 return x,U,string.sub(J,A),L,k,f
 end
-local function dY(t,db)
-local A=string.find(t,db,1,true)
-while A and A%35~=1 do A=string.find(t,db,A+1,true)end
+local function ea(t,dc)
+local A=string.find(t,dc,1,true)
+while A and A%35~=1 do A=string.find(t,dc,A+1,true)end
 return A
 end
-local function aZ(t,bQ,f)
+local function ba(t,bS,f)
 local A=#t+1
-while A>1 and cn(t,A-14)>f do A=A-35 end
-return string.sub(t,1,A-1)..bQ..string.sub(t,A)
+while A>1 and cp(t,A-14)>f do A=A-35 end
+return string.sub(t,1,A-1)..bS..string.sub(t,A)
 end
-local function eh(k,U,t,f)
+local function ej(k,U,t,f)
 local j=U+1
-if t~=''then j=math.max(j,cn(t,#t-13))end
-local a='\\3'..pack('>I7',j)..bk(k)..bk(U)..t
-if f>0 then a=bg(a,f)end
+if t~=''then j=math.max(j,cp(t,#t-13))end
+local a='\\3'..pack('>I7',j)..bl(k)..bl(U)..t
+if f>0 then a=bh(a,f)end
 return a,math.max(j,f),j
 end
-local function dK(a,e,aP,bM)
-local ab,ae=(bM or 0)+d[e+1],d[e+2]
-local T,bJ,j=0,nil,nil
-while T<aP do
-local x,U,t,L,k,f=ee(a)
-if f>s or ab>ae then break end
-local db=bk(d[e+5])..bk(d[e+6])
-if d[e+4]==0 or not dY(t,db)then
+local function dK(a,e,aQ,bO)
+local ab,ae=(bO or 0)+d[e+1],d[e+2]
+local T,bL,j=0,nil,nil
+while T<aQ do
+local x,U,t,L,k,f=eg(a)
+if f>q or ab>ae then break end
+local dc=bl(d[e+5])..bl(d[e+6])
+if d[e+4]==0 or not ea(t,dc)then
 if L+ab>ae or#t>=dN*35 then break end
 U=x and math.max(k,U+1)or k
 local m=k+d[e+3]
-t=aZ(t,db..bk(ab)..bk(m)..bk(U),m)
-a,j=eh(k,U,t,f)
-bJ=a
+t=ba(t,dc..bl(ab)..bl(m)..bl(U),m)
+a,j=ej(k,U,t,f)
+bL=a
 end
 T=T+1
 end
-return T,bJ,j
+return T,bL,j
 end
-local function cr(a,bA,df)
-local x,U,t,F,k,f=ee(a)
-local A=x and dY(t,bk(bA)..bk(df))
+local function ct(a,bA,dg)
+local x,U,t,F,k,f=eg(a)
+local A=x and ea(t,bl(bA)..bl(dg))
 if not A then return nil end
 t=string.sub(t,1,A-1)..string.sub(t,A+35)
-local v,j,bz=eh(k,U,t,f)
+local v,j,bz=ej(k,U,t,f)
 if bz<=k then return false,f end
 return v,j
 end
-local function dE(a,bA,df,aT)
-local x,U,t,F,k,f=ee(a)
-local A=x and dY(t,bk(bA)..bk(df))
-if not A or k+aT<=cn(t,A+21)then return nil end
-local bQ=string.sub(t,A,A+20)..bk(k+aT)..string.sub(t,A+28,A+34)
-t=aZ(string.sub(t,1,A-1)..string.sub(t,A+35),bQ,k+aT)
-return eh(k,U,t,f)
+local function dE(a,bA,dg,aV)
+local x,U,t,F,k,f=eg(a)
+local A=x and ea(t,bl(bA)..bl(dg))
+if not A or k+aV<=cp(t,A+21)then return nil end
+local bS=string.sub(t,A,A+20)..bl(k+aV)..string.sub(t,A+28,A+34)
+t=ba(string.sub(t,1,A-1)..string.sub(t,A+35),bS,k+aV)
+return ej(k,U,t,f)
 end
-return dK,cr,dE
+return dK,ct,dE
 `
 
 const log = `local P=...
-local bl,aL,cX=P.bl,P.aL,P.cX
-local bZ,cK,cT=r('log-adopt',P)
-local function eA(c,e,C,U,dd,L,ab)
-local p=cX(c,aL(c,C-1)+L+ab-d[e+2],C)
-if p<U then dd=bl(c,p)end
-return dd+d[e+3]
+local aS,aL,cY=P.aS,P.aL,P.cY
+local ca,cL,cU=s('log-adopt',P)
+local function eB(c,e,C,U,de,L,ab)
+local p=cY(c,aL(c,C-1)+L+ab-d[e+2],C)
+if p<U then de=aS(c,p)end
+return de+d[e+3]
 end
-local function dL(c,e,C,U,dd,L)
+local function dL(c,e,C,U,de,L)
 local ae=d[e+2]
-local cF,cG=0,0
-if ae>L then cF=math.floor((ae-L)/1000000)end
-if L>0 then cG=dd+d[e+3]-s end
-local Z=(cF+1)*1000000
-if Z>ae then return cF,cG,cG end
-return cF,eA(c,e,C,U,dd,L,Z)-s,cG
+local cH,cI=0,0
+if ae>L then cH=math.floor((ae-L)/1000000)end
+if L>0 then cI=de+d[e+3]-q end
+local Z=(cH+1)*1000000
+if Z>ae then return cH,cI,cI end
+return cH,eB(c,e,C,U,de,L,Z)-q,cI
 end
 local function dT(c,e,ab)
 local ae=d[e+2]
-local k,C,L=cK(c,e)
+local k,C,L=cL(c,e)
 if ab>ae-L then
 if ab>ae then return 2,0,dL(c,e,C,c.G,c.n,L)end
-return 1,eA(c,e,C,c.G,k,L,ab)-s,dL(c,e,C,c.G,c.n,L)
+return 1,eB(c,e,C,c.G,k,L,ab)-q,dL(c,e,C,c.G,c.n,L)
 end
-local aA=cT(c,e,C,k,ab)
+local aB=cU(c,e,C,k,ab)
 local U=c.G
-if aA.cA then U=U-1 end
-local cF,fM,cG=dL(c,e,C,U,k,L+ab)
-return 0,0,cF,fM,cG,aA
+if aB.cC then U=U-1 end
+local cH,fO,cI=dL(c,e,C,U,k,L+ab)
+return 0,0,cH,fO,cI,aB
 end
-local function eo(c,e)
-local F,C,L=cK(c,e)
+local function eq(c,e)
+local F,C,L=cL(c,e)
 return dL(c,e,C,c.G,c.n,L)
 end
-return bZ,dT,eo
+return ca,dT,eq
 `
 
-const holdChange = `local dt=...
-local S,E,aC,remove,am=r'state'
-local ad=r('drop',E,remove,am)
-local ak=r'block-value'
-local cp,dh=r'record-value'
-local dr=9000000000000000
-local ca,X,aD,bn
-local cr,dE
-local function fR(g,h,k,u,i,l,o,t,aa,an)
+const holdChange = `local du=...
+local S,E,aD,remove,am=s'state'
+local ad=s('drop',E,remove,am)
+local ak=s'block-value'
+local cr,di=s'record-value'
+local ds=9000000000000000
+local cb,X,aE,bn
+local ct,dE
+local function fT(g,h,k,u,i,l,o,t,aa,an)
 if aa>t then
 local ar=0
 if g<k or(g==k and h==0)then
-ar=o+aD(g,h,i,l,k)
+ar=o+aE(g,h,i,l,k)
 else
 local z,v=X(i,l,o,0)
 z,v=g-z,h-v
 if v<0 then z,v=z-1,v+i end
-ar=aD(z,v,i,l,k)
+ar=aE(z,v,i,l,k)
 end
 local Z=math.min(aa-t,ar)
 if Z<=0 then return t end
 local z,v=X(i,l,Z,0)
 return t+Z,-1,z,v
 end
-local eF,eG=g,h
-if g<k then eF,eG=k,0 end
+local eG,eH=g,h
+if g<k then eG,eH=k,0 end
 local ar,v=X(i,l,o,0)
-ar,v=ar-(eF-an),v-eG
+ar,v=ar-(eG-an),v-eH
 if v<0 then ar,v=ar-1,v+i end
 if aa==t or ar<0 or(ar==0 and v==0)then return aa end
 local H=(t-aa)%1000000
-local bv,cN=bn(i,l,(t-aa-H)/1000000)
+local bv,cO=bn(i,l,(t-aa-H)/1000000)
 local Z
-Z,cN=X(i,l,H,cN)
+Z,cO=X(i,l,H,cO)
 bv=bv+Z
-if bv<ar or(bv==ar and cN<=v)then
-if t-aa>2*o then bv,cN=X(i,l,2*o,0)end
-return aa,1,bv,cN
+if bv<ar or(bv==ar and cO<=v)then
+if t-aa>2*o then bv,cO=X(i,l,2*o,0)end
+return aa,1,bv,cO
 end
 if u then
-local bI
-if v>0 then bI=aD(0,i-v,i,l,ar+1)else bI=aD(0,0,i,l,ar)end
-ar,v=X(i,l,bI,0)
+local bK
+if v>0 then bK=aE(0,i-v,i,l,ar+1)else bK=aE(0,0,i,l,ar)end
+ar,v=X(i,l,bK,0)
 end
 return aa,1,ar,v
 end
 local function dI(b,e,t,aa,an)
-if not ca then ca,X,aD,bn=r('bucket-change',S,E,ad)end
-local i,l,o,aE,at=dt(e)
+if not cb then cb,X,aE,bn=s('bucket-change',S,E,ad)end
+local i,l,o,aF,at=du(e)
 local aj
-local function ej(g,h,k,u)
-local aO,z,cJ
-aj,aO,z,cJ=fR(g,h,k,u,i,l,o,t,aa,an)
-return aO,z,cJ
+local function el(g,h,k,u)
+local aP,z,cK
+aj,aP,z,cK=fT(g,h,k,u,i,l,o,t,aa,an)
+return aP,z,cK
 end
-ca(b,i,l,o,aE,at,true,ej)
+cb(b,i,l,o,aF,at,true,el)
 return aj
 end
-local function fS(b,e,t,aa,F,n)
+local function fU(b,e,t,aa,F,n)
 local aj
-r('window-change',S,E,ad)(b,e,function(L,al)
+s('window-change',S,E,ad)(b,e,function(L,al)
 local ai=math.min(math.max(0,t-aa),L)
 if n<al then ai=0 end
 ai=ai-math.max(0,math.min(aa-t,2*d[e+2]-L))
@@ -1312,76 +1312,76 @@ return ai
 end)
 return aj
 end
-local function fO(b,e,t,aa,F,n)
+local function fQ(b,e,t,aa,F,n)
 local aj
-r('counter-change',S,E,ad)(b,e,function(bi,M,R,z,eg)
-local eE=n>=bi-z
-local dZ=not eE and n>=bi-2*z
+s('counter-change',S,E,ad)(b,e,function(bj,M,R,z,ei)
+local eF=n>=bj-z
+local eb=not eF and n>=bj-2*z
 local ai
 if aa<t then
-ai=math.min(t-aa,eE and M or dZ and R or 0)
+ai=math.min(t-aa,eF and M or eb and R or 0)
 else
 local ae=d[e+2]
-local ar=2*ae-M-eg
-if dZ then ar=math.min(ar,2*ae-R)end
+local ar=2*ae-M-ei
+if eb then ar=math.min(ar,2*ae-R)end
 ai=-math.max(0,math.min(aa-t,ar))
 end
 aj=t-ai
-if dZ then return 0,ai end
+if eb then return 0,ai end
 return ai,0
 end)
 return aj
 end
-local function fP(b,e,t,aa,F,n)
-local cR,cb,di,ef,P=r('log-change',E,aC,ad)
+local function fR(b,e,t,aa,F,n)
+local cS,cc,dj,eh,P=s('log-change',E,aD,ad)
 local aj
-cR(b,e,function(c,k,C,L)
+cS(b,e,function(c,k,C,L)
 aj=t
-local bb=k-d[e+3]
+local bc=k-d[e+3]
 if aa<t then
-local aw=di(c,C,bb,t-aa,n)
-aj=t-aw
-return aw>0
+local ax=dj(c,C,bc,t-aa,n)
+aj=t-ax
+return ax>0
 end
 local Z=math.min(aa-t,2*d[e+2]-L)
 if Z<=0 then return end
 aj=t+Z
-local p=P.bP(c,n-1,C)
-if n<=bb or p==c.G then return cb(c,e,C,k,Z)end
-ef(c,p,{[p]=-Z})
+local p=P.bR(c,n-1,C)
+if n<=bc or p==c.G then return cc(c,e,C,k,Z)end
+eh(c,p,{[p]=-Z})
 return true
 end)
 return aj
 end
-local function ew(b,fp,...)
+local function ey(b,fr,...)
 local a=S(b)
-if a and ak(a)==dr then return true end
-local v,j=fp(a,...)
+if a and ak(a)==ds then return true end
+local v,j=fr(a,...)
 if v then E(b,v,j)elseif v==false then ad(b,j)end
 end
-local aM={[0]=dI,fS,fO,fP,dI}
-local function fz(b,e)
+local aM={[0]=dI,fU,fQ,fR,dI}
+local function fB(b,e)
 if d[e]==3 then
-local F,F,F,F,P=r('log-change',E,aC,ad)
-return P.aF(b).f==dr
+local F,F,F,F,P=s('log-change',E,aD,ad)
+return P.aG(b).f==ds
 end
 local a=S(b)
-return a and ak(a)==dr
+return a and ak(a)==ds
 end
-local function ev(K,C,Y)
+local function ex(K,C,Y)
 for call=1,Y do
 if d[C+3*call-3]==K[1]then return C+3*call-3,call end
 end
 end
-local function fQ(O,C,Y,H,n,fW)
+local function fS(O,C,Y,H,n,fY)
 for F,K in ipairs(H)do
-local p,call=ev(K,C,Y)
+local p,call=ex(K,C,Y)
 if p then
 local e,aa=d[p+1],d[p+2]
 if d[e]==7 then
-if ew(O+call,cr,d[C-2],d[C-1])then return true end
+if ey(O+call,ct,d[C-2],d[C-1])then return true end
 K[3]=0
-elseif not fW then
+elseif not fY then
 local aj=aM[d[e]](O+call,e,K[2],aa,K[5],n)
 if not aj then return true end
 K[3],K[4]=aj,math.max(0,aa-aj)
@@ -1389,61 +1389,61 @@ end
 end
 end
 end
-local function fH(O,C,Y,H,aT)
+local function fJ(O,C,Y,H,aV)
 for call=1,Y do
-local cl,e=d[C+3*call-3],d[C+3*call-2]
+local cn,e=d[C+3*call-3],d[C+3*call-2]
 for F,K in ipairs(H)do
-if K[1]==cl and d[e]==7 then
-if ew(O+call,dE,d[C-2],d[C-1],aT)then return true end
+if K[1]==cn and d[e]==7 then
+if ey(O+call,dE,d[C-2],d[C-1],aV)then return true end
 break
 end
 end
 end
 end
-local function fw(O,C,Y)
+local function fy(O,C,Y)
 if Y<2 then return false end
 for call=1,Y do
-if fz(O+call,d[C+3*call-2])then return true end
+if fB(O+call,d[C+3*call-2])then return true end
 end
 end
 return function(O,bm,C,Y)
 local a=S(O)
-if a and ak(a)==dr then return 5,0,{}end
-local n,j,bB,H=cp(a)
-if not n or s>=j+60000000 then return 0,0,{}end
+if a and ak(a)==ds then return 5,0,{}end
+local n,j,bB,H=cr(a)
+if not n or q>=j+60000000 then return 0,0,{}end
 if bB==1 then return 4,j,H end
-if s>=j then
+if q>=j then
 for F,K in ipairs(H)do
-local p=ev(K,C,Y)
+local p=ex(K,C,Y)
 if bm==-1 and p then K[4]=math.max(0,d[p+2]-K[3])end
 end
 return 3,j,H
 end
-if fw(O,C,Y)then return 5,0,{}end
-if not cr then
+if fy(O,C,Y)then return 5,0,{}end
+if not ct then
 local F
-F,cr,dE=r'slots'
+F,ct,dE=s'slots'
 end
 local dJ=2
 if bm<0 then
-if fQ(O,C,Y,H,n,bm==-2)then return 5,0,{}end
+if fS(O,C,Y,H,n,bm==-2)then return 5,0,{}end
 bB=1
 else
-if fH(O,C,Y,H,bm)then return 5,0,{}end
-dJ,j=1,math.max(j,s+bm)
+if fJ(O,C,Y,H,bm)then return 5,0,{}end
+dJ,j=1,math.max(j,q+bm)
 end
-E(O,dh(n,j,bB,H),j+60000000)
+E(O,di(n,j,bB,H),j+60000000)
 return dJ,j,H
 end
 `
 
 export const adjustProgram: Program = {
-  sha1: '68eabbd1a4496ddba738bcaca34fcbab40b522f1',
+  sha1: 'd1e0191a59ac9170dd3dbb7c657fd18e3e6257f2',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local function s(W,...)
 if W=='state'then
 `,
       state,
@@ -1515,53 +1515,53 @@ if W=='state'then
       logRefund,
       `end
 end
-local be=d[2]
-local S,E,aC,remove,am=r'state'
-local ad=r('drop',E,remove,am)
-local function et(b,e,aO)
-local ca=r('bucket-change',S,E,ad)
+local bf=d[2]
+local S,E,aD,remove,am=s'state'
+local ad=s('drop',E,remove,am)
+local function ev(b,e,aP)
+local cb=s('bucket-change',S,E,ad)
 `,
       bucketDescriptor,
-      `return ca(b,i,l,o,aE,at,false,function(F,F,k)
-if aO>0 and be>=0 and be<=k-aE then return nil end
-return aO,ab,cw
+      `return cb(b,i,l,o,aF,at,false,function(F,F,k)
+if aP>0 and bf>=0 and bf<=k-aF then return nil end
+return aP,ab,cy
 end)
 end
-local function fk(b,e,aO)
+local function fm(b,e,aP)
 local ai,ae=d[e+1],d[e+2]
-return r('window-change',S,E,ad)(b,e,function(L,al)
-if aO<0 then return-math.max(0,math.min(2*ae-L,ai))end
-if be>=0 and be<al then return 0 end
+return s('window-change',S,E,ad)(b,e,function(L,al)
+if aP<0 then return-math.max(0,math.min(2*ae-L,ai))end
+if bf>=0 and bf<al then return 0 end
 return math.min(ai,L)
 end)
 end
-local function fh(b,e,aO)
+local function fj(b,e,aP)
 local ai,ae=d[e+1],d[e+2]
-return r('counter-change',S,E,ad)(b,e,function(bi,M,R,z,eg)
-if aO<0 then return-math.max(0,math.min(2*ae-M-eg,ai)),0 end
-if be>=0 and be<bi-2*z then return 0,0 end
-local al=bi-z
-local cB,de=math.min(M,ai),0
-if be>=0 and be<al then cB=0 end
-if be<al then de=math.min(R,ai-cB)end
-return cB,de
+return s('counter-change',S,E,ad)(b,e,function(bj,M,R,z,ei)
+if aP<0 then return-math.max(0,math.min(2*ae-M-ei,ai)),0 end
+if bf>=0 and bf<bj-2*z then return 0,0 end
+local al=bj-z
+local cD,df=math.min(M,ai),0
+if bf>=0 and bf<al then cD=0 end
+if bf<al then df=math.min(R,ai-cD)end
+return cD,df
 end)
 end
-local function fi(b,e,aO)
-local cR,cb,di=r('log-change',E,aC,ad)
+local function fk(b,e,aP)
+local cS,cc,dj=s('log-change',E,aD,ad)
 local ai=d[e+1]
-return cR(b,e,function(c,k,C,L)
-if aO>0 then return di(c,C,k-d[e+3],ai,be)>0 end
-local aZ=math.min(ai,2*d[e+2]-L)
-if aZ>0 then cb(c,e,C,k,aZ)end
+return cS(b,e,function(c,k,C,L)
+if aP>0 then return dj(c,C,k-d[e+3],ai,bf)>0 end
+local ba=math.min(ai,2*d[e+2]-L)
+if ba>0 then cc(c,e,C,k,ba)end
 end)
 end
-local function fj(b)
-local ak=r'block-value'
+local function fl(b)
+local ak=s'block-value'
 local a=S(b)
 return a and ak(a)==9000000000000000
 end
-local aM={[0]=et,fk,fh,fi,et,[7]=fj}
+local aM={[0]=ev,fm,fj,fk,ev,[7]=fl}
 local bu={}
 for p=1,d[3]do
 local e=d[2+2*p]
@@ -1573,12 +1573,12 @@ return bu
 }
 
 export const blockProgram: Program = {
-  sha1: 'f4bf838c6fb171e8468a4e49135aa5a8a8b766e9',
+  sha1: '8be5675da4bc8cff1710e8464c95b8b62774c28e',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local function s(W,...)
 if W=='state'then
 `,
       state,
@@ -1620,45 +1620,45 @@ if W=='state'then
       logValue,
       `end
 end
-local S,E,aC,remove,F,ci=r'state'
-local ak,bf=r'block-value'
-local ek=r'state-until'
-local function fY(a)
-local bT,cP=r'bucket-value'
-local X,ao=r'bucket-flow'
-local aG,aN,cg=r('bucket-leases',X,ao)
-local g,h,x,q,i,l,o,F,u=bT(a,0)
+local S,E,aD,remove,F,ck=s'state'
+local ak,bg=s'block-value'
+local em=s'state-until'
+local function ga(a)
+local bV,cQ=s'bucket-value'
+local X,ao=s'bucket-flow'
+local aH,aO,ci=s('bucket-leases',X,ao)
+local g,h,x,r,i,l,o,F,u=bV(a,0)
 if not u then return nil,''end
-local k=s
-if x>s then k=x end
-g,h,u=aN(g,h,i,l,o,u,k)
+local k=q
+if x>q then k=x end
+g,h,u=aO(g,h,i,l,o,u,k)
 if not u then return nil,''end
-g,h=ao(-math.huge,0,i,l,o-aG(u),k)
-a=cP(g,h,k,q,i,l,o,0,u)
-return cg(g,h,k,q,i,l,o,u),a
+g,h=ao(-math.huge,0,i,l,o-aH(u),k)
+a=cQ(g,h,k,r,i,l,o,0,u)
+return ci(g,h,k,r,i,l,o,u),a
 end
 local B=d[2]
 local bu={}
-local function fo(b)
-local P=r('log-value',E,aC)
-local c=P.aF(b)
+local function fq(b)
+local P=s('log-value',E,aD)
+local c=P.aG(b)
 if B<0 or not c.bo then return c.f,''end
 c.f=0
-if B>0 then c.f=s+B end
+if B>0 then c.f=q+B end
 call('SETRANGE',KEYS[b],0,P.Q(c,c.as))
-aC(b,P.j(c))
+aD(b,P.j(c))
 end
 for b=1,#KEYS do
-local aK,a=ci and ci(b),nil
+local aK,a=ck and ck(b),nil
 if aK then a=S(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
 if type(a)~='string'then a=''end
 if#a==2048 and string.byte(a)~=2 then a=call('GET',KEYS[b])end
 local f,J,j=0,a,nil
 if string.byte(a)==2 then
-f,J=fo(b)
+f,J=fq(b)
 elseif a~=''then
 f,J=ak(a)
-j=ek(a)
+j=em(a)
 if f==9000000000000000 then
 f=0
 if B>=0 then bu[#bu+1],J=b,nil end
@@ -1668,21 +1668,21 @@ end
 end
 if J then
 if B<0 then
-j,J=fY(J)
+j,J=ga(J)
 elseif B>0 then
-f=s+B
+f=q+B
 else
 f=0
 end
 if f>0 then
 if J~=''then
-E(b,bf(f)..J,math.max(f,j))
-elseif f>s then
-E(b,bf(f),f)
+E(b,bg(f)..J,math.max(f,j))
+elseif f>q then
+E(b,bg(f),f)
 elseif aK then
-call('HSET',KEYS[b],aK,bf(f))
+call('HSET',KEYS[b],aK,bg(f))
 else
-call('SET',KEYS[b],bf(f),'KEEPTTL')
+call('SET',KEYS[b],bg(f),'KEEPTTL')
 end
 elseif J~=''then
 E(b,J,j)
@@ -1697,16 +1697,16 @@ return bu
 }
 
 export const bucketsProgram: Program = {
-  sha1: 'e64831f02b9bce54d3911064e56f8245e9c6eede',
+  sha1: '7e941f9fce54d4a548474b0a6a93366e36f46bd2',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
 local pack,ag,format=struct.pack,struct.unpack,string.format
 local bE=call('TIME')
-local s=bE[1]*1000000+bE[2]
+local q=bE[1]*1000000+bE[2]
 local bs
-local function ei(s,pack,ag)
-local function r(W,...)
+local function ek(q,pack,ag)
+local function s(W,...)
 if W=='bucket'then
 `,
       bucket,
@@ -1727,31 +1727,31 @@ if W=='bucket'then
       bucketAdopt,
       `end
 end
-return r'bucket'
+return s'bucket'
 end
 local i,l,o=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
 local H=ARGV[4]*l
-local cw=H%i
-local ab=(H-cw)/i
+local cy=H%i
+local ab=(H-cy)/i
 H=o*l
 local at=-H%i
-local aE=(H+at)/i
-local aH,fq,am=#KEYS,#ARGV>5,ARGV[5]+0
+local aF=(H+at)/i
+local aI,fs,am=#KEYS,#ARGV>5,ARGV[5]+0
 local aq={}
-if aH==1 then
+if aI==1 then
 aq=call('MGET',KEYS[1])
-elseif aH>1 then
+elseif aI>1 then
 aq=call('MGET',unpack(KEYS))
 end
-local cd,aU,aP={},{},1
+local ce,aW,aQ={},{},1
 local bC,dQ
-for b=1,aH do
+for b=1,aI do
 local a=aq[b]
-if fq then aP=ARGV[5+b]+0 end
+if fs then aQ=ARGV[5+b]+0 end
 `,
       bucketStep,
-      `if bJ then call('SET',KEYS[b],bJ,'PXAT',format('%d',(j+am)/1000+1))end
-cd[b]=T
+      `if bL then call('SET',KEYS[b],bL,'PXAT',format('%d',(j+am)/1000+1))end
+ce[b]=T
 end
 `,
       reply,
@@ -1759,28 +1759,28 @@ end
 }
 
 export const cellsProgram: Program = {
-  sha1: '53e4525de0ae3cc40d6f39c23c0e812468963130',
+  sha1: 'b269e12bf2e29c377cf794af2721d4df723b45cc',
   source: () =>
     [
       ``,
       clock,
-      `local bR=call('INFO','server')..call('INFO','replication')
-local bU=string.match(bR,'run_id:(%x+)')..'-'..string.match(bR,'master_replid:(%x+)')
-local cf=call('ZRANGEBYSCORE',KEYS[3],'('..string.format('%.0f',d[2]),'+inf','LIMIT',0,d[3])
-local aI={bU,s,call('GET',KEYS[1]),(call('GET',KEYS[2])or 0)+0,#cf<d[3]and 1 or 0}
-for p=1,#cf do aI[5+p]=call('GET',cf[p])end
-return aI
+      `local bT=call('INFO','server')..call('INFO','replication')
+local bI=string.match(bT,'run_id:(%x+)')..'-'..string.match(bT,'master_replid:(%x+)')
+local cg=call('ZRANGEBYSCORE',KEYS[3],'('..string.format('%.0f',d[2]),'+inf','LIMIT',0,d[3])
+local av={bI,q,call('GET',KEYS[1]),(call('GET',KEYS[2])or 0)+0,#cg<d[3]and 1 or 0,call('ZCARD',KEYS[3])}
+for p=1,#cg do av[6+p]=call('GET',cg[p])end
+return av
 `,
     ].join(''),
 }
 
 export const consumeProgram: Program = {
-  sha1: 'd300e1029ab0559822aeb3561b45422af1a609a7',
+  sha1: 'd3bbb54caa6cc85a2187311010c200518317263f',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local function s(W,...)
 if W=='window'then
 `,
       window,
@@ -1853,38 +1853,38 @@ if W=='window'then
       `end
 end
 local aM,P={},nil
-local function dy(dl)
-if dl==1 then
-aM[1]=r'window'
-elseif dl==2 then
-aM[2]=r'counter'
-elseif dl==6 then
-aM[6]=r'record'
-elseif dl==7 then
-aM[7]=r'slots'
+local function dz(dm)
+if dm==1 then
+aM[1]=s'window'
+elseif dm==2 then
+aM[2]=s'counter'
+elseif dm==6 then
+aM[6]=s'record'
+elseif dm==7 then
+aM[7]=s'slots'
 else
 local bs
-local function ei()
-return r'bucket'
+local function ek()
+return s'bucket'
 end
-local function bh(a,e,aP,bM)
+local function bi(a,e,aQ,bO)
 `,
       bucketDescriptor,
       `local bC,dQ
 if d[e]==5 then
-bC,dQ=d[e+8],d[e+9]+(bM or 0)
+bC,dQ=d[e+8],d[e+9]+(bO or 0)
 end
 `,
       bucketStep,
-      `return T,bJ,j,g
+      `return T,bL,j,g
 end
-aM[0],aM[4],aM[5]=bh,bh,bh
+aM[0],aM[4],aM[5]=bi,bi,bi
 end
-return aM[dl]
+return aM[dm]
 end
 local bG=d[3]
-local S,E,aC
-if ARGV[2]or bX~=0 or bG<#KEYS or bG>4000 then S,E,aC=r'state'end
+local S,E,aD
+if ARGV[2]or bY~=0 or bG<#KEYS or bG>4000 then S,E,aD=s'state'end
 local aq={}
 if ARGV[2]and ARGV[2]~=''then
 for b=1,bG do aq[b]=S(b)end
@@ -1892,152 +1892,152 @@ elseif bG>0 then
 aq=call('MGET',unpack(KEYS,1,math.min(bG,4000)))
 for b=4001,bG do aq[b]=S(b)end
 end
-local bj,j={},{}
-local bH,G={},0
-local cU,dR={},d[2]%2
-for p=5+d[4]-(d[2]-dR)/2,4+d[4]do cU[d[p]]=true end
-local cd={}
-local function es(n,Y,Q,x)
+local bk,j={},{}
+local bJ,G={},0
+local cV,dR={},d[2]%2
+for p=5+d[4]-(d[2]-dR)/2,4+d[4]do cV[d[p]]=true end
+local ce={}
+local function eu(n,Y,Q,x)
 for p=n,n+2*Y-2,2 do
 local b,e=d[p],d[p+1]
 if d[e]==3 then
-bH[Q+3],bH[Q+4],bH[Q+5]=P.fX(x[b],e)
+bJ[Q+3],bJ[Q+4],bJ[Q+5]=P.fZ(x[b],e)
 Q=Q+5
 end
 end
 end
-local aR={}
-local function fx(e)
-local aT,t=d[e+1],d[e+5]
-local cs=d[e+3]==1 and aT<1099511627776 and t<1099511627776
-aR[e]=cs and pack('>BI7I5I4I5',8+d[e+2],s,aT,d[e+4],t)
-return aR[e]
+local aT={}
+local function fz(e)
+local aV,t=d[e+1],d[e+5]
+local cu=d[e+3]==1 and aV<1099511627776 and t<1099511627776
+aT[e]=cu and pack('>BI7I5I4I5',8+d[e+2],q,aV,d[e+4],t)
+return aT[e]
 end
-local function fK(b,e,aW,cD)
-local Q=aR[cD]
-if Q==nil then Q=fx(cD)end
-if not Q or bj[aW]or aq[aW]or cU[b]or cU[aW]then return end
-local T,a,bz,an=(aM[d[e]]or dy(d[e]))(bj[b]or aq[b],e,1)
+local function fM(b,e,aN,cF)
+local Q=aT[cF]
+if Q==nil then Q=fz(cF)end
+if not Q or bk[aN]or aq[aN]or cV[b]or cV[aN]then return end
+local T,a,bz,an=(aM[d[e]]or dz(d[e]))(bk[b]or aq[b],e,1)
 if T==0 then return end
-local du=(an or 0)~=0 and an-s+549755813888 or 0
-if du<0 or du>=1099511627776 or(du==0 and(an or 0)~=0)then return end
-bj[b],j[b]=a,bz
-bj[aW],j[aW]=Q..pack('>I5',du),s+d[cD+1]+60000000
+local dv=(an or 0)~=0 and an-q+549755813888 or 0
+if dv<0 or dv>=1099511627776 or(dv==0 and(an or 0)~=0)then return end
+bk[b],j[b]=a,bz
+bk[aN],j[aN]=Q..pack('>I5',dv),q+d[cF+1]+60000000
 return 1
 end
-local fg={[0]=true,true,true,[4]=true}
-local function fv(n,Y)
-if Y==2 and d[d[n+3]]==6 and fg[d[d[n+1]]]then
-local T=fK(d[n],d[n+1],d[n+2],d[n+3])
+local fi={[0]=true,true,true,[4]=true}
+local function fx(n,Y)
+if Y==2 and d[d[n+3]]==6 and fi[d[d[n+1]]]then
+local T=fM(d[n],d[n+1],d[n+2],d[n+3])
 if T then return T end
 end
-local aF=true
-local aH,f,x,aw,ex,bF={},{},{},{},{},{}
+local aG=true
+local aI,f,x,ax,ez,bF={},{},{},{},{},{}
 local Q=G
 for p=n,n+2*Y-2,2 do
 local b,e=d[p],d[p+1]
 if d[e]==3 then
-if not x[b]then x[b]=P.cu(P.eP(b),e)end
-local c,ab=x[b],(aw[b]or 0)+d[e+1]
-aw[b]=ab
-local ec
-ec,bH[G+2],bH[G+3],bH[G+4],bH[G+5],ex[b]=
-P.fr(c,e,ab)
-bH[G+1]=ec
+if not x[b]then x[b]=P.cw(P.eQ(b),e)end
+local c,ab=x[b],(ax[b]or 0)+d[e+1]
+ax[b]=ab
+local ee
+ee,bJ[G+2],bJ[G+3],bJ[G+4],bJ[G+5],ez[b]=
+P.ft(c,e,ab)
+bJ[G+1]=ee
 G=G+5
 bF[#bF+1]=0
-if ec>0 or c.f>s then aF=false end
-elseif aF then
-local bM=d[e]~=7 and aH[b]or bj[b]or aq[b]
+if ee>0 or c.f>q then aG=false end
+elseif aG then
+local bO=d[e]~=7 and aI[b]or bk[b]or aq[b]
 local T,a,bz,an=
-(aM[d[e]]or dy(d[e]))(bM,e,1,aw[b],bF)
+(aM[d[e]]or dz(d[e]))(bO,e,1,ax[b],bF)
 bF[#bF+1]=an or 0
-if T==0 then aF=false else aH[b],f[b]=a,bz end
-if d[e]==5 then aw[b]=(aw[b]or 0)+d[e+9]end
-if d[e]==7 then aw[b]=(aw[b]or 0)+d[e+1]end
+if T==0 then aG=false else aI[b],f[b]=a,bz end
+if d[e]==5 then ax[b]=(ax[b]or 0)+d[e+9]end
+if d[e]==7 then ax[b]=(ax[b]or 0)+d[e+1]end
 end
 end
-if aF then
+if aG then
 for p=n,n+2*Y-2,2 do
-if cU[d[p]]and not aq[d[p]]then return 0 end
+if cV[d[p]]and not aq[d[p]]then return 0 end
 end
-if dR==0 then es(n,Y,Q,x)end
-for b,a in pairs(aH)do bj[b],j[b]=a,f[b]end
-for b,aA in pairs(ex)do P.aA(b,x[b],aA)end
+if dR==0 then eu(n,Y,Q,x)end
+for b,a in pairs(aI)do bk[b],j[b]=a,f[b]end
+for b,aB in pairs(ez)do P.aB(b,x[b],aB)end
 return 1
 end
-es(n,Y,Q,x)
+eu(n,Y,Q,x)
 for p=n,n+2*Y-2,2 do
 local b,e=d[p],d[p+1]
 if d[e]~=3 then
-local F,a,bz=(aM[d[e]]or dy(d[e]))(bj[b]or aq[b],e,0)
-if a then bj[b],j[b]=a,bz end
+local F,a,bz=(aM[d[e]]or dz(d[e]))(bk[b]or aq[b],e,0)
+if a then bk[b],j[b]=a,bz end
 end
 end
 return 0
 end
 if bG<#KEYS then
-local bD,aF=r('log-value',E,aC),{}
-local bZ,dT,eo=r('log',bD)
+local bD,aG=s('log-value',E,aD),{}
+local ca,dT,eq=s('log',bD)
 P={
-eP=function(b)
-if not aF[b]then aF[b]=bD.aF(b)end
-return aF[b]
+eQ=function(b)
+if not aG[b]then aG[b]=bD.aG(b)end
+return aG[b]
 end,
-cu=bZ,
-fr=dT,
-fX=eo,
-aA=function(b,c,aA)
-aF[b]=c
-bD.aA(c,aA)
+cw=ca,
+ft=dT,
+fZ=eq,
+aB=function(b,c,aB)
+aG[b]=c
+bD.aB(c,aB)
 end,
 dH=function()
-for F,c in pairs(aF)do
-if c.dV then bD.dH(c)end
+for F,c in pairs(aG)do
+if c.dW then bD.dH(c)end
 end
 end,
 }
 for b=bG+1,#KEYS do
-local c=P.eP(b)
+local c=P.eQ(b)
 aq[b]=(c.bo or c.f>0)and c.f
 end
 end
 local n,U=5+d[4],#d
 while n<=U do
 local Y=d[n]
-local C,ez,e,aP=1,1,0,1
-if Y==0 then e,C,ez,aP=d[n+1],d[n+2],d[n+3],d[n+4]end
-for b=C,ez do
+local C,eA,e,aQ=1,1,0,1
+if Y==0 then e,C,eA,aQ=d[n+1],d[n+2],d[n+3],d[n+4]end
+for b=C,eA do
 local T,a,bz
 if Y==0 then
-T,a,bz=(aM[d[e]]or dy(d[e]))(bj[b]or aq[b],e,aP)
-if cU[b]and not aq[b]then
+T,a,bz=(aM[d[e]]or dz(d[e]))(bk[b]or aq[b],e,aQ)
+if cV[b]and not aq[b]then
 T=0
 elseif a then
-bj[b],j[b]=a,bz
+bk[b],j[b]=a,bz
 end
 else
-T=fv(n+1,Y)
+T=fx(n+1,Y)
 end
-cd[#cd+1]=T
+ce[#ce+1]=T
 end
 n=n+5
 if Y>0 then n=n-4+2*Y end
 end
 if dR==1 then
-local U,fd
-for b,a in pairs(bj)do
+local U,ff
+for b,a in pairs(bk)do
 if E then
 E(b,a,j[b])
 else
-if j[b]~=U then U,fd=j[b],string.format('%d',j[b]/1000+1)end
-call('SET',KEYS[b],a,'PXAT',fd)
+if j[b]~=U then U,ff=j[b],string.format('%d',j[b]/1000+1)end
+call('SET',KEYS[b],a,'PXAT',ff)
 end
 end
 if P then P.dH()end
 end
 for b=bG+1,#KEYS do aq[b]=aq[b]and pack('>I7',aq[b])end
-local aU=bH
+local aW=bJ
 `,
       reply,
     ].join(''),
@@ -2053,44 +2053,44 @@ export const digestProgram: Program = {
 }
 
 export const guardProgram: Program = {
-  sha1: 'ee9a528b3f8f40fadca967d3cd318b72dbd15e79',
+  sha1: 'b933725c783a95026889c4f24923479bd282717f',
   source: () =>
     [
       `do
 local call,KEYS,ARGV=redis.call,KEYS,ARGV
 local ag=struct.unpack
-local ba=cjson.decode(ARGV[#ARGV])
+local bb=cjson.decode(ARGV[#ARGV])
 ARGV[#ARGV]=nil
-local cv=(#ba-5)/6
-local dG=#KEYS-cv
-if ba[1]==1 then
-local bR=call('INFO','server')..call('INFO','replication')
-local bU=string.match(bR,'run_id:(%x+)')..'-'..string.match(bR,'master_replid:(%x+)')
-local aW=call('GET',KEYS[dG])
-if aW and string.match(aW,'^%S+')~=bU then call('DEL',KEYS[dG])end
-if bU~=ba[2]then return{0}end
+local cx=(#bb-5)/6
+local dG=#KEYS-cx
+if bb[1]==1 then
+local bT=call('INFO','server')..call('INFO','replication')
+local bI=string.match(bT,'run_id:(%x+)')..'-'..string.match(bT,'master_replid:(%x+)')
+local aN=call('GET',KEYS[dG])
+if aN and string.match(aN,'^%S+')~=bI then call('DEL',KEYS[dG])end
+if bI~=bb[2]then return{0}end
 end
-local cf={}
-for bx=0,cv do cf[bx+1]=KEYS[dG+bx]end
-for bx=1,cv do cf[cv+1+bx]=KEYS[ba[6*bx]]end
-local aI=call('MGET',unpack(cf))
-local aW=aI[1]
-if not aW or string.sub(aW,1,#ba[3])~=ba[3]then return{0}end
-local bV={}
-for bx=1,cv do
+local cg={}
+for bx=0,cx do cg[bx+1]=KEYS[dG+bx]end
+for bx=1,cx do cg[cx+1+bx]=KEYS[bb[6*bx]]end
+local av=call('MGET',unpack(cg))
+local aN=av[1]
+if not aN or string.sub(aN,1,#bb[3])~=bb[3]then return{0}end
+local bW={}
+for bx=1,cx do
 local n=6*bx
-local cI,a=aI[1+bx],aI[cv+1+bx]
-local dz=ba[n+1]==(cI and tonumber(string.match(cI,'^%d+'))or 0)
-if dz and ba[n+2]>0 then
+local bH,a=av[1+bx],av[cx+1+bx]
+local ch=bb[n+1]==(bH and tonumber(string.match(bH,'^%d+'))or 0)
+if ch and bb[n+2]>0 then
 if a and string.byte(a)and string.byte(a)>=224 then a=string.sub(a,8)end
 local G=a and#a or 0
 if G==0 then
-local s=ba[5]
-if s==0 then
+local q=bb[5]
+if q==0 then
 local bE=call('TIME')
-s=bE[1]*1000000+bE[2]
+q=bE[1]*1000000+bE[2]
 end
-dz=s>=ba[n+5]
+ch=q>=bb[n+5]
 else
 local D,w,V,x,i,l,o,F
 if G==12 then
@@ -2102,12 +2102,12 @@ elseif G==49 then
 D,w,F,x,F,i,l,o=ag('>I3I4I7I7I7I7I7I7',a)
 end
 x=x or D and(D-8388608)*4294967296+w+V
-dz=D and x>=ba[4]and i==ba[n+2]and l==ba[n+3]and o==ba[n+4]
+ch=D and x>=bb[4]and i==bb[n+2]and l==bb[n+3]and o==bb[n+4]
 end
 end
-if not dz then bV[#bV+1]=bx end
+if not ch then bW[#bW+1]=bx end
 end
-if#bV>0 then return bV end
+if#bW>0 then return bW end
 for O=#KEYS,dG,-1 do KEYS[O]=nil end
 end
 `,
@@ -2115,12 +2115,12 @@ end
 }
 
 export const holdsProgram: Program = {
-  sha1: '104d8ff4bff24db1c7995a793135253dea1fba92',
+  sha1: 'a11b80c751f6c72f2b5d86171b1aaa2b618cddd9',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local function s(W,...)
 if W=='state'then
 `,
       state,
@@ -2203,9 +2203,9 @@ if not ARGV[2]and#KEYS<=4000 then
 bw={}
 local aq=call('MGET',unpack(KEYS))
 for b=1,#KEYS do bw[KEYS[b]]=aq[b]end
-if bX~=0 then
+if bY~=0 then
 local F
-F,E=r'state'
+F,E=s'state'
 end
 end
 local function dM(b,a,j)
@@ -2213,16 +2213,16 @@ bw[KEYS[b]]=a
 if E then return E(b,a,j)end
 call('SET',KEYS[b],a,'PXAT',string.format('%d',j/1000+1))
 end
-local function dt(e)
+local function du(e)
 `,
       bucketDescriptor,
-      `return i,l,o,aE,at
+      `return i,l,o,aF,at
 end
 local function dI(b,e,t,aa,an)
-local i,l,o,aE,at=dt(e)
-local bb,Z=s-aE,(aa-t)*l
-if aE>1000000000000000 or Z>o*l or-Z>o*l then return end
-local a,g,h=bw[KEYS[b]],bb,at
+local i,l,o,aF,at=du(e)
+local bc,Z=q-aF,(aa-t)*l
+if aF>1000000000000000 or Z>o*l or-Z>o*l then return end
+local a,g,h=bw[KEYS[b]],bc,at
 local D,w,V
 if a then
 local af,ac,ap
@@ -2236,12 +2236,12 @@ return
 end
 if af~=i or ac~=l or ap~=o or D<6291456 or D>=10485504 or h>=i then return end
 g=(D-8388608)*4294967296+w
-if g+V>s or g>=s then return end
-if g<bb or(g==bb and h<=at)then g,h=bb,at end
+if g+V>q or g>=q then return end
+if g<bc or(g==bc and h<=at)then g,h=bc,at end
 end
 if Z==0 then return true end
 if Z<0 then
-local T=(s-an)*i
+local T=(q-an)*i
 if T>9000000000000000 or T<-9000000000000000 then return end
 local ar=o*l-T
 if ar<=0 then return true end
@@ -2250,10 +2250,10 @@ end
 local ah=h+Z%i
 local v=ah%i
 g,h=g+(Z-Z%i)/i+(ah-v)/i,v
-V=s-g
-local j=g+aE
+V=q-g
+local j=g+aF
 if h>at then j=j+1 end
-if j<=s then
+if j<=q then
 bw[KEYS[b]]=false
 call('DEL',KEYS[b])
 return true
@@ -2268,12 +2268,12 @@ dM(b,pack('>I3I4I3I5I3I5I5',D,w,h,V,i,l,o),j)
 end
 return true
 end
-local function aN(O,bm,C)
+local function aO(O,bm,C)
 local a,e=bw[KEYS[O]],d[C+1]
 if bm>=0 or d[e]~=0 or not a or#a~=27 or string.byte(a)~=8 then return end
-local n,z,cl,t,an=ag('>I7I5I4I5I5',a,2)
+local n,z,cn,t,an=ag('>I7I5I4I5I5',a,2)
 local j,aa=n+z,bm==-1 and d[C+2]or t
-if cl~=d[C]or s>=j or an==0 or aa>=1099511627776 then return end
+if cn~=d[C]or q>=j or an==0 or aa>=1099511627776 then return end
 if bm==-1 and not dI(O+1,e,t,aa,n+an-549755813888)then return end
 a=string.sub(a,2)
 if aa==t then
@@ -2283,46 +2283,46 @@ dM(O,'\\13'..a..pack('>I5I5',aa,0),j+60000000)
 end
 return j,t,aa
 end
-local bO
-local aU={}
-local O,cm=1,3
+local bQ
+local aW={}
+local O,co=1,3
 for F=1,d[2]do
-local bm,Y=d[cm],d[cm+1]
+local bm,Y=d[co],d[co+1]
 local f,t,aj
-if bw and Y==1 then f,t,aj=aN(O,bm,cm+4)end
+if bw and Y==1 then f,t,aj=aO(O,bm,co+4)end
 if f then
-aU[#aU+1]=pack('>I7I7I7I7I7',2,f,t,aj,0)
+aW[#aW+1]=pack('>I7I7I7I7I7',2,f,t,aj,0)
 else
-bO=bO or r('hold-change',dt)
-local dJ,j,H=bO(O,bm,cm+4,Y)
-aU[#aU+1]=pack('>I7I7',dJ,j)
+bQ=bQ or s('hold-change',du)
+local dJ,j,H=bQ(O,bm,co+4,Y)
+aW[#aW+1]=pack('>I7I7',dJ,j)
 for call=1,Y do
-local t,aj,bS=0,0,0
+local t,aj,bU=0,0,0
 for p=#H,1,-1 do
 local K=H[p]
-if K[1]==d[cm+3*call+1]then t,aj,bS=K[2],K[3],K[4]end
+if K[1]==d[co+3*call+1]then t,aj,bU=K[2],K[3],K[4]end
 end
-aU[#aU+1]=pack('>I7I7I7',t,aj,bS)
+aW[#aW+1]=pack('>I7I7I7',t,aj,bU)
 end
 for b=O,O+Y do
 local v=bw and redis.pcall('GET',KEYS[b])
 if bw then bw[KEYS[b]]=type(v)=='string'and v end
 end
 end
-O,cm=O+1+Y,cm+4+3*Y
+O,co=O+1+Y,co+4+3*Y
 end
-return table.concat(aU)
+return table.concat(aW)
 `,
     ].join(''),
 }
 
 export const leaseProgram: Program = {
-  sha1: '8b95a5267dea15f7663804720fd5ae538450bc0d',
+  sha1: 'a0d3c5dde7d86bca3ffbe495975ceba7c8863f0c',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local function s(W,...)
 if W=='strings'then
 `,
       strings,
@@ -2349,114 +2349,144 @@ if W=='strings'then
       bucketAdopt,
       `end
 end
-local S,E,F,remove,am=r'strings'
-local ad=r('drop',E,remove,am)
-local bh=r'bucket'
-local X,ao,aD,aG=bh.X,bh.ao,bh.aD,bh.aG
+local S,E,F,remove,am=s'strings'
+local ad=s('drop',E,remove,am)
+local bi=s'bucket'
+local X,ao,aE,aH=bi.X,bi.ao,bi.aE,bi.aH
 local dN=64
-local function fZ(u,az)
-local bM=#u+1
-for p,df in ipairs(u)do
-if df[4]>az[4]then
-bM=p
+local function gb(u,aA)
+local bO=#u+1
+for p,dg in ipairs(u)do
+if dg[4]>aA[4]then
+bO=p
 break
 end
 end
-table.insert(u,bM,az)
+table.insert(u,bO,aA)
 return u
 end
-local function fu(b,a,n)
+local function fw(b,a,n)
 local i,l,o=d[n],d[n+1],d[n+2]
-local eH,av,bQ,fa,fB=d[n+3],d[n+4],d[n+5],d[n+6],d[n+7]
-local k,f=s,0
-local g,h,x,q,u,cS
+local eI,aw,bS,fc,fD=d[n+3],d[n+4],d[n+5],d[n+6],d[n+7]
+local k,f=q,0
+local g,h,x,r,u,cT
 if a then
 local af,ac,ap
-g,h,x,q,af,ac,ap,f,u=bh.S(a,0)
+g,h,x,r,af,ac,ap,f,u=bi.S(a,0)
 if g and(af~=i or ac~=l or ap~=o)then
-g,h,x,q,u=bh.cu(g,h,x,q,af,ac,ap,i,l,o,u)
-cS=true
+g,h,x,r,u=bi.cw(g,h,x,r,af,ac,ap,i,l,o,u)
+cT=true
 end
-if g and x>s then k=x end
+if g and x>q then k=x end
 end
-if f>s then av=0 end
-local cC,aV={},nil
-local bV=false
+if f>q then aw=0 end
+local cE,aX={},nil
+local bW=false
 if u then
-local fU,fT,bB=bh.aN(g,h,i,l,o,u,k)
-for F,az in ipairs(bB or{})do
-if az[1]==bQ then aV=az else cC[#cC+1]=az end
+local fW,fV,bB=bi.aO(g,h,i,l,o,u,k)
+for F,aA in ipairs(bB or{})do
+if aA[1]==bS then aX=aA else cE[#cE+1]=aA end
 end
-bV=aV and fa<=aV[2]
-if not bV then g,h,u,cS=fU,fT,bB,true end
+bW=aX and fc<=aX[2]
+if not bW then g,h,u,cT=fW,fV,bB,true end
 end
-local ce=0
-if not bV then
-local aJ,eY,en=0,0,k+fB
-if aV then
-aJ=math.min(d[n+8],aV[3])
-eY=math.min(d[n+9],aV[3]-aJ)
-en=math.max(en,aV[4])
-local bv,v=X(i,l,eY,0)
+local cf=0
+if not bW then
+local aJ,fa,ep=0,0,k+fD
+if aX then
+aJ=math.min(d[n+8],aX[3])
+fa=math.min(d[n+9],aX[3]-aJ)
+ep=math.max(ep,aX[4])
+local bv,v=X(i,l,fa,0)
 h=h-v
 if h<0 then bv,h=bv+1,h+i end
-local bc=aG(cC)+aJ
-g,h=ao(g-bv,h,i,l,o-bc,k)
+local bd=aH(cE)+aJ
+g,h=ao(g-bv,h,i,l,o-bd,k)
 if x<k then x=k end
-u=cC
+u=cE
 end
 local dA=0
-if av>=eH and(aV or#cC<dN)then
+if aw>=eI and(aX or#cE<dN)then
 dA=o
 if g then
-local ft,dW=ao(g,h,i,l,o,k)
-dA=aD(ft,dW,i,l,k)
+local fv,dY=ao(g,h,i,l,o,k)
+dA=aE(fv,dY,i,l,k)
 end
 end
-if dA>=eH then ce=math.min(av,dA)end
-if ce>0 then
-local w,ch=ao(-math.huge,0,i,l,o,k)
+if dA>=eI then cf=math.min(aw,dA)end
+if cf>0 then
+local w,cj=ao(-math.huge,0,i,l,o,k)
 if not g then
-g,h,q=w,ch,0
-elseif g<w or(g==w and h<=ch)then
-g,h=w,ch
-if q>0 and k>=x+q then q=0 end
+g,h,r=w,cj,0
+elseif g<w or(g==w and h<=cj)then
+g,h=w,cj
+if r>0 and k>=x+r then r=0 end
 end
-local z,v=X(i,l,ce,h)
+local z,v=X(i,l,cf,h)
 g,h,x=g+z,v,k
 end
-if aJ+ce>0 then u=fZ(cC,{bQ,fa,aJ+ce,en})end
-cS=cS or ce>0
+if aJ+cf>0 then u=gb(cE,{bS,fc,aJ+cf,ep})end
+cT=cT or cf>0
 end
-if cS then
+if cT then
 if u and#u==0 then u=nil end
 if not g then
 ad(b,f)
 else
-local j=bh.j(g,h,x,q,i,l,o,u or{})
+local j=bi.j(g,h,x,r,i,l,o,u or{})
 if f>j then j=f end
-E(b,bh.a(g,h,x,q,i,l,o,f,u),j)
+E(b,bi.a(g,h,x,r,i,l,o,f,u),j)
 end
 end
-return ce
+return cf
 end
-local aq,aU,cd={},{},{}
+local aq,aW,ce={},{},{}
 for p=1,#KEYS do
 aq[p]=S(p)
-aU[p]=fu(p,aq[p],3+(p-1)*d[2])
+aW[p]=fw(p,aq[p],3+(p-1)*d[2])
 end
 `,
       reply,
     ].join(''),
 }
 
-export const regionProgram: Program = {
-  sha1: '645bfc535b65a135119c05c80f48e3810035e32d',
+export const needsProgram: Program = {
+  sha1: '668eed857182bdbab3c06aad777e96e097007c48',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local dX=call('HGETALL',KEYS[1])
+local av,ch={},false
+for p=1,#dX,2 do
+local eU,aS=dX[p],dX[p+1]
+local n=tonumber(string.match(aS,'^%d+'))
+if eU==d[2]then
+ch=true
+elseif q-n>d[3]or n-q>d[3]then
+call('HDEL',KEYS[1],eU)
+else
+av[#av+1]=string.sub(aS,18)
+end
+end
+if d[5]==''then
+call('HDEL',KEYS[1],d[2])
+elseif ch or#av<d[4]then
+call('HSET',KEYS[1],d[2],string.format('%016.0f ',q)..d[5])
+call('PEXPIRE',KEYS[1],math.ceil(d[3]/1000))
+end
+return av
+`,
+    ].join(''),
+}
+
+export const regionProgram: Program = {
+  sha1: '0d8cf9959191d6b780e6ee0190b7052f4e06f82e',
+  source: () =>
+    [
+      ``,
+      clock,
+      `local function s(W,...)
 if W=='strings'then
 `,
       strings,
@@ -2468,52 +2498,54 @@ if W=='strings'then
       blockValue,
       `end
 end
-local S,E,F,remove,am=r'strings'
-local bR=call('INFO','server')..call('INFO','replication')
-local bU=string.match(bR,'run_id:(%x+)')..'-'..string.match(bR,'master_replid:(%x+)')
-local aW=call('GET',KEYS[1])
-local da=#KEYS>3
-local a=da and S(4)
-local cI=da and call('GET',KEYS[5])
-local ey=a and redis.sha1hex(a)or''
-local fn=aW and string.match(aW,'^%S+ %d+ ')or''
-local bO=cI and tonumber(string.match(cI,'^%d+'))or 0
-local dj=d[2]==bU and d[3]==fn
-if dj and da then dj=d[5]==ey and d[6]==bO end
-if not dj then return{bU,s,aW,a,ey,cI}end
-local aJ=not da or d[10]=='-'or d[10]==''
-if not aJ and bO==0 and call('ZCARD',KEYS[3])>=d[11]then return 0 end
+local S,E,F,remove,am=s'strings'
+local bT=call('INFO','server')..call('INFO','replication')
+local bI=string.match(bT,'run_id:(%x+)')..'-'..string.match(bT,'master_replid:(%x+)')
+local aN=call('GET',KEYS[1])
+local db=#KEYS>3
+local a=db and S(4)
+local bH=db and call('GET',KEYS[5])
+local dU=a and redis.sha1hex(a)or''
+local fp=aN and string.match(aN,'^%S+ %d+ ')or''
+local bQ=bH and tonumber(string.match(bH,'^%d+'))or 0
+local dk=d[2]==bI and d[3]==fp
+if dk and db then dk=(d[5]==dU or d[7]=='-')and d[6]==bQ end
+if not dk then return{bI,q,aN,a,dU,bH}end
+local aJ=not db or d[10]=='-'or d[10]==''
+if not aJ and bQ==0 and call('ZCARD',KEYS[3])>=d[11]then return 0 end
 local au=call('INCR',KEYS[2])
-if d[4]~=''then call('SET',KEYS[1],bU..' '..au..' '..d[4])end
-if not da then return au end
+if d[4]~=''then call('SET',KEYS[1],bI..' '..au..' '..d[4])end
+if not db then return au end
 if d[7]~='-'then
-local ad=r('drop',E,remove,am)
-local F,F,bg=r'block-value'
-local eu=string.gsub(d[7],'..',function(dU)
-return string.char(tonumber(dU,16))
+local ad=s('drop',E,remove,am)
+local F,F,bh=s'block-value'
+local ew=string.gsub(d[7],'..',function(dV)
+return string.char(tonumber(dV,16))
 end)
 local f,j=d[8],d[9]
-if eu==''then ad(4,f)else E(4,bg(eu,f),math.max(f,j))end
+if ew==''then ad(4,f)else E(4,bh(ew,f),math.max(f,j))end
 end
 if d[10]==''then
 call('DEL',KEYS[5])
 call('ZREM',KEYS[3],KEYS[5])
 elseif d[10]~='-'then
-call('SET',KEYS[5],au..' '..d[10])
+bH=au..' '..d[10]
+call('SET',KEYS[5],bH)
 call('ZADD',KEYS[3],au,KEYS[5])
 end
+if d[7]=='-'then return{bI,q,aN,a,dU,bH}end
 return au
 `,
     ].join(''),
 }
 
 export const releaseProgram: Program = {
-  sha1: '7762b8f88702f3692fbd4f837af26d8a6c3de188',
+  sha1: 'c820ec2ae9ab2b0c3211e19ed00c46b3fc9c942e',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local function s(W,...)
 if W=='state'then
 `,
       state,
@@ -2558,17 +2590,17 @@ if W=='state'then
       slots,
       `end
 end
-local S,E,F,remove,am=r'state'
-local ad=r('drop',E,remove,am)
-local ak=r'block-value'
-local F,cr=r'slots'
+local S,E,F,remove,am=s'state'
+local ad=s('drop',E,remove,am)
+local ak=s'block-value'
+local F,ct=s'slots'
 local bu={}
 for b=1,#KEYS do
 local a=S(b)
 if a and ak(a)==9000000000000000 then
 bu[#bu+1]=b
 else
-local v,j=cr(a,d[2*b],d[2*b+1])
+local v,j=ct(a,d[2*b],d[2*b+1])
 if v then E(b,v,j)elseif v==false then ad(b,j)end
 end
 end
@@ -2588,12 +2620,12 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: 'd85a577852b0ffffbdae10c1c0c9c103613ab645',
+  sha1: '8ea89422d62207ab559b9d8d5e34dd5e48a31cfa',
   source: () =>
     [
       ``,
       clock,
-      `local function r(W,...)
+      `local function s(W,...)
 if W=='state'then
 `,
       state,
@@ -2632,32 +2664,32 @@ if W=='state'then
       recordValue,
       `end
 end
-local S,E=r'state'
-local aH=#KEYS
-local aI={}
-for b=1,aH do
+local S,E=s'state'
+local aI=#KEYS
+local av={}
+for b=1,aI do
 local a=S(b)
-aI[b],aI[aH+b]=a,a and redis.sha1hex(a)or''
+av[b],av[aI+b]=a,a and redis.sha1hex(a)or''
 end
 if#d==1 then
-aI[2*aH+1]=s
-return aI
+av[2*aI+1]=q
+return av
 end
-for b=1,aH do
-if aI[aH+b]~=d[4*b-2]then return 0 end
+for b=1,aI do
+if av[aI+b]~=d[4*b-2]then return 0 end
 end
-local F,bf,bg=r'block-value'
-local eM,fG=s+1000000,1+s%1000000000
-for b=1,aH do
-local a=string.gsub(d[4*b-1],'..',function(dU)
-return string.char(tonumber(dU,16))
+local F,bg,bh=s'block-value'
+local eN,fI=q+1000000,1+q%1000000000
+for b=1,aI do
+local a=string.gsub(d[4*b-1],'..',function(dV)
+return string.char(tonumber(dV,16))
 end)
 local f,j=d[4*b],d[4*b+1]
 if a==''then
-E(b,bf(f>s and f or fG),math.max(f,eM))
+E(b,bg(f>q and f or fI),math.max(f,eN))
 else
-if string.byte(a)~=2 then a=bg(a,f)end
-E(b,a,math.max(f,j,eM))
+if string.byte(a)~=2 then a=bh(a,f)end
+E(b,a,math.max(f,j,eN))
 end
 end
 return 1

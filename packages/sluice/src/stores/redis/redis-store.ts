@@ -6,7 +6,7 @@ import { type BatchState, batchOf } from '../batch/batch.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
 import { withoutShares } from '../by-shares.ts'
 import { plannedGroups } from '../group-options.ts'
-import { hasShares } from '../region-port.ts'
+import { hasShares, REGION_MS } from '../region-port.ts'
 import { programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
@@ -106,7 +106,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
   const decideBy = createDecide(layout, newKeys)
-  const sendKeys: SendKeys = (program, keys, args, callOptions) =>
+  const sendKeys: SendKeys = (program, keys, args, callOptions = { deadline: clock.monotonic() + REGION_MS }) =>
     calls.run(() => run(program, keys, args, lateFor(callOptions)), callOptions, classify)
   const keys = regionKeys(prefix)
   const byShares = decideGuarded(decideBy, sendKeys, keys, (states) => layout.addressesOf(states).keys)

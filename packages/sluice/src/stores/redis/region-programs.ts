@@ -4,7 +4,7 @@ import type { CallOptions, StateId } from '../store.ts'
 import { NEWER } from './failures.ts'
 import { namedOf } from './layout.ts'
 import { taggedName } from './names.ts'
-import { cellsProgram, type Program, regionProgram } from './programs.gen.ts'
+import { cellsProgram, needsProgram, type Program, regionProgram } from './programs.gen.ts'
 import { bucketDigits } from './swap.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
@@ -19,6 +19,7 @@ export type SendKeys = (
 /** The keys of a region in a store with this prefix. Keys of states begin with the prefix and a brace. */
 export interface RegionKeys {
   readonly region: readonly [record: string, changes: string, cells: string]
+  readonly needs: string
   stateOf(id: StateId): string
   rowsOf(id: StateId): string
 }
@@ -30,6 +31,7 @@ export function regionKeys(prefix: string): RegionKeys {
   }
   return {
     region: [`${prefix}region`, `${prefix}region:changes`, `${prefix}region:cells`],
+    needs: `${prefix}region:needs`,
     stateOf: (id) => prefix + nameOf(id),
     rowsOf: (id) => `${prefix}region:rows:${nameOf(id)}`,
   }
@@ -59,16 +61,27 @@ export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
       const reply = await send(regionProgram, keysOf(id), [JSON.stringify(all)], options)
       return typeof reply === 'number' ? reply : read(reply)
     },
+    async touch(id, found, rows, maxCells, now, options) {
+      const same = [now, found.run, found.begins, '', '', found.cell.change, '-', 0, 0, JSON.stringify(rows), maxCells]
+      const reply = await send(regionProgram, keysOf(id), [JSON.stringify(same)], options)
+      return typeof reply === 'number' ? undefined : read(reply)
+    },
+    async shareNeeds(process, entry, keepFor, most, options) {
+      const args = [0, process, keepFor, most, entry === undefined ? '' : JSON.stringify(entry)]
+      const reply = await send(needsProgram, [keys.needs], [JSON.stringify(args)], options)
+      return validated('redis: needs', reply, () => listOf(reply).map((found) => parsed(textOf(found))))
+    },
     async changedSince(cursor, most, now, options) {
       const reply = await send(cellsProgram, keys.region, [JSON.stringify([now, cursor, most])], options)
       return validated('redis: cells', reply, () => {
-        const [run, at, record, changes, all, ...rows] = listOf(reply)
+        const [run, at, record, changes, all, cells, ...rows] = listOf(reply)
         const known = rows.filter((row) => row !== null).map((row) => numbered(textOf(row)))
         const last = all === 1 ? (changes as number) : Math.max(cursor, ...known.map(({ change }) => change))
         return {
           run: textOf(run),
           now: at as number,
           record: recordOf(record).record,
+          cells: cells as number,
           cursor: last,
           all: all === 1,
           rows: known.map((row) => row.value),

@@ -4,9 +4,10 @@
 --             a cell: its state; its rows
 -- ARGV[1]     time; then, to write: the run of the server; how the record began; the new record, empty to leave it; then, of a cell: the digest
 --             of the state, empty for none; the number of its rows, 0 for none; the new state in hexadecimal digits, empty for none, `-` to leave
---             it; the end of its block, 0 for none; until when it is needed; the new rows, empty for none, `-` to leave them; the most cells
--- returns     to read, and where something has changed: run, time, record, state, digest of the state, rows; nil for what is not there. To
---             write: the number of this change, or 0 if there is no room for another cell
+--             it, whatever it is; the end of its block, 0 for none; until when it is needed; the new rows, empty for none, `-` to leave them; the
+--             most cells
+-- returns     to read, where something has changed, and where the state was left: run, time, record, state, digest of the state, rows; nil for what
+--             is not there. To write: the number of this change, or 0 if there is no room for another cell
 
 -- include: clock.lua
 
@@ -24,7 +25,7 @@ local begins = record and string.match(record, '^%S+ %d+ ') or ''
 local change = rows and tonumber(string.match(rows, '^%d+')) or 0
 
 local same = args[2] == run and args[3] == begins
-if same and has_cell then same = args[5] == digest and args[6] == change end
+if same and has_cell then same = (args[5] == digest or args[7] == '-') and args[6] == change end
 if not same then return { run, now, record, value, digest, rows } end
 
 local kept = not has_cell or args[10] == '-' or args[10] == ''
@@ -45,7 +46,9 @@ if args[10] == '' then
   call('DEL', KEYS[5])
   call('ZREM', KEYS[3], KEYS[5])
 elseif args[10] ~= '-' then
-  call('SET', KEYS[5], number .. ' ' .. args[10])
+  rows = number .. ' ' .. args[10]
+  call('SET', KEYS[5], rows)
   call('ZADD', KEYS[3], number, KEYS[5])
 end
+if args[7] == '-' then return { run, now, record, value, digest, rows } end
 return number

@@ -1,0 +1,63 @@
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import type { KnownShare, KnownShares } from '../stores/region-port.ts'
+import { type CallOptions, type StateId } from '../stores/store.ts'
+import { MAX_MICROS } from '../time/micros.ts'
+import { lastShift, unitsOf } from './cell.ts'
+import type { RegionalLimit } from './limit.ts'
+import type { StoredRows } from './region-record.ts'
+import { settledAt } from './remote-cell.ts'
+import { plainShare } from './share.ts'
+import type { RegionStore } from './state.ts'
+
+/** What this process knows of its region: as last read, and how its record began. */
+export interface KnownRegion {
+  readonly region: RegionStore
+  readonly begins: string
+}
+
+/** What this process knows of a key's rows. */
+export interface KnownRows {
+  /** The number of their last change. */
+  readonly change: number
+  readonly stored: StoredRows
+}
+
+/** What shares are computed from, and how it is read again. */
+export interface SharesParts {
+  readonly known: KnownRegion | undefined
+  rowsOf(id: StateId): KnownRows | undefined
+  refresh(options: CallOptions | undefined): Promise<unknown>
+  settle(id: StateId, limit: RegionalLimit, options: CallOptions | undefined): Promise<void>
+}
+
+/** The shares of a limit, by what this process knows of the region and of keys. */
+export function createShares(parts: SharesParts, whole: AnyLimit, limit: RegionalLimit): KnownShares {
+  const byUnits = new Map<number, AnyLimit>()
+  let plain: { readonly of: KnownRegion; readonly share: KnownShare } | undefined
+  const make = (current: RegionStore, change: number, stored: StoredRows | undefined): KnownShare => {
+    const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, limit)
+    const share = byUnits.get(units) ?? plainShare(whole, limit, units)
+    byUnits.set(units, share)
+    const isVoid = change > 0 && stored?.rows.era !== current.era
+    return { limit: share, holds: units > 0, change, settled: isVoid ? MAX_MICROS : settledAt(current, limit, units) }
+  }
+  return {
+    get view() {
+      const { known } = parts
+      if (known === undefined) return undefined
+      return { run: known.region.run, begins: known.begins, shiftedAt: lastShift(known.region).at }
+    },
+    shareOf(id) {
+      const known = parts.known as KnownRegion
+      const { region: current } = known
+      const found = parts.rowsOf(id)
+      if (found !== undefined) return make(current, found.change, found.stored.run === current.run ? found.stored : undefined)
+      // Most keys have no rows, and one share.
+      const fresh = plain !== undefined && plain.of === known ? plain : { of: known, share: make(current, 0, undefined) }
+      plain = fresh
+      return fresh.share
+    },
+    refresh: async (options) => void (await parts.refresh(options)),
+    settle: (id, options) => parts.settle(id, limit, options),
+  }
+}

@@ -1,0 +1,276 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createLimiter, type Limiter, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { ioredis, redisStore } from '../../src/redis.ts'
+import {
+  type RegionalKey,
+  type RegionalStore,
+  regionalStore,
+  replicate,
+  type ReplicateOptions,
+  type Replicator,
+} from '../../src/regions.ts'
+import { seeded } from '../../src/testing/random.ts'
+import { advised, noRedis, type PrivateRedis, privateRedis } from '../faults/private-redis.ts'
+import { until } from '../faults/until.ts'
+import { answering, type Link, openLink } from './http-links.ts'
+
+const [RATE, BURST] = [100, 100]
+const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
+const KEY: RegionalKey = { id: { scope: { text: 'default:default:tb:' }, key: 'k' }, limit }
+
+interface Region {
+  readonly name: string
+  redis: PrivateRedis
+  /** Of two processes; the first carries units, and the second publishes what it needs. */
+  readonly limiters: readonly [Limiter, Limiter]
+  readonly store: RegionalStore
+  readonly replicator: Replicator
+  /** Those that answer its peers, in turn. */
+  readonly replicators: Replicator[]
+  /** By which it reads its peers. */
+  readonly links: Map<string, Link>
+}
+
+/** A call that passed was decided between two instants, in milliseconds. */
+type Passed = readonly [sent: number, answered: number]
+
+function storeOf(port: number, self: string, peers: readonly string[]): RegionalStore {
+  const client = advised(port)
+  onTestFinished(() => void client.disconnect())
+  const store = redisStore({ client: ioredis(client), ring: { deadline: '2s', breaker: false } })
+  return regionalStore({ store, self, peers, mode: 'escrow' })
+}
+
+const limiterOf = (store: RegionalStore): Limiter => createLimiter({ limit, store, onStoreFailure: 'deny', deadlineMs: 2_000 })
+
+/** Regions with a server each, which read each other over links with faults. */
+async function openRegions(names: readonly string[], args: (name: string) => readonly string[]): Promise<Map<string, Region>> {
+  const random = seeded(14)
+  const regions = new Map<string, Region>()
+  const ports = new Map<string, number>()
+  for (const name of names) {
+    let turn = 0
+    const server = await answering(async (request) => {
+      const { replicators = [] } = regions.get(name) ?? {}
+      turn += 1
+      return replicators[turn % replicators.length]?.answer(request)
+    })
+    ports.set(name, server.port)
+    onTestFinished(() => server.close())
+  }
+  for (const name of names) {
+    const peers = names.filter((other) => other !== name)
+    const redis = await privateRedis(args(name))
+    const [store, other] = [storeOf(redis.port, name, peers), storeOf(redis.port, name, peers)]
+    const links = new Map<string, Link>()
+    for (const peer of peers) links.set(peer, await openLink(ports.get(peer) as number, random))
+    onTestFinished(async () => void (await Promise.all([...links.values()].map((link) => link.close()))))
+    const transport: ReplicateOptions['transport'] = async (peer, request, signal) => links.get(peer)?.ask(request, signal)
+    const replicator = replicate({ store, transport, periodMs: 200, timeoutMs: 1_000 })
+    const publishing = replicate({ store: other, periodMs: 200 })
+    const region: Region = {
+      name,
+      redis,
+      limiters: [limiterOf(store), limiterOf(other)],
+      store,
+      replicator,
+      replicators: [replicator],
+      links,
+    }
+    onTestFinished(async () => {
+      await Promise.all([replicator.close(), publishing.close()])
+      await region.redis.stop()
+    })
+    regions.set(name, region)
+  }
+  return regions
+}
+
+describe.skipIf(noRedis)('replicate over Redis', () => {
+  it('regions R3 to R7: three servers under load, links that cut, delay, repeat and half-close, a server lost: 0 over', async () => {
+    const folder = (name: string): readonly string[] => (name === 'ap' ? ['--appendonly', 'no'] : ['--appendonly', 'yes'])
+    const regions = await openRegions(['ap', 'eu', 'us'], folder)
+    const at = (name: string): Region => regions.get(name) as Region
+    const all = [...regions.values()]
+    const links = all.flatMap(({ links: own }) => [...own.values()])
+    const passed: Passed[] = []
+    const passedIn = new Map<string, number>()
+    const check = async (name: string, limiter: Limiter): Promise<void> => {
+      const sent = performance.now()
+      const { outcome } = await limiter.check('k')
+      if (outcome !== 'allowed') return void (await pause(5))
+      passed.push([sent, performance.now()])
+      passedIn.set(name, (passedIn.get(name) ?? 0) + 1)
+    }
+    const count = (name: string): number => passedIn.get(name) ?? 0
+    /** Calls regions by both of their processes, as fast as they answer, until something is true. */
+    const load = async (names: readonly string[], what: string, holds: () => boolean): Promise<void> => {
+      const ending = new AbortController()
+      const callers = names.flatMap((name) =>
+        [...at(name).limiters, ...at(name).limiters].map(async (limiter) => {
+          while (!ending.signal.aborted) await check(name, limiter)
+        }),
+      )
+      await until(what, async () => holds(), 60_000).finally(() => ending.abort())
+      await Promise.all(callers)
+    }
+    const isOpen = (): boolean => {
+      const found = all.map(({ replicator }) => replicator.status())
+      return found.every(({ phase, era }) => phase === 'open' && era === found[0]?.era)
+    }
+    const received = (name: string): number => at(name).replicator.status().transfers.unitsReceived
+    const moreIn = (names: readonly string[], more: number): (() => boolean) => {
+      const before = names.map(count)
+      return () => names.every((name, index) => count(name) >= (before[index] as number) + more)
+    }
+
+    expect(at('eu').replicator.status()).toMatchObject({ phase: 'learning', units: 0, cells: 0 })
+    for (const { faults } of links) Object.assign(faults, { delayMs: 20, lost: 0.1, halfClosed: 0.1, repeated: 0.3 })
+    await load(['ap', 'eu', 'us'], 'all are open', isOpen)
+    await load(['eu'], 'units move to eu', () => received('eu') >= 500)
+    await load(['us'], 'units move to us', () => received('us') >= 700)
+    await load(['ap', 'eu', 'us'], 'all pass calls', moreIn(['ap', 'eu', 'us'], 20))
+
+    // Cut off in both directions, a region goes on with what it holds.
+    for (const { name, links: own } of all) {
+      for (const [peer, { faults }] of own) if (name === 'us' || peer === 'us') faults.isCut = true
+    }
+    await load(['ap', 'eu', 'us'], 'a cut-off region passes calls', moreIn(['us'], 100))
+    await until('the cut is noticed', async () => (at('us').replicator.status().peers['eu']?.failures ?? 0) > 0)
+    for (const { faults } of links) faults.isCut = false
+    await load(['ap', 'eu', 'us'], 'the cut is over', () => at('us').replicator.status().peers['eu']?.failures === 0)
+
+    const eras = at('ap').replicator.status().era
+    const lost = at('ap')
+    lost.redis.signal('SIGKILL')
+    await lost.redis.stop()
+    await load(['eu', 'us'], 'the others go on', moreIn(['eu', 'us'], 20))
+    await until('its pulls fail', async () => lost.replicator.status().peers['eu']?.error?.startsWith('redis: ') === true)
+    lost.redis = await privateRedis(folder('ap'), lost.redis.port)
+    await load(['ap', 'eu', 'us'], 'a new era is open', () => isOpen() && at('ap').replicator.status().era > eras)
+    await load(['ap', 'eu', 'us'], 'the lost one passes calls', moreIn(['ap'], 20))
+    for (const { faults } of links) Object.assign(faults, { delayMs: 0, lost: 0, halfClosed: 0, repeated: 0 })
+    const before = received('ap')
+    await load(['ap'], 'units move to the lost one', () => received('ap') > before)
+
+    expect(overOf(passed)).toBeLessThanOrEqual(0)
+    // The audit would be empty if nothing had passed, and so would the faults.
+    expect(passed.length).toBeGreaterThan(3 * RATE)
+    for (const kind of ['lost', 'halfClosed', 'repeated'] as const)
+      expect(
+        links.reduce((sum, { counts }) => sum + counts[kind], 0),
+        `links: ${kind}`,
+      ).toBeGreaterThan(0)
+    let units = 0
+    for (const { store } of all) units += (await store.remote?.unitsOf(KEY)) ?? 0
+    expect(units).toBeLessThanOrEqual(1_000)
+  }, 240_000)
+
+  it('two replicators of one region send no more than one would', async () => {
+    const regions = await openRegions(['eu', 'us'], () => [])
+    const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
+    const second = storeOf(us.redis.port, 'us', ['eu'])
+    const transport: ReplicateOptions['transport'] = async (_peer, request, signal) => us.links.get('eu')?.ask(request, signal)
+    const other = replicate({ store: second, transport, periodMs: 200, timeoutMs: 1_000 })
+    onTestFinished(() => other.close())
+    us.replicators.push(other)
+    const isOpen = (): boolean => [eu.replicator, us.replicator, other].every((one) => one.status().phase === 'open')
+    await until('both are open', async () => isOpen())
+    const ending = new AbortController()
+    const calling = (async () => {
+      while (!ending.signal.aborted) if (!(await eu.limiters[0].check('k', { cost: 10 })).allowed) await pause(5)
+    })()
+    await until('units move', async () => eu.replicator.status().transfers.unitsReceived >= 490, 60_000).finally(() => ending.abort())
+    await calling
+    expect([await eu.store.remote?.unitsOf(KEY), await us.store.remote?.unitsOf(KEY)]).toEqual([990, 10])
+    expect(us.replicator.status().transfers.unitsSent + other.status().transfers.unitsSent).toBe(490)
+    expect(us.replicator.status().era).toBe(other.status().era)
+  }, 120_000)
+
+  it('sums what the callers of all processes need: one that carries no units gets them, and keeps them', async () => {
+    const regions = await openRegions(['eu', 'us'], () => [])
+    const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
+    await until('both are open', async () => [eu, us].every(({ replicator }) => replicator.status().phase === 'open'))
+    const busy = new Set([eu, us])
+    const callers = [eu, us].map(async (region) => {
+      const [, limiter] = region.limiters
+      while (busy.has(region)) if (!(await limiter.check('k', { cost: 10 })).allowed) await pause(5)
+    })
+    const asked = (): number => eu.links.get('us')?.counts.asked ?? 0
+    const before = asked()
+    await until('eu asks often', async () => asked() > before + 20)
+    const sent = us.replicator.status().transfers.unitsSent
+    busy.delete(us)
+    await until('units move to eu', async () => eu.replicator.status().transfers.unitsReceived >= 480)
+    // What does not change is not published again.
+    await until('eu asks', async () => asked() > before + 30)
+    const { needs = 0 } = eu.links.get('us')?.counts ?? {}
+    await until('eu asks on', async () => asked() > before + 50)
+    busy.clear()
+    await Promise.all(callers)
+    expect((eu.links.get('us')?.counts.needs ?? 0) - needs).toBeLessThanOrEqual(3)
+    // Both needed more than there is, so each kept its half.
+    expect(sent).toBeLessThanOrEqual(100)
+  }, 120_000)
+
+  it('sends units of a key that many callers decide at once', async () => {
+    const regions = await openRegions(['eu', 'us'], () => [])
+    const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
+    await until('both are open', async () => [eu, us].every(({ replicator }) => replicator.status().phase === 'open'))
+    const ending = new AbortController()
+    let decided = 0
+    const callers = Array.from({ length: 60 }, async (_, index) => {
+      const limiter = us.limiters[index % 2] as Limiter
+      while (!ending.signal.aborted) {
+        expect((await limiter.check('k', { cost: 0.001 })).outcome).not.toBe('undecided')
+        decided += 1
+      }
+    })
+    try {
+      for (let sent = 0; sent < 20; sent += 1) {
+        const before = decided
+        expect(await us.store.remote?.give(KEY, 'eu', 10), `transfer ${sent}`).toBe(true)
+        await until('calls go on', async () => decided > before + 100)
+      }
+    } finally {
+      ending.abort()
+    }
+    await Promise.all(callers)
+    expect(await us.store.remote?.unitsOf(KEY)).toBe(300)
+  }, 120_000)
+
+  it('has a failed pull, and refuses requests with the store failure, while its own server is away, and goes on after that', async () => {
+    const regions = await openRegions(['eu', 'us'], () => [])
+    const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
+    await until('both are open', async () => [eu, us].every(({ replicator }) => replicator.status().phase === 'open'))
+    const request = { version: 1, from: 'us', to: 'eu', rows: null, needs: [], after: 0, needsAt: { run: 'p', at: 0 }, hello: null }
+    expect(await eu.replicator.answer(request)).toMatchObject({ from: 'eu', to: 'us' })
+    const { port } = eu.redis
+    eu.redis.signal('SIGKILL')
+    await eu.redis.stop()
+    await until('a pull fails', async () => (eu.replicator.status().peers['us']?.failures ?? 0) >= 2)
+    expect(eu.replicator.status().peers['us']?.error).toMatch(/^redis: /)
+    await expect(eu.replicator.answer(request)).rejects.toBeInstanceOf(StoreFailure)
+    eu.redis = await privateRedis([], port)
+    await until('both are open again', async () => {
+      const [one, other] = [eu.replicator.status(), us.replicator.status()]
+      return one.phase === 'open' && other.phase === 'open' && one.era === other.era && one.peers['us']?.failures === 0
+    })
+  }, 120_000)
+})
+
+/** The most tokens above the limit that surely passed within an interval; at most 0 if nothing was over. */
+function overOf(passed: readonly Passed[]): number {
+  const byEnd = [...passed].sort((a, b) => a[1] - b[1])
+  let worst = -Infinity
+  for (const [from] of passed) {
+    let count = 0
+    for (const [sent, answered] of byEnd) {
+      if (sent < from) continue
+      count += 1
+      worst = Math.max(worst, count - BURST - (RATE * (answered - from)) / 1_000)
+    }
+  }
+  return worst
+}
