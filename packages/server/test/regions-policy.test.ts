@@ -83,7 +83,7 @@ describe('a policy with regions', () => {
     [['serve', '--region', 'eu', '--peers', 'us=http://h,ap=http://h'], {}, '--peers names ap, us: the other regions of the policy are us'],
     [['serve', '--region', 'eu', '--region-weights', 'eu=5,ap=5'], {}, '--region-weights is for ap, eu, and the regions are eu, us'],
     [['serve', '--region', 'eu'], {}, 'regions need --region-key-file'],
-    [['serve', '--region', 'eu', '--store', 'redis://h', '--region-key-file', 'k'], {}, 'or use mode fixed'],
+    [['serve', '--region', 'eu', '--store', 'postgres://h', '--region-key-file', 'k'], {}, 'or use mode fixed'],
     [['serve', '--region', 'eu', '--store', 'redis://h', '--workers', '2'], {}, '--region needs one process'],
     [['inspect', 'ada', '--store', 'redis://h'], {}, 'the policy has regions, whose stores hold parts of the limits'],
   ])('%j %j is refused: %s', async ([verb = '', ...args], env, message) => {

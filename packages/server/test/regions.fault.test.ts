@@ -3,6 +3,7 @@ import { freePort } from '@sluice/scripts/engines'
 import { expect, it } from 'vitest'
 import { openFaultProxy } from '../src/commands/verify/fault-proxy.ts'
 import { type RunningProcess, serveBuilt } from './command.ts'
+import { overOf } from './over.ts'
 import { policyFiles } from './policy-file.ts'
 
 const file = policyFiles()
@@ -10,9 +11,6 @@ const [RATE, BURST] = [100, 100]
 const POLICY = `version: 1\nrules: [{ name: user, key: ["header:x-user"], rate: ${RATE}/s, burst: ${BURST} }]\n`
 const KEY = 'a-key-of-regions-of-32-characters-or-more'
 const CALLS_AT_ONCE = 4
-
-/** Calls that passed: each was decided between the two instants, in milliseconds. */
-type Passed = readonly [sent: number, answered: number][]
 
 it('regions: two services share a limit over HTTP: units move, links are cut and healed, one is killed: 0 over', async () => {
   const ports = { eu: await freePort(), us: await freePort() }
@@ -87,7 +85,7 @@ it('regions: two services share a limit over HTTP: units move, links are cut and
     services.us = await start('us')
     await load(names, isOpen)
     await load(names, soon(3_000))
-    expect(overOf(passed)).toBeLessThanOrEqual(0)
+    expect(overOf(passed, RATE, BURST)).toBeLessThanOrEqual(0)
     // The audit would be empty if nothing had passed.
     expect(passed.length).toBeGreaterThan(5 * RATE)
     expect(services.eu.output()).toContain('region us cannot be read')
@@ -97,17 +95,3 @@ it('regions: two services share a limit over HTTP: units move, links are cut and
     await Promise.all(names.map((name) => links[name].close()))
   }
 }, 120_000)
-
-/** The most tokens above the limit that surely passed within an interval; at most 0 if nothing was over. */
-function overOf(passed: Passed): number {
-  let worst = -Infinity
-  for (const [from] of passed) {
-    let count = 0
-    const within = passed.filter(([sent]) => sent >= from).sort((a, b) => a[1] - b[1])
-    for (const [, answered] of within) {
-      count += 1
-      worst = Math.max(worst, count - BURST - (RATE * (answered - from)) / 1_000)
-    }
-  }
-  return worst
-}

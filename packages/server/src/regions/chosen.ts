@@ -29,7 +29,8 @@ export function chosenRegion(
   const mode = policy?.mode ?? 'escrow'
   const weights = weightsOf(args, policy, [self, ...others])
   if (mode === 'fixed') return { self, mode, others, weights, peers: new Map(), keyFile: '' }
-  if (workers > 1) throw usage('serve: --region needs one process: what a region holds cannot be shared by workers in this version')
+  if (workers > 1)
+    throw usage('serve: --region needs one process in this version: over redis:// several services of a region may share what it holds')
   if (args.keyFile === undefined) throw usage('serve: regions need --region-key-file: the key by which they know each other')
   return { self, mode, others, weights, peers: args.peers ?? addressesOf(policy, others), keyFile: args.keyFile }
 }

@@ -1,4 +1,4 @@
-import { LimiterError, type Store } from 'sluice'
+import { LimiterError, type Store, StoreFailure } from 'sluice'
 import { type Replicator, regionalStore, replicate } from 'sluice/regions'
 import type { ReadMetric } from 'sluice/observe'
 import { BadRequest, Refusal, send } from '../http/answer.ts'
@@ -44,8 +44,8 @@ export function openRegion({ self, others, weights, peers, keyFile }: RegionOpti
     store,
     transport: createPeers(peers, () => keys),
     onError(peer, error) {
-      counts.failed.set(peer, (counts.failed.get(peer) ?? 0) + 1)
-      failing.failed(peer, error)
+      if (peer !== self) counts.failed.set(peer, (counts.failed.get(peer) ?? 0) + 1)
+      failing.failed(peer, error, peer === self ? 'cannot publish what its callers need' : 'cannot be read')
     },
   })
   const gate = createGate(self, () => keys)
@@ -54,7 +54,7 @@ export function openRegion({ self, others, weights, peers, keyFile }: RegionOpti
     store,
     metrics: [...weightMetrics(() => replicator.status().weights), ...regionMetrics(replicator, counts)],
     status: () => statusOf(replicator.status(), peers, counts),
-    reweigh: (wanted) => beginEra(store, wanted, replicator.status()),
+    reweigh: (wanted) => beginEra(store, wanted, replicator.status()).catch(refuse),
     async pull({ request, response }) {
       const body = (await readBytes(request, MAX_REQUEST_BYTES)).toString('utf8')
       const admitted = gate.admit(request.headers, body, Date.now())
@@ -62,7 +62,7 @@ export function openRegion({ self, others, weights, peers, keyFile }: RegionOpti
         counts.refused += 1
         throw new Refusal(401, `The request of a region is refused: ${admitted.why}.`, {}, [['WWW-Authenticate', 'Sluice-Signature']])
       }
-      const page = JSON.stringify(await replicator.answer(parsed(body)).catch(refuseClosed))
+      const page = JSON.stringify(await replicator.answer(parsed(body)).catch(refuse))
       send(response, 200, 'application/json', page, [['Sluice-Signature', signPage(keys, admitted.nonce, page)]])
     },
     readKeys() {
@@ -87,8 +87,10 @@ function parsed(body: string): unknown {
   }
 }
 
-function refuseClosed(error: unknown): never {
-  throw error instanceof LimiterError && error.code === 'CLOSED' ? new Refusal(503, 'The service ends.') : error
+function refuse(error: unknown): never {
+  if (error instanceof LimiterError && error.code === 'CLOSED') throw new Refusal(503, 'The service ends.')
+  if (error instanceof StoreFailure) throw new Refusal(503, `The store of this region does not answer: ${error.message}.`)
+  throw error
 }
 
 /** Writes one line when a peer cannot be read any more, and one when it can again. */
@@ -96,11 +98,12 @@ function createFailing(log: Log) {
   const failing = new Map<string, string>()
   let phase: string | undefined
   return {
-    failed(peer: string, error: unknown): void {
-      const why = error instanceof Error ? error.message : String(error)
+    failed(peer: string, error: unknown, what: string): void {
+      const message = error instanceof Error ? error.message : String(error)
+      const why = error instanceof StoreFailure ? `the store of this region does not answer: ${message}` : message
       if (failing.has(peer)) return
       failing.set(peer, why)
-      log('warn', 'region-away', `region ${peer} cannot be read: ${why}; trying again`, { region: peer })
+      log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
     },
     look(replicator: Replicator): void {
       const status = replicator.status()

@@ -10,6 +10,10 @@ import { followStore } from '../../stores/store-health.ts'
 import type { Group } from '../../workers/worker-group.ts'
 import type { ServeOptions } from './options.ts'
 
+/** Stores that can send units to other regions. */
+const SENDING = /^(?:memory|rediss?|redis\+sentinel):/
+const SENDING_STORES = 'memory:, and redis://, rediss:// or redis+sentinel:// with one primary,'
+
 export type ServiceStore = Awaited<ReturnType<typeof openServiceStore>>
 
 /** How the line about the start describes the store. */
@@ -22,7 +26,7 @@ export interface StoreDescription {
 
 /**
  * Opens the store of the command line or of the policy, puts the ring around it, and follows whether it answers.
- * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 for regions with a store on a server
+ * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 for regions with a store that cannot send units
  */
 export async function openServiceStore(
   options: Pick<ServeOptions, 'store' | 'place' | 'requireStore' | 'region' | 'workers'>,
@@ -32,8 +36,10 @@ export async function openServiceStore(
   const { store: chosen, place, requireStore: required } = options
   const url = chosen ?? policy.store ?? 'memory:'
   const shared = chosenRegion(options.region, policy.regions, options.workers)
-  if (shared?.mode === 'escrow' && !url.startsWith('memory:'))
-    throw usage(`serve: --region is for the store memory: in this version, and the store is ${withoutPassword(url)}; or use mode fixed`)
+  if (shared?.mode === 'escrow' && !SENDING.test(url)) {
+    const name = withoutPassword(url)
+    throw usage(`serve: --region runs over ${SENDING_STORES} in this version, and the store is ${name}; or use mode fixed`)
+  }
   const policyFile = chosen === undefined ? place.file : undefined
   const health = followStore(url, group.report)
   const opened = await openServing(url, { policyFile, required, log: group.logs.shared, health })

@@ -1,0 +1,16 @@
+/** Calls that passed: each was decided between the two instants, in milliseconds. */
+export type Passed = readonly (readonly [sent: number, answered: number])[]
+
+/** The most tokens above the limit that surely passed within an interval; at most 0 if nothing was over. */
+export function overOf(passed: Passed, rate: number, burst: number): number {
+  let worst = -Infinity
+  for (const [from] of passed) {
+    let count = 0
+    const within = passed.filter(([sent]) => sent >= from).sort((a, b) => a[1] - b[1])
+    for (const [, answered] of within) {
+      count += 1
+      worst = Math.max(worst, count - burst - (rate * (answered - from)) / 1_000)
+    }
+  }
+  return worst
+}
