@@ -79,10 +79,14 @@ describe('regions drain, remove and add', () => {
     const metrics = await (await fetch(`${services.us.url}/metrics`)).text()
     expect(metrics).toContain('sluice_region_weight{region="eu"} 1000\nsluice_region_weight{region="us"} 0\n')
     const remove = await change('us', 'remove', 'us')
+    await open(3)
     expect([remove.code, remove.stdout]).toEqual([
       0,
       expect.stringMatching(/^region us, era 3, open: [^]*\neu +1000 +http[^]*\nus +- +this region\n/),
     ])
+    const alone = await (await fetch(`${services.eu.url}/metrics`)).text()
+    expect(metrics).toContain('sluice_region_pulls_failed_total{peer="eu"}')
+    expect(alone).not.toContain('{peer="us"}')
     // Regions that all lose their stores begin again with the weights of the policy.
     expect(await services.us.stop()).toBe(0)
     expect(await services.eu.stop()).toBe(0)

@@ -33,6 +33,8 @@ export function weightMetrics(weightsNow: () => Readonly<Record<string, number>>
 
 /** The metrics of a service whose regions call each other. */
 export function regionMetrics({ status }: Replicator, counts: RegionCounts): readonly ReadMetric[] {
+  // Nobody waits for a region that was removed: it would only set off alerts.
+  const isRemoved = (peer: string): boolean => !Object.hasOwn(status().weights, peer)
   const one = (read: () => number) => () => [{ value: read() }]
   const both = (read: (transfers: ReturnType<typeof status>['transfers']) => readonly [sent: number, received: number]) => () => {
     const [sent, received] = read(status().transfers)
@@ -64,11 +66,11 @@ export function regionMetrics({ status }: Replicator, counts: RegionCounts): rea
     ),
     gauge('sluice_region_lag_seconds', LAG_HELP, () =>
       Object.entries(status().peers).flatMap(([peer, { lagMs }]) =>
-        lagMs === undefined ? [] : [{ labels: { peer }, value: lagMs / 1_000 }],
+        lagMs === undefined || isRemoved(peer) ? [] : [{ labels: { peer }, value: lagMs / 1_000 }],
       ),
     ),
     counter('sluice_region_pulls_failed_total', FAILED_HELP, () =>
-      [...counts.failed].map(([peer, value]) => ({ labels: { peer }, value })),
+      [...counts.failed].flatMap(([peer, value]) => (isRemoved(peer) ? [] : [{ labels: { peer }, value }])),
     ),
     counter(
       'sluice_region_transfers_total',
