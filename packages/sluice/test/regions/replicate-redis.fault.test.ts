@@ -14,6 +14,7 @@ import { seeded } from '../../src/testing/random.ts'
 import { advised, noRedis, type PrivateRedis, privateRedis } from '../faults/private-redis.ts'
 import { until } from '../faults/until.ts'
 import { answering, type Link, openLink } from './http-links.ts'
+import { overOf, type Passed } from './over.ts'
 
 const [RATE, BURST] = [100, 100]
 const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
@@ -31,9 +32,6 @@ interface Region {
   /** By which it reads its peers. */
   readonly links: Map<string, Link>
 }
-
-/** A call that passed was decided between two instants, in milliseconds. */
-type Passed = readonly [sent: number, answered: number]
 
 function storeOf(port: number, self: string, peers: readonly string[]): RegionalStore {
   const client = advised(port)
@@ -154,7 +152,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
     const before = received('ap')
     await load(['ap'], 'units move to the lost one', () => received('ap') > before)
 
-    expect(overOf(passed)).toBeLessThanOrEqual(0)
+    expect(overOf(passed, RATE, BURST)).toBeLessThanOrEqual(0)
     // The audit would be empty if nothing had passed, and so would the faults.
     expect(passed.length).toBeGreaterThan(3 * RATE)
     for (const kind of ['lost', 'halfClosed', 'repeated'] as const)
@@ -259,18 +257,3 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
     })
   }, 120_000)
 })
-
-/** The most tokens above the limit that surely passed within an interval; at most 0 if nothing was over. */
-function overOf(passed: readonly Passed[]): number {
-  const byEnd = [...passed].sort((a, b) => a[1] - b[1])
-  let worst = -Infinity
-  for (const [from] of passed) {
-    let count = 0
-    for (const [sent, answered] of byEnd) {
-      if (sent < from) continue
-      count += 1
-      worst = Math.max(worst, count - BURST - (RATE * (answered - from)) / 1_000)
-    }
-  }
-  return worst
-}
