@@ -53,7 +53,7 @@ interface Read extends RemoteCell {
   readonly found: FoundRegion
 }
 
-const MAX_ROUNDS = 16
+const MAX_ROUNDS = 64
 
 /**
  * @param roster by configuration

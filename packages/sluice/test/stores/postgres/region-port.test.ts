@@ -1,6 +1,10 @@
+import type { PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { tokenBucket } from '../../../src/index.ts'
 import { tokenBucketKernel } from '../../../src/algorithms/token-bucket.ts'
+import { digestOf } from '../../../src/stores/postgres/encode.ts'
+import { functionNames } from '../../../src/stores/postgres/functions.ts'
+import { barePostgresStore, pg } from '../../../src/stores/postgres/index.ts'
 import type { FoundRegion, RegionPort, RegionWrite } from '../../../src/stores/region-port.ts'
 import type { StateId } from '../../../src/stores/store.ts'
 import { ownStore } from '../../conformance/postgres-rows.ts'
@@ -90,6 +94,45 @@ describe.skipIf(url === undefined)('what a PostgreSQL database has of regions', 
       Array.from({ length: 20 }, (_, index) => write(`many ${index}`, { bucket: bucketAt(NOW), rows: { index } })),
     )
     expect(many.map(Number).sort((one, other) => one - other)).toEqual(many.map((_, index) => before + 1 + index))
+  })
+
+  /** Runs what holds locks in an open transaction, and ends that once the write waits for them. */
+  const waitingFor = async (hold: (client: PoolClient) => Promise<unknown>, pending: () => Promise<unknown>): Promise<unknown> => {
+    const client = await pool.connect()
+    try {
+      await client.query('begin')
+      await hold(client)
+      const { rows } = await client.query('select pg_backend_pid() as pid')
+      const answer = pending()
+      const waits = `select from pg_locks where not granted and $1 = any(pg_blocking_pids(pid))`
+      await expect.poll(async () => (await pool.query(waits, [rows[0].pid])).rowCount).toBeGreaterThan(0)
+      await client.query('commit')
+      return await answer
+    } finally {
+      client.release()
+    }
+  }
+
+  it('is left where a call that is not over yet has charged the state', async () => {
+    await write('open', { bucket: bucketAt(NOW - 70_000_000) })
+    const found = await read('open')
+    const call = { id: idOf('open'), limit, cost: 2_000_000, phase: 0 }
+    const answer = await waitingFor(
+      (client) => verbs.decide(barePostgresStore({ client: pg(client) }), [{ calls: [call] }], { now: NOW }),
+      () => port.write(idOf('open'), found, { bucket: bucketAt(NOW - 60_000_000), rows: {}, maxCells: 100 }, NOW),
+    )
+    expect(answer).toEqual(await read('open'))
+    expect((await read('open')).cell.bucket).not.toEqual(found.cell.bucket)
+  })
+
+  it('is not written while a call is decided that has found no state', async () => {
+    const { begins } = await read('never')
+    const guard = `select ${functionNames('sluice').get('guard')}($1, true, array[$2]::uuid[], $3, 0, '{}', '{}', '{}', '{}', '{}') as stale`
+    const answer = await waitingFor(
+      async (client) => expect((await client.query(guard, [NOW, digestOf(idOf('never')), begins])).rows).toEqual([{ stale: null }]),
+      () => write('never', { bucket: bucketAt(NOW) }),
+    )
+    expect(answer).toBeGreaterThan(0)
   })
 
   it('is read in pages, each with what changed since', async () => {
