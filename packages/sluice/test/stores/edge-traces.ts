@@ -169,18 +169,20 @@ function windowOf({ windowMs }: AnyLimit): Micros {
 /** Instants at which something begins or ends. */
 function edgesOfTime(trace: Trace): Micros[] {
   const spans = [0, MINUTE, ...[...trace.plans.values()].flatMap((limit) => [windowOf(limit), -windowOf(limit)])]
-  const instants = statesOf(trace).flatMap(({ numbers, expires }) => [...numbers, expires])
+  const instants = [...trace.ends, ...statesOf(trace).flatMap(({ numbers, expires }) => [...numbers, expires])]
   return instants.flatMap((at) => spans.map((span) => at + span))
 }
 
 /** Goes to the instant of the next step. */
 function advance(trace: Trace): void {
-  const { now, random, pick, oneOf } = trace
+  const { now, random, pick } = trace
   const kind = random()
   const later = edgesOfTime(trace).flatMap((at) => [at - 1, at, at + 1].filter((time) => time > now && time < now + 40 * DAY))
-  if (kind > 0.9) trace.now += Math.floor(random() ** 3 * 2 * windowOf(limitOf(trace, trace.main)))
-  else if (kind > 0.86) trace.now = Math.max(now - pick(2 * SECOND), ...trace.ends.filter((end) => end <= trace.latest))
-  else if (kind > 0.35 && later.length > 0) trace.now = Math.min(oneOf(later), oneOf(later), oneOf(later))
+  // Most steps are to the next instants: holds end soon.
+  const next = later.sort((one, other) => one - other)[Math.floor(random() ** 3 * later.length)]
+  if (kind > 0.95) trace.now += Math.floor(random() ** 3 * 2 * windowOf(limitOf(trace, trace.main)))
+  else if (kind > 0.9) trace.now = Math.max(now - pick(2 * SECOND), ...trace.ends.filter((end) => end <= trace.latest))
+  else if (kind > 0.4 && next !== undefined) trace.now = next
   trace.latest = Math.max(trace.latest, trace.now)
 }
 
@@ -207,7 +209,14 @@ function amountOf(trace: Trace, call: Call, held: number, least: number): number
   const edges = [0, held, cap, 2 * cap, held + cap, held + 2 * cap, SHORT, held + SHORT]
   const near = own.flatMap((count) => [count, cap - count, held - count, held + cap + count, held + 2 * cap - count])
   const kind = random()
-  const drawn = kind < 0.3 ? Math.floor(random() * (held + cap)) : kind < 0.5 ? oneOf(edges) : oneOf([...edges, ...near]) + pick(3) - 1
+  const drawn =
+    kind < 0.2
+      ? least
+      : kind < 0.4
+        ? Math.floor(random() * (held + cap))
+        : kind < 0.6
+          ? oneOf(edges)
+          : oneOf([...edges, ...near]) + pick(3) - 1
   return Number.isSafeInteger(drawn) && drawn >= least ? drawn : Math.max(least, held)
 }
 
@@ -260,7 +269,8 @@ function changeOf(trace: Trace): Change {
   const { main, key, open, now, pick, oneOf } = trace
   const held = oneOf(open)
   const kind = pick(20)
-  if (kind === 16) return { kind: 'release', call: callOf(trace, 'cc'), holder: pick(2) === 0 ? held.id : `h${pick(4)}` }
+  if (kind === 16 || (kind === 12 && main === 'cc'))
+    return { kind: 'release', call: callOf(trace, 'cc'), holder: pick(2) === 0 ? held.id : `h${pick(4)}` }
   const one = callOf(trace, main)
   if (kind === 17 && pick(2) === 0) return { kind: 'unblock', id: one.id }
   if (kind === 17) {

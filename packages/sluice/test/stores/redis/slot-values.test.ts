@@ -5,7 +5,7 @@ import { holderOf } from '../../../src/algorithms/concurrency.ts'
 import { bareRedisStore, ioredis } from '../../../src/stores/redis/index.ts'
 import { readValue } from '../../../src/stores/redis/value.ts'
 import type { Call, CallGroup } from '../../../src/stores/store.ts'
-import { heldGroup, settlementOf } from '../../../src/testing/store-suite/held.ts'
+import { heldGroup, recordOf, settlementOf } from '../../../src/testing/store-suite/held.ts'
 import { plainName } from './plain-name.ts'
 
 const { redis: url } = inject('engines')
@@ -115,6 +115,45 @@ describe.skipIf(url === undefined)('states of slots in Redis', () => {
     const entry = (id: string, fence: number): readonly number[] => [...holderOf(id), 2 * MICRO, START + HOUR, START + fence]
     expect(await left(one)).toEqual([START + 1, START + 3, ...entry('a', 0), ...entry('c', 2)])
     expect(await left(other)).toEqual([START + 1, START + 3, ...entry('b', 1), ...entry('c', 2)])
+  })
+
+  it('are all free on a new key, and gone once nothing needs them', async () => {
+    const all = call('whole', 4, 4)
+    expect(await take(all, 'a')).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 0 }] })
+    await store.change([{ kind: 'release', call: all, holder: 'a' }], { now: START })
+    // The next fencing number must be larger.
+    expect(await read(all)).toEqual(slotsValue(START, START, []))
+    await take(all, 'b')
+    await store.change([{ kind: 'release', call: all, holder: 'b' }], { now: START + 2 })
+    expect(await read(all)).toBeNull()
+  })
+
+  it('are prolonged wherever their holder is, and not changed where they end no later', async () => {
+    const slot = call('prolonged', 9)
+    const ids = ['a', 'b', 'c']
+    const ends = new Map(ids.map((id, index) => [id, START + (index + 1) * MICRO]))
+    await store.decide(
+      ids.map((id, index) => heldGroup([slot], id, (index + 1) * MICRO)),
+      { now: START },
+    )
+    let [now, seen] = [START, START]
+    for (const [id, micros] of [
+      ['a', MICRO - 1],
+      ['a', 2 * MICRO],
+      ['b', 5 * MICRO],
+      ['c', 2 * MICRO],
+      ['a', 3 * MICRO],
+      ['b', 4 * MICRO],
+    ] as const) {
+      now += 1
+      const [result] = await store.change([{ kind: 'extend', id: recordOf(slot.id.key, id), calls: [slot], holder: id, micros }], { now })
+      expect(result?.hold?.status).toBe('open')
+      if (now + micros > (ends.get(id) as number)) seen = now
+      ends.set(id, Math.max(ends.get(id) as number, now + micros))
+      const held = [...ends].sort(([, one], [, other]) => one - other)
+      const entries = held.map(([holder, until]) => [...holderOf(holder), MICRO, until, START + ids.indexOf(holder)])
+      expect(await read(slot)).toEqual(slotsValue(seen, START + 2, entries))
+    }
   })
 
   it('and of records: more holds than a function of a program takes arguments are reserved and settled at once', async () => {
