@@ -1052,10 +1052,11 @@ end $$;
   select started = pg_postmaster_start_time() and writer::text::bigint = written
 $$;
 ` },
-  { name: 'guard', hash: '9310650b', source: `create function sluice_guard(
+  { name: 'guard', hash: 'ea9730d0', source: `create function sluice_guard(
   at_us bigint, locks boolean, ids uuid[], known_begins text, shifted_us bigint, cells uuid[], changes bigint[], slots int[],
   plans bigint[], settled bigint[]
-) returns text language plpgsql volatile as $$
+) returns text language plpgsql volatile
+set plan_cache_mode = force_generic_plan as $$
 declare
   found_ids uuid[];
   plan_of bigint[];

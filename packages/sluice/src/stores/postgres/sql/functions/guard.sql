@@ -2,6 +2,7 @@
 -- them in the same statement. First it locks the rows of all states, as that function does; where there is no row it
 -- takes a lock with which sluice_region cannot write one, and then one with which it cannot write the record. It holds
 -- them until the transaction ends. Locks of the table would not do: a dump holds one for as long as it runs.
+-- The setting keeps its statements from being planned for each call, which takes several times as long as they do.
 --
 -- locks         false for a peek
 -- ids           the states of the call, each once, in their order
@@ -15,7 +16,8 @@
 create function sluice_guard(
   at_us bigint, locks boolean, ids uuid[], known_begins text, shifted_us bigint, cells uuid[], changes bigint[], slots int[],
   plans bigint[], settled bigint[]
-) returns text language plpgsql volatile as $$
+) returns text language plpgsql volatile
+set plan_cache_mode = force_generic_plan as $$
 declare
   found_ids uuid[];
   plan_of bigint[];
