@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { NamesHangs } from './packages/sluice/test/setup/hangs.ts'
 
 /** Tests run on the TypeScript sources: the condition below picks them in every package's exports. */
 export default defineConfig({
@@ -6,6 +7,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['sluice-source'] } },
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
+    reporters: ['default', new NamesHangs()],
     include: ['{packages/sluice,packages/server,bench,scripts,examples}/test/**/*.test.ts'],
     exclude: ['**/node_modules/**', '**/*.{fault,long,stores}.test.ts'],
     // Half of a run was loading the same sources again for each file.

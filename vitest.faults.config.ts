@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { LATE } from './packages/sluice/test/faults/in-time.ts'
+import { NamesHangs } from './packages/sluice/test/setup/hangs.ts'
 
 /** Faults under load, one file at a time: each measures how late answers are, and must not disturb another. */
 export default defineConfig({
@@ -7,6 +8,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['sluice-source'] } },
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
+    reporters: ['default', new NamesHangs()],
     include: ['**/*.fault.test.ts'],
     exclude: ['**/node_modules/**'],
     testTimeout: 60_000,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { NamesHangs } from './packages/sluice/test/setup/hangs.ts'
 
 const TESTS = ['packages/sluice/test', 'packages/server/test', 'bench/test', 'scripts/test']
 
@@ -21,6 +22,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['sluice-source'] } },
   test: {
     globalSetup: ['packages/sluice/test/setup/engines.ts'],
+    reporters: ['default', new NamesHangs()],
     include: ['**/*.{long,stores}.test.ts', ...drawing()],
     exclude: ['**/node_modules/**'],
     testTimeout: 120_000,
