@@ -1,6 +1,7 @@
-import { applyGroup } from '../../algorithms/group.ts'
+import { applyGroup, type GroupCall } from '../../algorithms/group.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Call, type Decided, type GroupVerdict, verdictOf } from '../store.ts'
+import { cellOf } from './overflow.ts'
 import type { Room } from './room.ts'
 import { type DryRun, isNew, keep, nameOf, read, type Slot, slotted } from './slots.ts'
 
@@ -47,7 +48,8 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
   const decide = (share: boolean): Decided | undefined => {
     const shared = slots.map((slot) => isNew(slot, dryRun) && (share || room.overflow.trace(slot.id.scope.text, slot.lo) !== undefined))
     const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot, share, now))
-    const result = applyGroup(states, groupCalls, now, blocks, dryRun !== undefined)
+    const charges = share ? together(groupCalls, slots, shared, blocks) : groupCalls
+    const result = applyGroup(states, charges, now, blocks, dryRun !== undefined)
     const own = share ? result.writes.filter(({ slot }) => shared[slot] !== true) : result.writes
     if (!keep(room, slots, own, now, dryRun) && !share) return undefined
     if (share && dryRun === undefined) {
@@ -65,4 +67,22 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
   const verdict = decide(false) ?? (counted ? decide(true) : undefined)
   if (verdict !== undefined) return verdict
   return { failure: room.full, ...(onFull === undefined ? {} : { onFull: onFull === 'allow' ? 'allow' : 'deny' }) }
+}
+
+/** The calls, each with the slot of the first one whose shared state it has: they are charged to it together. A block denies the group anyway. */
+function together(
+  calls: readonly GroupCall[],
+  slots: readonly Slot[],
+  shared: readonly boolean[],
+  blocks: readonly Micros[],
+): readonly GroupCall[] {
+  const meets = (before: number, other: number): boolean => {
+    const [{ id, lo, limit }, second] = [slots[before] as Slot, slots[other] as Slot]
+    if (shared[before] !== true || shared[other] !== true || blocks[before] !== 0 || blocks[other] !== 0) return false
+    return id.scope.text === second.id.scope.text && limit === second.limit && cellOf(lo) === cellOf(second.lo)
+  }
+  return calls.map((call) => {
+    const first = slots.findIndex((_, slot) => slot === call.slot || meets(slot, call.slot))
+    return first === call.slot ? call : { ...call, slot: first, phase: (slots[first] as Slot).phase }
+  })
 }

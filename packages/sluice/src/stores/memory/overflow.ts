@@ -6,6 +6,11 @@ const STATES = 1_024
 /** The most limits with shared states. One limit more takes the place of the limit that has had such states longest. */
 const LIMITS = 256
 
+/** Which of its limit's shared states a key has, by the lower half of its hash. */
+export function cellOf(lo: number): number {
+  return lo & (STATES - 1)
+}
+
 /** States that keys without room share: up to 1,024 for each limit, created on first use. */
 export class Overflow {
   readonly #states = new Map<string, unknown[]>()
@@ -24,7 +29,7 @@ export class Overflow {
    * second burst, or let it back early. Undefined if its shared state was never used.
    */
   trace(scope: string, lo: number): unknown {
-    return this.#states.size === 0 ? undefined : this.#states.get(scope)?.[lo & (STATES - 1)]
+    return this.#states.size === 0 ? undefined : this.#states.get(scope)?.[cellOf(lo)]
   }
 
   write(scope: string, lo: number, state: unknown): void {
@@ -35,6 +40,6 @@ export class Overflow {
       states = []
       this.#states.set(scope, states)
     }
-    states[lo & (STATES - 1)] = state
+    states[cellOf(lo)] = state
   }
 }
