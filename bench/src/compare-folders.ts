@@ -21,5 +21,5 @@ export function compareFolders(folders: readonly [before: string, after: string]
   if (mistakes.length > 0) return { code: 3, out: '', err: mistakes.join('\n') }
   const { text, pairs, alike } = compareRuns(before, after)
   if (pairs > 0) return { code: alike ? 0 : 1, out: text, err: '' }
-  return { code: 3, out: text, err: 'nothing was compared: no two rows with quartiles are in a ranking of both runs' }
+  return { code: 3, out: text, err: 'nothing was compared: no two rows with a spread are in a ranking of both runs' }
 }

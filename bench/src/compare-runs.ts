@@ -1,4 +1,5 @@
 import { figure } from './render/columns.ts'
+import type { Spread } from './result/statistics.ts'
 import type { SuiteResults } from './result/suite-result.ts'
 import { type Cell, isSpread, type Row, type Table } from './result/table.ts'
 
@@ -18,15 +19,16 @@ interface NamedTable {
 
 interface TablesCompared {
   readonly pairs: number
-  /** Pairs whose quartiles do not overlap in either run. */
+  /** Pairs whose medians are further apart than their spreads, in both runs, and those of them of which a row was disturbed in one. */
   readonly apart: number
+  readonly doubtful: number
   /** Those whose order differs between the runs. */
   readonly swaps: readonly string[]
   /** Those of them of which a row was disturbed in one of the runs: it says little. */
   readonly disturbed: readonly string[]
   /** Rows of the first run that the second one lacks. */
   readonly missing: readonly string[]
-  /** Rows that have a figure without quartiles in one of the runs: any noise would count as a difference. */
+  /** Rows that have a figure without a spread in one of the runs: any noise would count as a difference. */
   readonly single: number
 }
 
@@ -34,7 +36,7 @@ interface TablesCompared {
 export function compareRuns(before: readonly SuiteResults[], after: readonly SuiteResults[]): RunsCompared {
   const lines: string[] = []
   const remarks = differentDepths(before, after)
-  let [tables, pairs, apart, single, swapped, disturbed] = [0, 0, 0, 0, 0, 0]
+  let [tables, pairs, apart, doubtful, single, swapped, disturbed] = [0, 0, 0, 0, 0, 0, 0]
   const others = tablesOf(after)
   for (const { where, table } of tablesOf(before)) {
     if (table.rank === undefined) continue
@@ -47,18 +49,23 @@ export function compareRuns(before: readonly SuiteResults[], after: readonly Sui
     remarks.push(...found.missing.map((row) => `MISSING in the second run: ${where}${row}`))
     remarks.push(...found.swaps.map((swap) => `SWAPPED in ${where}${swap}`))
     remarks.push(...found.disturbed.map((swap) => `swapped while other work disturbed them: ${where}${swap}`))
-    lines.push(`${where}: ${found.apart} of ${found.pairs} pairs further apart than their quartiles, ${found.swaps.length} swapped`)
+    lines.push(`${where}: ${found.apart} of ${found.pairs} pairs further apart than their spreads, ${found.swaps.length} swapped`)
     tables += 1
     pairs += found.pairs
     apart += found.apart
+    doubtful += found.doubtful
     single += found.single
     swapped += found.swaps.length
     disturbed += found.disturbed.length
   }
-  if (single > 0) remarks.push(`not compared, because they have no quartiles: ${figure(single)} rows`)
-  const sum = `${tables} tables, ${figure(pairs)} pairs of rows, ${figure(apart)} further apart than their quartiles in both runs`
-  const also = disturbed === 0 ? '' : `, and ${disturbed} that were disturbed`
-  return { text: [...lines, ...remarks, `${sum}, ${swapped} swapped${also}`].join('\n'), pairs, alike: swapped === 0 }
+  if (single > 0) remarks.push(`not compared, because they have no spread: ${figure(single)} rows`)
+  const verdict = swapped > 0 ? 'NOT ALIKE' : disturbed > 0 ? 'ALIKE but for disturbed rows' : 'ALIKE'
+  const counted = [
+    `${figure(tables)} tables with ${figure(pairs)} pairs of rows`,
+    `${figure(apart)} further apart than their spreads in both runs, ${figure(doubtful)} of them disturbed`,
+    `${figure(swapped + disturbed)} swapped, ${figure(disturbed)} of them disturbed`,
+  ]
+  return { text: [...lines, ...remarks, `${verdict}: ${counted.join('; ')}`].join('\n'), pairs, alike: swapped === 0 }
 }
 
 /** A quick run compares for a shorter time, and leaves out loads. */
@@ -80,14 +87,14 @@ function tablesOf(suites: readonly SuiteResults[]): NamedTable[] {
 
 function compareTables(before: Table, after: Table, column: string): TablesCompared {
   const [missing, swaps, disturbed]: [string[], string[], string[]] = [[], [], []]
-  const ranges: { readonly row: Row; readonly first: Range; readonly second: Range; readonly wasDisturbed: boolean }[] = []
-  let [single, pairs, apart] = [0, 0, 0]
+  const ranges: { readonly row: Row; readonly first: Spread; readonly second: Spread; readonly wasDisturbed: boolean }[] = []
+  let [single, pairs, apart, doubtful] = [0, 0, 0, 0]
   for (const row of before.rows) {
     const again = after.rows.find(({ name, load }) => name === row.name && load === row.load)
     if (again === undefined) missing.push(`${loadOf(row)}: ${row.name}`)
     if (again === undefined || row.kind === 'quoted') continue
     const [cell, other] = [row.cells[column], again.cells[column]]
-    const [first, second] = [rangeOf(cell), rangeOf(other)]
+    const [first, second] = [spreadIn(cell), spreadIn(other)]
     const wasDisturbed = row.disturbed !== undefined || again.disturbed !== undefined
     if (first !== undefined && second !== undefined) ranges.push({ row, first, second, wasDisturbed })
     else if (isFigure(cell) || isFigure(other)) single += 1
@@ -99,30 +106,28 @@ function compareTables(before: Table, after: Table, column: string): TablesCompa
       const [order, again] = [orderOf(one.first, next.first), orderOf(one.second, next.second)]
       if (order === 0 || again === 0) continue
       apart += 1
-      const named = one.wasDisturbed || next.wasDisturbed ? disturbed : swaps
+      const wasDisturbed = one.wasDisturbed || next.wasDisturbed
+      if (wasDisturbed) doubtful += 1
+      const named = wasDisturbed ? disturbed : swaps
       if (order !== again) named.push(`${loadOf(one.row)}: ${one.row.name} and ${next.row.name}`)
     }
   }
-  return { pairs, apart, swaps, disturbed, missing, single }
+  return { pairs, apart, doubtful, swaps, disturbed, missing, single }
 }
 
 function loadOf({ load }: Row): string {
   return load === undefined ? '' : `, ${load}`
 }
 
-interface Range {
-  readonly low: number
-  readonly high: number
+/** -1 or 1 if the medians are further apart than both spreads together, 0 if not. */
+function orderOf(one: Spread, other: Spread): -1 | 0 | 1 {
+  const spread = one.high - one.low + (other.high - other.low)
+  if (Math.abs(one.median - other.median) <= spread) return 0
+  return one.median < other.median ? -1 : 1
 }
 
-/** -1 or 1 if one is wholly below or above the other, 0 if they overlap. */
-function orderOf(one: Range, other: Range): -1 | 0 | 1 {
-  if (one.high < other.low) return -1
-  return one.low > other.high ? 1 : 0
-}
-
-/** The quartiles; undefined for anything else, and if both are the same, as those of a single measurement. */
-function rangeOf(cell: Cell): Range | undefined {
+/** Undefined for anything but a spread, and for one without a width, as that of a single measurement. */
+function spreadIn(cell: Cell): Spread | undefined {
   return isSpread(cell) && cell.low < cell.high ? cell : undefined
 }
 

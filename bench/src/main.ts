@@ -4,6 +4,7 @@ import { compareFolders } from './compare-folders.ts'
 import { writeFigures } from './documents.ts'
 import { MissingEngine } from './engines.ts'
 import { type Comparison, type Order, orderOf, USAGE } from './order.ts'
+import { overdue, planText } from './plan.ts'
 import { reportHtml } from './render/html.ts'
 import { reportMarkdown } from './render/markdown.ts'
 import { suiteText } from './render/text.ts'
@@ -23,7 +24,11 @@ const ROOT = resolve(import.meta.dirname, '..', '..')
 const NAMES = SUITES.map(({ name }) => name)
 
 /** Measures, prints and makes the report. Also after an interrupted run, its servers are stopped and what it measured is reported. */
-async function run({ results, write, ...wanted }: Order): Promise<number> {
+async function run({ results, write, plan, ...wanted }: Order): Promise<number> {
+  if (plan) {
+    console.log(planText(wanted))
+    return 0
+  }
   const folder = results ?? join(ROOT, write ? PUBLISHED : LOCAL)
   // Makes the folder now, so that an error is reported before the run and not after minutes.
   mkdirSync(folder, { recursive: true })
@@ -55,7 +60,10 @@ interface MeasureOptions extends Pick<RunOptions, 'say' | 'signal'> {
 }
 
 /** Measures the suites and writes their results. Returns the exit code. */
-async function measure({ suites, ...wanted }: Omit<Order, 'write'>, { folder, say, signal, undos }: MeasureOptions): Promise<number> {
+async function measure(
+  { suites, ...wanted }: Omit<Order, 'write' | 'plan'>,
+  { folder, say, signal, undos }: MeasureOptions,
+): Promise<number> {
   const errors: Error[] = []
   for (const suite of suites) {
     const names = suite.parts.map(({ name }) => name)
@@ -63,6 +71,7 @@ async function measure({ suites, ...wanted }: Omit<Order, 'write'>, { folder, sa
     const { results, errors: more } = await runSuite(suite, { ...wanted, say, signal, onPart, atEnd: undos.add })
     if (signal.aborted) break
     console.log(`${suiteText(results)}\n`)
+    if (wanted.seconds === undefined) overdue(results).forEach(say)
     errors.push(...more)
     await undos.run()
   }

@@ -5,7 +5,7 @@ import type { Suite } from './suites/suite.ts'
 
 /** The usage text. */
 export const USAGE: string = [
-  'usage: npm run bench -- [SUITE ...] [--quick] [--only PART,...] [--seconds N] [--results FOLDER] [--write]',
+  'usage: npm run bench -- [SUITE ...] [--quick] [--only PART,...] [--seconds N] [--results FOLDER] [--write] [--plan]',
   '       npm run bench -- compare FOLDER FOLDER',
   '',
   'suites (default: all):',
@@ -14,13 +14,14 @@ export const USAGE: string = [
     `${' '.repeat(14)}parts: ${parts.map((part) => part.name).join(', ')}`,
   ]),
   '',
-  '  --quick           less time for each comparison, and fewer loads: less than 18 minutes for all suites on two cores',
+  '  --quick           less time for each comparison, and fewer loads: 15 minutes for all suites on two cores',
   '  --only PARTS      some parts of one suite, by commas',
   '  --seconds N       seconds of one comparison (default: those of the suite)',
+  '  --plan            prints the seconds that are planned for it, and measures nothing',
   '  --results FOLDER  where SUITE.json, report.html and report.md are written (default: bench/results/local)',
   '  --write           writes them to bench/results, and the tables into the documents that show them',
   '',
-  'compare says whether two runs rank the ways alike, where they are further apart than their quartiles.',
+  'compare says whether two runs rank the ways alike, where they are further apart than their spreads.',
   'Exit codes: 0 measured, 1 a part failed, 2 an engine is missing, 3 wrong arguments; of compare: 0 alike, 1 not, 3 nothing to compare.',
   'Private servers are started and stopped.',
 ].join('\n')
@@ -35,6 +36,8 @@ export interface Order {
   readonly seconds?: number
   readonly results?: string
   readonly write: boolean
+  /** Whether only the plan is wanted. */
+  readonly plan: boolean
 }
 
 /** Two folders of results to compare. */
@@ -47,7 +50,7 @@ export function orderOf(args: readonly string[]): Order | Comparison | string {
   try {
     const text = { type: 'string' } as const
     const flag = { type: 'boolean', default: false } as const
-    const options = { seconds: text, only: text, results: text, quick: flag, write: flag } as const
+    const options = { seconds: text, only: text, results: text, quick: flag, write: flag, plan: flag } as const
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     if (positionals[0] === 'compare') {
       const flags = Object.entries(values).flatMap(([name, value]) => (value === undefined || value === false ? [] : [`--${name}`]))
@@ -67,6 +70,7 @@ export function orderOf(args: readonly string[]): Order | Comparison | string {
       suites,
       depth: values.quick ? 'quick' : 'full',
       write: values.write,
+      plan: values.plan,
       ...(seconds === undefined ? {} : { seconds }),
       ...(parts === undefined ? {} : { parts }),
       ...(values.results === undefined ? {} : { results: values.results }),

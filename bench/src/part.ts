@@ -7,7 +7,7 @@ import type { Table } from './result/table.ts'
 export interface PartOptions {
   /** Seconds for one comparison. Fixed numbers of keys and of requests do not change with it. */
   readonly seconds: number
-  /** A quick run may leave out loads, but no contestant. */
+  /** A quick run may leave out loads (`Part.fullOnly`), but no contestant. */
   readonly depth: Depth
   readonly say: (line: string) => void
   /** Registers what must be undone at the end, even if the run is interrupted. */
@@ -32,5 +32,7 @@ export interface PartResult {
 export interface Part {
   readonly name: string
   readonly title: string
+  /** A load that a quick run leaves out unless it is named, because other parts measure its contestants under others. */
+  readonly fullOnly?: true
   run(options: PartOptions): Promise<PartResult>
 }

@@ -17,7 +17,7 @@ export interface RunOptions extends Pick<PartOptions, 'say' | 'atEnd'> {
   /** Replaces the suite's own seconds of a comparison. */
   readonly seconds?: number
   /** Names of the parts to measure; default all. */
-  readonly parts?: readonly string[]
+  readonly parts?: readonly string[] | undefined
   /** Receives the results of each part when it has ended, so that a run that ends early keeps them. */
   readonly onPart: (results: SuiteResults) => void
   /** Aborted if the run is interrupted. A part that fails from then on did so because its servers were stopped. */
@@ -41,7 +41,7 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Suite
   const measured: PartResults[] = []
   const errors: Error[] = []
   for (const part of suite.parts) {
-    if (parts !== undefined && !parts.includes(part.name)) continue
+    if (!isChosen(part, { parts, depth })) continue
     const sayOfPart = (line: string): void => say(`${name} ${part.name}: ${line}`)
     const { results, error } = await runPart(part, { seconds, depth, say: sayOfPart, atEnd, engines }, engines)
     // Ctrl-C reaches the servers too, so their errors may be seen before the signal.
@@ -57,6 +57,11 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Suite
     onPart(resultsOf([results]))
   }
   return { results: resultsOf(measured), errors }
+}
+
+/** Whether a run measures a part: those that are named, otherwise all of its depth. */
+export function isChosen({ name, fullOnly }: Part, { parts, depth }: Pick<RunOptions, 'parts' | 'depth'>): boolean {
+  return parts?.includes(name) ?? (depth === 'full' || fullOnly !== true)
 }
 
 interface PartRun {

@@ -16,7 +16,7 @@ const runOf = (tables: readonly Table[], depth: Depth = 'full'): SuiteResults[] 
 }
 
 describe('two runs', () => {
-  it('are not alike if rows that are further apart than their quartiles are swapped within a load', () => {
+  it('are not alike if rows that are further apart than their spreads are swapped within a load', () => {
     const of = (one: number, other: number): SuiteResults[] =>
       runOf([tableOf('lanes', row('a', spread(one, one + 1), '1 caller'), row('b', spread(other, other + 1), '1 caller'))])
     expect(compareRuns(of(1, 5), of(1, 5))).toMatchObject({ alike: true, pairs: 1 })
@@ -32,16 +32,16 @@ describe('two runs', () => {
       true,
       expect.arrayContaining([
         'swapped while other work disturbed them: redis hot lanes: a and b',
-        expect.stringMatching(/ 0 swapped, and 1 that were disturbed$/),
+        expect.stringMatching(/^ALIKE but for disturbed rows: .* 1 further apart .*, 1 of them disturbed; 1 swapped, 1 of them disturbed$/),
       ]),
     ])
   })
 
-  it('are not compared by figures without quartiles, which are counted', () => {
+  it('are not compared by figures without a spread, which are counted', () => {
     const of = (one: Cell, other: Cell): SuiteResults[] =>
       runOf([tableOf('lanes', row('a', one), row('b', other), row('text', 'none'), row('empty', undefined))])
     const { text, alike, pairs } = compareRuns(of(1, spread(2, 3)), of(4, spread(2, 3)))
-    expect([alike, pairs, text]).toEqual([true, 0, expect.stringContaining('not compared, because they have no quartiles: 1 rows')])
+    expect([alike, pairs, text]).toEqual([true, 0, expect.stringContaining('not compared, because they have no spread: 1 rows')])
     const once = { low: 2, median: 2, high: 2 }
     expect(compareRuns(of(spread(3, 4), once), of(spread(3, 4), once)).pairs).toBe(0)
   })

@@ -36,7 +36,7 @@ describe('what else used the machine is known', () => {
   })
 
   it('of each step of a climb', async () => {
-    expect(await climb([lane('Lua')], [1_000], { ms: 1, boundMs: 10, seed: 1 })).toMatchObject([{ disturbed: 'steal 9 %' }])
+    expect(await climb([lane('Lua')], [1_000], { ms: 1, boundMs: 10, seed: 1 })).toMatchObject([{ disturbed: 'steal 13 %' }])
   })
 
   it('of the counted cold processes of each way', async () => {
@@ -44,7 +44,7 @@ describe('what else used the machine is known', () => {
       { way: 'bare', engine: 'redis' },
       { way: 'sluice', engine: 'redis' },
     ] as ColdInput[]
-    const timed = await coldRounds(inputs, { seconds: 0, atEnd: () => undefined })
+    const timed = await coldRounds(inputs, { seconds: 0, depth: 'full', atEnd: () => undefined })
     expect(timed).toMatchObject([{ disturbed: 'steal 5 %' }, { disturbed: 'steal 5 %' }])
   })
 })

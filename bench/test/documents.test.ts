@@ -83,10 +83,58 @@ describe('figures in documents', () => {
     const shown = withFigures(block, [exact, fast(1.34)])
     expect(shown).toContain('at most 40 may pass: Sluice let 40 pass, a limiter that reads and then writes 1,045 |')
     expect(shown).toContain('1.8 x the decisions per second of one EVALSHA a call, 1.9 x those of rate-limiter-flexible, with 0.40 x the')
-    expect(shown).toContain('A single caller loses: 1.3 x the time of a bare EVALSHA |')
+    expect(shown).toContain('A single caller loses: 1.3 x the time of a bare EVALSHA. There')
     const renamed = { ...fast(1), parts: [{ ...partOf('peers'), readings: [reading('otherwise', 1)] }, partOf('one-caller')] }
     expect(() => withFigures(block, [exact, renamed])).toThrow('need a figure')
     expect(withFigures(block, [exact, fast(0.9)])).toContain('A single caller wins: 0.90 x the time')
+    expect(shown).toContain('There no other way is clearly faster |')
+    const [redis] = [fast(0.79)]
+    const [others, alone] = redis.parts.map(({ readings: of }) => of)
+    const disturbed = alone?.map((one) => ({ ...one, spread: { low: 0.68, median: 0.79, high: 1.14 } })) as typeof peers
+    const way = (name: string, kind: 'ours' | 'peer', time: number, load: string): Row => {
+      return { name, kind, load, overGrant: 0, cells: { time: { low: time - 1, median: time, high: time + 1 } } }
+    }
+    const rows = [
+      way('Sluice', 'ours', 30, 'a'),
+      way('peer', 'peer', 20, 'a'),
+      way('Sluice', 'ours', 90, 'b'),
+      way('peer', 'peer', 30, 'b'),
+    ]
+    const lost: Table = { ...TABLE, rows, rank: { column: 'time', best: 'least' } }
+    const parts = [
+      { ...partOf('peers'), readings: others ?? [], tables: [lost] },
+      { ...partOf('one-caller'), readings: disturbed },
+    ]
+    expect(withFigures(block, [exact, { ...redis, parts }])).toContain(
+      'A single caller, no clear difference: 0.79 x the time of a bare EVALSHA. Its largest loss there, b: 90.00 µs (a request), peer 30.00 µs |',
+    )
+  })
+
+  it('shows every goal that was missed, with its floor and the ways that are better there', () => {
+    const spread = (median: number) => ({ low: median - 1, median, high: median + 1 })
+    const rows: Row[] = [
+      { name: 'Sluice', kind: 'ours', cells: { time: spread(9) }, overGrant: 0 },
+      { name: 'peer', kind: 'peer', cells: { time: spread(4) }, overGrant: 0 },
+    ]
+    const goal = { atLeast: 2 }
+    const readings = [
+      { name: 'missed', value: 1.5, unit: 'x', goal, spread: spread(1.5), floor: { value: 3, what: 'PING' }, mark: 'missed' },
+      { name: 'too low', value: 0.5, unit: 'x', goal, spread: { low: 0.4, median: 0.5, high: 0.6 }, baseline: 'peer 4 us', mark: 'floor' },
+      { name: 'fine', value: 2, unit: 'x', goal, mark: 'reached' },
+      { name: 'none', absent: 'no server', goal, mark: 'absent' },
+    ] as const
+    const part = { ...partOf('hot'), readings, tables: [{ ...TABLE, rows, rank: { column: 'time', best: 'least' } as const }] }
+    const shown = withFigures('<!-- bench: view misses -->\n<!-- /bench -->', [{ ...SUITE, parts: [part] }])
+    expect(shown.split('\n').filter((line) => line.startsWith('| `'))).toEqual([
+      '| `redis hot` | missed | >= 2 | 1.50 x | 0.50 .. 2.50 | MISSED |  | 3.00 x: PING | peer, 4.00 µs |',
+      '| `redis hot` | too low | >= 2 | 0.50 x | 0.40 .. 0.60 | below the floor | peer 4 us | not measured | peer 4 us; peer, 4.00 µs |',
+    ])
+  })
+
+  it('shows the notes of a part: why it was not run', () => {
+    const part = { ...partOf('yugabyte'), notes: ['Not run: it has no URL.'] }
+    const shown = withFigures('<!-- bench: redis yugabyte -->\n<!-- /bench -->', [{ ...SUITE, parts: [part] }])
+    expect(shown).toContain('\n\n- Not run: it has no URL.\n\n<!-- /bench -->')
   })
 
   it('lists the rankings in which ours is clearly worse, and only these', () => {

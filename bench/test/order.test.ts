@@ -38,6 +38,10 @@ describe('a command line of the bench', () => {
     for (const name of names) expect(orderOf([name])).toMatchObject({ suites: [{ name }] })
   })
 
+  it('is only a plan where that is wanted', () => {
+    expect([orderOf(['--plan', '--quick']), orderOf(['--quick'])]).toMatchObject([{ plan: true, depth: 'quick' }, { plan: false }])
+  })
+
   it('compares two folders', () => {
     expect(orderOf(['compare', 'a', 'b'])).toEqual({ compare: ['a', 'b'] })
   })

@@ -56,7 +56,7 @@ describe('the table', () => {
         'trips                     0.016 calls  <= 0.05       reached',
         'many                                      >= 4  not measured',
         'many more                               >= 0.5  not measured',
-        'floor of checkSync [denied flood]: 0.80 x (the clock alone)',
+        'the least that checkSync [denied flood] could be, against the same baseline: 0.80 x (the clock alone)',
         '2 not measured: not there yet',
       ].join('\n'),
     )

@@ -100,6 +100,15 @@ describe('what was found', () => {
     expect(findingsChart(found.findings)).toMatchObject({ log: true, line: 1, domain: [0.4091, 6.111] })
   })
 
+  it('is worse wherever one other way is clearly better, also if another has a better median that says little', () => {
+    const noisy = limiter('noisy', 'peer', 4, { cells: { time: { low: 3, median: 4, high: 12 } } })
+    const found = findingsOf(suiteOf({ ...TABLE, rows: [limiter('Sluice', 'ours', 10), noisy, limiter('steady', 'peer', 6)] }))
+    expect(found.findings).toMatchObject([{ verdict: 'worse', other: { name: 'steady', value: 6 } }])
+    const wide = limiter('wide', 'peer', 40, { cells: { time: { low: 9, median: 40, high: 60 } } })
+    const doubtful = findingsOf(suiteOf({ ...TABLE, rows: [limiter('Sluice', 'ours', 10), limiter('Lua', 'baseline', 30), wide] }))
+    expect(doubtful.findings).toMatchObject([{ verdict: 'alike' }])
+  })
+
   const bounds = (low: number, high: number) => ({ time: { low, median: (low + high) / 2, high } })
 
   it('where a figure may be 0 or negative, the best other way stays in, and there is a verdict without a ratio', () => {
@@ -161,7 +170,9 @@ describe('the report', () => {
     expect(text).toContain('| suite | first finding | ours in all rankings |')
     expect(text).toContain('| a\\|b | part-0, hot_key, 1 callers: Sluice ')
     expect(text).toContain('| callers | Sluice | Sluice with strict leases')
-    expect(text).toContain('- floor of decisions a second, 0 of them [denied flood]: 0.80 x (the clock alone)')
+    expect(text).toContain(
+      '- the least that decisions a second, 0 of them [denied flood] could be, against the same baseline: 0.80 x (the clock alone)',
+    )
   })
 
   it('leaves out points of a plot that are not numbers, and rounds the others', () => {

@@ -55,7 +55,7 @@ describe('the worst window', () => {
 describe('the comparison of seed-000', () => {
   it('climbs until the p99 leaves the bound, and no further', async () => {
     const orders: number[] = []
-    // A lane whose latency is its load: 12 ms at 1,200 a second.
+    // A lane whose latency is its load: 13.5 ms at 1,350 a second.
     const lane: OpenLane = {
       name: 'lane',
       invoke: async (order) => {
@@ -67,9 +67,30 @@ describe('the comparison of seed-000', () => {
     }
     const [one, overloaded] = await climb([lane, lane], [1_000, 10_000], { ms: 1, boundMs: 10, seed: 1 })
     expect(one).toMatchObject({ most: 1_000, ended: 'p99', refused: 7 })
-    expect(one?.points.at(-1)).toEqual({ x: 1_100, y: 11 })
-    expect(overloaded).toMatchObject({ most: 0, ended: 'p99', points: [{ x: 3_000, y: 30 }], total: 10, refused: 1, undecided: 0 })
-    expect(orders.filter((perSecond) => perSecond === 3_000)).toHaveLength(1)
+    expect(one?.points.at(-1)).toEqual({ x: 1_350, y: 13.5 })
+    expect(overloaded).toMatchObject({ most: 0, ended: 'p99', points: [{ x: 3_000, y: 30 }], total: 20, refused: 2, undecided: 0 })
+    // Two tries agree that the first step is beyond the bound. Each has a run-in.
+    expect(orders.filter((perSecond) => perSecond === 3_000)).toHaveLength(4)
+  })
+
+  it('does not end a climb for one step that a pause of the machine fell into', async () => {
+    let disturbed = 0
+    const lane = (pauses: number): OpenLane => ({
+      name: 'lane',
+      invoke: async (order) => {
+        const { perSecond, ms } = order as { perSecond: number; ms: number }
+        const paused = ms === 8 && perSecond === 500 && disturbed < pauses
+        if (paused) disturbed += 1
+        return round(paused ? 40_000 : 500)
+      },
+      kill: () => undefined,
+    })
+    const [once] = await climb([lane(1)], [1_000], { ms: 8, boundMs: 10, seed: 1 })
+    expect(once).toMatchObject({ most: 10_000 })
+    expect(once?.points.find(({ x }) => x === 500)).toEqual({ x: 500, y: 0.5, low: 0.5, high: 20.25 })
+    disturbed = 0
+    const [twice] = await climb([lane(2)], [1_000], { ms: 8, boundMs: 10, seed: 1 })
+    expect(twice).toMatchObject({ most: 300, ended: 'p99' })
   })
 
   it('ends a climb at a load that is not decided, however fast; and marks one that no load ended', async () => {
@@ -83,11 +104,13 @@ describe('the comparison of seed-000', () => {
       },
       kill: () => undefined,
     })
-    const [limited, free] = await climb([lane('limited', 800), lane('free', 9_000)], [1_000, 1_000], { ms: 1, boundMs: 10, seed: 1 })
-    expect(limited).toMatchObject({ most: 800, ended: 'undecided', total: 5_000, undecided: 6 })
-    expect(free?.most).toBe(1_350)
+    const [limited, free] = await climb([lane('limited', 800), lane('free', 90_000)], [1_000, 1_000], { ms: 1, boundMs: 10, seed: 1 })
+    expect(limited).toMatchObject({ most: 700, ended: 'undecided', total: 5_000, undecided: 7 })
+    expect(free?.most).toBe(10_000)
     expect(free).not.toHaveProperty('ended')
-    expect(visited.slice(0, 4)).toEqual(['limited', 'free', 'free', 'limited'])
+    // Each try follows its run-in.
+    const turns = visited.filter((_, index) => index % 2 === 1)
+    expect(turns.slice(0, 4)).toEqual(['limited', 'free', 'free', 'limited'])
   })
 
   it.each(['incr-expire', 'zset-log', 'two-counters', 'sluice'] as const)('the flood shows that %s without a limit over-grants', (name) => {
@@ -139,5 +162,23 @@ describe('the comparison of seed-000', () => {
     expect(main?.rows.at(-1)).toMatchObject({ kind: 'floor', cells: { p99: { median: 1 } } })
     expect(matrix?.rows.map(({ name }) => name)).toHaveLength(3)
     expect(plots[0]?.series).toHaveLength(COMPARED.length)
+  })
+
+  it('leaves out a round in which not even PING was in time, and says so if none is left', () => {
+    const climbOf = (most: number): Climb => ({ most, ended: 'p99', points: [], total: 10, refused: 0, undecided: 0 })
+    const bursts = { boundary: [], pressed: [], atOnce: 1, later: 1, undecided: 0 }
+    const latency = { name: 'x', rounds: [round(2_000)] }
+    const scales = (ours: readonly number[], ping: readonly number[]) => {
+      const found = COMPARED.slice(0, 1).map((compared): Compared => {
+        const weight = { bytesPerKey: 100, refused: 0, keys: 10_000 }
+        const climbs = ours.map(climbOf)
+        return { ...compared, contestant: wayOf(compared.way), weight, bursts, flood: [sent([0])], overGrant: 0, latency, climbs }
+      })
+      return comparisonResult(found, { latency, climbs: ping.map(climbOf) }).tables?.[0]?.rows[1]?.cells
+    }
+    expect(scales([0, 300, 500], [0, 900, 900])).toMatchObject({ scales: { low: 350, median: 400, high: 450 }, ended: 'p99' })
+    expect(scales([0], [0])).toMatchObject({ scales: undefined, ended: 'PING was late at once' })
+    // A way that is late where PING is not keeps its 0.
+    expect(scales([0, 0], [900, 900])).toMatchObject({ scales: { median: 0 } })
   })
 })

@@ -14,11 +14,16 @@ const SKEWED: Scenario = { name: 'skew', skewMs: 1_000, driftMsPerSecond: 0, del
 describe.skipIf(url === undefined)('seed-003: the wrong variants are wrong', () => {
   it('skewed clocks: client time over-grants, with ts = now most; server time neither over-grants nor denies wrongly', async () => {
     const ways = ['lua-article', 'lua-last-time', 'lua-server-time', 'sluice'] as const
-    const [latest, last, server, ours] = await runHosts({ url: url ?? '', ways, seconds: 1, scenario: SKEWED, load: LOAD })
-    expect(latest?.overGrantPercent).toBeGreaterThan(0)
-    expect(last?.overGrantPercent).toBeGreaterThan(latest?.overGrantPercent ?? Number.NaN)
-    expect(server).toMatchObject({ overGrantPercent: 0, falseDenials: 0, errors: 0 })
-    expect(ours).toMatchObject({ overGrantPercent: 0, falseDenials: 0 })
+    let [worse, worst] = [0, 0]
+    // While the machine does other work, a short run may have too few calls to show what is wrong.
+    for (let seconds = 1; seconds <= 16 && !(worst > worse && worse > 0); seconds *= 2) {
+      const [latest, last, server, ours] = await runHosts({ url: url ?? '', ways, seconds, scenario: SKEWED, load: LOAD })
+      ;[worse, worst] = [latest?.overGrantPercent ?? Number.NaN, last?.overGrantPercent ?? Number.NaN]
+      expect(server).toMatchObject({ overGrantPercent: 0, falseDenials: 0, errors: 0 })
+      expect(ours).toMatchObject({ overGrantPercent: 0, falseDenials: 0 })
+    }
+    expect(worse).toBeGreaterThan(0)
+    expect(worst).toBeGreaterThan(worse)
   })
 
   it('timestamps that overtake each other: ts = now over-grants, and math.max does not; wrong in the tables', async () => {

@@ -42,6 +42,9 @@ describe.skipIf(postgres === undefined)('seed-004', () => {
     })
     for (const { table, index } of weights) expect(table + index).toBeGreaterThan(0)
     expect([weights.length, samples.length]).toEqual([6, 6])
+    // The rows of the second and the third way of ours are copies of those of the first.
+    const [made, ...copied] = weights.slice(2, 5).map(({ table, index }) => table + index)
+    for (const bytes of copied) expect(bytes / (made as number)).toBeCloseTo(1, 1)
     // Ours has its default deadline: on a busy machine some calls are late, and nobody is denied.
     for (const { name, total, allowed, errors } of lanes) expect([name, allowed + errors]).toEqual([name, total])
     for (const { name, errors } of lanes) if (!name.startsWith('Sluice')) expect([name, errors]).toEqual([name, 0])

@@ -15,7 +15,7 @@ it.skipIf('missing' in findProxy('nginx'))(
     const { parts } = JSON.parse(readFileSync(join(results, 'service.json'), 'utf8')) as SuiteResults
     const rows = parts[0]?.tables[0]?.rows ?? []
     expect(rows.map(({ load, kind }) => [load, kind])).toEqual(
-      ['allowed', 'refused'].flatMap((load) => ['baseline', 'peer', 'ours', 'ours'].map((kind) => [load, kind])),
+      ['allowed', 'refused'].flatMap((load) => ['floor', 'peer', 'ours', 'ours'].map((kind) => [load, kind])),
     )
     expect(rows.filter(isWrong)).toEqual([])
   },

@@ -90,9 +90,9 @@ describe('the tables of the service', () => {
     expect(rows.map(({ kind, cells }) => [kind, cells['rate']])).toEqual(
       (
         [
-          ['baseline', 20_000],
+          ['floor', 20_000],
           ['ours', 10_000],
-          ['baseline', 250_000],
+          ['floor', 250_000],
           ['ours', 100_000],
         ] as const
       ).map(([kind, median]) => [kind, { low: median, median, high: median }]),

@@ -6,23 +6,34 @@ import { copyPage } from './page-files.ts'
 import { bundleReportPage } from './report-page.ts'
 
 /**
- * Bundles the compiled library for Node, which takes about two milliseconds to load a file. The bundle has a core file with the modules
- * that most programs use, and one file for each subpath, which imports those modules from the core. Bundlers of applications load the
- * unbundled modules, so that they can leave out unused ones. Does nothing if the bundle is newer than all compiled files and
- * `package.json`, which lists the subpaths. Also copies the service's page into the built server, and bundles that of
- * the benchmark's report.
+ * Bundles the compiled library for Node, which takes about two milliseconds to load a file, and the longer the more a file holds. So the
+ * bundle has a file for each subpath, and two more with the modules that they share: one with what `sluice` loads, and one with what the
+ * stores on servers load in addition. These export only what other files use of them, and the rest is left out. Bundlers of applications load
+ * the unbundled modules, so that they can leave out unused ones. Does nothing if the bundle is newer than all compiled files and
+ * `package.json`, which lists the subpaths. Also copies the service's page into the built server, and bundles that of the benchmark's
+ * report.
  */
 const root = realpathSync(join(import.meta.dirname, '..', '..', 'packages', 'sluice'))
 const [compiled, bundled] = [join(root, 'dist'), join(root, 'bundle')]
-const CORE = join(bundled, 'core.js')
-/** The subpaths whose modules are in the core file. */
-const CORE_DOORS = ['index.js', 'redis.js', 'remote.js'].map((file) => join(compiled, file))
+
+/** A file of the bundle with modules that several subpaths share. */
+interface Shared {
+  readonly file: string
+  /** Its modules are those that each of these loads, without those of the shared files before it. */
+  readonly loadedBy: readonly string[]
+}
+
+const SHARED: readonly Shared[] = [
+  { file: 'core.js', loadedBy: ['index.js'] },
+  { file: 'ring.js', loadedBy: ['redis.js', 'postgres.js'] },
+]
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string | { readonly node: string; readonly default: string }>>
 }
 
-const OPTIONS: BuildOptions = {
+const OPTIONS = {
+  absWorkingDir: root,
   bundle: true,
   format: 'esm',
   target: 'node20',
@@ -30,7 +41,7 @@ const OPTIONS: BuildOptions = {
   packages: 'external',
   external: ['node:*'],
   logLevel: 'warning',
-}
+} satisfies BuildOptions
 
 /** The packages that a module for Node loads with `require`, so that a missing one is reported with the line that installs it. */
 const NEEDED: Readonly<Record<string, string>> = { yaml: 'sluice/policy' }
@@ -44,28 +55,98 @@ async function main(): Promise<void> {
   rmSync(bundled, { recursive: true, force: true })
   mkdirSync(bundled, { recursive: true })
 
-  const modules = await modulesOf(CORE_DOORS)
-  const nameOf = new Map(modules.map((file, index) => [file, `m${index}`]))
-  const contents = modules.map((file) => `export * as ${nameOf.get(file)} from ${JSON.stringify(file)}\n`).join('')
-  await build({ ...OPTIONS, stdin: { contents, resolveDir: compiled }, outfile: CORE })
+  const places = await placesOf(SHARED)
+  const entryPoints = doors.map(({ node, default: file }) => ({ in: join(root, file), out: node.replace(/^\.\/bundle\/|\.js$/g, '') }))
+  await build({ ...OPTIONS, entryPoints, outdir: bundled, splitting: true, plugins: [needed, shared(places, SHARED)] })
+  // The last first: each exports what the files that are there already take from it.
+  for (const [index, { file }] of [...SHARED.entries()].toReversed()) await bundleShared(file, places, SHARED.slice(0, index))
+  for (const file of filesIn(bundled)) {
+    // The bundler writes absolute paths of the shared files. It also loads files that nothing is imported from, though no module does
+    // anything when it is loaded.
+    const text = readFileSync(file, 'utf8').replaceAll(/^import "[^"]*";\n+/gm, '')
+    const named = SHARED.map((one) => join(bundled, one.file))
+    writeFileSync(
+      file,
+      named.reduce((all, one) => all.replaceAll(`"${one}"`, `"${relativePath(dirname(file), one)}"`), text),
+    )
+  }
+}
 
-  const inCore: Plugin = {
-    name: 'in-core',
+/** A module in a shared file, with the name that its exports begin with there. */
+interface Place {
+  readonly file: string
+  readonly name: string
+}
+
+/** Where each module is that is in a shared file, by its path. */
+async function placesOf(files: readonly Shared[]): Promise<ReadonlyMap<string, Place>> {
+  const places = new Map<string, Place>()
+  for (const { file, loadedBy } of files) {
+    const [first = [], ...others] = await Promise.all(loadedBy.map(modulesOf))
+    for (const module of first) {
+      if (!module.startsWith(compiled) || places.has(module) || !others.every((modules) => modules.includes(module))) continue
+      places.set(module, { file: join(bundled, file), name: `m${places.size}_` })
+    }
+  }
+  return places
+}
+
+/** Lets modules import from these files what is there. */
+function shared(places: ReadonlyMap<string, Place>, files: readonly Shared[]): Plugin {
+  const paths = files.map(({ file }) => join(bundled, file))
+  return {
+    name: 'shared',
     setup({ onLoad, onResolve }) {
-      onResolve({ filter: /^sluice-core$/ }, () => ({ path: CORE, external: true }))
-      onLoad({ filter: /\.js$/ }, async ({ path }) => {
-        const name = nameOf.get(path)
-        return name === undefined ? undefined : { contents: await takenFromCore(path, name), resolveDir: dirname(path) }
+      onResolve({ filter: /^\// }, ({ path }) => (paths.includes(path) ? { path, external: true } : undefined))
+      onLoad({ filter: /\.js$/ }, ({ path }) => {
+        const contents = readFileSync(path, 'utf8').replaceAll(FROM, (statement, verb, names, from) => {
+          const place = places.get(join(dirname(path), from))
+          if (place === undefined || !paths.includes(place.file)) return statement
+          return `${verb} { ${listOf(names)
+            .map((name) => renamed(name, place))
+            .join(', ')} } from ${JSON.stringify(place.file)};`
+        })
+        return { contents, resolveDir: dirname(path) }
       })
     },
   }
-  const entryPoints = doors.map(({ node, default: file }) => ({ in: join(root, file), out: node.replace(/^\.\/bundle\/|\.js$/g, '') }))
-  await build({ ...OPTIONS, entryPoints, outdir: bundled, splitting: true, plugins: [needed, inCore] })
-  // The bundler writes the absolute path of the core file, so it is replaced by a relative one.
-  for (const file of filesIn(bundled)) {
-    const text = readFileSync(file, 'utf8')
-    if (text.includes(CORE)) writeFileSync(file, text.replaceAll(CORE, relativePath(dirname(file), CORE)))
+}
+
+/** A statement that imports or exports names from another file. */
+const FROM = /^(import|export) \{([^}]*)\} from ['"]([^'"]*)['"];$/gm
+
+function listOf(names: string): string[] {
+  return names.split(',').flatMap((name) => name.trim() || [])
+}
+
+/** A name in the statement of a module, for one that takes it from a shared file. */
+function renamed(name: string, { name: prefix }: Place): string {
+  const [taken, as = taken] = name.split(' as ')
+  return `${prefix}${taken} as ${as}`
+}
+
+/** Writes a shared file with the exports that the files of the bundle take from it. */
+async function bundleShared(name: string, places: ReadonlyMap<string, Place>, before: readonly Shared[]): Promise<void> {
+  const file = join(bundled, name)
+  const used = new Set(filesIn(bundled).flatMap((other) => namesFrom(readFileSync(other, 'utf8'), file)))
+  let contents = ''
+  for (const [module, place] of places) {
+    const names = place.file === file ? (await exportsOf(module)).filter((one) => used.has(place.name + one)) : []
+    const exported = names.map((one) => `${one} as ${place.name}${one}`)
+    if (names.length > 0) contents += `export { ${exported.join(', ')} } from ${JSON.stringify(module)};\n`
   }
+  await build({ ...OPTIONS, stdin: { contents, resolveDir: compiled }, outfile: file, plugins: [shared(places, before)] })
+}
+
+/** The names that the text of a file of the bundle takes from another. */
+function namesFrom(text: string, file: string): string[] {
+  return [...text.matchAll(FROM)].flatMap(([, , names = '', from]) =>
+    from === file ? listOf(names).map((one) => one.split(' as ')[0] as string) : [],
+  )
+}
+
+async function exportsOf(module: string): Promise<string[]> {
+  return Object.keys((await import(pathToFileURL(module).href)) as object)
 }
 
 const needed: Plugin = {
@@ -97,15 +178,11 @@ function load() {
 `
 }
 
-/** All modules that these entry points load. */
-async function modulesOf(entryPoints: string[]): Promise<string[]> {
-  const { metafile } = await build({ ...OPTIONS, entryPoints, outdir: bundled, write: false, metafile: true, absWorkingDir: root })
+/** All modules that an entry point loads. */
+async function modulesOf(entryPoint: string): Promise<string[]> {
+  const entryPoints = [join(compiled, entryPoint)]
+  const { metafile } = await build({ ...OPTIONS, entryPoints, outdir: bundled, write: false, metafile: true })
   return Object.keys(metafile.inputs).map((file) => join(root, file))
-}
-
-async function takenFromCore(path: string, name: string): Promise<string> {
-  const names = Object.keys((await import(pathToFileURL(path).href)) as object)
-  return `import { ${name} } from 'sluice-core'\nexport const { ${names.join(', ')} } = ${name}\n`
 }
 
 function relativePath(from: string, to: string): string {

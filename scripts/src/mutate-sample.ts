@@ -14,7 +14,7 @@ import { createTester } from './mutate/tester.ts'
  */
 const root = join(import.meta.dirname, '..', '..')
 const seconds = Number(process.argv[2] ?? 240)
-/** Concurrent rooms. Two are worthwhile, because a test waits for its server about as long as it computes. */
+/** How many copies of the repository run tests at once. Two pay off, because a test waits for its server about as long as it computes. */
 const CONCURRENT = 2
 /** A test that reports nothing for this long is taken to hang. */
 const LIMIT_MS = 60_000

@@ -12,7 +12,7 @@ export interface Target {
   readonly text: string
 }
 
-/** Reads a program by its path. The text of a mutant may replace the file on disk. */
+/** Returns the text of a program by its path: of the file, or of a mutant in its place. */
 export type ReadProgram = (path: string) => string
 
 const HEADER = '// Made from the programs beside this file by `npm run generate`; edit those, not this.\n\n'

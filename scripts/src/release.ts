@@ -1,10 +1,10 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { problemsOf } from './release/contents.ts'
 import { publint, typesLint } from './release/lint.ts'
 import { accountOf, missingOf, readOwner } from './release/owner.ts'
-import { pack, type Packed } from './release/pack.ts'
+import { pack } from './release/pack.ts'
+import { publishAll } from './release/publish.ts'
 import { changelogOf, changesOf, isTagged, versionOf } from './release/state.ts'
 
 /**
@@ -46,33 +46,8 @@ function main(args: readonly string[]): number {
   if (problems.length > 0) return said(1, `${problems.length} problems: nothing was published`)
   if (dry) return said(0, `dry run: both packages of ${version} are well; nothing was published`)
   if (missing.length > 0) return said(1, `refused: ${missing.length} things are missing, nothing was published`)
-  for (const one of packages)
-    if (!publish(one, owner.publisher)) return said(1, `npm could not publish ${one.manifest.name}: run this again`)
-  return said(0, `published ${version}`)
-}
-
-/**
- * Publishes a package, and returns what went wrong. A version that the registry already has, from a run that was interrupted, is left as it is
- * if it is the same.
- */
-function publish({ manifest, tarball, integrity }: Packed, publisher: string): string | undefined {
-  const name = `${manifest.name}@${manifest.version}`
-  const there = spawnSync('npm', ['view', name, 'dist.integrity'], { encoding: 'utf8' }).stdout.trim()
-  if (there === integrity) return undefined
-  if (there !== '') return `${name} is already published, with other contents (${there})`
-  // With trusted publishing npm attests the origin by itself. With a token it does so on request, and only in a workflow.
-  const attested = publisher === 'token' && process.env['ACTIONS_ID_TOKEN_REQUEST_URL'] !== undefined
-  const tag = manifest.version.includes('-') ? ['--tag', 'next'] : []
-  const args = ['publish', tarball, ...tag, ...(attested ? ['--provenance'] : [])]
-  const { status } = spawnSync('npm', args, { stdio: 'inherit', env: { ...process.env, ...tokenFor(publisher) } })
-  return status === 0 ? undefined : `npm could not publish ${name}: mend it and run this again, what is published is left as it is`
-}
-
-/** The token as a setting of npm for its registry. As an argument of npm, other users of the machine could see it. */
-function tokenFor(publisher: string): Readonly<Record<string, string>> {
-  if (publisher !== 'token') return {}
-  const { host, pathname } = new URL(spawnSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).stdout.trim())
-  return { [`npm_config_//${host}${pathname}:_authToken`]: process.env['NODE_AUTH_TOKEN'] ?? '' }
+  const { code, line } = publishAll(packages, owner.publisher, process.env)
+  return said(code, line)
 }
 
 function said(code: number, line: string): number {

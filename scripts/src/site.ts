@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const site = join(root, 'site')
 const library = join(root, 'packages/sluice')
 /** The documents of the repository, and their pictures. */
-const PAGES = /^(?:[A-Z]+\.md|(?:docs|examples)\/.+\.(?:md|png)|bench\/README\.md)$/
+const PAGES = /^(?:[A-Z]+\.md|(?:docs|deploy|examples)\/.+\.(?:md|png|svg)|bench\/README\.md)$/
 
 /** The TypeScript file of every entry point that the library exports. */
 function entryPoints(): string[] {

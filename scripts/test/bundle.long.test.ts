@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const root = join(import.meta.dirname, '..', '..', 'packages', 'sluice')
@@ -8,6 +8,15 @@ const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 }
 const doors = Object.entries(exports).flatMap(([subpath, entry]) => (typeof entry === 'string' ? [] : [{ subpath, ...entry }]))
 const load = async (file: string): Promise<Record<string, unknown>> => (await import(join(root, file))) as Record<string, unknown>
+
+/** A file of the bundle and all that it loads, by their names in the bundle. */
+function loadedBy(file: string, known: Set<string> = new Set()): Set<string> {
+  if (known.has(file)) return known
+  known.add(file)
+  for (const [, from] of readFileSync(file, 'utf8').matchAll(/^(?:import|export) .*?"(\.[^"]*)";$/gms))
+    loadedBy(join(dirname(file), from as string), known)
+  return known
+}
 
 describe('the bundle for Node', () => {
   // The kit declares tests when it is loaded in a test.
@@ -21,6 +30,24 @@ describe('the bundle for Node', () => {
     const { postgresStore } = await load('bundle/postgres.js')
     for (const wrong of [createLimiter, parsePolicy, postgresStore] as ((value: unknown) => unknown)[])
       expect(() => wrong({})).toThrow(LimiterError as new () => Error)
+  })
+
+  it.each([
+    ['index', ['core', 'index']],
+    ['pacing', ['core', 'pacing']],
+    ['redis', ['core', 'redis', 'ring']],
+  ])('loads for %s only %s', (subpath, files) => {
+    const loaded = loadedBy(join(root, 'bundle', `${subpath}.js`))
+    expect([...loaded].sort()).toEqual(files.map((file) => join(root, 'bundle', `${file}.js`)))
+  })
+
+  it('loads neither a program of a server nor the ring for sluice', () => {
+    const text = [...loadedBy(join(root, 'bundle', 'index.js'))].map((file) => readFileSync(file, 'utf8')).join('')
+    expect(text).not.toMatch(/redis\.call|lock_timeout|class Batcher/)
+  })
+
+  it.each(['core', 'ring'])('makes no object of the exports of a module in %s', (file) => {
+    expect(readFileSync(join(root, 'bundle', `${file}.js`), 'utf8')).not.toContain('__export(')
   })
 
   it('names no path of the machine that made it', () => {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 import { defineConfig } from 'vitepress'
+import { NAV, SIDEBAR } from './navigation.ts'
 
 const root = join(import.meta.dirname, '../..')
 const pages = join(import.meta.dirname, '../dist/pages')
@@ -44,65 +45,7 @@ export default defineConfig({
   themeConfig: {
     search: { provider: 'local' },
     outline: [2, 3],
-    nav: [
-      { text: 'Documents', link: '/docs/' },
-      { text: 'API', link: '/api/' },
-      { text: 'Architecture', link: '/ARCHITECTURE' },
-      { text: 'Changes', link: '/CHANGELOG' },
-    ],
-    sidebar: {
-      '/api/': [{ text: 'API', link: '/api/' }],
-      '/': [
-        {
-          text: 'Begin',
-          items: [
-            { text: 'Overview', link: '/' },
-            { text: 'All documents', link: '/docs/' },
-            { text: 'Choosing a limit', link: '/docs/choosing' },
-            { text: 'Algorithms', link: '/docs/algorithms/' },
-          ],
-        },
-        {
-          text: 'In a program',
-          items: [
-            { text: 'HTTP and adapters', link: '/docs/http' },
-            { text: 'When the store fails', link: '/docs/failures' },
-            { text: 'Observing', link: '/docs/observing' },
-            { text: 'Migrating', link: '/docs/migrating' },
-            { text: 'Errors', link: '/docs/errors' },
-          ],
-        },
-        {
-          text: 'Policies and service',
-          items: [
-            { text: 'Policies', link: '/docs/policy' },
-            { text: 'The service', link: '/docs/service' },
-            { text: 'The command', link: '/docs/command' },
-            { text: 'Metrics', link: '/docs/metrics' },
-            { text: 'Operations', link: '/docs/operations' },
-          ],
-        },
-        {
-          text: 'Stores',
-          items: [
-            { text: 'Redis and Valkey', link: '/docs/stores/redis' },
-            { text: 'Clients and topologies', link: '/docs/stores/clients-and-topologies' },
-            { text: 'PostgreSQL', link: '/docs/stores/postgres' },
-            { text: 'The ring', link: '/docs/ring' },
-            { text: 'Your own store', link: '/docs/stores/your-own' },
-          ],
-        },
-        {
-          text: 'Background',
-          items: [
-            { text: 'From the documents', link: '/docs/from-the-documents' },
-            { text: 'Figures', link: '/docs/figures' },
-            { text: 'Glossary', link: '/docs/glossary' },
-            { text: 'Versions', link: '/docs/versions' },
-            { text: 'Security', link: '/SECURITY' },
-          ],
-        },
-      ],
-    },
+    nav: NAV,
+    sidebar: SIDEBAR,
   },
 })

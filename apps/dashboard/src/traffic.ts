@@ -52,7 +52,11 @@ export function drawAge(): void {
   setText('when', `${ago}, at ${clock(refusedAt / 1_000)}`)
 }
 
-/** The known seconds and those of a report, which overlap. */
+/**
+ * The known counts of seconds, continued by those of a report. If both have a second, the report's count is used. A second between them has
+ * the count 0.
+ * @param gained how many seconds the report ends after the known counts
+ */
 function joined(known: readonly number[], report: readonly number[], gained: number): number[] {
   if (report.length >= SECONDS || known.length === 0) return [...report]
   const missed = Array.from({ length: Math.max(0, gained - report.length) }, () => 0)

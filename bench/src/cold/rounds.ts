@@ -2,10 +2,11 @@ import { fileURLToPath } from 'node:url'
 import { outputOf } from '../in-child.ts'
 import { disturbanceMeter, disturbedBy } from '../machine/disturbance.ts'
 import type { PartOptions } from '../part.ts'
+import type { Depth } from '../result/suite-result.ts'
 import type { ColdInput, ColdSample } from './sample.ts'
 
 const PROGRAM = fileURLToPath(new URL('sample-process.js', import.meta.url))
-const MIN_ROUNDS = 5
+const MIN_ROUNDS: Readonly<Record<Depth, number>> = { quick: 3, full: 5 }
 
 /** The samples of a way, and what else used the machine meanwhile, in words. */
 export interface ColdTimed {
@@ -20,11 +21,11 @@ export interface ColdTimed {
  */
 export async function coldRounds(
   inputs: readonly ColdInput[],
-  { seconds, atEnd }: Pick<PartOptions, 'seconds' | 'atEnd'>,
+  { seconds, depth, atEnd }: Pick<PartOptions, 'seconds' | 'depth' | 'atEnd'>,
 ): Promise<ColdTimed[]> {
   const all = inputs.map((input) => ({ input, samples: [] as ColdSample[], meter: disturbanceMeter() }))
   let until = Number.POSITIVE_INFINITY
-  for (let round = 0; round <= MIN_ROUNDS || performance.now() < until; round += 1) {
+  for (let round = 0; round <= MIN_ROUNDS[depth] || performance.now() < until; round += 1) {
     for (const { input, samples, meter } of round % 2 === 0 ? all : all.toReversed()) {
       // In Redis each process has new users. In PostgreSQL the rows of the users exist from the uncounted round on, for every way.
       const space = input.engine === 'redis' ? `${input.space}r${round}` : input.space

@@ -19,7 +19,7 @@ export interface ServerGrant {
   readonly allowed: number
   /** From before the first request of the flood until after the last answer, in milliseconds. */
   readonly floodMs: number
-  /** The same from the request before the flood on. */
+  /** The same, from before the single request that was sent ahead of the flood. */
   readonly elapsedMs: number
 }
 

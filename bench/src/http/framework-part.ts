@@ -3,7 +3,7 @@ import { EXPRESS, FASTIFY, HONO, type WebScenario } from './contestants.ts'
 import { measureWeb } from './web-lanes.ts'
 import { answersOf, fieldNotes, webTable } from './web-table.ts'
 
-/** Limiters before a handler of Express, of Fastify and of Hono: processor time added per request, with the same fields. */
+/** Limiters before a handler of Express, of Fastify and of Hono: processor time added per request; all send the same header fields. */
 export const express: Part = partOf(EXPRESS)
 export const fastify: Part = partOf(FASTIFY)
 export const hono: Part = partOf(HONO)

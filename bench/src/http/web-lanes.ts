@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { byTwos } from '../by-twos.ts'
 import { ALLOWED, DENIED, type Profile } from '../profiles.ts'
 import type { PartOptions } from '../part.ts'
 import { openPipeline } from '../pipeline.ts'
@@ -106,8 +107,7 @@ async function openLanes({ framework, contestants }: WebScenario, options: WebMe
   const [passing] = LOADS
   const lanes = [await openOne('bare', passing as (typeof LOADS)[number])]
   for (const load of LOADS) {
-    const guarded: Opened[] = []
-    for (const contestant of contestants) guarded.push(await openOne(contestant.guard, load, { contestant }))
+    const guarded = await byTwos(contestants, (contestant) => openOne(contestant.guard, load, { contestant }))
     lanes.push(await openOne('constant', load, { fields: guarded[0]?.known.answered.fields ?? [] }), ...guarded)
   }
   for (const guard of options.more ?? []) {
@@ -120,10 +120,9 @@ async function openLanes({ framework, contestants }: WebScenario, options: WebMe
 
 /** Floods each contestant under a limit that bites, in a new server. They wait most of the time, so all are flooded at once. */
 async function auditsOf({ framework, contestants }: WebScenario, options: WebMeasureOptions): Promise<Map<Guard, GrantCounted>> {
-  const servers: [WebContestant, ServerProcess][] = []
-  for (const contestant of contestants) {
-    servers.push([contestant, await startWeb({ framework, guard: contestant.guard, quota: BITING }, options)])
-  }
+  const servers = await byTwos(contestants, async (contestant): Promise<[WebContestant, ServerProcess]> => {
+    return [contestant, await startWeb({ framework, guard: contestant.guard, quota: BITING }, options)]
+  })
   const counted = servers.map(async ([{ guard, promise }, server]): Promise<[Guard, GrantCounted]> => {
     const grant = await floodServer(server.port, REQUEST)
     await server.stop()

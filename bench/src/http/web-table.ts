@@ -29,9 +29,9 @@ export function webTable({ scenario, lanes, grants }: WebMeasured): Table {
     rank: { column: 'added', best: 'least' },
     notes: [
       `User and system time of the server’s process, all its threads: differences to the bare server in the same round, medians and quartiles of ${rounds} rounds.`,
-      `${LOAD.connections} kept connections, ${LOAD.depth} requests under way on each, sent by another process; one client. A 429 takes the place of the handler’s answer.`,
-      'constant fields: the fields of our first row, and 429, set by hand. fields, not reported: of limit, remaining, reset, policy, and with 429 Retry-After and',
-      'Cache-Control. Over-grant: what passed beyond the limiter’s own promise in a flood of 64 connections around the end of a window; beyond a token bucket: the same,',
+      `${LOAD.connections} keep-alive connections, ${LOAD.depth} requests in flight on each, sent by another process; one client. A 429 takes the place of the handler’s answer.`,
+      'The row `constant fields` has no limiter: it sets the fields of our first row, and 429, by hand. Fields, not reported: those of limit, remaining, reset, policy,',
+      'and with 429 also Retry-After and Cache-Control, that are not sent. Over-grant: what passed beyond the limiter’s own promise in a flood of 64 connections around the end of a window; beyond a token bucket: the same,',
       'against burst + rate * time. Limiters that count in windows promise up to twice the limit there.',
     ],
   }

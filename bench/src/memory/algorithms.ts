@@ -27,8 +27,8 @@ export const algorithms: Part = {
     return {
       readings,
       notes: [
-        'all allowed: 10^7 tokens a second; the log has 10,000 in a millisecond, more than its entries can be, and drops the old ones as it goes.',
-        `Bytes: heap and external memory after a collection, ${figure(KEYS)} keys, without their own texts. Entries of a log lie in rings that grow by doubling, 16 bytes each.`,
+        'all allowed: the limit is 10^7 tokens a second. That of the log is 10,000 in a millisecond, more calls than a machine makes in it. A call drops the entries that left the window.',
+        `Bytes: heap and external memory after a collection, ${figure(KEYS)} keys, without the keys’ own texts. An entry of a log has 16 bytes. The block of a log’s entries doubles as it grows.`,
       ],
     }
   },

@@ -39,8 +39,8 @@ export const hot: Part = {
         grantReading('check, over-grant', async.grants),
       ],
       notes: [
-        `${answer.name}: ${nanoseconds(answer)}; it is what the richer answer costs by itself, no part of a goal.`,
-        `Rounds of 20,000 calls in turns: ${clock.rounds.length} (checkSync) and ${await_.rounds.length} (check); the ratios are those within a round.`,
+        `${answer.name}: ${nanoseconds(answer)}; what a decision costs as an object, before anything is decided; it is part of no goal.`,
+        `The ways took turns, 20,000 calls each in a round: ${clock.rounds.length} rounds of checkSync, ${await_.rounds.length} of check. A ratio compares times of one round.`,
       ],
     }
   },

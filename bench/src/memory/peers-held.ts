@@ -8,7 +8,7 @@ import type { PeerHoldInput, PeerHoldResult } from './peer-hold.ts'
 import { MANY_KEYS } from './scenarios.ts'
 
 const KEYS = { quick: 100_000, full: 1_000_000 } as const
-const RUNS = { quick: 1, full: 3 } as const
+const RUNS = { quick: 1, full: 2 } as const
 const HOLDERS: readonly ContestantName[] = NAMES.filter((name) => contestantOf(name).kind !== 'floor' || name === 'bare-table')
 
 const COLUMNS: readonly Column[] = [

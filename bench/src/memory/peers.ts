@@ -1,3 +1,4 @@
+import { byTwos } from '../by-twos.ts'
 import type { Part, PartOptions } from '../part.ts'
 import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
 import { figure } from '../render/columns.ts'
@@ -5,7 +6,7 @@ import { ratiosOf, spreadOf } from '../result/statistics.ts'
 import type { Column, Row, Table } from '../result/table.ts'
 import { type ContestantName, contestantOf, NAMES } from './contestants/all.ts'
 import { type Grants, peerGrants } from './peer-grants.ts'
-import { openPeer, type PeerLane } from './peer-lane.ts'
+import { openPeer } from './peer-lane.ts'
 import type { Verdicts } from './plays.ts'
 import { type Scenario, SCENARIOS } from './scenarios.ts'
 
@@ -44,8 +45,7 @@ export async function compared(
   const keys = scenario.keys[depth]
   say(`${scenario.title}, ${figure(keys)} keys, ${seconds} s`)
   const input = { scenario: scenario.name, keys, batchMs: Math.min(BATCH_MS, seconds * 20), warmUpMs: seconds * WARM_UP_MS }
-  const lanes: PeerLane[] = []
-  for (const name of contestants) lanes.push(await openPeer(name, input, options))
+  const lanes = await byTwos(contestants, (name) => openPeer(name, input, options))
   const timed = await interleaveLanes(lanes, seconds, 2)
   const verdicts: Verdicts[] = []
   for (const lane of lanes) verdicts.push(await lane.close())
@@ -57,7 +57,7 @@ export async function compared(
   return peersTable(scenario, keys, known, grants)
 }
 
-/** A bare table is a floor only where there are many keys. The mixed load needs denials, which floors do not make. */
+/** Includes the bare table only with many keys, and the other floors only if all answers are `allowed`, because they never deny. */
 function contestantsOf({ name, answer }: Scenario): readonly ContestantName[] {
   return NAMES.filter((contestant) => {
     if (contestantOf(contestant).kind !== 'floor') return true

@@ -20,7 +20,9 @@ export interface Verdicts {
 type Play = (calls: number) => Promise<{ readonly wall: number; readonly client: number } & Verdicts>
 
 const ORDER = 2 ** 20
-/** A limiter has room for the new keys of so many batches of a tape. No contestant of a tape reserves memory for them. */
+/**
+ * The most keys of a limiter suffice for the new keys of so many batches of a tape. This is only a bound: nobody allocates memory for it.
+ */
 const TAPE_BATCHES = 10_000
 
 /** Opens a contestant under a load of `count` keys. */
@@ -53,7 +55,9 @@ async function steady(contestant: ContestantName, { quotas, answer }: Scenario, 
   }
 }
 
-/** Each batch plays the whole tape with new keys. The limiter stays: with a new one, each batch would begin with code that is not compiled. */
+/**
+ * Each batch plays the whole tape with new keys. The limiter stays: with a new one, each batch would begin with code that is not compiled.
+ */
 async function taped(contestant: ContestantName, { quotas, costs }: Scenario, count: number): Promise<Play> {
   const { open, awaited = false } = contestantOf(contestant)
   const { decide } = await open(quotas, { keys: count * TAPE_BATCHES })

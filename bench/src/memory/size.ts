@@ -11,6 +11,6 @@ export const size: Part = {
     const readings = measureSizes().flatMap(({ name, size: value, goal }): Reading[] =>
       goal === undefined ? [] : [{ name, unit: 'bytes', value, goal: { atMost: goal } }],
     )
-    return { readings, notes: ['Every subpath, with a limit that no change exceeds unseen: `npm run check -- size`.'] }
+    return { readings, notes: ['Every subpath of the package has a limit for its size: `npm run check -- size` fails if one exceeds it.'] }
   },
 }

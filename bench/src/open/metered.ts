@@ -7,7 +7,7 @@ import { openLoop, type Target } from './open-loop.ts'
 
 /** A way under a limit. */
 export interface Limited extends Target {
-  /** The most requests that may pass for one key in this time, by the promise of the way. */
+  /** The most requests that this way of limiting promises to let pass for one key in this time. */
   permitted(elapsedMs: number): number
   close(): Promise<void>
 }
@@ -34,7 +34,9 @@ export async function metered(
   }
 }
 
-/** The most that may pass: of a bucket or an estimate the burst and the refill, of windows the limit of every window that overlaps the time. */
+/**
+ * The most that may pass: of a bucket or an estimate the burst and the refill, of windows the limit of every window that overlaps the time.
+ */
 export function permittedOf(quota: Quota, promise: Promised, elapsedMs: number): number {
   const seconds = (elapsedMs + CLOCK_MS) / 1_000
   if (promise === 'bucket' || promise === 'counter') return Math.floor(quota.burst + perSecondOf(quota) * seconds)

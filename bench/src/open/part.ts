@@ -23,6 +23,7 @@ function openPart(name: string, keys: OpenKeys, title: string): Part {
   return {
     name,
     title,
+    ...(keys === 'one' ? { fullOnly: true } : {}),
     async run(options): Promise<PartResult> {
       const kinds = name.startsWith('redis') ? REDIS.map((way) => wayOf(way).kind) : POSTGRES.map((way) => POSTGRES_WAYS[way].kind)
       const lanes = await startLanes(await placesOf(name, keys, options), options)

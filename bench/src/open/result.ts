@@ -1,7 +1,7 @@
 import type { ContestantKind } from '../contestants/contestant.ts'
 import type { PartResult } from '../part.ts'
 import { figure } from '../render/columns.ts'
-import { median, ratiosOf, type Spread, spreadOf } from '../result/statistics.ts'
+import { median, rangeOf, ratiosOf, type Spread } from '../result/statistics.ts'
 import type { Column, OverGrant, Row, Table } from '../result/table.ts'
 import type { MeteredRound } from './lane-order.ts'
 import { meteredOver } from './metered.ts'
@@ -41,9 +41,10 @@ export function openResult(measured: OpenMeasured, kinds: readonly ContestantKin
     rows: timed.map((own) => rowOf(measured, own, { kind: kinds[own.lane] ?? 'peer', over: over[own.lane] as OverGrant })),
     rank: { column: 'p99', best: 'least' },
     notes: [
-      'Undecided requests count with the time until they were undecided. late: how long after that instant the request was made, because the process did something',
-      'else; it is part of the latency. Under `own` the load is a share of the way’s own capacity, and the ratio is against the first way at that share of its own.',
-      `Medians and quartiles of ${timed[0]?.rounds.length ?? 0} rounds. Nobody may be refused.`,
+      'Latency counts from the instant at which a request should have been made. late: how much later it was made, because the process did something else.',
+      'A request without a decision counts with the time until that was known. Under `own` the load of each way is a share of its own capacity, and the ratio is',
+      'against the first way under the same share of the capacity of that one.',
+      `Medians, and the least and the greatest, of ${timed[0]?.rounds.length ?? 0} rounds. The limits refuse nobody: a refusal is a wrong answer.`,
     ],
   }
   const limited: Table = {
@@ -53,8 +54,8 @@ export function openResult(measured: OpenMeasured, kinds: readonly ContestantKin
     rows: names.map((name, lane) => limitedRow(measured, lane, { name, kind: kinds[lane] ?? 'peer', over: over[lane] as OverGrant })),
     rank: { column: 'capacity', best: 'most' },
     notes: [
-      'Capacity: decisions a second with 64 requests under way. Over-grant: what passed beyond burst + rate * time (windows: beyond the limit of every window that the',
-      'time touches), within a millisecond.',
+      'Capacity: decisions a second with 64 requests under way.',
+      'Over-grant: what passed beyond burst + rate * time (windows: beyond the limits of all windows that can overlap the time). The time is from the first request to the last answer, plus 1 ms, because some clocks count whole milliseconds.',
     ],
   }
   return { tables: [latency, limited], notes: reasons, figures: measured }
@@ -73,8 +74,8 @@ function baselineOf(timed: readonly OpenTimed[], { share }: OpenTimed): readonly
 function rowOf({ names, timed }: OpenMeasured, own: OpenTimed, { kind, over }: Known): Row {
   const { lane, of, share, perSecond, rounds, disturbed } = own
   const baseline = baselineOf(timed, own)
-  const spread = (by: (round: OpenRound) => number): Spread => spreadOf(rounds.map(by))
-  const times = (by: (round: OpenRound) => number): Spread => ratiosOf(rounds.map(by), baseline.map(by))
+  const spread = (by: (round: OpenRound) => number): Spread => rangeOf(rounds.map(by))
+  const times = (by: (round: OpenRound) => number): Spread => ratiosOf(rounds.map(by), baseline.map(by), rangeOf)
   const total = sumOf(rounds, (round) => round.total)
   return {
     name: names[lane] as string,

@@ -1,3 +1,4 @@
+import { byTwos } from '../by-twos.ts'
 import { disturbanceMeter, disturbedBy } from '../machine/disturbance.ts'
 import { startOrdered } from '../orders.ts'
 import type { PartOptions } from '../part.ts'
@@ -50,13 +51,11 @@ const WARM_UP = 0.3
 const CAPACITY = 0.08
 
 /** Starts a process for each of `places`. The first one is the baseline. */
-export async function startLanes(places: readonly OpenPlace[], { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<OpenLane[]> {
-  const lanes: OpenLane[] = []
-  for (const place of places) {
+export function startLanes(places: readonly OpenPlace[], { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<OpenLane[]> {
+  return byTwos(places, async (place): Promise<OpenLane> => {
     const { hello, invoke, kill } = await startOrdered('lane-process.js', import.meta.url, place, { atEnd })
-    lanes.push({ name: String(hello), invoke, kill })
-  }
-  return lanes
+    return { name: String(hello), invoke, kill }
+  })
 }
 
 /**

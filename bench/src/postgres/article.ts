@@ -27,7 +27,7 @@ export type FunctionName = 'take_token' | 'rate_limiting_token_bucket_request'
 
 export interface Taken {
   readonly left: number
-  /** The database's time in microseconds after the function, while the row is still locked. Only if it was requested. */
+  /** The database's clock in microseconds, read after the function, while the row is still locked. Only if it was requested. */
   readonly at?: string
 }
 

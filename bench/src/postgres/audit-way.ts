@@ -33,7 +33,7 @@ export interface PostgresGrant {
 /** Burst 10, 10 a second: the limit of the over-grant tests on Redis. */
 const QUOTA: Quota = { tokens: 10, per: '1s', burst: 10 }
 const FLOOD_CALLERS = 16
-/** Milliseconds between paced calls: 0.55 of the time in which a token comes. Rounding to whole tokens would make it a whole one. */
+/** Milliseconds between paced calls. 0.55 tokens are refilled in this time, which a limiter that rounds to whole tokens makes one token. */
 const PACE_MS = 55
 
 export async function auditWay({ seconds, ...input }: AuditWayInput): Promise<PostgresGrant> {
@@ -46,12 +46,12 @@ export async function auditOf(way: Way, { seconds, ...input }: AuditWayInput): P
   const pools = [place.pool(FLOOD_CALLERS), place.pool(1)] as const
   try {
     await way.prepare(pools[0], QUOTA)
+    const [one, other] = await Promise.all(pools.map((pool) => way.open(pool, QUOTA, { note: true })))
     const until = performance.now() + seconds * 1_000
-    const under = async (pool: (typeof pools)[number], key: string, callers: number, pauseMs: number): Promise<Audited> => {
-      const running = await way.open(pool, QUOTA, { note: true })
-      return audited(way, running, { key, callers, pauseMs, until })
-    }
-    const [flood, paced] = await Promise.all([under(pools[0], 'flood', FLOOD_CALLERS, 0), under(pools[1], 'paced', 1, PACE_MS)])
+    const [flood, paced] = await Promise.all([
+      audited(way, one as Opened, { key: 'flood', callers: FLOOD_CALLERS, pauseMs: 0, until }),
+      audited(way, other as Opened, { key: 'paced', callers: 1, pauseMs: PACE_MS, until }),
+    ])
     return { name: way.name, flood, paced, overGrantPercent: Math.max(flood.overGrantPercent, paced.overGrantPercent) }
   } finally {
     for (const pool of pools) await pool.end()

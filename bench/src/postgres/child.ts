@@ -2,6 +2,7 @@ import { runMeasurement } from '../run-measurement.ts'
 import { auditWay } from './audit-way.ts'
 import { runExample } from './example.ts'
 import { auditClients } from './grant.ts'
+import { compareHolds } from './holds-lanes.ts'
 import { compareWays } from './lanes.ts'
 import { runSessions } from './sessions.ts'
 import { weighKeys } from './size-hold.ts'
@@ -15,5 +16,6 @@ await runMeasurement(
     ['grant', auditClients],
     ['example', runExample],
     ['size', weighKeys],
+    ['holds', compareHolds],
   ]),
 )

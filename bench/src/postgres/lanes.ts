@@ -7,6 +7,7 @@ import { type CallersTimed, interleaveLanes } from '../redis/rounds.ts'
 import type { Sample } from '../redis/samples.ts'
 import { openMixed } from './mixed.ts'
 import { placeOf } from './place.ts'
+import { copyRows } from './way.ts'
 import { POSTGRES_WAYS, type WayName } from './ways.ts'
 
 /** The number of random keys that are drawn before the measurement. */
@@ -33,7 +34,7 @@ export interface Weight {
 
 export interface LanesResult {
   readonly timed: readonly CallersTimed[]
-  /** Batches of each way apart from the rounds, in which each request was timed. */
+  /** Latencies from extra batches of each way, in which each request is timed. In the rounds only the round is. */
   readonly samples: readonly (readonly Sample[])[]
   /** One for each way; empty if no rows were made beforehand. */
   readonly weights: readonly Weight[]
@@ -49,7 +50,8 @@ interface OpenedLane {
 export async function compareWays({ seconds, ways, ...options }: LanesInput): Promise<LanesResult> {
   const opened: OpenedLane[] = []
   try {
-    for (const way of ways) opened.push(await open(way, options))
+    const made: Made = new Map()
+    for (const way of ways) opened.push(await open(way, options, made))
     const lanes = opened.map(({ lane }) => batchesOf(lane, options))
     const timed = await interleaveLanes(lanes, seconds)
     const samples: Sample[][] = lanes.map(() => [])
@@ -62,14 +64,17 @@ export async function compareWays({ seconds, ways, ...options }: LanesInput): Pr
   }
 }
 
-async function open(name: WayName, { url, quota, callers, keys }: Omit<LanesInput, 'seconds' | 'ways'>): Promise<OpenedLane> {
+/** The schema in which rows were made first, by the tables that have them. */
+type Made = Map<string, string>
+
+async function open(name: WayName, { url, quota, callers, keys }: Omit<LanesInput, 'seconds' | 'ways'>, made: Made): Promise<OpenedLane> {
   const way = POSTGRES_WAYS[name]
   const place = await placeOf({ url, way: name, isolation: 'read committed' }, `lanes_${callers}_${keys}`)
   const pool = place.pool(callers)
   let calls = 0
   pool.on('acquire', () => (calls += 1))
   await way.prepare(pool, quota)
-  const weight = typeof keys === 'number' && keys > 1 ? await filled(pool, name, quota, keys) : undefined
+  const weight = typeof keys === 'number' && keys > 1 ? await filled(pool, name, { quota, keys, schema: place.schema, made }) : undefined
   const running = keys === 'mixed' ? await openMixed(name, pool, quota) : await way.open(pool, quota)
   const next = 'decide' in running ? await mixedLoad(running.decide) : withKeys(running.invoke, keys as number)
   return {
@@ -104,11 +109,21 @@ function namesOf(keys: number): string[] {
   return Array.from({ length: keys }, (_, index) => `user:${10_000_000 + index}`)
 }
 
-/** Makes a row for each key, and measures the tables. */
-async function filled(pool: pg.Pool, name: WayName, quota: Quota, keys: number): Promise<Weight> {
-  const { fill } = POSTGRES_WAYS[name]
+interface Rows {
+  readonly quota: Quota
+  readonly keys: number
+  readonly schema: string
+  readonly made: Made
+}
+
+/** Makes a row for each key, or copies the rows of a way with the same ones, and measures the tables. */
+async function filled(pool: pg.Pool, name: WayName, { quota, keys, schema, made }: Rows): Promise<Weight> {
+  const { fill, alike = [] } = POSTGRES_WAYS[name]
   if (fill === undefined) throw new Error(`${POSTGRES_WAYS[name].name} cannot make rows beforehand`)
-  await fill(pool, quota, namesOf(keys))
+  const source = made.get(alike.join())
+  if (source === undefined || alike.length === 0) await fill(pool, quota, namesOf(keys))
+  else await copyRows(pool, source, alike)
+  if (source === undefined && alike.length > 0) made.set(alike.join(), schema)
   const { rows } = await pool.query<{ table: string; index: string }>(
     `select sum(pg_table_size(oid)) as table, sum(pg_indexes_size(oid)) as index from pg_class
       where relnamespace = current_schema()::regnamespace and relkind = 'r'`,

@@ -32,7 +32,9 @@ const OURS = [
   ['Sluice', 'sluice'],
 ] as const
 
-/** The connections of a comparison and its goal. A quick run has the article's eight sessions only. */
+/**
+ * How many callers a comparison has, each with a connection, and its goal. A quick run has only the one of eight, as many as the article.
+ */
 const HOT: readonly { readonly callers: number; readonly goal: Goal; readonly quick: boolean }[] = [
   { callers: 32, goal: { atLeast: 20 }, quick: false },
   { callers: 8, goal: { atLeast: 5 }, quick: true },
@@ -78,6 +80,7 @@ function againstArticle(comparison: Comparison<(typeof WAYS)[number]>, at: strin
 
 export const single: Part = {
   name: 'single',
+  fullOnly: true,
   title: 'one caller, one request after the other',
   async run(partOptions) {
     const options = await onPostgres(partOptions)
@@ -115,19 +118,22 @@ export async function comparedOn<Name extends WayName>(
   return (await comparedUnder(options, ALLOWED, { callers, keys: 1, ways })).comparison
 }
 
+/** How long lanes are measured, for the seconds of a comparison. */
+export function timesOf({ seconds }: Pick<PartOptions, 'seconds'>): Pick<LanesInput, 'seconds' | 'batchMs' | 'warmUpMs'> {
+  return { seconds: seconds * 2, batchMs: Math.min(BATCH_MS, seconds * 20), warmUpMs: seconds * WARM_UP_MS }
+}
+
 /** Compares ways under a load. The first is the baseline of the table. */
 export async function comparedUnder<Name extends WayName>(
   options: PostgresOptions,
   profile: Profile,
   load: Pick<LanesInput, 'callers' | 'keys'> & { readonly ways: readonly Name[] },
 ): Promise<{ readonly comparison: Comparison<Name>; readonly result: LanesResult }> {
-  const { url, seconds } = options
+  const { url } = options
   const { tokens, per, burst } = profile
   const input: LanesInput = {
+    ...timesOf(options),
     url,
-    seconds: seconds * 2,
-    batchMs: Math.min(BATCH_MS, seconds * 20),
-    warmUpMs: seconds * WARM_UP_MS,
     quota: { tokens, per, burst },
     ...load,
   }

@@ -15,6 +15,7 @@ export interface PlaceInput {
 const DROP_MS = 30_000
 
 export interface Place {
+  readonly schema: string
   /** A pool of connections that use the schema. The caller ends it. */
   pool(max: number): pg.Pool
   /** Drops the schema, as the server may be somebody's own. */
@@ -27,6 +28,7 @@ export async function placeOf({ url, way, isolation }: PlaceInput, purpose: stri
   const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`
   await (await poolIn(url, schema, 1)).end()
   return {
+    schema,
     pool: (max) => poolAt(url, schema, max, options),
     drop: async () => {
       const client = new pg.Client({ connectionString: url })

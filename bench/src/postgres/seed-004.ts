@@ -31,9 +31,9 @@ export const sessions: Part = {
 }
 
 const SESSION_NOTES = [
-  'The article says of PostgreSQL that sessions wait, "but will not fail". Under SERIALIZABLE its function fails with 40001 wherever two of them meet,',
-  'and under both levels its first calls fail with 23505 where several sessions insert the row. A session here calls again after a failure; the article’s ends.',
-  'Sluice tries again, twice at most; what still meets others is undecided (contention), never denied. So is what is late (timeout): the deadline is the default.',
+  'The article says of PostgreSQL that sessions wait, "but will not fail". Under SERIALIZABLE its function fails with 40001 wherever two of them meet. Under both',
+  'levels its first calls fail with 23505 if several sessions insert the row. After a failure a session calls again here; in the article it ends.',
+  'Sluice tries again, twice at most. A call that still conflicts with others is undecided (contention), never denied. A call that is late is undecided, too (timeout; the default deadline).',
 ]
 
 /** Runs the article's own example: ten tokens, one a second, and a call every 100 ms. */

@@ -20,11 +20,13 @@ export interface SizeResult {
 }
 
 const BATCH = 500
+/** Statements that make rows at the same time. */
+const FILLERS = 2
 
 /** Charges each key once, then half as many random ones. Each key has an identity of 24 characters. */
 export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
   // Faster commits are allowed, because they do not change the size.
-  const pool = await poolIn(url, 'size', 1, '-c synchronous_commit=off')
+  const pool = await poolIn(url, 'size', FILLERS, '-c synchronous_commit=off')
   const store = postgresStore({ client: pg(pool), ring: false, sweepEveryMs: 0 })
   await store.migrate()
   const limit = tokenBucket({ rate: '333/h', burst: 1_000 })
@@ -38,7 +40,15 @@ export async function weighKeys({ url, keys }: SizeInput): Promise<SizeResult> {
     )
     return { table: Number(rows[0]?.table) / keys, index: Number(rows[0]?.index) / keys }
   }
-  for (let from = 0; from < keys; from += BATCH) await store.decide(Array.from({ length: BATCH }, (_, place) => group(from + place)))
+  let next = 0
+  const filler = async (): Promise<void> => {
+    while (next < keys) {
+      const from = next
+      next += BATCH
+      await store.decide(Array.from({ length: BATCH }, (_, place) => group(from + place)))
+    }
+  }
+  await Promise.all(Array.from({ length: FILLERS }, filler))
   const made = await weigh()
   for (let done = 0; done < keys / 2; done += BATCH) {
     await store.decide(Array.from({ length: BATCH }, () => group(Math.floor(Math.random() * keys))))

@@ -7,6 +7,8 @@ import { type RingName, RINGS } from '../redis/rings.ts'
 import { SPENT, type Way } from './way.ts'
 
 const FILLED_AT_ONCE = 500
+/** Statements that make rows at the same time: the server works on one while this process makes the next. */
+const FILLERS = 2
 /** Milliseconds: long enough for every batch of rows, on any machine. */
 const FILL_MS = 60_000
 
@@ -41,13 +43,18 @@ function sluiceWith(name: string, ring: RingName, concurrency: Concurrency = 'lo
     fill: async (pool, quota, keys) => {
       const store = postgresStore({ client: pg(pool), concurrency, ring: false })
       const groupOf = groupsUnder(quota, quota.burst * SPENT)
-      for (let from = 0; from < keys.length; from += FILLED_AT_ONCE) {
-        const groups = keys.slice(from, from + FILLED_AT_ONCE).map(groupOf)
-        for (const { failure } of await store.decide(groups, { deadline: performance.now() + FILL_MS }))
-          if (failure !== undefined) throw failure
+      let next = 0
+      const filler = async (): Promise<void> => {
+        while (next < keys.length) {
+          const groups = keys.slice(next, (next += FILLED_AT_ONCE)).map(groupOf)
+          for (const { failure } of await store.decide(groups, { deadline: performance.now() + FILL_MS }))
+            if (failure !== undefined) throw failure
+        }
       }
+      await Promise.all(Array.from({ length: FILLERS }, filler))
       await store.close()
     },
+    alike: ['sluice_plan', 'sluice_state'],
     open: async (pool, { tokens, per, burst }, { note = false } = {}) => {
       const limit = tokenBucket({ rate: { tokens, per }, burst })
       const admitted: TraceEntry[] = []

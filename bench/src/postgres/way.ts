@@ -17,6 +17,8 @@ export interface Way {
   prepare(pool: pg.Pool, quota: Quota): Promise<void>
   /** Makes rows of many keys, each as after requests that spent `SPENT` of the burst. */
   fill?(pool: pg.Pool, quota: Quota, keys: readonly string[]): Promise<void>
+  /** The tables that `fill` fills, if every way with the same ones has the same rows: the next way copies them, in their order. */
+  readonly alike?: readonly string[]
   /** Opens the way after `prepare`, so that it is ready for its first request. */
   open(pool: pg.Pool, quota: Quota, options?: OpenWayOptions): Promise<Opened>
 }
@@ -42,6 +44,11 @@ const FILLED_AT_ONCE = 10_000
 export async function fillRows(pool: pg.Pool, keys: readonly string[], text: string, values: readonly unknown[]): Promise<void> {
   for (let from = 0; from < keys.length; from += FILLED_AT_ONCE)
     await pool.query(text, [keys.slice(from, from + FILLED_AT_ONCE), ...values])
+}
+
+/** Copies the rows of tables of another schema in the order in which they were made, so that indexes grow as they did there. */
+export async function copyRows(pool: pg.Pool, schema: string, tables: readonly string[]): Promise<void> {
+  for (const table of tables) await pool.query(`insert into ${table} select * from ${schema}.${table}`)
 }
 
 /** The database's clock in whole microseconds since 1970, as an expression of SQL. pg returns it as a text. */

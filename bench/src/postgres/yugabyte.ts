@@ -20,7 +20,7 @@ export const yugabyte: Part = {
   async run(options): Promise<PartResult> {
     const url = process.env[URL_VARIABLE]
     if (url === undefined || url === '')
-      return { notes: [`Not run: ${URL_VARIABLE} has no URL of a YugabyteDB, and none can be installed by this run.`] }
+      return { notes: [`Not run: ${URL_VARIABLE} is not set to the URL of a YugabyteDB, and the benchmark cannot install one.`] }
     const version = await versionOf(url)
     options.engines.note(version)
     // Registered before any process is started, so that it runs when all have ended.

@@ -6,7 +6,7 @@ import type { BytesInput, BytesResult } from './bytes-hold.ts'
 import type { RedisOptions } from './redis-part.ts'
 import { type Way, wayOf } from './ways.ts'
 
-const KEYS = { quick: 25_000, full: 100_000 } as const
+const KEYS = { quick: 25_000, full: 50_000 } as const
 const WAYS: readonly Way[] = ['lua', 'bare', 'flexible', 'express-store', 'fastify-plugin', 'upstash', 'upstash-bucket']
 const QUOTA: Quota = { tokens: 1_000, per: '1d', burst: 1_000 }
 

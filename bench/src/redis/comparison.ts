@@ -1,3 +1,4 @@
+import { byTwos } from '../by-twos.ts'
 import type { ContestantKind } from '../contestants/contestant.ts'
 import { type Profile, wrongAnswersOf } from '../profiles.ts'
 import type { Floor, Goal, Reading } from '../result/reading.ts'
@@ -6,7 +7,7 @@ import { figure, percent } from '../render/columns.ts'
 import { median, ratiosOf, spreadOf } from '../result/statistics.ts'
 import type { Column, Row, Table } from '../result/table.ts'
 import type { Grant } from './grants.ts'
-import { type LaneInput, type LanePlace, sharingOf } from './lane-input.ts'
+import { type HandLane, type LaneInput, type LanePlace, sharingOf } from './lane-input.ts'
 import type { RedisOptions } from './redis-part.ts'
 import { openLane, type RemoteLane } from './remote-lane.ts'
 import { type CallersTimed, interleaveLanes, type Round } from './rounds.ts'
@@ -62,12 +63,11 @@ export async function compare<Name extends string>(
 }
 
 /** Opens lanes under the limit of a profile, each in a process of its own. */
-export async function openLanes(
+export function openLanes(
   { server, seconds, atEnd }: Pick<RedisOptions, 'server' | 'seconds' | 'atEnd'>,
   { tokens, per, burst }: Profile,
   inputs: readonly LaneInput[],
 ): Promise<RemoteLane[]> {
-  const opened: RemoteLane[] = []
   const placeOf = (input: LaneInput, index: number): LanePlace => ({
     url: server.url,
     pid: server.pid,
@@ -76,16 +76,11 @@ export async function openLanes(
     quota: { tokens, per, burst },
     space: `lane${index}`,
   })
-  // Processes start by twos: a start is mostly work of its own.
-  for (let from = 0; from < inputs.length; from += 2) {
-    const some = inputs.slice(from, from + 2)
-    opened.push(...(await Promise.all(some.map((input, offset) => openLane(input, placeOf(input, from + offset), { atEnd })))))
-  }
-  return opened
+  return byTwos(inputs, (input, index) => openLane(input, placeOf(input, index), { atEnd }))
 }
 
 /** The way whose audit is that of the lane: a policy has the store of its ring. */
-function wayNameOf(input: LaneInput): Way {
+function wayNameOf(input: Exclude<LaneInput, HandLane>): Way {
   if ('way' in input) return input.way
   if ('held' in input) return 'sluice'
   return 'mixed' in input ? input.mixed : input.ring
@@ -96,6 +91,8 @@ export type LaneKnown = Pick<Lane, 'kind' | 'grant' | 'notAudited'>
 
 /** Audits the way of a lane with the callers that can meet on a key there: one caller alone cannot race. */
 export async function knownOf(input: LaneInput, grantOf: RedisOptions['grantOf']): Promise<LaneKnown> {
+  if ('byHand' in input)
+    return { kind: input.byHand === 'empty' ? 'floor' : 'baseline', grant: undefined, notAudited: 'only its answers are checked' }
   const way = wayNameOf(input)
   const { kind } = wayOf(way)
   return { kind, grant: kind === 'floor' ? undefined : await grantOf(way, { callers: sharingOf(input) }) }
@@ -196,7 +193,9 @@ function laneTable(profile: Profile, lanes: readonly Lane[]): Table {
     columns: COLUMNS,
     rows: lanes.map((lane) => laneRow(profile, lane, first as Lane)),
     rank: { column: 'time', best: 'least' },
-    notes: ['Time that passed for each request, while those of other callers were under way; medians and quartiles of the rounds.'],
+    notes: [
+      'The time of a round divided by its requests, which overlap if there are several callers; medians and quartiles of the rounds.',
+    ],
   }
 }
 

@@ -1,3 +1,4 @@
+import type { HeldWork } from '../held-work.ts'
 import type { Quota } from '../contestants/contestant.ts'
 import type { BatchOptions, CallersLane } from './batches.ts'
 import type { Way } from './ways.ts'
@@ -29,16 +30,19 @@ export interface MixedLane {
   readonly callers: number
 }
 
-/** What one request of a lane does: a check, a reservation with its settlement, or a slot that is taken and given back. */
-export type HeldWork = 'check' | 'reserve and settle' | 'slot'
-
 /** Our store with its ring, where each request holds something for a moment. */
 export interface HoldsLane {
   readonly held: HeldWork
   readonly callers: number
 }
 
-export type LaneInput = WayLane | RulesLane | MixedLane | HoldsLane
+/** Reservations and settlements without Sluice: by programs that are written for them, or by nothing. */
+export interface HandLane {
+  readonly byHand: 'programs' | 'empty'
+  readonly callers: number
+}
+
+export type LaneInput = WayLane | RulesLane | MixedLane | HoldsLane | HandLane
 
 /** The callers that can meet on one key. The audit of a lane has as many. */
 export function sharingOf(input: LaneInput): number {

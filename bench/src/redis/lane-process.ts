@@ -1,4 +1,5 @@
 import { batchesOf } from './batches.ts'
+import { openHandLane } from './hand-holds.ts'
 import { openHoldsLane } from './holds-lane.ts'
 import type { LaneInput, LanePlace, OpenLane } from './lane-input.ts'
 import { openMixedLane } from './mixed-lane.ts'
@@ -22,6 +23,7 @@ process.send?.(handle.name)
 function openLane(): Promise<OpenLane> {
   if ('way' in input) return openWayLane(input, place)
   if ('held' in input) return openHoldsLane(input, place)
+  if ('byHand' in input) return openHandLane(input, place)
   return 'mixed' in input ? openMixedLane(input, place) : openRulesLane(input, place)
 }
 

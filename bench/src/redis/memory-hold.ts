@@ -22,7 +22,7 @@ export interface MemoryResult {
   readonly packed?: { readonly bytes: number; readonly hashes: number }
   /** An example of a key's name in Redis. */
   readonly example: string
-  /** Decisions that were not allowed, though all may pass. */
+  /** Charges that were not allowed. All charges fit into the bursts, so a number above 0 is an error. */
   readonly refused: number
 }
 

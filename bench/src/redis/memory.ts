@@ -8,7 +8,7 @@ import type { MemoryInput, MemoryResult } from './memory-hold.ts'
 import type { RedisPart } from './redis-part.ts'
 
 /** Both fill the tables of Redis to the same share of a power of two. */
-const KEYS = { quick: 25_000, full: 100_000 } as const
+const KEYS = { quick: 25_000, full: 50_000 } as const
 
 /** Limits whose numbers need more and more bytes. Their states live long enough to be measured. */
 const QUOTAS: readonly (readonly [name: string, quota: Quota])[] = [
@@ -49,8 +49,8 @@ export const memory: RedisPart = {
       readings,
       tables: [await bytesTable(options)],
       notes: [
-        `${figure(keys)} keys. Each was charged twice, seconds apart, for 44 % of the burst; a name as it is in Redis: ${name}.`,
-        'used_memory of the server with the keys, less what it was without.',
+        `${figure(keys)} keys. Each was charged twice, seconds apart, each time for 44 % of the burst. An example of a name in Redis: ${name}.`,
+        'The memory of the keys is used_memory of the server with them, less used_memory without them.',
       ],
     }
   },

@@ -19,6 +19,8 @@ interface PeersLoad {
   readonly keys: number | 'mixed'
   /** Whether only a full run measures it. */
   readonly fullOnly?: true
+  /** Not measured with one caller, because that would say the same as another load: one request after the other shares nothing. */
+  readonly crowdOnly?: true
   /** Ways in addition to `EVERYWHERE`. */
   readonly more?: readonly Way[]
 }
@@ -40,9 +42,17 @@ const MIXED_PROFILE: Profile = { ...ALLOWED_KEYS, name: 'mixed application' }
 
 const LOADS: readonly PeersLoad[] = [
   { name: 'hot', title: HOT_LOAD.title, profile: ALLOWED, keys: 1, more: OTHERS },
-  { name: 'keys-thousand', title: '1,000 keys at random', profile: ALLOWED_KEYS, keys: 1_000, fullOnly: true },
+  { name: 'keys-thousand', title: '1,000 keys at random', profile: ALLOWED_KEYS, keys: 1_000, fullOnly: true, crowdOnly: true },
   { name: 'keys-million', title: 'keys at random', profile: ALLOWED_KEYS, keys: 1_000_000, fullOnly: true },
-  { name: 'denied', title: 'a denied flood on one key', profile: DENIED, keys: 1, more: ['flexible-blocking', 'denied-cache'] },
+  {
+    name: 'denied',
+    title: 'a denied flood on one key',
+    profile: DENIED,
+    keys: 1,
+    fullOnly: true,
+    crowdOnly: true,
+    more: ['flexible-blocking', 'denied-cache'],
+  },
   {
     name: 'mixed',
     title: 'three limits a request, 80 % of the requests from 20 % of the users, 10 % denied',
@@ -63,6 +73,7 @@ export const peers: RedisPart = {
     for (const load of LOADS) {
       if (options.depth === 'quick' && load.fullOnly) continue
       for (const callers of CALLERS[options.depth]) {
+        if (callers === 1 && load.crowdOnly) continue
         const found = await measured(load, callers, options)
         readings.push(...(found.readings ?? []))
         tables.push(...(found.tables ?? []))
@@ -78,10 +89,10 @@ const NOTES = [
   'three count in fixed windows, and the audit holds them to that: twice the limit may pass across a boundary. Auto-pipelining is an option of ioredis.',
   '@upstash/ratelimit is made for the REST API of Upstash. Here its programs run over ioredis, without their first line, which only Upstash’s servers know; so its',
   'figures have no HTTP in them. It has its defaults: a cache denies from memory. It takes the time from its process. The audit holds its',
-  'sliding window to what a sliding window counter promises. Its token bucket refills in steps, so it is held to a fixed window, as around the end of one.',
+  'sliding window to what a sliding window counter promises. Its token bucket refills in steps, so the audit allows it twice the limit around a step, as a fixed window around its end.',
   'Over-grant: a run of its own under burst 10 and 10 a second, with as many callers on one key as the row has.',
   'Under the mixed load Sluice decides all three limits of a request with one call, and charges all or none. The others check them at once, one by one, and so',
-  'charge the limits that allow a request which another one denies. A right answer there is the expected one; the denied requests are those of spent free plans.',
+  'charge the limits that allow a request which another one denies. An answer there is right if it is the expected one: to be denied are the requests of free plans that are used up.',
 ]
 
 async function measured(load: PeersLoad, callers: number, options: RedisOptions): Promise<PartResult> {

@@ -52,8 +52,8 @@ export const redisTime: RedisPart = {
         reading('one key 128 times in a call', 'same128'),
       ],
       notes: [
-        'The goal of 3.6 us was set on a machine where one EVALSHA on a hash of two fields took 4.6 us: the ratio of the two holds on others too.',
-        'Redis counts whole microseconds of a call, rounded down: a call of its own seems up to one cheaper than it is, a sixteenth of a call hardly.',
+        'The goal of 3.6 us was set on a machine where one EVALSHA on a hash of two fields took 4.6 us. On another machine it is the same part of what that EVALSHA takes there.',
+        'Redis reports whole microseconds of a call, rounded down. So a decision alone in its call may seem up to 1 us cheaper than it is, one of sixteen up to 1/16 us.',
       ],
     }
   },

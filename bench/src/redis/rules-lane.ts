@@ -19,7 +19,7 @@ const USERS = 1_000
 const TENANTS = 20
 const ENDPOINTS = 8
 
-/** Opens a lane of an engine that has its own states. */
+/** Opens a lane: a policy engine on states that no other lane uses. */
 export async function openRulesLane({ rules, ring, callers }: RulesLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const wire = await openWire(url, 1, SOUND)
   // Lanes share the server, but not the states: each lane has its own prefix.

@@ -15,7 +15,7 @@ export interface Dot {
   readonly high?: number
   /** The value with its unit, and what a reader must know before believing it. */
   readonly text: string
-  /** The value counts for nothing: drawn hollow. */
+  /** Set if the row let too many requests pass or gave wrong answers. Its value is worthless, so its dot is drawn hollow. */
   readonly wrong?: true
 }
 
@@ -31,7 +31,7 @@ export interface DotChart {
   readonly log: boolean
   /** From the least to the greatest value that is drawn, quartiles included. */
   readonly domain: readonly [number, number]
-  /** Where a line is drawn, such as 1 of ratios. */
+  /** The value at which a line for comparison is drawn, such as 1 in a chart of ratios. */
   readonly line?: number
   readonly panels: readonly Panel[]
 }

@@ -12,14 +12,17 @@ const DEFAULT = 'Sluice'
 
 export type Verdict = 'better' | 'worse' | 'alike'
 
-/** How our way of a ranking, the default if it is there, compares with the best other way that answered correctly. */
+/**
+ * How our way of a ranking, the default if it is there, compares with every other way that answered correctly. It stands against the best one
+ * that is clearly better, if there is one: the best median of all may be a figure that says little.
+ */
 export interface Finding {
   /** The part, with the table and the load if the part has several. */
   readonly title: string
   readonly column: Column
   readonly ours: { readonly name: string; readonly value: number; readonly wrong: boolean }
   readonly other: { readonly name: string; readonly value: number }
-  /** `alike`: the quartiles overlap. */
+  /** `worse`: another way is clearly better. `better`: ours is clearly better than all. `alike`: the quartiles of some overlap ours. */
   readonly verdict: Verdict
   /**
    * How many times as good as the other ours is, from the quartiles that are least good for it to those that are best. Absent if a quartile
@@ -77,16 +80,19 @@ function findingsOfTable({ name, tables }: PartResults, { title, columns, rows, 
     const correct = members.filter((row) => (row.kind === 'peer' || row.kind === 'baseline') && !isWrong(row))
     const sides = correct.flatMap((row) => sideOf(row, column) ?? [])
     const goodness = ({ spread }: Side): number => (rank.best === 'least' ? -spread.median : spread.median)
-    const other = sides.toSorted((one, next) => goodness(next) - goodness(one))[0]
-    if (ours === undefined || other === undefined) return []
-    const [above, below] = rank.best === 'least' ? [other.spread, ours.spread] : [ours.spread, other.spread]
+    if (ours === undefined) return []
+    const against = (other: Side): Standing => standingOf(ours.spread, other.spread, rank.best)
+    const ranked = sides.toSorted((one, next) => goodness(next) - goodness(one))
+    const other = ranked.find((side) => against(side).verdict === 'worse') ?? ranked[0]
+    if (other === undefined) return []
+    const { verdict, above, below } = against(other)
     return [
       {
         title: [name, ...(several ? [title] : []), ...(load === undefined ? [] : [load])].join(', '),
         column,
         ours: { name: ours.name, value: ours.spread.median, wrong: ours.wrong },
         other: { name: other.name, value: other.spread.median },
-        verdict: above.low > below.high ? 'better' : above.high < below.low ? 'worse' : 'alike',
+        verdict: verdict === 'better' && ranked.some((side) => against(side).verdict !== 'better') ? 'alike' : verdict,
         // A ratio says nothing where a figure may be 0 or negative, such as a difference.
         ...(above.low > 0 && below.low > 0 ? { ratio: quotient(above, below) } : {}),
       },
@@ -107,6 +113,18 @@ function sideOf(row: Row | undefined, { key }: Column): Side | undefined {
   const spread = isSpread(cell) ? cell : typeof cell === 'number' ? { low: cell, median: cell, high: cell } : undefined
   if (row === undefined || spread === undefined || ![spread.low, spread.median, spread.high].every(Number.isFinite)) return undefined
   return { name: row.name.trim(), spread, wrong: isWrong(row) }
+}
+
+interface Standing {
+  readonly verdict: Verdict
+  /** The quartiles of which more is better for ours when divided by those `below`. */
+  readonly above: Spread
+  readonly below: Spread
+}
+
+function standingOf(ours: Spread, other: Spread, best: 'least' | 'most'): Standing {
+  const [above, below] = best === 'least' ? [other, ours] : [ours, other]
+  return { above, below, verdict: above.low > below.high ? 'better' : above.high < below.low ? 'worse' : 'alike' }
 }
 
 function quotient(over: Spread, under: Spread): Spread {

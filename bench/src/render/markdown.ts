@@ -8,8 +8,13 @@ import { plotNumbers } from './plot-numbers.ts'
 import { readingsMarkdown } from './readings.ts'
 import { machineText } from './text.ts'
 
-/** Everything that a part measured, for documents, below a heading of their own. */
-export function partMarkdown({ readings, tables }: Pick<PartResults, 'readings' | 'tables'>): string {
+/** Everything that a part measured, for documents, below a heading of their own. Plots are in the report only. */
+export function partMarkdown(part: Pick<PartResults, 'readings' | 'tables' | 'notes'>): string {
+  const figures = figuresMarkdown(part)
+  return [...(figures === '' ? [] : [figures]), ...(part.notes.length === 0 ? [] : [markdownNotes(part.notes)])].join('\n\n')
+}
+
+function figuresMarkdown({ readings, tables }: Pick<PartResults, 'readings' | 'tables'>): string {
   return [...(readings.length === 0 ? [] : [readingsMarkdown(readings)]), ...tables.map(tableMarkdown)].join('\n\n')
 }
 
@@ -36,7 +41,7 @@ export function reportMarkdown(suites: readonly SuiteResults[]): string {
       `### ${part.title}`,
       `\`npm run bench -- ${suite} --only ${part.name}\`, ${machineText(part.machine, part.servers)}; ${figure(part.took)} s in all.`,
       ...(part.disturbed === undefined ? [] : [`**Disturbed: ${part.disturbed} of the machine while it ran.**`]),
-      ...(part.readings.length + part.tables.length === 0 ? [] : [partMarkdown(part)]),
+      ...(part.readings.length + part.tables.length === 0 ? [] : [figuresMarkdown(part)]),
       ...part.plots.flatMap(plotMarkdown),
       ...(part.notes.length === 0 ? [] : [markdownNotes(part.notes)]),
     ]),

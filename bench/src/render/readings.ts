@@ -23,8 +23,10 @@ export function readingParts(readings: readonly Reading[]): ReadingParts {
   const processor = readings.some((reading) => 'processor' in reading)
   const floors = readings.flatMap((reading) => {
     if ('absent' in reading || reading.floor === undefined) return []
-    const { floor, unit } = reading
-    return [`floor of ${titleOf(reading)}: ${amount(floor.value, unit)} (${floor.what})`]
+    const { floor, unit, goal } = reading
+    const extreme = goal !== undefined && 'atLeast' in goal ? 'most' : 'least'
+    const against = unit === 'x' ? ', against the same baseline' : ''
+    return [`the ${extreme} that ${titleOf(reading)} could be${against}: ${amount(floor.value, unit)} (${floor.what})`]
   })
   const missing = readings.flatMap((reading) => ('absent' in reading ? [reading.absent] : []))
   const reasons = [...new Set(missing)].map((absent) => `${missing.filter((other) => other === absent).length} not measured: ${absent}`)
@@ -82,11 +84,11 @@ function cellsOf(reading: Reading, processor: boolean): string[] {
   return [amount(value, unit), goalText(goal), quartiles, ...(processor ? [cpu] : []), ours, baseline, over]
 }
 
-function titleOf({ name, profile }: Reading): string {
+export function titleOf({ name, profile }: Reading): string {
   return profile === undefined ? name : `${name} [${profile}]`
 }
 
-function goalText(goal: Goal | undefined): string {
+export function goalText(goal: Goal | undefined): string {
   if (goal === undefined) return ''
   const [sign, bound] = 'atMost' in goal ? ['<=', goal.atMost] : ['>=', goal.atLeast]
   return `${sign} ${bound.toLocaleString('en-US', { maximumFractionDigits: 2 })}`

@@ -7,7 +7,7 @@ import { readingsTable, tallyText } from './readings.ts'
 
 /** Machine and versions in one line, for tables and documents. */
 export function machineText({ cores, cpu, virtual, memoryBytes, load, node, commit }: Machine, servers: string): string {
-  const busy = load > cores ? ' (busy: times by the clock say little)' : ''
+  const busy = load > cores ? ' (busy: wall times are unreliable)' : ''
   return [
     `${cores} cores (${cpu}${virtual ? ', virtual machine' : ''}), ${figure(memoryBytes / 2 ** 30, 1)} GiB`,
     `load ${figure(load, 2)} at the start${busy}`,

@@ -4,15 +4,17 @@ import type { SuiteResults } from '../result/suite-result.ts'
 import { type Cell, isSpread, type Row } from '../result/table.ts'
 import { columnAmount } from './cells.ts'
 import { figure, markdownTable } from './columns.ts'
-import { findingsOf } from './findings.ts'
+import { type Finding, findingsOf } from './findings.ts'
+import { misses } from './misses.ts'
 
 /**
- * Tables for documents that take figures from several parts. A block `<!-- bench: view NAME -->` shows one. Each returns undefined if a part
- * that it needs was not measured.
+ * Tables for documents that take figures from several parts. A block `<!-- bench: view NAME -->` shows one. Each returns undefined if a
+ * part that it needs was not measured.
  */
 export const VIEWS: ReadonlyMap<string, (suites: readonly SuiteResults[]) => string | undefined> = new Map([
   ['proofs', proofs],
   ['losses', losses],
+  ['misses', misses],
 ])
 
 /**
@@ -34,9 +36,10 @@ function proofs(suites: readonly SuiteResults[]): string | undefined {
   const exact = `64 callers on one key, at most ${most} may pass: Sluice let ${passed} pass, a limiter that reads and then writes ${others}`
   const processor = peer.processor === undefined ? '' : `, with ${times(1 / peer.processor.median)} the processor time`
   const fast = [
-    `on Redis, one key, 64 callers: ${times(lua.value)} the decisions per second of one EVALSHA a call,`,
-    `${times(peer.value)} those of rate-limiter-flexible${processor}.`,
-    `A single caller ${alone.value > 1 ? 'loses' : 'wins'}: ${times(alone.value)} the time of a bare EVALSHA`,
+    `on Redis, one key, 64 callers: ${times(lua.value)} the decisions per second of one EVALSHA a call${doubtOf(lua)},`,
+    `${times(peer.value)} those of rate-limiter-flexible${doubtOf(peer)}${processor}.`,
+    `A single caller${verdictOf(alone)}: ${times(alone.value)} the time of a bare EVALSHA.`,
+    slowest(suites),
   ].join(' ')
   const survives = [
     'fault tests stop, kill, cut and fail over Redis, PostgreSQL and the service under load: no token above the bounds of',
@@ -50,6 +53,29 @@ function proofs(suites: readonly SuiteResults[]): string | undefined {
       ['**Survives**', survives, '`npm run test:faults`; on your store `sluice verify --faults`'],
     ],
   )
+}
+
+/** What must be added to a ratio whose quartiles do not exclude that both are the same. */
+function doubtOf({ value, spread = { low: value, median: value, high: value } }: Measured): string {
+  return spread.low <= 1 && spread.high >= 1 ? ' (no clear difference)' : ''
+}
+
+/** Whether a ratio of times is a win or a loss: its quartiles are wholly on one side of 1. */
+function verdictOf({ value, spread = { low: value, median: value, high: value } }: Measured): string {
+  if (spread.high < 1) return ' wins'
+  return spread.low > 1 ? ' loses' : ', no clear difference'
+}
+
+/** The comparison on Redis in which our default is clearly slower than another library by the most. */
+function slowest(suites: readonly SuiteResults[]): string {
+  const redis = suites.find(({ suite }) => suite === 'redis') as SuiteResults
+  const { findings } = findingsOf({ ...redis, parts: redis.parts.filter(({ name }) => name === 'peers') })
+  const factor = ({ ratio }: Finding): number => (ratio === undefined ? 1 : 1 / ratio.median)
+  const [loss] = findings.filter(({ verdict }) => verdict === 'worse').toSorted((one, other) => factor(other) - factor(one))
+  if (loss === undefined) return 'There no other way is clearly faster'
+  const { title, ours, other, column } = loss
+  const [own, held] = [ours, other].map(({ value }) => columnAmount(value, column))
+  return `Its largest loss there, ${title.replace(/^peers, /, '')}: ${own} (${column.title}), ${other.name} ${held}`
 }
 
 /** Every ranking in which our default is clearly worse than another way that answered correctly. */

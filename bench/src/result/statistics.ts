@@ -11,13 +11,23 @@ export function spreadOf(values: readonly number[]): Spread {
   return { low: quantileOf(all, 0.25), median: quantileOf(all, 0.5), high: quantileOf(all, 0.75) }
 }
 
+/** The median, with the least and the greatest value: of few values, quartiles say too little. */
+export function rangeOf(values: readonly number[]): Spread {
+  const all = sorted(values)
+  return { low: quantileOf(all, 0), median: quantileOf(all, 0.5), high: quantileOf(all, 1) }
+}
+
 export function median(values: readonly number[]): number {
   return spreadOf(values).median
 }
 
 /** The spread of `values[i] / baselines[i]`, so that only measurements of the same round are compared. */
-export function ratiosOf(values: readonly number[], baselines: readonly number[]): Spread {
-  return spreadOf(paired(values, baselines).map(([value, baseline]) => value / baseline))
+export function ratiosOf(
+  values: readonly number[],
+  baselines: readonly number[],
+  of: (ratios: readonly number[]) => Spread = spreadOf,
+): Spread {
+  return of(paired(values, baselines).map(([value, baseline]) => value / baseline))
 }
 
 /** The spread of `values[i] - baselines[i]`. */

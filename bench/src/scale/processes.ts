@@ -19,16 +19,18 @@ interface Scenario {
   readonly name: string
   readonly keys: KeyPattern
   readonly title: string
+  /** The numbers of processes. */
+  readonly counts: readonly number[]
 }
 
+const HOT = { name: 'hot', keys: 'one', title: 'one key for all processes' } as const
 const SCENARIOS: Readonly<Record<Depth, readonly Scenario[]>> = {
-  quick: [{ name: 'hot', keys: 'one', title: 'one key for all processes' }],
+  quick: [{ ...HOT, counts: [1, 4] }],
   full: [
-    { name: 'hot', keys: 'one', title: 'one key for all processes' },
-    { name: 'many', keys: 'many', title: '50,000 keys in turn' },
+    { ...HOT, counts: [1, 2, 4, 8] },
+    { name: 'many', keys: 'many', title: '50,000 keys in turn', counts: [1, 2, 8] },
   ],
 }
-const COUNTS: Readonly<Record<Depth, readonly number[]>> = { quick: [1, 4], full: [1, 2, 4, 8] }
 const MIN_ROUNDS = 3
 
 const COLUMNS: readonly Column[] = [
@@ -53,7 +55,6 @@ export const processes: Part = {
   async run(options) {
     const { url, pid } = await options.engines.redis()
     const [tables, plots]: [Table[], Plot[]] = [[], []]
-    const counts = COUNTS[options.depth]
     const over = new Map<Way, number>()
     for (const way of WAYS) {
       options.say(`over-grant of ${way}, 4 processes`)
@@ -61,7 +62,7 @@ export const processes: Part = {
     }
     for (const scenario of SCENARIOS[options.depth]) {
       const rows: Row[] = []
-      for (const count of counts) {
+      for (const count of scenario.counts) {
         options.say(`${scenario.title}: ${count === 1 ? '1 process' : `${count} processes`}`)
         rows.push(...(await measured(scenario, count, { url, pid, over }, options)))
       }

@@ -131,7 +131,7 @@ function tablesOf(speed: readonly Row[], nodes: readonly Row[]): Table[] {
       first: 'node',
       columns: NODES,
       rows: nodes,
-      notes: ['Programs that the node ran, and processor time of its main thread, for the whole measurement of that cluster.'],
+      notes: ['How many Lua programs the node ran, and the processor time of its main thread, in the whole measurement of that cluster.'],
     },
   ]
 }

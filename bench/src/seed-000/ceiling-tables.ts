@@ -42,7 +42,7 @@ export function ceilingResult(found: readonly Lifted[], over: ReadonlyMap<Way, O
     rows: groups.map((rounds) => rowOf(rounds, over)),
     rank: { column: 'perSecond', best: 'most' },
     notes: [
-      'Processes, Redis and this bench share the cores of one machine, so that a second process takes time from Redis. Redis’s time: what its main thread ran.',
+      'Processes, Redis and this bench share the cores of one machine, so that a second process takes time from Redis. Redis’s time: the processor time of its main thread.',
     ],
   }
   const quoted: Row = { name: `in the article: ${figure(QUOTED.perSecond)} a second on a cluster`, kind: 'quoted', cells: {} }

@@ -1,6 +1,7 @@
 import type { OpenPlace } from '../open/lane-order.ts'
 import { type OpenLane, startLanes } from '../open/rounds.ts'
 import type { Part, PartOptions, PartResult } from '../part.ts'
+import type { Depth } from '../result/suite-result.ts'
 import { median } from '../result/statistics.ts'
 import { type Way, wayOf } from '../redis/ways.ts'
 import { type LaneRounds, sameArrivals } from './arrivals.ts'
@@ -12,6 +13,8 @@ import { type Climb, climb } from './steps.ts'
 import type { Bursts, Sent, Weight } from './worker-order.ts'
 
 const CALLERS = 64
+/** Milliseconds of a step of arrivals: so long that a pause of the machine of a few milliseconds is below a hundredth of it. */
+const STEP_MS: Readonly<Record<Depth, number>> = { quick: 100, full: 250 }
 /** Ways whose bursts are sent at the same time. */
 const WORKERS = 5
 
@@ -103,11 +106,11 @@ async function speedsOf(url: string, options: PartOptions): Promise<Speeds> {
   for (const lane of lanes) await lane.invoke({ what: 'warm-up', ms: seconds * 300 })
   const capacities = await capacitiesOf(lanes, Math.ceil(seconds * 50))
   say(`latency at ${TERMS.ARRIVALS} a second`)
-  const latencies = await sameArrivals(lanes, { perSecond: TERMS.ARRIVALS, ms: seconds * 300, rounds: depth === 'quick' ? 3 : 7 })
+  const latencies = await sameArrivals(lanes, { perSecond: TERMS.ARRIVALS, ms: seconds * 300, rounds: depth === 'quick' ? 3 : 5 })
   const climbs: Climb[][] = []
-  for (let seed = 1; seed <= (depth === 'quick' ? 1 : 3); seed += 1) {
+  for (let seed = 1; seed <= (depth === 'quick' ? 1 : 2); seed += 1) {
     say('more arrivals, step by step')
-    climbs.push(await climb(lanes, capacities, { ms: seconds * 200, boundMs: TERMS.BOUND_MS, seed }))
+    climbs.push(await climb(lanes, capacities, { ms: STEP_MS[depth], boundMs: TERMS.BOUND_MS, seed }))
   }
   for (const lane of lanes) {
     await lane.invoke({ what: 'close' })

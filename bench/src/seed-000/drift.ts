@@ -65,7 +65,7 @@ export function driftResult(found: readonly Drifted[]): PartResult {
         rank: { column: 'drift', best: 'least' },
         notes: [
           'Drift: what passed in one window’s length beyond the limit (a bucket: beyond burst + refill), in the worst such interval. It grows with the requests that are under',
-          `way when the limit is reached, and with what of the limit they are: here up to ${CALLERS} for each process, of ${figure(TERMS.METERED.burst)}. Counters in each process admit the limit once each.`,
+          `way when the limit is reached, in relation to the limit: here up to ${CALLERS} for each process, and a limit of ${figure(TERMS.METERED.burst)}. Counters in each process admit the limit once each.`,
           'Windows of different ways begin at different instants; the ends of fixed windows, where twice the limit may pass, are measured in the part comparison.',
         ],
       },

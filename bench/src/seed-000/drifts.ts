@@ -7,8 +7,8 @@ import { TERMS } from './compared.ts'
 import type { Sent } from './worker-order.ts'
 
 /**
- * The requests that one window's length let pass beyond the configured limit, in percent of it, in the worst such interval. A bucket may
- * admit its burst and the refill, because that is what it is configured to; the others may admit the limit.
+ * Of all intervals as long as the window, takes the one in which most requests passed, and returns by how many percent they exceed what is
+ * permitted. A bucket may admit its burst and the refill, because that is what it is configured to; the others may admit the limit.
  */
 export function driftPercent(admitted: readonly number[], promise: Promised, quota: Quota): number {
   const { count } = worstWindow(admitted, quota)

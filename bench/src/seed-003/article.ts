@@ -66,7 +66,7 @@ export const OVER_GRANT: Readonly<Record<ArticleWay, TestLine>> = {
 /** Its test's limit and load. */
 export const TEST = { seconds: 3, callers: 64, rate: 10, burst: 10, maximum: 40 } as const
 
-/** Its table "Bottom Line". */
+/** The table "Bottom Line" of the article. */
 export const BOTTOM_LINE: Readonly<Record<ArticleWay, Readonly<Record<'correctness' | 'throughput' | 'complexity', string>>>> = {
   'lua-article': { correctness: 'exact', throughput: 'best', complexity: 'low' },
   'multi-command': { correctness: 'over-grants (race)', throughput: 'medium', complexity: 'low' },

@@ -19,7 +19,7 @@ export interface Line {
 const FEW = 0.9
 /** More undecided requests than this share are under-throughput. */
 const UNDECIDED = 0.01
-/** More round trips under contention than this multiple of those alone are retries. */
+/** A way retries if a request takes more than this multiple of its round trips without contention. */
 const RETRIES = 1.5
 
 const COLUMNS: readonly Column[] = [

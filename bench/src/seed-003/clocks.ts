@@ -10,7 +10,7 @@ import { CLOCKS_LOAD, type HostsLoad, type Scenario, SCENARIOS } from './scenari
 /** The article's program by the client's time, with and without its mend; and by the server's time, with Sluice. */
 const WAYS: readonly Way[] = ['lua-article', 'lua-last-time', 'lua-server-time', 'sluice', 'bare']
 
-/** What the ways decided under a scenario. */
+/** What each of the WAYS decided under one scenario. */
 export interface Observed {
   readonly scenario: Scenario
   readonly results: readonly HostsResult[]

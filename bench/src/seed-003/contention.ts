@@ -34,11 +34,11 @@ const LIMITED_COLUMNS: readonly Column[] = [
 ]
 
 const NOTES = [
-  'An operation: wall time for each decided request while those of other callers are in flight, medians and quartiles of the rounds; ns/op of the article.',
+  'An operation: the wall time of a round divided by its decided requests, with all callers at once; medians and quartiles of the rounds; ns/op of the article.',
   'Store calls: round trips for each request; a transaction from MULTI to EXEC is one. The article counts Redis commands, and its calls of WATCH include failed tries.',
-  'p50 and p99 are latencies from a batch of its own, because two readings of the clock for each request would slow the rounds down.',
+  'p50 and p99 are latencies, measured in separate batches, because two readings of the clock for each request would slow the rounds down.',
   'Allocated: bytes of JavaScript objects on V8’s heap for each decided request, which includes the client library: growth of the heap plus what each collection freed.',
-  'V8 does not count objects, so allocations are the article’s alone (allocs/op of Go). Errors have no decision: WATCH gives up after 20 tries.',
+  'V8 does not count objects, so allocations are the article’s alone (allocs/op of Go). Errors: requests that ended without a decision, because WATCH gives up after 20 tries.',
 ]
 
 /** The article's benchmark: both of its scenarios at its numbers of callers, with its figures. */

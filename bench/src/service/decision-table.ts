@@ -121,10 +121,9 @@ function rowOf(
   ours?: { readonly overGrant: number; readonly wrong: number },
 ): Row {
   const { perSecond, p50, p99 } = latency
-  return {
+  const measured = {
     name,
     load,
-    kind: ours === undefined ? 'baseline' : 'ours',
     cells: {
       rate: spreadOf(timed.wallMicros.map((micros) => (many * 1e6) / micros)),
       cpu: spreadOf(timed.cpuMicros.map((micros) => micros / many)),
@@ -132,8 +131,9 @@ function rowOf(
       p50,
       p99,
     },
-    overGrant: ours?.overGrant ?? { notAudited: 'it decides nothing' },
-    wrongAnswers: timed.wrong + timed.failed + (ours?.wrong ?? 0),
     ...(timed.disturbed === undefined ? {} : { disturbed: timed.disturbed }),
   }
+  // A server that decides nothing is no limiter to lose against. Its wrong answers count in the readings.
+  if (ours === undefined) return { ...measured, kind: 'floor' }
+  return { ...measured, kind: 'ours', overGrant: ours.overGrant, wrongAnswers: timed.wrong + timed.failed + ours.wrong }
 }

@@ -37,9 +37,9 @@ export const decisions: Part = {
       readings: measured.flatMap(decisionReadings),
       tables: [decisionTable(measured, grants)],
       notes: [
-        `${LOAD.connections} kept connections, ${LOAD.depth} requests under way on each, sent by another process; ${figure(CLIENTS.length)} clients take turns; one rule; store memory.`,
-        'Throughput: answers a second of wall time. Processor time: of the server’s process alone; it is steadier where others use the machine.',
-        'The baseline of /v1/check collects the body and answers a constant; that of /v1/checks parses the body and prints the answer.',
+        `Another process sends the requests: ${LOAD.connections} keep-alive connections, ${LOAD.depth} requests in flight on each; ${figure(CLIENTS.length)} clients take turns. One rule; the store is in memory.`,
+        'Throughput: answers a second of wall time. Processor time: that of the server’s process alone, which varies less if other processes use the machine.',
+        'The baseline of /v1/check reads the body and answers a constant; the baseline of /v1/checks parses the body and serializes an answer.',
       ],
     }
   },

@@ -27,7 +27,7 @@ type Load = (typeof LOADS)[number]
 
 /** The ways to limit before a site. */
 const WAYS = [
-  { name: 'nginx, no limit', kind: 'baseline' },
+  { name: 'nginx, no limit', kind: 'floor' },
   { name: 'nginx with limit_req', kind: 'peer' },
   { name: 'nginx with auth_request to Sluice', kind: 'ours' },
   { name: 'Sluice, /v1/auth alone', kind: 'ours' },
@@ -90,7 +90,7 @@ function together(front: MeasuredServer, behind: MeasuredServer): MeasuredServer
 async function loadOf(load: Load, path: string, folder: string, options: PartOptions): Promise<Omit<ProxyRow, 'grant'>[]> {
   const requests = Math.min(MAX_REQUESTS, Math.max(200, Math.round(options.seconds * MAX_REQUESTS)))
   const opened = await openWays(path, load.quota, folder, options)
-  const statusOf = ({ kind }: Way): number => (kind === 'baseline' ? 200 : load.status)
+  const statusOf = ({ kind }: Way): number => (kind === 'floor' ? 200 : load.status)
   const bytes = opened.map(({ request }) => load.keys.map(request))
   const lanes: ServerLane[] = []
   for (const [index, { way, server }] of opened.entries()) {
@@ -129,7 +129,7 @@ async function auditsOf(path: string, folder: string, options: PartOptions): Pro
   const [key = ''] = keysOf(1)
   const counted = await Promise.all(
     opened.map(async ({ way, server, request }) => {
-      const grant = way.kind === 'baseline' ? undefined : await floodServer(server.port, request(key))
+      const grant = way.kind === 'floor' ? undefined : await floodServer(server.port, request(key))
       return grant === undefined ? undefined : grantOf(grant, 'bucket').overGrantPercent
     }),
   )

@@ -7,7 +7,7 @@ export const cold: Suite = {
   title: 'a process that has just begun',
   summary: `the first ${CALLS} requests of a fresh process on Redis and PostgreSQL, with its imports`,
   parts: [coldRedis, coldPostgres],
-  seconds: { quick: 2.5, full: 20 },
+  seconds: { quick: 2.5, full: 15 },
   // The wait for the disk would hide the measured costs.
   postgres: ['synchronous_commit=off'],
 }

@@ -9,5 +9,5 @@ export const http: Suite = {
   title: 'what a limiter adds to a request of a web server',
   summary: 'processor time that limiters add to a request of node:http, Express, Fastify and Hono, also with Redis',
   parts: [node, express, fastify, hono, redis],
-  seconds: { quick: 0.3, full: 4 },
+  seconds: { quick: 0.3, full: 2.5 },
 }

@@ -10,7 +10,7 @@ export const open: Suite = {
   title: 'requests that come by chance (Poisson), at half and nine tenths of capacity',
   summary: 'latency under Poisson arrivals at half and nine tenths of capacity, on Redis and PostgreSQL',
   parts: OPEN_PARTS,
-  seconds: { quick: 0.4, full: 3 },
+  seconds: { quick: 0.4, full: 2.4 },
   // The wait for the disk would hide the measured costs.
   postgres: ['synchronous_commit=off'],
 }

@@ -1,3 +1,4 @@
+import { holds } from '../postgres/holds.ts'
 import { denied, hotKey, million, mixed, thousand } from '../postgres/loads.ts'
 import { grants, size } from '../postgres/proofs.ts'
 import type { Suite } from './suite.ts'
@@ -6,9 +7,9 @@ import type { Suite } from './suite.ts'
 export const postgres: Suite = {
   name: 'postgres',
   title: 'the PostgreSQL store and its ring, compared with other ways and another library',
-  summary: 'the PostgreSQL store under five loads, compared with other ways; bytes a key, and groups of limits',
-  parts: [hotKey, thousand, million, denied, mixed, size, grants],
+  summary: 'the PostgreSQL store under five loads, compared with other ways; bytes a key, groups of limits, and holds',
+  parts: [hotKey, thousand, million, denied, mixed, size, grants, holds],
   // Six ways with 32 connections each. The wait for the disk would hide the measured costs.
   postgres: ['max_connections=300', 'synchronous_commit=off'],
-  seconds: { quick: 0.3, full: 1.5 },
+  seconds: { quick: 0.3, full: 1.3 },
 }

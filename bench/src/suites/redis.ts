@@ -17,5 +17,5 @@ export const redis: Suite = {
   title: 'the Redis store and its ring, compared with other ways and other libraries',
   summary: 'what the Redis store and its ring must reach, as ratios on one private redis-server',
   parts: [hot, different, oneCaller, redisTime, denied, memory, rules, holds, peers, cluster].map(redisPart),
-  seconds: { quick: 0.45, full: 1.8 },
+  seconds: { quick: 0.45, full: 1.5 },
 }

@@ -9,5 +9,5 @@ export const scale: Suite = {
   title: 'how costs grow with processes, nodes, keys, rules and limits',
   summary: 'decisions a second with 1 to 8 processes and 1 to 3 cluster nodes; cost against keys, rules and limits',
   parts: [processes, shards, costs],
-  seconds: { quick: 0.5, full: 2.5 },
+  seconds: { quick: 0.5, full: 2 },
 }

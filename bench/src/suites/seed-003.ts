@@ -13,5 +13,5 @@ export const seed003: Suite = {
   summary: 'the tables and lessons of Benchmarking Token Bucket Rate Limiters',
   document: 'Benchmarking Token Bucket Rate Limiters',
   parts: [contention, overGrant, bottomLine, clocks, lessons].map(redisPart),
-  seconds: { quick: 0.6, full: 2 },
+  seconds: { quick: 0.5, full: 1.4 },
 }

@@ -10,7 +10,7 @@ export const seed004: Suite = {
   summary: 'the PostgreSQL store against the function of Rate limiting with PostgreSQL / YugabyteDB',
   document: 'Rate limiting with PostgreSQL / YugabyteDB',
   parts: [hot, single, sessions, example, yugabyte],
-  seconds: { quick: 0.5, full: 2 },
+  seconds: { quick: 0.3, full: 1.6 },
   // Seven ways with 32 connections each.
   postgres: ['max_connections=300'],
 }

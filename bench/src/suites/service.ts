@@ -9,5 +9,5 @@ export const service: Suite = {
   title: 'the decision service',
   summary: 'decisions a second of the service, one by one and in lists, with workers, and forward-auth against nginx',
   parts: [decisions, proxies, workers],
-  seconds: { quick: 0.5, full: 4 },
+  seconds: { quick: 0.5, full: 3 },
 }

@@ -18,19 +18,21 @@ async function writtenKeys(callers: readonly string[]): Promise<readonly string[
   const limits = { perUser: tokenBucket({ rate: '1/s', burst: 5 }), 'a b:{c}': slidingWindowCounter({ limit: 5, window: '1s' }) }
   const limiter = createLimiter({ name: 'api', limits, store, onStoreFailure: 'allow' })
   for (const key of callers) await limiter.check(key)
+  await limiter.reserve(callers[0] as string)
   await limiter.close()
   await store.close()
   return [...written]
 }
 
-it('audit names the limits of keys that the store writes', async () => {
+it('audit names the limits of keys that the store writes, and records of holds', async () => {
   const keys = await writtenKeys(['user:42', '{x} \u{1F600}', 'k'.repeat(300)])
   expect(keys).toContain('{2Zn}api:perUser:tb:user:42')
-  expect(keys).toHaveLength(6)
+  expect(keys).toHaveLength(7)
   expect(new Set(keys.map((key) => JSON.stringify(groupOf(key))))).toEqual(
     new Set([
       '{"limit":"api:perUser","algorithm":"token-bucket"}',
       '{"limit":"api:a%0020b%003a%007bc%007d","algorithm":"sliding-window-counter"}',
+      '{"limit":"(records of holds)","algorithm":""}',
     ]),
   )
 })
@@ -43,6 +45,7 @@ it.each([
   ['{17}john@example.com:secret-token:tb:x', '(other keys)'],
   ['{17}john@example.com:secret-token:sl:x', '(logs of the packed layout)'],
   ['{secret-token}', '(other keys)'],
+  ['{abc}ho:secret-token', '(other keys)'],
   ['{17}', '(hashes of the packed layout)'],
   ['secret-token', '(other keys)'],
 ])('audit prints no part of a key of another program: %s', (key, limit) => {

@@ -60,6 +60,12 @@ describe('check', () => {
     ])
   })
 
+  it('says how many reservations may be open, if the policy does', async () => {
+    const file = policyFile('version: 1\nreservations: { maxHolds: 20 }\nrules: []\n')
+    expect((await run(['check', file])).stdout).toContain('\n  reservations: at most 20 of a key are open at once\n')
+    expect(JSON.parse((await run(['check', '--json', file])).stdout)).toMatchObject({ maxHolds: 20 })
+  })
+
   it('reports the same as JSON', async () => {
     const report = JSON.parse((await run(['check', '--json', policyFile(NATIVE)])).stdout) as { rules: unknown[]; warnings: unknown[] }
     expect(report).toMatchObject({ dialect: 'native', failure: { deadlineMs: 50, policy: 'deny' }, warnings: [] })

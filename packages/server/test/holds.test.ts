@@ -54,8 +54,24 @@ describe('reservations of the service', () => {
     expect(again).toMatchObject({ outcome: 'allowed', id: first['id'], limits: [{ remaining: 4 }] })
     expect(await json(post('/v1/extend', { ...call, id: first['id'], holdMs: 90_000 }))).toMatchObject({ status: 'open' })
     expect(await json(post('/v1/cancel', { ...call, id: first['id'] }))).toMatchObject({ status: 'settled', limits: [{ charged: 0 }] })
-    const reused = await post('/v1/reserve', { ...call, cost: 5, id: 'order 7' })
-    expect([reused.status, (await json(reused))['detail']]).toEqual([400, expect.stringContaining('was used for a cost of 6')])
+    for (const [cost, why] of [
+      [5, 'was used for a cost of 6'],
+      [6, 'the id "order 7" was settled or cancelled; use a new id'],
+    ]) {
+      const reused = await post('/v1/reserve', { ...call, cost, id: 'order 7' })
+      expect([reused.status, (await json(reused))['detail']]).toEqual([400, expect.stringContaining(why as string)])
+    }
+  })
+
+  it('are bounded by the policy for each key', async () => {
+    const { post } = await local(POLICY.replace('rules:', 'reservations: { maxHolds: 1 }\nrules:'))
+    const { id } = await json(post('/v1/reserve', CALL))
+    expect(await json(post('/v1/reserve', { ...CALL, headers: { 'x-api-key': 'b' } }))).toMatchObject({ outcome: 'allowed' })
+    const denied = await json(post('/v1/reserve', CALL))
+    expect(denied).toMatchObject({ outcome: 'denied', reason: 'holds', limitName: 'maxHolds' })
+    expect(denied).not.toHaveProperty('id')
+    await post('/v1/cancel', { ...CALL, id })
+    expect(await json(post('/v1/reserve', CALL))).toMatchObject({ outcome: 'allowed' })
   })
 
   it('that are denied have no id, and ?status=http sets the status', async () => {
@@ -71,7 +87,7 @@ describe('reservations of the service', () => {
     const { post } = await local(POLICY)
     const { id } = await json(post('/v1/reserve', { ...CALL, cost: 6 }))
     const [plain = ''] = (id as string).split('.')
-    const strange = holdTokens(() => undefined, true).tokenOf(plain)
+    const strange = holdTokens(() => undefined, true).tokenOf(plain, undefined)
     for (const wrong of [plain, `${plain}.`, strange, `x${id as string}`, 'x'.repeat(300)]) {
       expect((await post('/v1/settle', { ...CALL, id: wrong, actual: 0 })).status).toBe(403)
     }
@@ -83,13 +99,44 @@ describe('reservations of the service', () => {
     for (const holdMs of [0, -1, undefined, '1s', 1e9]) expect((await post('/v1/extend', { ...CALL, id, holdMs })).status).toBe(400)
   })
 
+  it('by key are changed only by the key that they were made for, although another one chose the same id', async () => {
+    const { post } = await local(POLICY)
+    const [mine, theirs] = [
+      { key: 'a', limit: 'user' },
+      { key: 'b', limit: 'user' },
+    ]
+    const { id } = await json(post('/v1/reserve', { ...mine, cost: 6, id: 'order 7' }))
+    const { id: other } = await json(post('/v1/reserve', { ...theirs, cost: 6, id: 'order 7' }))
+    expect(other).not.toBe(id)
+    for (const [path, fields] of [
+      ['settle', { actual: 0 }],
+      ['extend', { holdMs: 90_000 }],
+      ['cancel', {}],
+    ] as const) {
+      const refused = await post(`/v1/${path}`, { ...theirs, ...fields, id })
+      expect([refused.status, (await json(refused))['detail']]).toEqual([403, 'This service has not returned this id for this request.'])
+    }
+    // Nor does a request by its parts find what was reserved by key.
+    expect((await post('/v1/cancel', { ...CALL, id })).status).toBe(403)
+    expect(await json(post('/v1/settle', { ...theirs, id: other, actual: 2 }))).toMatchObject({ repeated: false, limits: [{ charged: 2 }] })
+    expect(await json(post('/v1/cancel', { ...mine, id }))).toMatchObject({ repeated: false, limits: [{ charged: 0 }] })
+  })
+
   it('need a secret in the policy if the service has several processes', () => {
     const several = holdTokens(() => undefined, false)
-    expect(several.tokenOf('a')).toBeUndefined()
-    expect(several.idOf('a.b')).toBeUndefined()
+    expect(several.tokenOf('a', 'k')).toBeUndefined()
+    expect(several.idOf('a.b', 'k')).toBeUndefined()
     const secret = new Uint8Array(32).fill(7)
     const [one, other] = [holdTokens(() => secret, false), holdTokens(() => secret, false)]
-    expect(other.idOf(one.tokenOf('a.b') as string)).toBe('a.b')
+    for (const key of ['k', '', undefined]) expect(other.idOf(one.tokenOf('a.b', key) as string, key)).toBe('a.b')
+    for (const [made, used] of [
+      ['k', 'j'],
+      ['k', undefined],
+      [undefined, 'k'],
+      ['', undefined],
+    ] as const) {
+      expect(other.idOf(one.tokenOf('a.b', made) as string, used)).toBeUndefined()
+    }
   })
 
   it('of a store without holds answer 501', async () => {

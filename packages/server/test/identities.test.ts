@@ -25,8 +25,13 @@ function writeNextTo(policy: string, name: string, content: string | Uint8Array)
   writeFileSync(join(dirname(policy), name), content)
 }
 
+it('a policy that only bounds reservations needs no file for them', async () => {
+  const identities = await createIdentities('policy.yaml', parsePolicy('version: 1\nreservations: { maxHolds: 2 }\nrules: []\n'), () => {})
+  expect(identities.holdSecret()).toBeUndefined()
+})
+
 describe('a service that verifies tokens', () => {
-  it('counts by what a verified token says, and takes all others for none', async () => {
+  it('O7: counts by what a verified token says, and takes all others for none', async () => {
     const file = policyFile(`version: 1\njwt: { jwksFile: ./keys.json, issuer: me, audience: api }\n${RULES}`)
     const [own, theirs] = await Promise.all([generateKeyPair('ES256'), generateKeyPair('ES256')])
     writeNextTo(file, 'keys.json', JSON.stringify({ keys: [{ ...(await exportJWK(own.publicKey)), kid: 'k', alg: 'ES256' }] }))
@@ -76,7 +81,7 @@ describe('a service that verifies tokens', () => {
 
 describe.skipIf(redis === undefined)('a service that keeps identities under other names', () => {
   it('puts no value of a request into the store, and finds the key by its value', async () => {
-    const secret = randomBytes(32)
+    const secret = randomBytes(32).toString('hex')
     const name = `hmac-${process.pid}`
     const file = policyFile(
       `version: 1\nidentifiers: { mode: hmac, secretFile: ./secret }\nrules:\n  - { name: ${name}, key: ["header:x-api-key"], rate: 1/h, burst: 5 }\n`,
@@ -99,7 +104,8 @@ describe.skipIf(redis === undefined)('a service that keeps identities under othe
 })
 
 describe('identities', () => {
-  const secrets = [randomBytes(32), randomBytes(40)]
+  // As text: a line break at the end would not belong to the secret.
+  const secrets = [32, 40].map((bytes) => Buffer.from(randomBytes(bytes).toString('hex')))
   const policy = (section: string) => parsePolicy(`version: 1\n${section}\n${RULES}`)
 
   it('change with the policy, and stay where the next one cannot be taken in', async () => {

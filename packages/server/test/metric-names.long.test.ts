@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, inject, it, vi } from 'vitest'
 import { serveBuilt } from './command.ts'
 import { policyFiles } from './policy-file.ts'
@@ -33,7 +34,9 @@ it.skipIf(redis === undefined)('O6: docs/metrics.md lists every metric of a serv
   const name = `names-${process.pid}`
   const policy = file(`version: 1\nfailure: { deadline: 20s }\nrules:\n  - { name: ${name}, key: [ip:address], rate: 1/h, burst: 3 }\n`)
   const token = file('a-token-of-some-length\n')
-  const service = await serveBuilt(['--demo', policy, '--workers', '2', '--store', redis as string, '--admin-token-file', token])
+  const log = ['--decision-log', join(dirname(policy), `decisions-${process.pid}.log`)]
+  const store = ['--store', redis as string]
+  const service = await serveBuilt(['--demo', policy, '--workers', '2', ...store, '--admin-token-file', token, ...log])
   try {
     await vi.waitFor(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200), { timeout: 20_000 })
     for (let sent = 0; sent < 5; sent += 1) await fetch(`${service.url}/api/data`)

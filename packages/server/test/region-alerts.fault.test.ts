@@ -38,3 +38,26 @@ it.skipIf(promtool === '')(
     expect(await service.stop()).toBe(0)
   },
 )
+
+it.skipIf(promtool === '')(
+  'O6: an alert fires on the metrics of a region that could read another one, and no longer can',
+  async () => {
+    const policy = file('version: 1\nrules: [{ name: all, key: [], rate: 100/s, burst: 100 }]\n')
+    const key = file('a-key-of-regions-of-32-characters-or-more')
+    const start = (self: string, peers: string) => serve([policy, '--region', self, '--peers', peers, '--region-key-file', key])
+    const us = await start('us', 'eu=http://127.0.0.1:1')
+    const eu = await start('eu', `us=${us.url}`)
+    const scrape = async (): Promise<string> => (await fetch(`${eu.url}/metrics`)).text()
+    const lag = (text: string): number => Number(/^sluice_region_lag_seconds\{peer="us"\} (\S+)$/m.exec(text)?.[1] ?? -1)
+    await expect.poll(async () => lag(await scrape()), { timeout: 30_000 }).toBeGreaterThan(0)
+    const before = { minute: 0, text: await scrape() }
+    expect(await us.stop()).toBe(0)
+    // The threshold of the alert. A service has no clock that a test could set.
+    await expect.poll(async () => lag(await scrape()), { timeout: 60_000, interval: 1_000 }).toBeGreaterThan(30)
+    const after = { minute: 20, text: await scrape() }
+    expect(firing(promtool, RULES, [before, { ...before, minute: 20 }], [], 'SluiceRegionLag')).toMatch(/^0\n/)
+    expect(firing(promtool, RULES, [before, after], ['SluiceRegionLag'], 'SluiceRegionLag')).toMatch(/^0\n/)
+    expect(await eu.stop()).toBe(0)
+  },
+  120_000,
+)

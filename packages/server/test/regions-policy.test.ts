@@ -40,6 +40,19 @@ describe('a policy with regions', () => {
     })
   })
 
+  it('with counters has a bound by its cutoff, and other things that no bound has', async () => {
+    const path = file(policy('{ peers: [eu, us], mode: counters, cutoff: 3s }').replace('burst: 100', 'burst: 100, maxOvergrant: 400'))
+    const { stdout } = await run(['check', path])
+    expect(stdout).toContain('\n  regions eu 500, us 500 of 1000 units, mode counters, cutoff 3000 ms; this region is said by --region\n')
+    expect(stdout).toContain('in no bound: a service that is restarted')
+    expect(stdout).toContain('over-grant over all regions together 400, which is (N - 1) (B + r S) for 2 regions and a cutoff of 3000 ms')
+    const beyond = await run([
+      'check',
+      file(policy('{ peers: [eu, us], mode: counters }', 'store: "memory:"\n').replace('burst: 100', 'burst: 100, maxOvergrant: 400')),
+    ])
+    expect(beyond.stdout + beyond.stderr).toContain('400 is below its bound on this store, unbounded')
+  })
+
   it('is described by explain and GET /v1/policy', async () => {
     const text = policy('{ self: ap, peers: [eu, us], mode: fixed }')
     const ran = await run(['explain', file(text), '--path', '/'])
@@ -83,7 +96,7 @@ describe('a policy with regions', () => {
     [['serve', '--region', 'eu', '--peers', 'us=http://h,ap=http://h'], {}, '--peers names ap, us: the other regions of the policy are us'],
     [['serve', '--region', 'eu', '--region-weights', 'eu=5,ap=5'], {}, '--region-weights is for ap, eu, and the regions are eu, us'],
     [['serve', '--region', 'eu'], {}, 'regions need --region-key-file'],
-    [['serve', '--region', 'eu', '--store', 'postgres://h', '--region-key-file', 'k'], {}, 'or use mode fixed'],
+    [['serve', '--region', 'eu', '--store', 'pglite:folder', '--region-key-file', 'k'], {}, 'or use mode fixed'],
     [['serve', '--region', 'eu', '--store', 'redis://h', '--workers', '2'], {}, '--region needs one process'],
     [['inspect', 'ada', '--store', 'redis://h'], {}, 'the policy has regions, whose stores hold parts of the limits'],
   ])('%j %j is refused: %s', async ([verb = '', ...args], env, message) => {

@@ -50,10 +50,10 @@ describe('regions status', () => {
     const token = ['--token-file', file('test-token-0123456789')]
     const ran = await run(['regions', 'status', '--url', url, ...token])
     expect([ran.code, ran.stderr]).toEqual([1, expect.stringContaining('This service shares its limits with no other region.')])
-    const unknown = await run(['regions', 'adopt', '--url', url])
+    const unknown = await run(['regions', 'move', '--url', url])
     expect([unknown.code, unknown.stderr]).toEqual([
       3,
-      expect.stringContaining('regions: ACTION is "adopt": expected status, add, drain, remove'),
+      expect.stringContaining('regions: ACTION is "move": expected status, add, adopt, drain, remove'),
     ])
     expect((await run(['regions', 'status', '--url', 'http://127.0.0.1:1'])).code).toBe(2)
   })

@@ -47,8 +47,9 @@ describe('requests of regions', () => {
 
 describe('serve --region', () => {
   const key = (): string => file(`${OLD}\n`)
-  const ONE_PRIMARY =
-    '--region runs over memory:, and redis://, rediss:// or redis+sentinel:// with one primary, in this version, and the store is'
+  const RUNS_OVER =
+    '--region runs over memory:, redis://, rediss:// or redis+sentinel:// with one primary, ' +
+    'and postgres:// without concurrency=compare-and-swap, in this version, and the store is'
   const peers = ['--peers', 'us=http://127.0.0.1:1']
 
   it.each([
@@ -63,9 +64,9 @@ describe('serve --region', () => {
     [['--region', 'eu', '--peers', 'us=redis://h'], '--peers is "redis://h": expected an http or https address without a query'],
     [['--region', 'eu', '--peers', 'us=http://a:secret@h'], '--peers: an address has a login'],
     [['--region', 'eu', ...peers, '--workers', '2'], '--region needs one process'],
-    [['--region', 'eu', ...peers, '--store', 'redis+cluster://u:secret@h'], `${ONE_PRIMARY} redis+cluster://`],
-    [['--region', 'eu', ...peers, '--store', 'postgres://u:secret@h'], `${ONE_PRIMARY} postgres://`],
-    [['--region', 'eu', ...peers, '--store', 'pglite:folder'], `${ONE_PRIMARY} pglite:folder`],
+    [['--region', 'eu', ...peers, '--store', 'redis+cluster://u:secret@h'], `${RUNS_OVER} redis+cluster://`],
+    [['--region', 'eu', ...peers, '--store', 'postgres://u:secret@h?concurrency=compare-and-swap'], `${RUNS_OVER} postgres://`],
+    [['--region', 'eu', ...peers, '--store', 'pglite:folder'], `${RUNS_OVER} pglite:folder`],
   ])('refuses %j', async (args, message) => {
     const ran = await run(['serve', file(POLICY), '--region-key-file', key(), ...args], { PORT: '0' })
     expect([ran.code, ran.stdout]).toEqual([3, ''])

@@ -21,10 +21,10 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * Creates an engine that decides by a policy over one store. If the store fails, the failure policy of the rules that apply
- * (`onStoreFailure`) decides.
- * @throws LimiterError INVALID_OPTIONS for an unknown option, a missing policy or store, a rule above its `maxOvergrant` on this store, or
- * a policy that requires pseudonyms without `pseudonym`
+ * Creates an engine that decides by a policy with one store. If the store fails, the failure policies of the rules that apply
+ * (`onStoreFailure`) decide.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option, a missing policy or store, a rule that could grant more than its
+ * `maxOvergrant` on this store, or a policy that requires pseudonyms if the option `pseudonym` is missing
  * @throws LimiterError NOT_SUPPORTED for a rule of an algorithm that the store does not decide; INVALID_ADDRESS for an invalid proxy
  */
 export function createEngine(options: EngineOptions): Engine {
@@ -37,13 +37,13 @@ export function createEngine(options: EngineOptions): Engine {
     local,
     clock,
     observers,
-    // A reload must not repeat the warning.
+    // Only the first warning is passed on, because a reload of the policy would repeat it.
     onWarning: options.onWarning === undefined ? undefined : firstOnly(options.onWarning),
     trustedProxies: proxies === undefined ? undefined : readTrustedProxies('createEngine', proxies),
     hashKeys: options.hashKeys ?? hashKeys(),
     random,
     secret: systemSecret,
-    // A local fallback grants each limit again, in addition to the remote store. The bounds of rules count it.
+    // A local fallback grants each limit once more, in addition to the remote store. `maxOvergrant` of rules counts this.
     storeKind: local === undefined ? 'process' : 'shared',
   })
 }

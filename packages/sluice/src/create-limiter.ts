@@ -12,37 +12,37 @@ import type { FailurePolicy, Store } from './stores/store.ts'
 import { systemSecret, systemTime } from './time/system.ts'
 import type { Time } from './time/time.ts'
 
-/** Options of `createLimiter`. Give `limit` or `limits`, and not both. */
+/** Options of `createLimiter`. Exactly one of `limit` and `limits` must be set. */
 export interface LimiterOptions {
-  /** Part of every state's id: two limiters with different names never share a bucket. Default `default`. */
+  /** A part of every state's id, so two limiters with different names never share a state. Default `default`. */
   readonly name?: string
   /** One limit, named `default`. */
   readonly limit?: AnyLimit
   /** Several named limits, charged together or not at all. */
   readonly limits?: Readonly<Record<string, AnyLimit>>
-  /** Default: a memory store of the limiter's own, lost on restart and not shared between processes. */
+  /** Where states are kept. Default: a new memory store for this limiter, lost on restart and not shared between processes. */
   readonly store?: Store
-  /** Time for decisions in memory, and for deadlines; default the system's. Tests pass `manualClock()` of `sluice/testing`. */
+  /** The time for decisions in memory, and for deadlines; default the system's. Tests pass `manualClock()` of `sluice/testing`. */
   readonly clock?: Time
-  /** Milliseconds that a remote store may take before the failure policy answers; default 50. */
+  /** Milliseconds that a remote store may take for a call. After that the failure policy decides. Default 50. */
   readonly deadlineMs?: number
   /**
-   * The answer if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this process.
-   * A store may be passed instead, which then decides; it must be in this process, for example made by `withDividedLimit`. It stays open
-   * when the limiter is closed.
+   * What decides if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this
+   * process. You may also pass a store, which then decides. It must be in this process, for example made by `withDividedLimit`. It stays
+   * open when the limiter is closed.
    */
   readonly onStoreFailure?: FailurePolicy | Store
   /**
-   * The most reservations of a key that are open at once, 1 to 4,000. A further `reserve` is denied with the reason `holds`. Default: as
-   * many as the limits and the store have room for. All processes should use the same number.
+   * The most reservations of a key that are open at once, 1 to 4,000. A further `reserve` is denied with the reason `holds`. Default: no
+   * such bound; the limits and the store bound them. All processes should use the same number.
    */
   readonly maxHolds?: number
-  /** Called after each decision and store call, such as `prometheusMetrics()`; default none. Errors that they throw are dropped. */
+  /** Called after each decision and store call; for example `prometheusMetrics()`. Default none. Errors that they throw are dropped. */
   readonly observers?: readonly Observer[]
 }
 
 /**
- * Creates a limiter over one store.
+ * Creates a limiter that decides with one store.
  * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option; NOT_SUPPORTED for a limit that the store cannot decide
  */
 export function createLimiter(options: LimiterOptions): Limiter {

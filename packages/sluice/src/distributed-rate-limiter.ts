@@ -11,7 +11,7 @@ import { remoteStore } from './stores/remote/remote-store.ts'
 import { type Scope, type Store, StoreFailure } from './stores/store.ts'
 
 /**
- * The result of `consume`, with the fields of the class in Rate Limiting at Scale. Numbers are whole tokens, except a `limit` with
+ * The result of `consume`, with the fields of the class in Rate Limiting at Scale. Numbers are whole tokens; only `limit` may have
  * decimals.
  */
 export interface RateLimitResult {
@@ -19,34 +19,39 @@ export interface RateLimitResult {
   readonly allowed: boolean
   /** Whole tokens left; 0 if Redis could not answer. */
   readonly remaining: number
-  /** The capacity that the caller passed. */
+  /** The capacity that was passed to `consume`. */
   readonly limit: number
   /** Whole seconds to wait; 0 if allowed. */
   readonly retryAfter: number
-  /** The cause, if Redis could not decide and the failure policy decided instead. */
+  /** Why Redis could not decide, so that the failure policy decided. Absent if Redis decided. */
   readonly degraded?: string
 }
 
 /** Options of `DistributedRateLimiter`. */
 export interface DistributedRateLimiterOptions {
-  /** The answer while Redis cannot decide: `closed` refuses (default), `open` lets pass. */
+  /** What happens to calls while Redis cannot decide: `closed` refuses them (default), `open` lets them pass. */
   readonly failurePolicy?: 'closed' | 'open'
-  /** Milliseconds that Redis may take, from the first call on; default 50, which may become 1,000 while the first connection is made. */
+  /**
+   * Milliseconds that Redis may take for a call, also for the first one. Default 50; the default may become 1,000 while the first
+   * connection is made.
+   */
   readonly deadlineMs?: number
 }
 
 const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }
 /** An empty scope: a key in Redis is only the prefix and the identifier. */
 const BARE: Scope = { text: '' }
-/** The most limits to remember, by (capacity, refillRate). Beyond this number the oldest is dropped; it is computed again when needed. */
+/**
+ * The most limits in the cache, by (capacity, refillRate). Beyond this number the oldest is dropped, and computed again when it is needed.
+ */
 const REMEMBERED = 1_000
-/** `retryAfter` in seconds while Redis does not answer. */
+/** The seconds in `retryAfter` of a call that Redis did not decide. */
 const PROBE_SECONDS = 1
 
 /**
- * The class of Rate Limiting at Scale's quick start, over the exact Redis store with the ring (`remoteStore`). It takes a raw ioredis
+ * The class of Rate Limiting at Scale's quick start, on top of the exact Redis store with the ring (`remoteStore`). It takes a raw ioredis
  * client, keeps states under `rl:<identifier>`, decides on the server's clock, and answers within its deadline even if Redis does not. Set
- * the client's option `autoResendUnfulfilledCommands: false`. Without it ioredis resends a command whose reply was lost, which charges
+ * the client's option `autoResendUnfulfilledCommands: false`. Otherwise ioredis sends a command again if its reply was lost, which charges
  * twice.
  */
 export class DistributedRateLimiter {
@@ -106,7 +111,7 @@ export class DistributedRateLimiter {
   }
 }
 
-/** A number as text is refused: it would also be the `limit` of the result. The limit's own constructor checks its value. */
+/** Refuses a number given as text, because it would also be the `limit` of the result. The constructor of the limit checks the value. */
 function requireNumber(code: ErrorCode, name: string, value: unknown): void {
   if (typeof value !== 'number')
     throw new LimiterError(code, `DistributedRateLimiter: ${name} is ${shown(value)}, expected a number above 0`)

@@ -14,11 +14,11 @@ import type { Time } from './time/time.ts'
 
 export type { Channel, ChannelWait, Throttled }
 
-/** Options of everything in `sluice/pacing`. */
+/** Options that all functions of `sluice/pacing` have. */
 export interface PacingOptions extends TurnsOptions {
-  /** If the signal aborts, all that wait reject with its reason, and later calls too. */
+  /** If the signal aborts, all waiting calls reject with its reason, and so do later calls. */
   readonly signal?: AbortSignal
-  /** Time for the waits; default the system's. A limiter that was passed keeps its own. */
+  /** The time for the waits; default the system's. A limiter that is passed in keeps its own clock. */
   readonly clock?: Time
 }
 
@@ -28,30 +28,32 @@ export interface FunctionOptions<Args extends unknown[]> extends PacingOptions {
   readonly cost?: number | ((...args: Args) => number)
 }
 
-/** Options of `throttleIterable` and `throttleStream`. Give `cost` or `bytes`, and not both. */
+/** Options of `throttleIterable` and `throttleStream`. At most one of `cost` and `bytes` may be set. */
 export interface ItemOptions<Item> extends PacingOptions {
-  /** Tokens that an item takes, or a function of the item that returns them; default 1. An item above the capacity is an error. */
+  /**
+   * Tokens that an item takes, or a function of the item that returns them; default 1. An item with a cost above the capacity is an error.
+   */
   readonly cost?: number | ((item: Item) => number)
   /**
-   * `true`: items are bytes (`Uint8Array`, so also `Buffer`), and each byte takes a token. One that has more bytes than the limit's capacity
-   * comes in parts of that size.
+   * `true`: items are bytes (`Uint8Array`, so also `Buffer`), and each byte takes a token. An item that has more bytes than the limit's
+   * capacity is split into parts of that size.
    */
   readonly bytes?: boolean
 }
 
 /** Options of `channel`. */
 export interface ChannelOptions extends PacingOptions {
-  /** The most items that wait in the channel for a taker; a `put` beyond waits. 0: each `put` waits for its `take`. */
+  /** The most items that wait in the channel for a `take`. Beyond that, `put` waits. 0: each `put` waits for its `take`. */
   readonly capacity: number
   /** Tokens that an item takes; default 1. */
   readonly cost?: number
 }
 
 /**
- * Slows calls of a function down to a limit instead of refusing them. Pass a limit for this function alone, or a limiter to share a bucket
- * with other functions or processes. Each call waits by `limiter.wait`.
- * @throws LimiterError INVALID_OPTIONS. Calls reject with OVERLOAD if too many wait or too long, INVALID_COST for a cost above the capacity,
- * and with what `fn` throws
+ * Delays calls of a function as a limit requires, instead of refusing them. Pass a limit for this function alone, or a limiter to share a
+ * bucket with other functions or processes. Each call waits with `limiter.wait`.
+ * @throws LimiterError INVALID_OPTIONS. Calls reject with OVERLOAD if too many wait or the wait is too long, with INVALID_COST for a cost
+ * above the capacity, and with what `fn` throws
  */
 export function throttleFunction<Args extends unknown[], Result>(
   fn: (...args: Args) => Result | PromiseLike<Result>,
@@ -66,7 +68,8 @@ export function throttleFunction<Args extends unknown[], Result>(
 
 /**
  * Yields the items of an iterable, such as a Node stream, no faster than a limit allows (throttled channels of Rate Limiting at Scale). An
- * item is read, and its turn taken, only when the consumer wants it. To stop iterating ends a wait and closes the iterable.
+ * item is read, and its tokens are taken, only when the consumer requests it. If the consumer stops, a wait ends and the iterable is
+ * closed.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function throttleIterable<Item>(
@@ -83,9 +86,9 @@ export function throttleIterable<Item>(
 }
 
 /**
- * A pair of web streams for `pipeThrough`: chunks come out no faster than a limit allows. One chunk at most is queued, and a turn is taken only
- * when the reader wants a chunk. `pipeline` of `node:stream` takes it too, and `Duplex.fromWeb` makes a Node stream of it.
- * @throws LimiterError INVALID_OPTIONS. A chunk whose turn is refused ends both sides with the error
+ * A pair of web streams for `pipeThrough`: chunks come out no faster than a limit allows. At most one chunk is queued. Tokens are taken
+ * only when the reader requests a chunk. `pipeline` of `node:stream` accepts the pair too, and `Duplex.fromWeb` makes a Node stream of it.
+ * @throws LimiterError INVALID_OPTIONS. If the limit refuses a chunk, both streams end with the error
  */
 export function throttleStream<Chunk>(limit: AnyLimit | Limiter, options: ItemOptions<Chunk> = {}): TransformStream<Chunk, Chunk> {
   return throttledStream(paceOf('throttleStream', limit, options, refuseSlots), options.signal)
@@ -141,7 +144,9 @@ function turnsOf(
   return { turns: createTurns(where, limiter, clock, options), limiter }
 }
 
-/** @throws LimiterError INVALID_OPTIONS for a concurrency limit, where nobody knows when the work of an item ends */
+/**
+ * Refuses a limiter with a concurrency limit, because it is not known when the work of an item ends. @throws LimiterError INVALID_OPTIONS
+ */
 function refuseSlots(where: string, { limits }: Limiter): void {
   const [name] = Object.entries(limits).find(([, limit]) => takesSlots(limit)) ?? []
   if (name !== undefined)

@@ -11,16 +11,16 @@ export { postgresJs, type PostgresJsLike } from './stores/postgres/clients/postg
 export type { PostgresPort } from './stores/postgres/clients/postgres-port.ts'
 export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
 
-/** Options of `postgresStore`: the store and the ring around it. */
+/** Options of `postgresStore`: those of the store, and of the ring around it. */
 export interface PostgresStoreOptions extends BarePostgresOptions {
   /**
-   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. It uses this store's
-   * clock. `false`: no ring.
+   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. The ring uses this
+   * store's clock. `false`: no ring.
    */
   readonly ring?: Omit<RemoteStoreOptions, 'clock' | 'random'> | false
 }
 
-/** The store of `postgresStore`: with the ring, and with the database's own operations. To make or update its tables call `migrate`. */
+/** What `postgresStore` returns: a store with the ring, and two operations of the database. `migrate` creates or updates its tables. */
 export interface PostgresStore extends BarePostgresStore, RemoteStore {}
 
 const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: ringForm('clock', 'random') }

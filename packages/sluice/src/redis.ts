@@ -12,11 +12,11 @@ export type { BareRedisOptions, Connections, PackingOptions, RedisPort } from '.
 export { hashTagOf } from './stores/redis/names.ts'
 export type { RemoteStore, RemoteStoreOptions }
 
-/** Options of `redisStore`: the store and the ring around it. */
+/** Options of `redisStore`: those of the store, and of the ring around it. */
 export interface RedisStoreOptions extends BareRedisOptions {
   /**
-   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. It uses this store's
-   * clock. `false`: no ring.
+   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. The ring uses this
+   * store's clock. `false`: no ring.
    */
   readonly ring?: Omit<RemoteStoreOptions, 'clock'> | false
 }
@@ -24,9 +24,9 @@ export interface RedisStoreOptions extends BareRedisOptions {
 const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('clock') }
 
 /**
- * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock. Exact with any number of
- * processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`. On a Cluster a group whose states are in one slot is
- * decided in one call, any other group slot by slot.
+ * States in Redis (7 or later, or Valkey). One program decides in one round trip on the server's clock, exactly, with any number of
+ * processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`. On a Cluster, a group whose states are in one slot is
+ * decided in one call; any other group is decided slot by slot.
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): RemoteStore {

@@ -7,7 +7,8 @@ export {
   type RegionalStoreOptions,
   type RemoteRights,
 } from './regions/regional-store.ts'
-export { type PeerStatus, replicate, type ReplicateOptions, type Replicator, type ReplicatorStatus } from './regions/replicate.ts'
-export { reweigh } from './regions/reweigh.ts'
+export { replicate } from './regions/replicate.ts'
+export type { PeerStatus, ReplicateOptions, Replicator, ReplicatorStatus } from './regions/replicator.ts'
+export { reweigh, type ReweighOptions } from './regions/reweigh.ts'
 export type { RegionPage, RegionRequest } from './regions/messages.ts'
-export type { Transfers } from './regions/escrow.ts'
+export type { Transfers } from './regions/state.ts'

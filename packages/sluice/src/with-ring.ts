@@ -4,15 +4,15 @@ import type { Store } from './stores/store.ts'
 
 type Ports = Pick<RemoteStoreOptions, 'clock' | 'random'>
 
-/** The form of `ring` in a store's options. It must not contain the ports in `own`, because the store has options for these. */
+/** The form of the option `ring` of a store. It must not contain the options in `own`, because the store itself has these. */
 export function ringForm(...own: readonly (keyof Ports)[]): Form {
   const allows = (value: unknown): boolean => value === false || (OBJECT[0](value) && !own.some((port) => port in (value as object)))
   return [allows, `options without a ${own.join(' and ')}, or false`]
 }
 
 /**
- * Puts the ring of a store's options around the store, with the store's clock and random numbers. `extra` are methods that the store has in
- * addition to those of `Store`.
+ * Puts the ring around a store, with the store's clock and random numbers. `extra` are methods of the store in addition to those of
+ * `Store`; the result has them too.
  */
 export function withRing<Extra extends object>(
   store: Store,
@@ -21,6 +21,6 @@ export function withRing<Extra extends object>(
   extra: Extra,
 ): RemoteStore & Extra {
   if (ring === false) return { ...store, ...extra, breakerState: 'closed', leasedTokens: 0 }
-  // `extra` is assigned to the ring, because spreading the ring would evaluate its getters once.
+  // `extra` is assigned to the ring. Spreading the ring into a new object would evaluate its getters only once.
   return Object.assign(remoteStore(store, { ...ring, ...(clock && { clock }), ...(random && { random }) }), extra)
 }

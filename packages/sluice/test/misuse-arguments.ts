@@ -88,7 +88,7 @@ export const ARGUMENTS: readonly ArgumentsRow[] = [
       [build.name, build as Build, [regionalStore(EU), regionalStore({ ...EU, self: 'us', peers: ['eu'] })], [NONE, NONE]] as const,
   ),
   ['replicate', replicate, [{ store: regionalStore(EU), transport: async () => ({}) }], [NONE]],
-  ['reweigh', reweigh, [regionalStore(EU), { eu: 500, us: 500 }], [NONE, NONE]],
+  ['reweigh', reweigh, [regionalStore(EU), { eu: 500, us: 500 }, {}], [NONE, NONE, [...OBJECT, 'undefined']]],
   ['withDividedLimit', remote.withDividedLimit, [far, 2], [NONE, [...COUNT, ...FN]]],
   ['throttleFunction', throttleFunction, [() => 1, limit, {}], [FN, NONE, [...OBJECT, 'undefined']]],
   ['throttleIterable', throttleIterable, [[], limit, {}], [[...TEXT, '[]', '[null]'], NONE, [...OBJECT, 'undefined']]],

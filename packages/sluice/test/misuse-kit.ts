@@ -56,6 +56,8 @@ export const KIT_OPTIONS: readonly OptionsRow[] = [
       close: FN,
       algorithms: NONE,
       givesBack: FLAG,
+      peeksAdopt: FLAG,
+      keepsTokens: FN,
       differentialCalls: COUNT,
       ownClockCalls: ['0', '5', '0.5'],
       sweep: FN,

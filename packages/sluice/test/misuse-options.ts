@@ -117,6 +117,7 @@ export const OPTIONS: readonly OptionsRow[] = [
   ],
   ['regionalStore', regionalStore, { store: near, self: 'eu', weights: { eu: 1 } }, { weights: NONE, peers: NONE }],
   ['regionalStore', regionalStore, { store: near, self: 'eu', peers: [], mode: 'escrow' }, { maxCells: COUNT }],
+  ['regionalStore', regionalStore, { store: near, self: 'eu', peers: [], mode: 'counters' }, { maxCells: COUNT, cutoffMs: NONE }],
   [
     'replicate',
     ((options: ReplicateOptions) => {
@@ -238,7 +239,8 @@ export const OPTIONS: readonly OptionsRow[] = [
     {},
     { cost: COST, deadlineMs: MS, signal: NONE, id: NAME, holdMs: MS },
   ],
-  ['limiter default', ((options: never) => limiter.check('b', options)) as Build, {}, { id: NAME, holdMs: NONE }],
+  // With a key of its own: a check may not use the id of a reservation.
+  ['limiter default', ((options: never) => limiter.check('once', options)) as Build, {}, { id: NAME, holdMs: NONE }],
   ['limiter default', ((options: never) => limiter.settle('b', 'a', 1, options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
   ['limiter default', ((options: never) => limiter.refund('b', options)) as Build, {}, { receipt: NONE }],
   ['limiter default', ((options: never) => limiter.peek('b', options)) as Build, {}, { at: NONE }],

@@ -49,7 +49,7 @@ function install(debianPackage: string): string | undefined {
 /** The program that Debian's packages ask whether they may start the servers that they bring: exit code 101 says no. */
 const MAY_START = '/usr/sbin/policy-rc.d'
 
-/** Calls back with the servers of packages kept from starting: the tests start their own, and a proxy would take port 80. */
+/** Runs `work`, which installs packages, so that none of them starts its server: the tests start their own, and a proxy takes port 80. */
 function withoutServices<Result>(work: () => Result): Result {
   if (existsSync(MAY_START)) return work()
   writeFileSync(MAY_START, '#!/bin/sh\nexit 101\n', { mode: 0o755 })

@@ -6,8 +6,8 @@ const ENGINES: readonly { readonly name: EngineName; readonly address: RegExp }[
   { name: 'postgres', address: /\bpostgres(?:ql)?:\/\/(?:[\w:]+@)?(?:127\.0\.0\.1|localhost)(?::5432)?\/\w+/g },
 ]
 
-/** A port that a document uses: after the loopback address, or in `PORT=`. */
-const PORT = /(?:\b127\.0\.0\.1:|\blocalhost:|\bPORT=)(\d{4,5})\b/g
+/** A port that a document uses: after the loopback address, in `PORT=`, or where a program listens. */
+const PORT = /(?:\b127\.0\.0\.1:|\blocalhost:|\bPORT=|\.listen\()(\d{4,5})\b/g
 
 /** The engines that a text names. */
 export function enginesIn(text: string): EngineName[] {

@@ -20,11 +20,15 @@ const OPTIONS = {
   outDir: 'out',
 }
 
+/** What the types of a login declare, such as those of Passport: programs of documents read `user` of Express's request. */
+export const LOGIN_TYPES = 'declare namespace Express { interface Request { user: { id: string } } }\n'
+
 /** Checks the types of all programs and writes them as JavaScript to `out`. Returns the problems, as `DOCUMENT:LINE: TEXT`. */
 export function compile(workspace: Workspace, programs: readonly Page[]): string[] {
   if (programs.length === 0) return []
   for (const { name, text } of programs) workspace.write(name, text)
-  const files = programs.map(({ name }) => name)
+  workspace.write('login.d.ts', LOGIN_TYPES)
+  const files = ['login.d.ts', ...programs.map(({ name }) => name)]
   workspace.write('tsconfig.json', JSON.stringify({ extends: '../tsconfig.base.json', compilerOptions: OPTIONS, files }))
   const compiler = join(workspace.root, 'node_modules', 'typescript', 'bin', 'tsc')
   const { status, stdout, stderr } = spawnSync(process.execPath, [compiler, '-p', '.', '--pretty', 'false'], {

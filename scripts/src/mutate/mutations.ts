@@ -150,7 +150,7 @@ function isText(node: Node): boolean {
   return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string')
 }
 
-/** Whether a value counts as false in a condition. Such a value is replaced by true, because undefined would change nothing. */
+/** Whether undefined in place of this node might change nothing: it is false, undefined, or a body in braces. Then true replaces it. */
 function isNothing(node: Node): boolean {
   if (node.type === 'Literal') return node.value === false
   return node.type === 'BlockStatement' || (node.type === 'Identifier' && node.name === 'undefined')

@@ -4,7 +4,7 @@ import type { NoticedBy } from './record.ts'
 import type { Tried } from './report.ts'
 import { type Room, roomOf } from './rooms.ts'
 
-/** One mutant of the fixed sample, identified as in an explanation. */
+/** One mutant of the fixed sample. `file`, `code`, `from`, `to` and `nth` identify it. */
 export interface Sampled {
   readonly file: string
   readonly code: string

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { LOGIN_TYPES } from '../fences/compile.ts'
 import { importsOf, packageOf } from '../release/contents.ts'
 import type { Context, Step } from './step.ts'
 
@@ -57,6 +58,7 @@ export const typeSteps: readonly Step[] = Object.entries(COMPILERS).flatMap(([ve
     async run(context: Context) {
       const { place, programs, library } = context
       for (const { file, text } of programs) place.write(`${APP}/src/${file}.ts`, text)
+      place.write(`${APP}/src/login.d.ts`, LOGIN_TYPES)
       place.write(
         `${APP}/src/subpaths.ts`,
         subpathsOf(library)
@@ -67,7 +69,7 @@ export const typeSteps: readonly Step[] = Object.entries(COMPILERS).flatMap(([ve
       place.write(`${APP}/tsconfig.${name}.json`, JSON.stringify(config))
       const command = `"$0" node_modules/${compiler}/bin/tsc -p tsconfig.${name}.json --pretty false || true`
       const lines = (await place.run('bash', ['-c', command, process.execPath], APP)).split('\n')
-      // What other packages declare wrongly, or for later compilers, is not a fault of these.
+      // Errors in the declarations of other packages do not count: these may be wrong, or need a later compiler.
       const own = lines.filter((line) => line.trim() !== '' && !/^(?:\s|node_modules\/(?!sluice\/))/.test(line))
       if (own.length > 0) throw new Error(own.join('\n'))
     },

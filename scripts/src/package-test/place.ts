@@ -17,8 +17,11 @@ export interface Place {
   readonly env: NodeJS.ProcessEnv
   /** Writes a file, and returns its path. */
   write(name: string, text: string): string
-  /** Runs a command in the root, or in a folder below it. @returns its standard output @throws Error with all output, if it fails */
-  run(command: string, args: readonly string[], folder?: string): Promise<string>
+  /**
+   * Runs a command in the root, or in a folder below it. @returns its standard output
+   * @throws Error with all output, if it fails or has not ended within `withinMs`
+   */
+  run(command: string, args: readonly string[], folder?: string, withinMs?: number): Promise<string>
   /** Starts a command that goes on until `remove`. @returns a promise that rejects with its output, if it ends before */
   start(command: string, args: readonly string[], folder: string, env: NodeJS.ProcessEnv): Promise<never>
   remove(): Promise<void>
@@ -47,14 +50,18 @@ export function createPlace(registry: string): Place {
       writeFileSync(file, text)
       return file
     },
-    run(command, args, folder = '.') {
+    run(command, args, folder = '.', withinMs = COMMAND_MS) {
       const child = spawn(command, [...args], { cwd: join(root, folder), env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
       started.add(child)
       const printed: string[] = []
       const all: string[] = []
       child.stdout.on('data', (data: Buffer) => printed.push(data.toString()))
       for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => all.push(data.toString()))
-      const timer = setTimeout(() => kill(child), COMMAND_MS)
+      let late = ''
+      const timer = setTimeout(() => {
+        late = `: not ended after ${withinMs / 1_000} s`
+        kill(child)
+      }, withinMs)
       return new Promise((resolve, reject) => {
         child.once('error', reject).once('close', (code) => {
           clearTimeout(timer)
@@ -62,7 +69,7 @@ export function createPlace(registry: string): Place {
           if (code === 0) resolve(printed.join(''))
           else
             reject(
-              new Error(`${command} ${args.join(' ')}: exit code ${code}
+              new Error(`${command} ${args.join(' ')}${late || `: exit code ${code}`}
 ${excerpt(all.join(''))}`),
             )
         })

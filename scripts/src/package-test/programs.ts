@@ -18,7 +18,11 @@ export interface Program {
   readonly needs: readonly EngineName[]
   /** The packages that it imports, without those of Node. */
   readonly packages: readonly string[]
+  /** Whether it must listen for requests, because it imports an adapter of a server. The others must end by themselves. */
+  readonly serves: boolean
 }
+
+const ADAPTER = /from 'sluice\/(?:express|fastify|hono|koa|nest|node)'/
 
 /** The TypeScript and JavaScript programs of a document, in order. */
 export function programsOf(root: string, document: string): Program[] {
@@ -28,9 +32,8 @@ export function programsOf(root: string, document: string): Program[] {
     const next = fences[index + 1]
     const shown = next?.output === true ? { output: next.text } : {}
     const file = `${document.replaceAll(/\W/g, '-').toLowerCase()}-${line}`
-    return [
-      { name: `${document}:${line}`, file, text, ...shown, runs: noRun === undefined, needs: enginesIn(text), packages: packagesIn(text) },
-    ]
+    const [needs, packages, serves] = [enginesIn(text), packagesIn(text), ADAPTER.test(text)]
+    return [{ name: `${document}:${line}`, file, text, ...shown, runs: noRun === undefined, needs, packages, serves }]
   })
 }
 
@@ -40,9 +43,12 @@ function packagesIn(text: string): string[] {
   return [...new Set(named)].filter((name) => !name.startsWith('node:') && !name.startsWith('.'))
 }
 
-/** The program with the addresses of this run: those of its engines, and free ports. */
-export async function settled({ text }: Program, urls: ReadonlyMap<EngineName, string>): Promise<string> {
+/** A program with the addresses of this run: those of its engines, and free ports. `port` is the first of its ports. */
+export async function settled(
+  { text }: Program,
+  urls: ReadonlyMap<EngineName, string>,
+): Promise<{ readonly text: string; readonly port: number | undefined }> {
   const ports = new Map<number, number>()
   for (const port of portsIn(text)) ports.set(port, await freePort())
-  return withAddresses(text, { engines: urls, ports })
+  return { text: withAddresses(text, { engines: urls, ports }), port: [...ports.values()][0] }
 }

@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { looksLike } from '../fences/output.ts'
 import { APP, subpathsOf } from './application.ts'
-import { type Program, settled } from './programs.ts'
+import { runAsTyped } from './as-typed.ts'
+import type { Program } from './programs.ts'
 import { type Context, expectSame, Skip, type Step } from './step.ts'
 
 /** A program that runs JavaScript. */
@@ -16,7 +16,7 @@ interface Runtime {
 }
 
 const present = Number(process.versions.node.split('.')[0])
-const RUNTIMES: readonly Runtime[] = [
+export const RUNTIMES: readonly Runtime[] = [
   { name: `node${present}`, command: [process.execPath] },
   ...[20, 22, 24]
     .filter((major) => major !== present)
@@ -24,13 +24,6 @@ const RUNTIMES: readonly Runtime[] = [
   { name: 'deno', from: 'deno', command: ['node_modules/.bin/deno', 'run', '--allow-all', '--no-lock'] },
   { name: 'bun', from: 'bun', command: ['node_modules/.bin/bun', 'run'] },
 ]
-
-/** Imports a program, and ends it soon after its last statement, even if sockets or timers are open. */
-const RUN = `import { argv, exit } from 'node:process'
-import { pathToFileURL } from 'node:url'
-await import(pathToFileURL(argv[2]).href)
-setTimeout(() => exit(), 250)
-`
 
 /** Loads every subpath with import and with require, and compares the names. Prints how many there are. */
 const LOAD = `import { createRequire } from 'node:module'
@@ -44,19 +37,7 @@ for (const path of paths) {
 console.log(paths.length)
 `
 
-/** Compiles README's programs, with the addresses of this run. */
-const compileStep: Step = {
-  name: "a build of README's programs",
-  async run({ place, programs, urls }) {
-    for (const program of programs) place.write(`${APP}/build/${program.file}.ts`, await settled(program, urls))
-    place.write(`${APP}/run.mjs`, RUN)
-    const options = { module: 'nodenext', target: 'es2022', rootDir: 'build', outDir: 'out', skipLibCheck: true, types: ['node'] }
-    place.write(`${APP}/tsconfig.build.json`, JSON.stringify({ compilerOptions: options, include: ['build'] }))
-    await place.run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], APP)
-  },
-}
-
-const stepsOf = RUNTIMES.flatMap((runtime): Step[] => {
+export const runtimeSteps: readonly Step[] = RUNTIMES.flatMap((runtime): Step[] => {
   const { name } = runtime
   let command: readonly string[] | undefined
   const ready = async (context: Context): Promise<readonly string[]> => (command ??= await install(context, runtime))
@@ -99,13 +80,12 @@ async function install({ place }: Context, { name, from, command }: Runtime): Pr
   }
 }
 
-async function runProgram({ place, urls }: Context, [file, ...args]: readonly string[], program: Program): Promise<void> {
+async function runProgram({ place, urls }: Context, command: readonly string[], program: Program): Promise<void> {
   const missing = program.needs.find((engine) => !urls.has(engine))
   if (missing !== undefined) throw new Skip(missing, `${program.name} needs it`)
   const redis = program.needs.includes('redis') ? urls.get('redis') : undefined
   const before = redis === undefined ? 0 : await scriptsRun(redis)
-  const printed = await place.run(file as string, [...args, 'run.mjs', `out/${program.file}.js`], APP)
-  if (program.output !== undefined && !looksLike(program.output, printed)) throw new Error(`${program.name} printed\n${printed}`)
+  await runAsTyped(place, command, program, urls)
   if (redis !== undefined && (await scriptsRun(redis)) === before) throw new Error(`${program.name} decided nothing in Redis`)
 }
 
@@ -122,5 +102,3 @@ async function scriptsRun(url: string): Promise<number> {
   })
   return [...text.matchAll(/cmdstat_(?:eval|evalsha|fcall):calls=(\d+)/g)].reduce((sum, [, calls]) => sum + Number(calls), 0)
 }
-
-export const runtimeSteps: readonly Step[] = [compileStep, ...stepsOf]

@@ -37,7 +37,7 @@ describe('the programs of a document', () => {
 
   it('call the servers of this run', async () => {
     const [program] = read() as [Program]
-    const text = await settled(program, new Map([['redis', 'redis://127.0.0.1:7']]))
+    const { text } = await settled(program, new Map([['redis', 'redis://127.0.0.1:7']]))
     expect(text).toContain(`new Redis('redis://127.0.0.1:7')`)
   })
 })

@@ -11,7 +11,7 @@ import { awaited, bareTable, clock, map } from './plain.ts'
 import { sluiceBucket, sluiceLog, sluiceWindow } from './sluice-algorithms.ts'
 import { sluice, sluiceSync } from './sluice.ts'
 
-/** The names that child processes get. */
+/** The names of the contestants. A child process gets the name of the one that it runs. */
 export type ContestantName =
   | 'map'
   | 'sluice-sync'

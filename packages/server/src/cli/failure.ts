@@ -22,7 +22,7 @@ export const unreachable = ending(EXIT.unreachable)
 /** Any other failure: exit 1. */
 export const failed = ending(EXIT.failed)
 
-/** A signal ended the verb early: exit 128 and the signal's number, as shells report it, so 130 for SIGINT. */
+/** A signal ended the verb early. The exit code is 128 plus the signal's number, as shells report it: 130 for SIGINT. */
 export function stoppedBy(verb: string, signal: NodeJS.Signals): CommandFailure {
   return new CommandFailure(128 + constants.signals[signal], `${verb}: stopped by ${signal}`)
 }
@@ -32,7 +32,7 @@ export function wrongValue(what: string, value: string | undefined, expected: st
   return usage(`${what} is ${value === undefined ? 'missing' : JSON.stringify(value)}: expected ${expected}`)
 }
 
-/** The result of `read`, which reads an argument. @throws CommandFailure exit 3 if `read` throws a LimiterError */
+/** Returns the result of `read`, a function that reads an argument. @throws CommandFailure exit 3 if `read` throws a LimiterError */
 export function argumentOf<T>(verb: string, read: () => T): T {
   try {
     return read()

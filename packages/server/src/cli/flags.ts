@@ -3,7 +3,7 @@ import type { Verb } from './verb.ts'
 /** A flag as its verb declares it. */
 export interface Flag {
   readonly name: string
-  /** The name of its value in the help; empty for a switch. */
+  /** The name of the flag's value in the help; empty for a switch. */
   readonly value: string
   readonly repeats: boolean
   readonly does: string
@@ -11,7 +11,10 @@ export interface Flag {
   readonly variable: string
 }
 
-/** The word of a command line that has a variable too, because a container is configured by variables alone. */
+/**
+ * The only positional argument that a variable (`SLUICE_POLICY`) can replace. It has one because a container is configured by variables
+ * alone.
+ */
 const POLICY = 'POLICY'
 
 /** The flags of a verb, from its declaration: `json` is a switch, `store URL` needs a value, `header NAME:VALUE...` may be repeated. */
@@ -27,12 +30,12 @@ export function variableOf(flag: string): string {
   return `SLUICE_${flag.toUpperCase().replaceAll('-', '_')}`
 }
 
-/** The environment variable that replaces a word: `SLUICE_POLICY` for POLICY, none for others. */
+/** The environment variable that replaces a positional argument: `SLUICE_POLICY` for POLICY, undefined for others. */
 export function variableOfWord(word: string): string | undefined {
   return nameOfWord(word) === POLICY ? variableOf(POLICY) : undefined
 }
 
-/** The name of a word without the brackets of an optional one. */
+/** The name of a positional argument, without the brackets that mark it as optional. */
 export function nameOfWord(word: string): string {
   return word.replaceAll(/[[\]]/g, '')
 }

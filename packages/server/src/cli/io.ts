@@ -5,7 +5,7 @@ export interface Io {
   /** Whether `err` writes to a terminal. */
   readonly terminal?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Calls `callback` at each such signal until the returned function is called. */
+  /** Calls `callback` each time the signal arrives, until the returned function is called. */
   onSignal(signal: NodeJS.Signals, callback: () => void): () => void
 }
 

@@ -5,7 +5,7 @@ import { type CommandFailure, usage, wrongValue } from './failure.ts'
 import { type Flag, flagsOf, variableOfWord } from './flags.ts'
 import type { ParsedArguments, Verb } from './verb.ts'
 
-/** A command line without the environment. */
+/** A parsed command line, not yet completed from environment variables. */
 interface Line {
   readonly words: readonly string[]
   readonly values: ReadonlyMap<string, readonly string[]>
@@ -14,8 +14,8 @@ interface Line {
 type Wrong = (message: string) => CommandFailure
 
 /**
- * Parses a verb's arguments; a flag that is not among them has the value of its environment variable. Unknown flags are rejected, because a
- * typo would silently remove a limit.
+ * Parses a verb's arguments; a flag that is not among the arguments has the value of its environment variable. Unknown flags are rejected,
+ * because a typo would silently remove a limit.
  * @throws CommandFailure exit 3 that names the argument or the variable, and the nearest flag if one was probably meant
  */
 export function parseArguments(verb: Verb, args: readonly string[], env: Environment): ParsedArguments {
@@ -64,7 +64,7 @@ function parseLine(flags: readonly Flag[], args: readonly string[], wrong: Wrong
   return { words, values }
 }
 
-/** The words of the command line. If a word that has a variable is absent, the variable's value is that word. */
+/** The positional arguments. If one that has a variable is absent, it gets the variable's value. */
 function completed({ words: declared }: Verb, given: readonly string[], env: Environment, wrong: Wrong): readonly string[] {
   const variable = variableOfWord(declared[0] ?? '')
   const first = variable === undefined || given.length > 0 ? undefined : valuesFrom(env, { variable, value: 'FILE', repeats: false })
@@ -81,7 +81,7 @@ export function suggestion(name: string, known: readonly string[], dashes: strin
   return meant === undefined ? '' : ` (did you mean ${dashes}${meant}?)`
 }
 
-/** The value of a flag, or `fallback` without the flag. @throws CommandFailure exit 3 for a value that is not one of `allowed` */
+/** The value of a flag, or `fallback` if the flag is absent. @throws CommandFailure exit 3 for a value that is not one of `allowed` */
 export function oneOf<T extends string>(args: ParsedArguments, flag: string, allowed: readonly T[], fallback: T): T {
   const text = args.text(flag)
   const found = text === undefined ? fallback : allowed.find((value) => value === text)
@@ -90,7 +90,7 @@ export function oneOf<T extends string>(args: ParsedArguments, flag: string, all
 }
 
 /**
- * The whole number of a flag, or `fallback` without the flag.
+ * The value of a flag as a whole number, or `fallback` if the flag is absent.
  * @throws CommandFailure exit 3 for a value that is not a whole number in the range
  */
 export function wholeNumber<F>(args: ParsedArguments, flag: string, fallback: F, min: number, max: number): number | F {

@@ -3,22 +3,22 @@ import type { ParsedArguments } from './verb.ts'
 
 export const PROGRESS_FLAG = 'progress on stderr; by default only on a terminal, and not with --json'
 
-/** Milliseconds between two lines. On a terminal each replaces the last. */
+/** Milliseconds between two lines. On a terminal each line replaces the one before. */
 const ON_TERMINAL_MS = 100
 const IN_LINES_MS = 1_000
 const ERASE = '\r\u001B[K'
 
-/** Shows how far a command is. */
+/** Shows how far a running command has come. */
 export interface Progress {
   /** Shows a text, unless one was shown a moment ago. */
   show(text: string): void
-  /** Shows the seconds since now, again and again, until `end`. */
+  /** Shows `what` and the seconds since this call, and updates them until `end` is called. */
   clock(what: string): void
-  /** Removes the line from a terminal. Nothing is shown afterwards. */
+  /** Removes the progress line from a terminal. Nothing more is shown after this call. */
   end(): void
 }
 
-/** The progress of a verb that has the flag `progress`. It goes to stderr, so it is in no result. */
+/** The progress of a verb that has the flag `progress`. It is written to stderr, so it never gets into a result on stdout. */
 export function progressOf(verb: string, args: ParsedArguments, io: Io): Progress {
   const terminal = io.terminal === true
   if (!args.switch('progress') && (!terminal || args.switch('json'))) return { show: () => {}, clock: () => {}, end: () => {} }

@@ -1,8 +1,8 @@
 import { hasPassword, withoutPassword } from '../stores/store-name.ts'
 
 /**
- * A URL with a login, wherever it is in a text. The login ends at the last @. In the path of a web address or a file, such as that of a
- * package, an @ is usual.
+ * Matches the beginning of a URL with a login, anywhere in a text. The login ends at the last @. Web addresses and files may have an @ in
+ * their path (packages often do), so that @ does not count.
  */
 const LOGIN = /\b(?:((?!(?:https?|file):)[a-z][a-z\d+.-]*:\/\/)|(https?:\/\/)(?=[^\s/"']*[:@]))[^\s"']*@/gi
 
@@ -12,8 +12,8 @@ export function withoutLogins(text: string): string {
 }
 
 /**
- * Replaces this process's command line in lists of processes if an argument is a URL with a password, also as `--store=URL`. Before this
- * call, others may have read it.
+ * Replaces this process's command line in lists of processes if an argument is a URL with a password, also as `--store=URL`. Other users of
+ * the machine may have read it before this call.
  */
 export function hidePasswords(): void {
   const shown = process.argv.slice(1).map((text) => {

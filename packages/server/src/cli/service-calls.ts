@@ -10,10 +10,10 @@ export const DEFAULT_URL = 'http://127.0.0.1:8080'
 export interface ServiceCalls {
   /** The printable name of the service. */
   readonly name: string
-  /** The URL of a path of the service, which may be below a path of its own. */
+  /** The URL of an endpoint's path. The service itself may be below a path of its origin, such as behind a proxy. */
   at(path: string): URL
   /**
-   * Calls an endpoint; resolves with the answer's JSON, undefined if it is empty.
+   * Calls an endpoint; resolves with the answer's JSON, or with undefined if the answer is empty.
    * @throws CommandFailure exit 2 if the service cannot be reached, exit 1 if it refuses, or answers anything but JSON
    */
   call(method: string, place: URL, body?: object): Promise<unknown>
@@ -21,8 +21,8 @@ export interface ServiceCalls {
 
 /**
  * @param tokenFile the file with the service's token of administration
- * @param called how its address was given, for messages
- * @throws CommandFailure exit 3 for an address that is not one of a service, exit 1 for a token file that cannot be read
+ * @param called the flag or variable that gave the address, for messages
+ * @throws CommandFailure exit 3 for an address that cannot be that of a service, exit 1 for a token file that cannot be read
  */
 export function serviceCalls(url: string, tokenFile: string | undefined, called: string): ServiceCalls {
   const base = baseOf(url, called)
@@ -66,7 +66,7 @@ async function fetched(origin: string, place: URL, request: RequestInit) {
   }
 }
 
-/** The detail or title of a problem body, or the beginning of any other text, in one line. */
+/** The detail or title of a problem body, or the beginning of any other text, as one line. */
 function reasonIn(text: string): string {
   let reason = text
   try {

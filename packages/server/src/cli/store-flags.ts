@@ -11,7 +11,7 @@ export function storeFlags(does: string): { readonly 'store URL': string; readon
 
 /**
  * The URL of `--store` or `--store-file`, or of their variables if neither flag is given. Warns of a password on the command line.
- * @throws CommandFailure exit 3 if both are given, exit 1 for a file that cannot be read, exit 3 for one that is not a single line
+ * @throws CommandFailure exit 3 if both are given, exit 1 if the file cannot be read, exit 3 if the file is not a single line
  */
 export function storeUrlOf(verb: string, args: ParsedArguments, io: Io): string | undefined {
   const [direct, file] = [args.origin('store'), args.origin('store-file')]

@@ -6,7 +6,7 @@ export interface ParsedArguments {
   switch(name: string): boolean
   text(name: string): string | undefined
   texts(name: string): readonly string[]
-  /** Whether the command line or the environment gave the flag's value; undefined if neither did. */
+  /** What gave the flag its value: the command line or the environment; undefined if neither did. */
   origin(name: string): 'flag' | 'variable' | undefined
   /** The name under which the value was given, for messages: `--store` or `SLUICE_STORE`. */
   called(name: string): string
@@ -17,12 +17,12 @@ export interface Verb {
   readonly name: string
   /** Names of the positional arguments; optional ones are in brackets. */
   readonly words: readonly string[]
-  /** What the first word may be, if it is one of a few; completions offer it. */
+  /** The allowed values of the first argument, if there are only a few. Completions offer them. */
   readonly choices?: readonly string[]
   readonly does: string
   /** What each flag does. `json` is a switch, `store URL` needs a value, and `header NAME:VALUE...` may be repeated. */
   readonly flags: Readonly<Record<string, string>>
-  /** Command lines that work, without the leading `sluice`. */
+  /** Example command lines, without the leading `sluice`. */
   readonly examples: readonly string[]
   /** Runs the verb. @throws CommandFailure with the exit code and one line */
   run(args: ParsedArguments, io: Io): Promise<void> | void

@@ -7,9 +7,12 @@ import type { Audited, Finding, LimitUse } from '../stores/audit/report.ts'
 import { prepareStore } from '../stores/open-store.ts'
 
 const ORDER = { error: 0, warning: 1, note: 2 } as const
-/** Limits that the text shows; JSON has all. */
+/** The most limits that the text shows; the JSON contains all. */
 const SHOWN = 20
-/** A second PostgreSQL on a folder runs recovery and a checkpoint, which destroys what the service in the folder writes later. */
+/**
+ * Auditing a folder would start a second PostgreSQL on it. That runs recovery and a checkpoint, which destroys what the service that uses
+ * the folder writes later.
+ */
 const PGLITE_REFUSED =
   'audit: a folder of pglite: cannot be read without being opened for writing, which damages the data of a service that uses it; stop the service and use inspect, or audit a PostgreSQL server'
 

@@ -40,7 +40,7 @@ async function readReporting(io: Io, args: ParsedArguments, place: PolicyPlace):
 }
 
 async function factsOf(file: string, policy: Policy, store: string | undefined) {
-  const { dialect, hash, failure, identifiers, jwt, regions, exempt = [], overrides = [] } = policy
+  const { dialect, hash, failure, identifiers, jwt, regions, reservations, exempt = [], overrides = [] } = policy
   const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
   if (store !== undefined && url === undefined) throw usage(`check: store ${withoutPassword(store)} is not the URL of a store`)
   const ofTokens = policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
@@ -54,6 +54,7 @@ async function factsOf(file: string, policy: Policy, store: string | undefined) 
     regions: regions && regionFacts(regions),
     identifiers: identifiers?.mode ?? 'plain',
     tokens: jwt === undefined ? 'not verified' : jwt.by === 'upstream' ? 'verified upstream' : `verified by ${jwt.by}`,
+    maxHolds: reservations?.maxHolds,
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
@@ -73,11 +74,12 @@ async function fileWarnings(file: string, policy: Policy): Promise<string[]> {
 }
 
 function textOf(file: string, facts: Facts): string[] {
-  const { dialect, hash, store, failure, regions, identifiers, tokens, exempt, overrides, rules, warnings } = facts
+  const { dialect, hash, store, failure, regions, identifiers, tokens, maxHolds, exempt, overrides, rules, warnings } = facts
   return [
     `${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`,
     `  store ${store}, identifiers ${identifiers}, tokens ${tokens}`,
     ...(regions === undefined ? [] : regionLines(regions)),
+    ...(maxHolds === undefined ? [] : [`  reservations: at most ${maxHolds} of a key are open at once`]),
     ...exempt.map((text) => `  exempt: ${text}`),
     ...(overrides === 0 ? [] : [`  overrides: ${overrides} keys have limits of their own`]),
     ...rules.flatMap(ruleText),
@@ -102,7 +104,7 @@ function ruleText({ name, mode, match, exempt = [], key, tiers, bound, ...rule }
   ]
 }
 
-/** Describes the sampling of a rule; `explain` prints it too. */
+/** Describes what share of requests a rule samples. `explain` prints the same text. */
 export function sampleText(sample: number | undefined): string {
   return sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
 }

@@ -7,9 +7,9 @@ interface Offered {
   readonly name: string
   readonly does: string
   readonly flags: readonly Flag[]
-  /** What its first word may be; empty if that is anything. */
+  /** The allowed values of the verb's first argument; empty if any value is allowed. */
   readonly choices: readonly string[]
-  /** Whether its words are names of files. */
+  /** Whether the verb's arguments are names of files. */
   readonly files: boolean
 }
 

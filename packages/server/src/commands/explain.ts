@@ -34,7 +34,14 @@ export const explainVerb: Verb = {
     await using engine = createEngine({ policy, store: memoryStore(), claims, pseudonym })
     const explanation = await engine.explain(facts)
     const regions = policy.regions && regionFacts(policy.regions)
-    const shares = regions === undefined ? [] : [`  each region decides by its part: ${regionsText(regions)}`]
+    const shares =
+      regions === undefined
+        ? []
+        : [
+            regions.mode === 'counters'
+              ? `  each region grants whole token buckets: ${regionsText(regions)}`
+              : `  each region decides by its part: ${regionsText(regions)}`,
+          ]
     print(io, args, { ...explanation, regions }, () => [...textOf(explanation), ...shares])
   },
 }

@@ -63,7 +63,7 @@ export const keyVerbs: readonly Verb[] = [
 ]
 
 interface KeyChange {
-  /** How long the key is to be blocked; null: not any more, undefined: what it has used is forgotten. */
+  /** Milliseconds for which the key is now blocked. Null: the block was lifted. Undefined: the key's states were deleted. */
   readonly blockedForMs?: number | null
   /** The printed words between the key and the rules, such as `is blocked`. */
   readonly now: string
@@ -88,7 +88,7 @@ function changing({ change, ...verb }: ChangingVerb): Verb {
 
 /**
  * The keys of the service or the store that the arguments name. A flag decides between the two. The variables of the other one are then
- * ignored: they may be set for the service's own container.
+ * ignored, because they may be set for the service that runs in the same container.
  * @throws CommandFailure exit 3 for arguments that contradict each other, exit 2 if a store cannot be reached
  */
 async function keysOf(verb: string, args: ParsedArguments, io: Io): Promise<KeyAccess> {

@@ -1,6 +1,7 @@
 import { failed, usage, wrongValue } from '../cli/failure.ts'
 import { DEFAULT_URL, serviceCalls } from '../cli/service-calls.ts'
 import { JSON_FLAG, print, type Verb } from '../cli/verb.ts'
+import type { WantedEra } from '../regions/begin-era.ts'
 import type { RegionStatus } from '../regions/region-status.ts'
 import { CHANGES, changeWeights } from './regions/change.ts'
 
@@ -10,11 +11,12 @@ export const regionsVerb: Verb = {
   name: 'regions',
   words: ['ACTION', '[NAME]'],
   choices: ACTIONS,
-  does: 'the regions that share their limits; ACTION is status, or drain NAME, remove NAME or add NAME, which change the weights of all',
+  does: 'the regions that share their limits; ACTION is status, or drain, remove, add or adopt NAME, which change the weights of all',
   flags: {
     'url URL': `the service of any of the regions, default ${DEFAULT_URL}`,
     'token-file FILE': "the service's token of administration",
     'weight N': 'thousandths of every token bucket for the region of add; default as much as the others have on the average',
+    'never-runs-again': 'for adopt: the store of the region is gone for good, and none that has its data will ever be started',
     json: JSON_FLAG,
   },
   examples: ['regions status --token-file ./token', 'regions drain us --url http://127.0.0.1:8081 --token-file ./token'],
@@ -29,7 +31,7 @@ export const regionsVerb: Verb = {
       if (isStatus(answer)) return answer
       throw failed(`service ${service.name} sent no status of regions that this version understands`)
     }
-    const reweigh = (weights: RegionStatus['weights']): Promise<unknown> => service.call('PUT', service.at('/v1/regions'), { weights })
+    const reweigh = (wanted: WantedEra): Promise<unknown> => service.call('PUT', service.at('/v1/regions'), wanted)
     const reached = action === 'status' ? await status() : await changeWeights({ status, reweigh }, args, io)
     print(io, args, reached, () => textOf(reached))
   },
@@ -51,8 +53,11 @@ const PHASES: Readonly<Record<string, string>> = {
   closed: 'closed: an era ends, and units neither leave nor arrive until all regions have ended it',
 }
 
+const CUT_OFF = 'cut off: it keeps to its part until it has read all other regions'
+
 function textOf({ self, mode, weights, phase, era, units, cells, transfers, requestsRefused = 0, peers }: RegionStatus): string[] {
   if (phase === undefined) return [`region ${self}, mode ${mode}: every region keeps its part for good`, '', ...table(weightRows(weights))]
+  const counts = mode === 'counters'
   const { sent, received, unitsSent, unitsReceived } = transfers ?? { sent: 0, received: 0, unitsSent: 0, unitsReceived: 0 }
   const rows = [...new Set([self, ...Object.keys(weights), ...Object.keys(peers)])].sort().map((name): string[] => {
     // A region that was removed has none.
@@ -63,9 +68,16 @@ function textOf({ self, mode, weights, phase, era, units, cells, transfers, requ
   })
   const failures = Object.entries(peers).flatMap(([name, { error }]) => (error === undefined ? [] : [`${name} cannot be read: ${error}`]))
   return [
-    `region ${self}, era ${era}, ${PHASES[phase] ?? phase}`,
-    `  ${units} of 1000 units of a key without transfers; ${cells} keys with transfers in this era`,
-    `  since the start: ${unitsSent} units sent in ${sent} transfers, ${unitsReceived} received in ${received}; ${requestsRefused} requests refused`,
+    ...(counts
+      ? [
+          `region ${self}, mode counters, ${phase === 'open' ? 'open: it grants whole token buckets' : CUT_OFF}`,
+          `  ${units} of 1000 units of every token bucket; ${cells} keys with calls that others may have to read; ${requestsRefused} requests refused`,
+        ]
+      : [
+          `region ${self}, era ${era}, ${PHASES[phase] ?? phase}`,
+          `  ${units} of 1000 units of a key without transfers; ${cells} keys with transfers in this era`,
+          `  since the start: ${unitsSent} units sent in ${sent} transfers, ${unitsReceived} received in ${received}; ${requestsRefused} requests refused`,
+        ]),
     '',
     ...table([['region', 'weight', 'address', 'read', 'reads', 'failed'], ...rows]),
     ...failures,

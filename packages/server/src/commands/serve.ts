@@ -36,7 +36,8 @@ const SERVER_OPTIONS: ServerOptions = {
   // Milliseconds in which a whole request must arrive. A slower request would only occupy a connection.
   requestTimeout: 10_000,
   headersTimeout: 10_000,
-  // Milliseconds between checks for late requests. A late one is closed half a second after it is found, so within a second of the limit.
+  // Milliseconds between checks for late requests. The connection of a late request is closed half a second after the check that finds it,
+  // so less than a second after its time was over.
   connectionsCheckingInterval: 250,
   // Longer than the proxies of docs/service.md keep an idle connection. If the server closed it first, the next request could get lost.
   keepAliveTimeout: 125_000,
@@ -69,7 +70,7 @@ export const serveVerb: Verb = {
     const options = serveOptions(args, io)
     const { place, store, listen, connections, workers } = options
     if (cluster.isWorker) return serve(options, workerGroup(io), io)
-    // Loaded when it is used: the other verbs start faster without it.
+    // Imported only here, because the other verbs start faster without it.
     const { createLog } = await import('../logs/logger.ts')
     const log = createLog(options.lines, io.err)
     if (workers === 1) return serve(options, oneProcess(listen, connections.served, io, log), io)

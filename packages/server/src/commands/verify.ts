@@ -73,7 +73,10 @@ interface FaultRun {
   readonly progress: Progress
 }
 
-/** Under `deny` nothing may pass without the store, and never more than the limit permits; what the others let pass is a choice. */
+/**
+ * The test fails only for the failure policy `deny`: under it nothing may pass without the store, and never more than the limit permits.
+ * What the other policies let pass is a choice, so it is only reported.
+ */
 async function verifyFaults({ args, io, task, limit, progress }: FaultRun): Promise<void> {
   const stopping = new AbortController()
   void signalled(io, ['SIGINT', 'SIGTERM']).then((signal) => stopping.abort(stoppedBy('verify', signal)))
@@ -90,7 +93,7 @@ async function verifyFaults({ args, io, task, limit, progress }: FaultRun): Prom
   if (!ok) throw failed(`verify: ${name}: more passed under deny than the limit allows`)
 }
 
-/** Runs the test under a prefix or schema of its own (`space`), and always removes its states and tables afterwards. */
+/** Runs the test under a prefix or schema that only this run uses (`space`). Always removes its states and tables afterwards. */
 async function tested(io: Io, task: Task, limit: AnyLimit, processes: number, progress: Progress) {
   progress.clock('connecting')
   const interrupted = signalled(io, ['SIGINT', 'SIGTERM']).then((signal): never => {
@@ -103,7 +106,7 @@ async function tested(io: Io, task: Task, limit: AnyLimit, processes: number, pr
     if (alone) progress.clock(callingFor(task))
     const running = alone ? hammer(store, task).then((tally) => [tally]) : inProcesses(processes, task, progress, interrupted)
     running.catch(() => {})
-    // Other processes must have ended before their state is removed: they would write it again.
+    // Other processes must have ended before the test's state is removed, because they would write it again.
     const tallies = await (alone ? Promise.race([running, interrupted]) : running)
     return { name, findings: await findingsOf(tallies, limit) }
   } finally {
@@ -121,7 +124,7 @@ async function connected({ url, space }: Task, interrupted: Promise<never>): Pro
     await Promise.race([reach(), interrupted])
     return opened
   } catch (error) {
-    // The reason why the store is not open says more than why nothing could be removed.
+    // A failure to remove is ignored: the error to report is why the store could not be opened.
     await opened.discard?.().catch(() => {})
     await opened.close()
     throw failureOf(error)

@@ -21,7 +21,7 @@ export async function check(engine: Engine, routed: Routed): Promise<void> {
   answerDecision(engine, routed, 'key' in call ? await engine.decideKey(call) : await engine.decide(call))
 }
 
-/** @param more members to add to the decision's, as JSON */
+/** Sends a decision as JSON. @param more JSON members to add to those of the decision */
 export function answerDecision(engine: Engine, { response, query }: Routed, decision: EngineDecision, more = ''): void {
   if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
   const json = decisionJson(decision)
@@ -53,7 +53,7 @@ function refuseWithIndex(error: unknown): never {
 
 /**
  * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
- * @param more fields of the endpoint, for messages
+ * @param more further fields that the endpoint has, named in messages
  * @throws BadRequest that names the field, the value and what is allowed
  */
 export function readRequest(body: unknown, more: readonly string[] = []): KeyRequest | RequestFacts {

@@ -1,7 +1,7 @@
 import type { LimitView } from 'sluice'
 import type { EngineDecision } from 'sluice/policy'
 
-/** Cache of rule names as JSON texts. A policy has few names, so those of replaced policies may stay in it. */
+/** Cache of rule names as JSON texts. A policy has few names, so names of replaced policies may stay in the cache. */
 const names = new Map<string, string>()
 const MAX_NAMES = 10_000
 

@@ -9,7 +9,7 @@ type Original = Readonly<Record<'method' | 'uri' | 'host', string | undefined>>
 
 /**
  * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, from the X-Forwarded-* or X-Original-* headers of a trusted proxy.
- * Returns 200 or the status of the denial. `?denied=403` is for nginx, which accepts no other status.
+ * Returns 200 or the status of the denial. `?denied=403` is for nginx, which accepts only 401 and 403 as denials.
  */
 export async function auth(engine: Engine, { request, response, rest, query }: Routed): Promise<void> {
   const trust = engine.policy.trustedProxies
@@ -31,9 +31,9 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
 }
 
 /**
- * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. Values of omitted headers
- * come from the call itself. The original path may also follow the endpoint's path. Any method is accepted, because proxies send the method
- * of the original request.
+ * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. If such a header is
+ * absent, its value is taken from the call itself. The original path may also follow the endpoint's path. Any method is accepted, because
+ * proxies send the method of the original request.
  */
 export async function decide(engine: Engine, { request, response, path, rest }: Routed): Promise<void> {
   const described = originalIn(request, 'x-original')
@@ -58,7 +58,7 @@ function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** The path after the endpoint's, with the query of the call. */
+/** The part of the called path that follows the endpoint's path, with the query of the call. */
 function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
   return path + (/[?#].*/s.exec(url)?.[0] ?? '')
 }

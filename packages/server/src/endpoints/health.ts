@@ -21,7 +21,7 @@ export interface Readiness {
 
 /**
  * Computes the readiness. A service that lost its store is ready, but degraded, unless the failure policy denies requests.
- * @param health learns of the store's answer
+ * @param health is informed of the store's answer
  */
 export async function readinessOf({ policy }: Engine, store: Store, draining: boolean, health?: StoreHealth): Promise<Readiness> {
   if (draining) return { status: 503, body: { status: 'draining' } }

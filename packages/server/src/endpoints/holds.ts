@@ -12,8 +12,8 @@ const MAX_TOKEN = 256
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * `POST /v1/reserve`, `/v1/settle`, `/v1/extend`, `/v1/cancel`. The body is that of `/v1/check`, with fields of its own: the request says
- * where the hold is. The id is a token that `/v1/reserve` has returned.
+ * `POST /v1/reserve`, `/v1/settle`, `/v1/extend`, `/v1/cancel`. The body is that of `/v1/check` with further fields of each endpoint. The
+ * call's key or request facts say where the hold is stored. The field `id` is a token that `/v1/reserve` has returned.
  */
 export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readonly [path: string, route: Route])[] {
   const change = (
@@ -22,7 +22,7 @@ export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readon
   ): Route => ({
     async POST({ request, response }) {
       const { call, fields } = split(await readJson(request, MAX_REQUEST_BYTES), ['id', ...names])
-      sendJson(response, 200, await work(call, idOf(tokens, fields['id']), fields).catch(refusedByStore))
+      sendJson(response, 200, await work(call, idOf(tokens, fields['id'], keyOf(call)), fields).catch(refusedByStore))
     },
   })
   return [
@@ -33,7 +33,10 @@ export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readon
   ]
 }
 
-/** Status 503 for a store that cannot answer now: nothing was lost, the request may be sent again. Status 501 for one without holds. */
+/**
+ * Status 503 for a store that cannot answer now: nothing was lost, and the request may be sent again. Status 501 for a store that does not
+ * support holds.
+ */
 function refusedByStore(error: unknown): never {
   if (error instanceof StoreFailure) throw new Refusal(503, 'The store could not answer; send the request again.', { kind: error.kind })
   if (error instanceof LimiterError && error.code === 'NOT_SUPPORTED') throw new Refusal(501, error.message)
@@ -42,7 +45,7 @@ function refusedByStore(error: unknown): never {
 
 async function reserve(engine: Engine, tokens: HoldTokens, routed: Routed): Promise<void> {
   const { call, fields } = split(await readJson(routed.request, MAX_REQUEST_BYTES), ['id', 'holdMs'])
-  if (tokens.tokenOf('') === undefined) {
+  if (tokens.tokenOf('', undefined) === undefined) {
     throw new Refusal(501, 'This service has several processes: reservations need reservations.secretFile in the policy.')
   }
   const holdMs = optionalNumber('holdMs', fields['holdMs'])
@@ -51,10 +54,10 @@ async function reserve(engine: Engine, tokens: HoldTokens, routed: Routed): Prom
   const options = { ...(holdMs === undefined ? {} : { holdMs }), ...(own === undefined ? {} : { id: own }) }
   const { decision, id } = await engine.reserve(call, options).catch(refusedByStore)
   const mayHold = decision.outcome === 'allowed' || decision.outcome === 'undecided'
-  answerDecision(engine, routed, decision, mayHold ? `"id":${JSON.stringify(tokens.tokenOf(id))}` : '')
+  answerDecision(engine, routed, decision, mayHold ? `"id":${JSON.stringify(tokens.tokenOf(id, keyOf(call)))}` : '')
 }
 
-/** The request of a body, and the fields of the endpoint. @throws BadRequest as for /v1/check */
+/** Splits a body into the call, as for /v1/check, and the further fields of the endpoint. @throws BadRequest as for /v1/check */
 function split(body: unknown, names: readonly string[]): { readonly call: KeyRequest | RequestFacts; readonly fields: Fields } {
   const all = Object.entries(objectOf(body, 'The body must be an object with key, or with method and path.'))
   const own = all.filter(([name]) => names.includes(name))
@@ -62,11 +65,15 @@ function split(body: unknown, names: readonly string[]): { readonly call: KeyReq
   return { call, fields: Object.fromEntries(own) }
 }
 
-/** @throws Refusal 403 for what this service has not signed */
-function idOf(tokens: HoldTokens, token: unknown): string {
+function keyOf(call: KeyRequest | RequestFacts): string | undefined {
+  return 'key' in call ? call.key : undefined
+}
+
+/** The id of the hold that a token signs. @throws Refusal 403 for a token that this service has not signed for this key */
+function idOf(tokens: HoldTokens, token: unknown, key: string | undefined): string {
   if (typeof token !== 'string' || token === '') throw new BadRequest('The field id is missing; expected what /v1/reserve returned as id.')
-  const id = token.length > MAX_TOKEN ? undefined : tokens.idOf(token)
-  if (id === undefined) throw new Refusal(403, 'This service has not returned this id.')
+  const id = token.length > MAX_TOKEN ? undefined : tokens.idOf(token, key)
+  if (id === undefined) throw new Refusal(403, 'This service has not returned this id for this request.')
   return id
 }
 
@@ -74,7 +81,7 @@ function optionalNumber(name: string, value: unknown): number | undefined {
   return value === undefined ? undefined : numberOf(name, value)
 }
 
-/** The engine checks the range. */
+/** Checks only that the value is a number; the engine checks its range. */
 function numberOf(name: string, value: unknown): number {
   if (typeof value === 'number') return value
   throw new BadRequest(

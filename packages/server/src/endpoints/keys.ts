@@ -11,7 +11,7 @@ import { answer, type Handler, type Route, type Routed } from '../http/routes.ts
 const MAX_DURATION_BYTES = 4_096
 const MAX_OVERRIDE_BYTES = 16_384
 const MAX_KEY_LENGTH = 4_096
-/** Path segment that means: the key is in `?key=`. */
+/** A path segment that stands for a key: the key itself is in `?key=`. */
 const PLACEHOLDER = '-'
 const MAX_TOP = 1_000
 const TOP = 20

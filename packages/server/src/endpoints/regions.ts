@@ -2,11 +2,13 @@ import type { ServerResponse } from 'node:http'
 import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
 import type { Route, Routed } from '../http/routes.ts'
+import type { WantedEra } from '../regions/begin-era.ts'
 import type { Region } from '../regions/region.ts'
 
 /** A thousand names of 64 characters. */
 const MAX_BYTES = 131_072
-const EXPECTED = 'The body must be an object with weights: thousandths of every token bucket, by the name of the region.'
+const EXPECTED =
+  'The body must be an object with weights, thousandths of every token bucket by the name of the region, and perhaps gone, runs by the name.'
 
 /**
  * `GET /v1/regions`: what this region holds, and how it reaches the others. `PUT`: begins an era with other weights. Both are 404 if the
@@ -24,9 +26,9 @@ export function regionRoute(region: Region | undefined): Exclude<Route, (routed:
 }
 
 async function reweigh(region: Region, { request, response }: { readonly request: Routed['request']; readonly response: ServerResponse }) {
-  const { weights, ...others } = objectOf(await readJson(request, MAX_BYTES), EXPECTED)
+  const { weights, gone = {}, ...others } = objectOf(await readJson(request, MAX_BYTES), EXPECTED)
   if (Object.keys(others).length > 0) throw new BadRequest(EXPECTED)
-  const wanted = objectOf(weights, EXPECTED) as Readonly<Record<string, number>>
+  const wanted = { weights: objectOf(weights, EXPECTED), gone: objectOf(gone, EXPECTED) } as WantedEra
   if (region.reweigh === undefined)
     throw new Refusal(409, 'The regions keep fixed parts: change regions.weights of the policy, and restart each of them.')
   await region.reweigh(wanted)

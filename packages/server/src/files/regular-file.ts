@@ -8,7 +8,7 @@ const ALLOWED = `a regular file of at most ${MAX_FILE_BYTES} bytes`
 const MIN_SECRET_BYTES = 32
 
 export interface ReadOptions {
-  /** Also reads a pipe, such as `/dev/stdin`, and waits for its end. Only for commands that end: a service must not wait. */
+  /** Also reads a pipe, such as `/dev/stdin`, and waits for its end. Not for a running service, which must not wait. */
   readonly pipes?: boolean
 }
 
@@ -29,7 +29,7 @@ export function readRegular(file: string, { pipes = false }: ReadOptions = {}): 
 
 type Failure = (message: string, options: ErrorOptions) => Error
 
-/** As `readRegular`, but throws the error that `failure` makes of a message. The message begins with `what`. */
+/** As `readRegular`, but throws the error that `failure` returns for a message. The message begins with `what`. */
 export function readAs(what: string, file: string, failure: Failure, options?: ReadOptions): Buffer {
   try {
     return readRegular(file, options)

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs'
  * write a file in several steps, so a changed file is read when two checks in a row find it the same.
  */
 const CHECK_MS = 100
-/** A file that changes at every check is read about this long after its first change. */
+/** Milliseconds after its first change when a file that still changes at every check is read anyway. */
 const MAX_SETTLE_MS = 500
 /** Milliseconds before a file that could not be read is tried again; the pause doubles after each failure. */
 const MIN_PAUSE_MS = 250
@@ -15,7 +15,7 @@ export type WatchedFile = ReturnType<typeof watchFile>
 
 export interface WatchedBy<T> {
   read(file: string): T
-  /** Called with the contents if they differ from the last ones, and at every `read()`. If it throws, the file is read again later. */
+  /** Called with the contents if they differ from those read before, and at every `read()`. If it throws, the file is read again later. */
   changed(found: T): Promise<void> | void
   /**
    * Called at the first failure and at a failure of `read()`. Other failures are not reported until the file has been read and accepted.
@@ -89,8 +89,8 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
 }
 
 /**
- * A text that differs after each change of the file behind the name. It has more than times, which may be too coarse to show a second
- * change.
+ * A text that differs after each change of the file that the name leads to. It contains more than times, because times may be too coarse to
+ * show two quick changes.
  */
 function markOf(file: string): string {
   try {

@@ -4,7 +4,7 @@ import { type HeaderList, PROBLEM_TYPE } from 'sluice/http'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** Ends a request with a problem body (RFC 9457). */
+/** Thrown to end a request with a problem body (RFC 9457). */
 export class Refusal extends Error {
   readonly status: number
   readonly more: Members

@@ -4,13 +4,16 @@ import { firstWrongByte } from 'sluice/policy'
 import type { HeaderList } from 'sluice/http'
 import { BadRequest, type Members, Refusal } from './answer.ts'
 
-/** Bytes of a refused body that are read to keep the connection. If the body is longer, the connection is closed instead. */
+/**
+ * The most bytes of a refused body that are read so that the connection can be used again. If the body is longer, the connection is closed
+ * instead.
+ */
 const MAX_DRAIN = 16_777_216
 
 /**
  * Reads the body's bytes. The rest of a body that is too long is read and dropped, so that the connection survives the refusal.
- * @param largest in bytes
- * @throws Refusal 413 for a larger body, 415 for an encoded one; BadRequest for one that ends early
+ * @param largest the most bytes of a body
+ * @throws Refusal 413 for a larger body, 415 for a compressed or otherwise encoded body; BadRequest for a body that ends early
  */
 export function readBytes(request: IncomingMessage, largest: number): Promise<Buffer> {
   refuseEncoded(request)
@@ -63,7 +66,7 @@ function notUtf8(bytes: Uint8Array): BadRequest {
   return new BadRequest(`The body is not UTF-8: byte 0x${byte} at offset ${at}.`)
 }
 
-/** Refuses an encoded body, because a few bytes could decode to very many. */
+/** Refuses a body with a Content-Encoding, because a few bytes could decode to very many. */
 function refuseEncoded({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding === undefined || /^[ \t]*(?:identity[ \t]*)?$/i.test(encoding)) return

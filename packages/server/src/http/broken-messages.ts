@@ -3,13 +3,13 @@ import type { Duplex } from 'node:stream'
 import { Refusal, sendError, titleOf } from './answer.ts'
 import type { UnderWay } from './slow-readers.ts'
 
-/** The status for each error code of Node.js for a message that cannot be read. Any other code gives 400. */
+/** The status for each error code of Node.js for a message that cannot be read. For any other code the status is 400. */
 const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ])
-/** Milliseconds that a refused client has to read the reason and to close. What it still sends is dropped. */
+/** Milliseconds that a refused client has to read the reason and to close the connection. Bytes that it still sends are dropped. */
 const LINGER_MS = 500
 const MAX_SHOWN_LENGTH = 60
 

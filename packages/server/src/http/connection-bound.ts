@@ -10,21 +10,21 @@ import { counter, gauge } from './service-metrics.ts'
 export interface ConnectionBounds {
   readonly served: number
   readonly extra: number
-  /** Present if the system allows fewer than the default. */
+  /** A line for the operator; present if the system allows fewer connections than the default. */
   readonly warning?: string
 }
 
 export const DEFAULT_CONNECTIONS = 10_000
-/** Open files that the process itself needs: connections of its store, the policy, its channels. */
+/** Open files that the process itself needs: connections to the store, the policy file, channels to other processes. */
 const OWN_FILES = 64
 const MAX_EXTRA = 256
 const MIN_EXTRA = 16
 
 /**
- * Computes how many connections fit into the process's limit of open files, less those kept for health and for the process itself.
+ * Computes how many connections fit into the process's limit of open files, less those kept for health checks and for the process itself.
  * @param wanted the value of --max-connections
- * @param files the limit; Infinity if the system reports none
- * @throws CommandFailure exit 3 if `wanted` is more than fits
+ * @param files the limit of open files; Infinity if the system reports none
+ * @throws CommandFailure exit 3 if `wanted` is more connections than fit
  */
 export function connectionBounds(wanted: number | undefined, files: number = openFilesLimit()): ConnectionBounds {
   const extra = Math.max(MIN_EXTRA, Math.min(MAX_EXTRA, Math.floor(files / 8)))
@@ -47,7 +47,9 @@ export function openFilesLimit(): number {
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
 }
 
-/** @param counts called at each scrape; returns the open connections, and the number so far that were above the bound */
+/**
+ * @param counts called at each scrape; returns the number of open connections, and how many connections so far were above the bound
+ */
 export function connectionMetrics(counts: () => { readonly open: number; readonly turnedAway: number }) {
   const refused = 'Connections above --max-connections, which were answered for health alone.'
   return [
@@ -69,7 +71,9 @@ const EXTRA_MS = 2_000
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {
   const extras = new Map<Socket, NodeJS.Timeout>()
   const detail = `All ${bound} connections that this process serves are taken (--max-connections).`
-  /** Closes a connection if there are `most`. A destroyed one stays in the map until its close event, so it is skipped here. */
+  /**
+   * Closes one extra connection if there are `most` already. A destroyed one stays in the map until its close event, so it is skipped here.
+   */
   const makeRoom = (): void => {
     const open = [...extras.keys()].filter((socket) => !socket.destroyed)
     if (open.length >= most) (open.find((socket) => !isAnswered(socket)) ?? open[0])?.destroy()

@@ -8,7 +8,7 @@ import { closePort, twoTurns } from './port.ts'
 import { closeSlowReaders, type UnderWay } from './slow-readers.ts'
 
 export interface ConnectionOptions {
-  /** Default: unbounded. */
+  /** The bounds of connections; by default there are none. */
   readonly bounds?: ConnectionBounds
   /** Milliseconds in which a client must read a response; default 10,000. */
   readonly readMs?: number
@@ -27,8 +27,9 @@ const READ_MS = 10_000
 const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1 }
 
 /**
- * Passes requests to `handle` and tracks the responses under way, so that the server can stop without cutting them off. It refuses
- * messages that are not HTTP and closes connections whose client does not read. Above a bound, requests other than health checks get 503.
+ * Passes requests to `handle` and tracks the responses under way, so that the server can stop without cutting them off. It refuses messages
+ * that are not HTTP and closes connections whose client does not read. On connections above the bound, requests other than health checks
+ * get 503.
  */
 export function watchConnections(
   server: Server,
@@ -98,7 +99,7 @@ export function watchConnections(
 /** Holds requests back while the port is being closed. */
 function createGate(server: Server, underWay: UnderWay, arrived: () => number) {
   const gate = {
-    /** Whether each connection is closed after its response. */
+    /** Whether the connection of each response is closed after the response. */
     draining: false,
     /** Requests to answer once the port is closed; undefined: answer at once. */
     held: undefined as (() => void)[] | undefined,
@@ -114,7 +115,7 @@ function createGate(server: Server, underWay: UnderWay, arrived: () => number) {
       gate.draining = true
       // Clients that connected and wrote before the signal are answered; later ones find the port closed.
       await pause(SETTLE_MS)
-      // Nothing is answered while the port is being closed. This keeps turns of the event loop so short that few clients can connect in
+      // Nothing is answered while the port is being closed. This makes turns of the event loop so short that few clients can connect during
       // one.
       gate.pause()
       await closePort(server, arrived, twoTurns)
@@ -133,7 +134,7 @@ function endIdle(sockets: ReadonlyMap<Socket, number>, underWay: ReadonlyMap<Dup
   for (const [socket, since] of sockets) if (since < silentSince && !underWay.has(socket) && socket.writableLength === 0) socket.end()
 }
 
-/** One listener for all responses: to create a closure for each would be the most expensive part of tracking them. */
+/** Returns one listener for all responses. A closure for each response would be the most expensive part of tracking them. */
 function ending(underWay: Map<Duplex, ServerResponse[]>, sockets: Map<Socket, number>): (this: ServerResponse) => void {
   return function over() {
     const { socket } = this.req

@@ -7,15 +7,15 @@ const HELP = 'Requests that a rule let pass without the store after its bound ha
 
 /**
  * Counts, by rule, the requests that pass while the store fails for longer than the policy's `failure.outage`. The bound of a rule with
- * `onStoreFailure: local` holds for an outage of that length only. Rules without a bound count nothing. An outage may concern one key or one
- * node, so a decision of the store does not end it while others fail.
+ * `onStoreFailure: local` holds for an outage of that length only. Requests of rules without a bound are not counted. An outage may concern
+ * only one key or one node, so a decision of the store does not end the outage while other calls fail.
  */
 export function createOutage(policyNow: () => Policy, kind: StoreKind, now: () => number = () => performance.now()) {
   const counts = new Map<string, number>()
   /** When the outage began, and when the store first decided after the last failure. */
   let [since, answered]: [number | undefined, number | undefined] = [undefined, undefined]
   let [known, bounded]: [Policy | undefined, ReadonlySet<string>] = [undefined, new Set()]
-  /** The names of the rules with a finite bound. */
+  /** The names of the rules of which an outage lets pass a finite number of requests. */
   const boundedRules = (): ReadonlySet<string> => {
     const policy = policyNow()
     if (policy !== known) [known, bounded] = [policy, new Set(policy.rules.filter((rule) => isBounded(policy, rule, kind)).map(nameOf))]

@@ -14,9 +14,9 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * The address to listen on: `--listen HOST:PORT`, else PORT on the loopback address, else 127.0.0.1:8080.
+ * The address to listen on: `--listen HOST:PORT`; otherwise the variable PORT on the loopback address; otherwise 127.0.0.1:8080.
  * @param called how the address was given, for messages: the flag or its variable
- * @param guarded whether administration has a token; an address that other machines can reach requires one
+ * @param guarded whether there is an admin token; an address that other machines can reach requires one
  * @throws CommandFailure exit 3 for an invalid address, or for one that other machines can reach if there is no token
  */
 export function listenOf(listen: string | undefined, called: string, port: string | undefined, guarded: boolean): ListenAt {
@@ -33,13 +33,16 @@ export function listenOf(listen: string | undefined, called: string, port: strin
   return { host, port: number }
 }
 
-/** Connections that may wait to be accepted; the system may allow fewer. */
+/** The most connections that may wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4_096
-/** If connections keep arriving, the port closes anyway after this long, but not before this many checks, which a slow machine needs. */
+/**
+ * While connections keep arriving, closing waits. It waits at most this many milliseconds, but at least for this many checks, which a slow
+ * machine needs.
+ */
 const MAX_WAIT_MS = 500
 const MIN_CHECKS = 10
-/** The most milliseconds to empty the system's accept queue. Each connection in it takes a turn of the event loop. */
-const MAX_FILL_MS = 2_000
+/** After this wait, the system's accept queue is emptied for at most so many milliseconds, one connection in a turn of the event loop. */
+const MAX_EMPTYING_MS = 2_000
 
 /** Internal methods of a Node.js socket handle; they may change. */
 interface Handle {
@@ -59,9 +62,10 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
 }
 
 /**
- * Closes a port without losing connections. At a plain close the system resets connections that the server has not accepted yet.
+ * Closes a port without losing connections. When a port is simply closed, the system resets connections that the server has not accepted
+ * yet.
  * @param arrived returns the number of connections and requests so far
- * @param turn resolves when connections and requests on their way have arrived
+ * @param turn resolves when connections and requests that were under way at its call have arrived
  */
 export async function closePort(server: Server, arrived: () => number, turn: () => Promise<void>): Promise<void> {
   const until = performance.now() + MAX_WAIT_MS
@@ -75,7 +79,7 @@ export async function closePort(server: Server, arrived: () => number, turn: () 
   Server.prototype.close.call(server)
 }
 
-/** Waits for two turns of the event loop. The first may be the present turn. Before the second the loop polls for I/O. */
+/** Waits for two turns of the event loop. The first may be the present turn. Before the second, the loop has polled for I/O. */
 export async function twoTurns(): Promise<void> {
   await nextTurn()
   await nextTurn()
@@ -90,7 +94,7 @@ export async function twoTurns(): Promise<void> {
 async function fillQueue(server: Server): Promise<void> {
   const at = server.address() as AddressInfo | null
   if (process.platform !== 'linux' || at === null || handleOf(server)?.listen?.(0) !== 0) return
-  for (const until = performance.now() + MAX_FILL_MS; performance.now() < until;) {
+  for (const until = performance.now() + MAX_EMPTYING_MS; performance.now() < until;) {
     const own = connect({ host: at.address, port: at.port })
     own.on('error', () => {})
     // Node.js connects at the end of this turn. Within one machine a connection succeeds at once.

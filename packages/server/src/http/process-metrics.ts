@@ -78,7 +78,7 @@ function lagMetrics(): ReadMetric[] {
 
 function openFiles(): number | undefined {
   try {
-    // The listing itself is one of them.
+    // One of the entries is the descriptor that is open for this listing.
     return readdirSync('/proc/self/fd').length - 1
   } catch {
     return undefined

@@ -6,7 +6,7 @@ import { Refusal } from './answer.ts'
 export interface Routed {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The path, normalized as for matching rules. */
+  /** The path, normalized in the same way as for matching rules. */
   readonly path: string
   /** The part of the path after the route's own path, with the leading slash; empty if nothing follows. */
   readonly rest: string
@@ -19,17 +19,19 @@ export type Handler = (routed: Routed) => Promise<void> | void
 export type Route = Handler | Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'DELETE', Handler>>>
 
 export interface Routes {
-  /** By path. */
+  /** Routes by their whole path. */
   readonly exact: ReadonlyMap<string, Route>
-  /** By path prefix; a slash must follow the prefix. */
+  /** Routes by a prefix of the path; a slash must follow the prefix. */
   readonly below: ReadonlyMap<string, Route>
-  /** As `below`, for a segment of encoded dots after the prefix (`%2E`, `%2E%2E`), which is a name here and not a dot segment. */
+  /**
+   * As `below`, for paths whose segment after the prefix is encoded dots (`%2E`, `%2E%2E`). Here that segment is a name, not a dot segment.
+   */
   readonly dots: ReadonlyMap<string, Route>
-  /** For every other path. */
+  /** The handler of every other path. */
   readonly other: Handler
 }
 
-/** Health endpoints: they answer probes whatever else is refused. */
+/** Health endpoints: they answer probes even while all other requests are refused. */
 export const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 const NO_QUERY = new URLSearchParams()
 

@@ -20,7 +20,7 @@ export function gauge(name: string, help: string, read: ReadMetric['read']): Rea
   return { name, help, type: 'gauge', read }
 }
 
-/** As `gauge`, for a value that never falls. */
+/** As `gauge`, for a value that never decreases. */
 export function counter(name: string, help: string, read: ReadMetric['read']): ReadMetric {
   return { name, help, type: 'counter', read }
 }
@@ -58,8 +58,8 @@ export function serviceMetrics(
 }
 
 /**
- * The kinds of source of a rule's key: `header`, `header,method` for two parts, `jwt|ip` if the first with a value counts, `none` without a
- * key.
+ * The kinds of source of a rule's key: `header` for one source, `header,method` for a key of two parts, `jwt|ip` if the first source with a
+ * value counts, `none` if the rule has no key.
  */
 function identifierKind({ key }: Rule): string {
   const kinds = key.map((sources) => [...new Set(sources.map(({ text }) => text.split(':')[0]))].join('|'))

@@ -40,9 +40,9 @@ export interface ServiceParts {
   readonly demo: boolean
   /** Decides who may administer; if it is absent, nobody may. */
   readonly admission?: Admission | undefined
-  /** Absent if the limits are this service's own. */
+  /** Absent if the limits are not divided among regions. */
   readonly region?: Region | undefined
-  /** Called with an error that is no refusal; its request gets 500. */
+  /** Called with an error that is not a Refusal. The request gets 500. */
   unexpected(error: unknown): void
 }
 

@@ -7,9 +7,9 @@ import { isLoopback } from './port.ts'
 import { HEALTH } from './routes.ts'
 
 /**
- * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site concern the protected
- * site. In a call without a proxy header they concern this service, and are checked. Origin and Sec-Fetch-Site are not enough: for a plain
- * http name other than localhost a browser sends no Sec-Fetch-Site, and with GET no Origin. Then only Host shows the foreign page.
+ * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site concern the site behind
+ * the proxy. In a call without a proxy header they concern this service, and are checked. Host is checked too, because a browser may send
+ * neither of the other two: for a plain http name other than localhost it sends no Sec-Fetch-Site, and with GET no Origin.
  */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
 const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.'
@@ -67,7 +67,7 @@ function isNavigation({ method, headers }: IncomingMessage): boolean {
 
 export type HostCheck = (host: string) => boolean
 
-/** The most verdicts in the cache. Nearly all requests have the same Host. */
+/** The most hosts whose check is cached. Nearly all requests have the same Host. */
 const MAX_KNOWN = 1_000
 const NOBODY = trustProxies([])
 /** A name or an IPv4 address, or an IPv6 address in brackets, each with or without a port. */

@@ -4,12 +4,15 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 const SIGNATURE_BYTES = 16
 const SECRET_BYTES = 32
 
-/** Signs the ids of holds, so that a client can only settle what this service has given it. */
+/**
+ * Signs the ids of holds, so that a client can only settle what this service has given it. Two keys may have holds with one id that a caller
+ * chose, so the signature is about the key, too. A request by its parts has no key: its keys follow from a policy that may change meanwhile.
+ */
 export interface HoldTokens {
   /** Undefined if the service has several processes, and the policy names no secret that they share. */
-  tokenOf(id: string): string | undefined
-  /** The id of a token; undefined if this service did not sign it. */
-  idOf(token: string): string | undefined
+  tokenOf(id: string, key: string | undefined): string | undefined
+  /** The id of a token; undefined if this service did not sign it for this key. */
+  idOf(token: string, key: string | undefined): string | undefined
 }
 
 /**
@@ -18,19 +21,21 @@ export interface HoldTokens {
  */
 export function holdTokens(shared: () => Uint8Array | undefined, isAlone: boolean): HoldTokens {
   const own = randomBytes(SECRET_BYTES)
-  const signed = (id: string): Buffer | undefined => {
+  const signed = (id: string, key: string | undefined): Buffer | undefined => {
     const secret = shared() ?? (isAlone ? own : undefined)
-    return secret && createHmac('sha256', secret).update('hold\0').update(id).digest().subarray(0, SIGNATURE_BYTES)
+    // Ids are printable, so the second zero ends the id. UTF-8 would make one of all halves of characters.
+    const text = key === undefined ? `hold\0${id}` : `hold\0${id}\0${key}`
+    return secret && createHmac('sha256', secret).update(text, 'utf16le').digest().subarray(0, SIGNATURE_BYTES)
   }
   return {
-    tokenOf(id) {
-      const signature = signed(id)
+    tokenOf(id, key) {
+      const signature = signed(id, key)
       return signature && `${id}.${signature.toString('base64url')}`
     },
-    idOf(token) {
+    idOf(token, key) {
       const dot = token.lastIndexOf('.')
       const id = token.slice(0, Math.max(0, dot))
-      const [signature, expected] = [Buffer.from(token.slice(dot + 1), 'base64url'), signed(id)]
+      const [signature, expected] = [Buffer.from(token.slice(dot + 1), 'base64url'), signed(id, key)]
       return expected?.length === signature.length && timingSafeEqual(expected, signature) ? id : undefined
     },
   }

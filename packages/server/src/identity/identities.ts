@@ -11,18 +11,19 @@ const PSEUDONYM_BYTES = 16
 export type Identities = Awaited<ReturnType<typeof createIdentities>>
 
 /**
- * Supplies what keys need of an identity: the verified claims of a request's token, and pseudonyms. Rejects with LimiterError
+ * Supplies what keys of policies are made of: the verified claims of a request's token, and pseudonyms. Rejects with LimiterError
  * INVALID_POLICY for a file that cannot be read or used.
  * @param file the policy's own file; the other files are found relative to its folder
  * @param count called with the result of each token
- * @param says called with a level and a line when the keys that verify tokens are replaced or cannot be read; if it is absent, changes of these keys
- * are not noticed
+ * @param says called with a level and a line when the keys that verify tokens are replaced or cannot be read; if absent, changes of these
+ * keys are not followed
  */
 export async function createIdentities(file: string, first: Policy, count: CountToken, says?: KeyFollower['says']) {
   const read = async ({ identifiers, reservations, jwt: choice }: Policy, before?: KeySource) => {
     const source = choice && (await keySource(file, choice, before))
     const verifier = choice && createVerifier({ choice, keys: source?.keys, now: Date.now, count })
-    const holdSecret = reservations && readSecret(file, reservations.secretFile, 'reservations.secretFile')
+    const secretFile = reservations?.secretFile
+    const holdSecret = secretFile === undefined ? undefined : readSecret(file, secretFile, 'reservations.secretFile')
     if (identifiers?.mode !== 'hmac') return { source, verifier, holdSecret, pseudonym: undefined }
     const secret = readSecret(file, identifiers.secretFile, 'identifiers.secretFile')
     return { source, verifier, holdSecret, pseudonym: pseudonymOf(secret) }
@@ -37,7 +38,7 @@ export async function createIdentities(file: string, first: Policy, count: Count
     claims: async (facts: RequestFacts) => current.verifier?.claims(facts),
     /** The secret that signs the ids of reservations; undefined if the policy names none. */
     holdSecret: (): Uint8Array | undefined => current.holdSecret,
-    // Called only if the policy has a secret.
+    // The engine calls this only if the policy has a secret for pseudonyms.
     pseudonym: (text: string) => current.pseudonym?.(text) ?? '',
     /**
      * Reads the files of another policy, in slices. Nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a

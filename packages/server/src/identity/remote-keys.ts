@@ -10,33 +10,39 @@ export type TokenKeys = Uint8Array | JWTVerifyGetKey
 export interface KeySource {
   /** Undefined if tokens were verified upstream. */
   readonly keys: TokenKeys | undefined
-  /** Where the keys are fetched; undefined if they are not. */
+  /** The URL from which the keys are fetched; undefined if they are not fetched. */
   readonly url?: string
-  /** Follows the published keys from now on; the returned function stops that. */
+  /** Follows changes of the published keys from now on. The returned function stops this. */
   follow(follower: KeyFollower): () => void
 }
 
 export interface KeyFollower {
-  /** The keys changed, so cached verifications may be wrong. */
+  /** Called when keys have changed, so cached verifications may be wrong. */
   changed(): void
-  /** A line for the operator: keys were replaced, or new ones cannot be read. */
+  /** Writes a line for the operator: keys were replaced, or new ones cannot be read. */
   says(level: 'info' | 'warn', line: string): void
 }
 
 const DEFAULTS = {
   timeoutMs: 3_000,
-  /** Milliseconds between fetches, and the largest age of the keys. Two fetches in a row may fail before the keys are too old. */
+  /**
+   * Milliseconds between two fetches, and the largest age at which keys are still used. Two fetches in a row may fail before the keys are
+   * too old.
+   */
   fetchEveryMs: 300_000,
   maxAgeMs: 900_000,
-  /** The least milliseconds before an extra fetch. A token causes one if its key is unknown or the last fetch failed. */
+  /**
+   * The least milliseconds between a fetch and an extra fetch. A token causes an extra fetch if its key is unknown or the last fetch
+   * failed.
+   */
   pauseMs: 30_000,
 }
 export type RemoteOptions = Partial<typeof DEFAULTS>
-/** What is wrong with the key that a token names, and not with the set of keys. */
+/** The errors that concern the key that a token names, and not the whole set of keys. */
 const ABOUT_KEY = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 const MAX_ANSWER_BYTES = 1_048_576
 
-/** The keys could not be fetched, so the token cannot be verified. */
+/** Thrown if a token cannot be verified because the keys could not be fetched. */
 export class KeysUnavailable extends Error {}
 
 /**
@@ -90,7 +96,7 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
       follower = hooks
       const fetchNow = (): void => {
         set.reload().catch(() => {
-          // Cached claims that were verified with keys that are now too old are dropped.
+          // The keys are now too old, so the claims that were verified with them are dropped from the cache.
           if (!set.fresh) hooks.changed()
         })
       }
@@ -120,7 +126,7 @@ async function setIn(answer: Response): Promise<string> {
   throw new Error('no set of keys; expected {"keys": [...]}')
 }
 
-/** The reason of a failed fetch; for a failed connection it is in `cause`. */
+/** The reason why a fetch failed. If the connection failed, `fetch` gives the reason only in `cause`. */
 function reasonOf({ message, cause }: Error): string {
   return (cause instanceof Error && cause.message !== '' ? cause.message : message).replace(/\s+/g, ' ').slice(0, 300)
 }

@@ -8,7 +8,7 @@ export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }:
   if (jwt !== undefined || mode === 'off') return undefined
   const matched = match.when.filter(({ source }) => isClaim(source.text))
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
-  // A part of the key with another source in addition to the claim still separates requests.
+  // A part of the key that has another source in addition to the claim still separates requests, so it is not reported.
   const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
   const sources = [...[...matched, ...conditions].map(({ source }) => source), ...parts.flat()]
   const claims = new Set(sources.map(({ text }) => text))

@@ -80,7 +80,7 @@ function optionsOf(choice: JwtChoice): JWTVerifyOptions {
   }
 }
 
-/** Verifies a token. If it names no key and several could have signed it, each is tried. */
+/** Verifies a token. If the token names no key and several keys could have signed it, each of them is tried. */
 async function payloadOf(token: string, key: TokenKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await (typeof key === 'function' ? jwtVerify(token, key, options) : jwtVerify(token, key, options))).payload
@@ -134,7 +134,7 @@ export function verifiedTokens(most: number) {
   }
 }
 
-/** Counts accepted and rejected tokens by result; an identity is never a label. */
+/** Counts tokens by the result of their verification. An identity is never a label. */
 export function tokenCounts() {
   const counts = new Map<TokenResult, number>()
   const help = 'Bearer tokens by what became of them; all but accepted and cached count as no token.'

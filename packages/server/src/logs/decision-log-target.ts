@@ -17,14 +17,17 @@ export interface Target {
 const PIPE_BYTES = 4_096
 const writeStdout = promisify(writeFd) as (fd: number, text: string) => Promise<unknown>
 
-/** @throws CommandFailure exit 1 if it cannot be opened, exit 3 for what is neither a regular file nor a new one */
+/**
+ * Opens the target of this name, `-` for stdout. @throws CommandFailure exit 1 if it cannot be opened, exit 3 if it exists and is not a
+ * regular file
+ */
 export function openTarget(name: string): Promise<Target> {
   return name === '-' ? openStdout() : openFile(name)
 }
 
 async function openFile(name: string): Promise<Target> {
   let file = await openRegular(name)
-  // One at a time: two at once would both close the same file, and leave one open.
+  // Only one reopening runs at a time. Two concurrent ones would both close the same file and leave another open.
   let reopened: Promise<unknown> = Promise.resolve()
   const swap = async (): Promise<void> => {
     const opened = await openRegular(name)
@@ -61,8 +64,8 @@ function kindOf(found: Stats): string {
 }
 
 /**
- * Stdout. A pipe or a socket is written without waiting in a thread, which would keep the process from ending while the reader takes
- * nothing; a file or a terminal as a file.
+ * The target stdout. A pipe or a socket is written without a thread, because a thread that waits for the reader would keep the process from
+ * ending. A file or a terminal is written as a file.
  */
 async function openStdout(): Promise<Target> {
   const socket = stdoutSocket()
@@ -93,7 +96,7 @@ function writeTo(socket: Socket): (text: string) => Promise<void> {
     })
 }
 
-/** The text in parts of whole lines, each of at most PIPE_BYTES unless a line is longer. */
+/** Splits a text into chunks of whole lines. A chunk has at most PIPE_BYTES, unless a single line is longer. */
 function chunksOf(text: string): string[] {
   const chunks: string[] = []
   let chunk = ''

@@ -4,7 +4,10 @@ import { counter } from '../http/service-metrics.ts'
 import { openTarget } from './decision-log-target.ts'
 import type { Log } from './log.ts'
 
-/** With this sample the log costs a few hundredths of a decision; a line for each decision costs about a third. */
+/**
+ * One decision in this many is logged by default. The log then takes a few hundredths of the time of deciding; a line for every decision
+ * would take about a third.
+ */
 export const DEFAULT_SAMPLE = 100
 /** Milliseconds over which lines are collected into one write. */
 const COLLECT_MS = 100
@@ -20,13 +23,13 @@ export interface DecisionLogChoice {
   readonly sample: number
 }
 
-/** A log of decisions; without a choice it has no observers and does nothing. */
+/** A log of decisions. If no log was chosen, it has no observers and does nothing. */
 export interface DecisionLog {
   readonly observers: readonly Observer[]
   readonly metrics: readonly ReadMetric[]
   /** Opens the file again, because it may have been renamed. If that fails, the log goes on in the old file. */
   reopen(log: Log): void
-  /** Writes what waits. */
+  /** Writes the lines that still wait, and closes the target. */
   close(): Promise<void>
 }
 
@@ -35,7 +38,7 @@ const NONE: DecisionLog = { observers: [], metrics: [], reopen: () => {}, close:
 /**
  * Opens a log of decisions, without identities. A decision only adds its line to a buffer, and never waits for the target.
  * @param onDropped called with the number of lines that were not written
- * @throws CommandFailure exit 1 if the target cannot be opened, exit 3 for what is not a file
+ * @throws CommandFailure exit 1 if the target cannot be opened, exit 3 if the target is not a file
  */
 export async function openDecisionLog(choice: DecisionLogChoice | undefined, onDropped: (lines: number) => void): Promise<DecisionLog> {
   if (choice === undefined) return NONE
@@ -72,14 +75,14 @@ export async function openDecisionLog(choice: DecisionLogChoice | undefined, onD
 
 /**
  * How many decisions to skip before the next one is logged. Each is logged with a chance of 1/sample, independently of the others: the
- * number of skipped ones has a geometric distribution, so one draw serves them all.
+ * number of skipped decisions has a geometric distribution, so one random draw is enough for all of them.
  */
 function skipOf(sample: number): number {
   return sample === 1 ? 0 : Math.floor(Math.log(1 - Math.random()) / Math.log(1 - 1 / sample))
 }
 
 /**
- * Collects lines and writes them together, one write at a time. What does not fit into the buffer is dropped and counted.
+ * Collects lines and writes them together, one write at a time. Lines that do not fit into the buffer are dropped and counted.
  * @param write rejects if the lines could not be written
  */
 export function collectLines(write: (text: string) => Promise<void>, onDropped: (lines: number) => void) {
@@ -153,7 +156,7 @@ function lineOf({ route, decision, results }: DecisionEvent, sample: number): st
   return `${JSON.stringify(line)}\n`
 }
 
-/** The limit with the smallest part left. */
+/** The limit that has the smallest share of its capacity left. */
 function closest(limits: readonly LimitView[]): LimitView | undefined {
   let least: LimitView | undefined
   for (const view of limits) if (least === undefined || view.remaining * least.limit < least.remaining * view.limit) least = view

@@ -1,4 +1,4 @@
-/** From the most important lines to the least. */
+/** The levels of lines, from the most important to the least. */
 export const LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LEVELS)[number]
 
@@ -47,10 +47,10 @@ export type LogEntry = Parameters<Log>
 
 /** Where a process of a service writes its lines. */
 export interface Logs {
-  /** A change that every process notices: one line for the service. */
+  /** For changes that every process notices. The service writes the line of one process only. */
   readonly shared: Log
-  /** A change that this process alone notices. */
+  /** For changes that this process alone notices. */
   readonly single: Log
-  /** A line about this process; a worker's line names it. */
+  /** For lines about this process. The line of a worker names the worker. */
   readonly own: Log
 }

@@ -9,13 +9,13 @@ interface Written {
 }
 
 /**
- * Makes a log that writes lines of a level and of the more important ones.
+ * Makes a log that writes lines of the given level and of more important levels.
  * @param write called with each line, its line end included
  */
 export function createLog({ format, level }: { readonly format: LogFormat; readonly level: LogLevel }, write: (text: string) => void): Log {
   const options = {
     level,
-    // Without the process id and the host name, which whoever collects the lines knows.
+    // Omits the process id and the host name: whoever collects the lines knows both.
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
@@ -34,7 +34,7 @@ function textOf({ time, level, msg, stack }: Written): string {
         .join('')}`
 }
 
-/** Without control characters: a value in a message must not look like another line, or move a terminal's cursor. */
+/** Replaces control characters, so that a value in a message cannot look like another line or move a terminal's cursor. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
 }

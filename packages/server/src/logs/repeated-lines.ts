@@ -10,7 +10,8 @@ const BATCH_MS = 1_000
 const MINUTE_MS = 60_000
 
 /**
- * Writes a line at the first event of each kind and then at most once a minute, with the number of events since the last line.
+ * Writes a line at the first event of each kind and then at most once a minute, with the number of events since the previous line of that
+ * kind.
  * @param served the most connections that each process serves
  */
 export function repeatedLines(log: Log, served: number): CountRepeated {
@@ -26,13 +27,17 @@ export function repeatedLines(log: Log, served: number): CountRepeated {
 }
 
 /**
- * Sends a worker's events to the primary, which writes the lines. Each kind is sent at once, then at most once a second with its count.
+ * Sends a worker's events to the primary, which writes the lines. The first event of a kind is sent at once. Later ones are sent at most
+ * once a second, as a count.
  */
 export function inBatches(send: (what: Repeated, times: number) => void): CountRepeated {
   return countedOver(BATCH_MS, send)
 }
 
-/** Counts events and reports each kind: at once, then at the end of each interval in which it happened again. */
+/**
+ * Counts events. Reports the first event of a kind at once, then the count at the end of each interval in which events of that kind
+ * happened.
+ */
 function countedOver(ms: number, report: (what: Repeated, count: number, again: boolean) => void): CountRepeated {
   /** For each kind whose interval is running: its events since its last report. */
   const counts = new Map<Repeated, number>()

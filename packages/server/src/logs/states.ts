@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** A state of the service's surroundings, as one process sees it. */
+/** A bad state of something that the service depends on, as one process sees it. */
 interface State {
   readonly state: 'store' | 'breaker'
   readonly store: string
@@ -26,7 +26,7 @@ interface Lasting {
 }
 
 const CANNOT = 'cannot be reached'
-/** What a store does, by the kind of its failure. */
+/** Describes in words what a store does, for each kind of failure. */
 const DOES: Readonly<Record<string, string>> = {
   readonly: 'cannot be written',
   setup: 'refuses this service',
@@ -34,7 +34,8 @@ const DOES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Writes one line when the first process of a service loses its store or opens a breaker, and one when no process is left in that state.
+ * Writes one line when the first process of a service loses its store or opens a breaker, and one line when the last process has left that
+ * state.
  * @param now monotonic, in milliseconds
  */
 export function createStates(log: Log, now: () => number) {

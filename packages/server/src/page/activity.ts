@@ -15,17 +15,17 @@ export interface Activity {
   /** Refused requests by the rule that the decision names. */
   readonly refusedBy: Readonly<Record<string, number>>
   readonly refusal?: Refused
-  /** The limits of the last minute, each as it stands for its emptiest client. */
+  /** The limits of the last minute, each for the client that has used most of it. */
   readonly limits: readonly Reading[]
   /** The hash of the policy in use. */
   readonly policy: string
 }
 
-/** Milliseconds for which the view of the emptiest client is kept after its last request. */
+/** Milliseconds for which the view of the client that has used most of a limit is kept after that request. */
 const KEPT_MS = 60_000
-/** Milliseconds after a report for which views are noted: without a reader they cost time and serve nobody. */
+/** Milliseconds after a report during which views are recorded. If nobody reads reports, recording views would only cost time. */
 const WATCHED_MS = 10_000
-/** The most rules with counts of their own; those of replaced policies stay until there are so many. */
+/** The most rules with counts of their own; counts of replaced policies stay until there are this many. */
 const MAX_RULES = 1_000
 
 interface Seen {
@@ -45,7 +45,7 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const current = policyNow()
     if (!isShown(current, view.name)) return
     const known = seen.get(view.name)
-    // Views name no clients. The emptiest client stays the emptiest while it refills, because all refill at the same rate.
+    // Views name no clients. The client with the least left stays that client while buckets refill, because all refill at the same rate.
     const replaces = known === undefined || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }
@@ -89,7 +89,9 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
   }
 }
 
-/** The refused requests of a rule. Its name may be one that every object inherits, such as `constructor`. */
+/**
+ * The refused requests of a rule. Reads an own property only: the rule's name may be one that every object inherits, such as `constructor`.
+ */
 export function refusedOf({ refusedBy }: Activity, name: string): number {
   return Object.hasOwn(refusedBy, name) ? (refusedBy[name] ?? 0) : 0
 }
@@ -107,7 +109,7 @@ function addActivity(one: Activity, other: Activity): Activity {
     const [left, right] = [one, other].map((each) => shifted(each[name], second - each.second)) as [readonly number[], readonly number[]]
     return left.map((count, index) => count + (right[index] ?? 0))
   }
-  // Not by assignment: for a rule named `__proto__` it would do nothing.
+  // The object is not filled by assignments, because an assignment to `__proto__` (a possible rule name) would add no property.
   const names = Object.keys({ ...one.refusedBy, ...other.refusedBy })
   const refusedBy = Object.fromEntries(names.map((name) => [name, refusedOf(one, name) + refusedOf(other, name)]))
   const limits = new Map(one.limits.map((limit) => [limit.name, limit]))
@@ -124,7 +126,7 @@ function addActivity(one: Activity, other: Activity): Activity {
   }
 }
 
-/** The counts of a process that reported some seconds before another one did. */
+/** Shifts the counts of a process that reported `seconds` seconds before another one did, so that both end with the same second. */
 function shifted(counts: readonly number[], seconds: number): readonly number[] {
   return [...counts, ...Array.from({ length: Math.min(seconds, SECONDS) }, () => 0)].slice(-counts.length)
 }

@@ -7,7 +7,7 @@ const TICK_MS = 250
 const MAX_LISTENERS = 32
 /** A listener with more unread bytes than this is disconnected. */
 const MAX_UNREAD = 262_144
-/** The seconds that an event repeats; the first event of a listener has all. */
+/** How many of the latest seconds each event contains. The first event of a listener contains all seconds. */
 const RECENT_SECONDS = 10
 export const EVENT_STREAM = 'text/event-stream'
 
@@ -21,7 +21,7 @@ export function createLive(read: ReadReports['activity']) {
   const write = (listener: ServerResponse, data: string): void => {
     if (!listener.write(`data: ${data}\n\n`) && listener.writableLength > MAX_UNREAD) listener.destroy()
   }
-  /** Undefined if no process reported in time. */
+  /** The activity now, of all processes; undefined if no process reported in time. */
   const current = async (): Promise<Activity | undefined> => {
     try {
       return sumActivity(await read())

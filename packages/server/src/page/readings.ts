@@ -11,7 +11,7 @@ const UNITS = [
   ['a day', 86_400_000],
 ] as const
 
-/** The most limits that the page shows. A policy may have thousands, and each is sent several times a second. */
+/** The most limits that the page shows. A policy may have thousands, and every shown limit is sent several times a second. */
 const MAX_SHOWN = 200
 const shown = new WeakMap<Policy, ReadonlySet<string>>()
 /** The rules of a policy by name. */
@@ -23,7 +23,7 @@ function rulesOf(policy: Policy): ReadonlyMap<string, Rule> {
   return known
 }
 
-/** Whether the page shows the limit of a rule: the first enforcing rules of the policy. */
+/** Whether the page shows the limit of a rule. It shows those of the first MAX_SHOWN enforcing rules. */
 export function isShown(policy: Policy, name: string): boolean {
   const known =
     shown.get(policy) ??
@@ -47,7 +47,7 @@ export function isShared(policy: Policy, name: string): boolean {
 
 /**
  * The share of a limit that is used up some time after a decision, from 0 to 1. A bucket refills meanwhile; a window keeps its count until
- * it is fresh.
+ * it ends.
  * @param age milliseconds since the decision
  */
 export function usedOf(policy: Policy, view: LimitView, age: number): number {
@@ -75,8 +75,8 @@ export function readingOf(policy: Policy, view: LimitView, age: number): Reading
 }
 
 /**
- * The limits that the page shows, before their first request: unused, in the tier of callers that no tier names. `notShown` counts the
- * others.
+ * The limits that the page shows before any request: unused, and in the tier of callers that no tier names. `notShown` is the number of
+ * enforced limits that the page does not show.
  */
 export function freshReadings(policy: Policy): { readonly limits: readonly Reading[]; readonly notShown: number } {
   const rules = enforcing(policy)
@@ -89,13 +89,13 @@ export function freshReadings(policy: Policy): { readonly limits: readonly Readi
   return { limits, notShown: rules.length - limits.length }
 }
 
-/** The tier of the rule that has this capacity and window. The policy may state a window of its own for a tier. */
+/** The tier of the rule that has this capacity and window. A tier may have another window than the rule. */
 function tierOf(policy: Policy, view: LimitView): Tier | undefined {
   const tiers = rulesOf(policy).get(view.name)?.tiers ?? []
   return tiers.find(({ limit, windowMs }) => limit.capacity === view.limit && (windowMs ?? limit.windowMs) === view.windowMs)
 }
 
-/** Milliseconds of a whole refill; undefined for a window. A limit that no tier has is the bucket of an override. */
+/** Milliseconds of a whole refill; undefined for a window. A limit that belongs to no tier is the bucket of an override. */
 function fillOf(tier: Tier | undefined, { windowMs }: LimitView): number | undefined {
   if (tier === undefined) return windowMs
   return tier.limit.algorithm.name === 'token-bucket' ? tier.limit.windowMs : undefined
@@ -107,7 +107,7 @@ function countsText(rule: Rule | undefined): string {
 }
 
 function refillText(tokens: number, fillMs: number): string {
-  // Whole milliseconds: of a short refill the rate cannot be computed.
+  // The refill time is in whole milliseconds, which is too coarse to compute the rate of a short refill.
   if (fillMs < 100) return `refilled within ${fillMs} ms`
   const perMs = tokens / fillMs
   const [unit, ms] = UNITS.find(([, length]) => perMs * length >= 0.995) ?? UNITS[3]
@@ -118,7 +118,7 @@ function numberText(number: number): string {
   return number.toLocaleString('en')
 }
 
-/** A duration in the largest unit that it is at least one of: `1.5 s`, `10 min`. */
+/** A duration in the largest unit of which it has at least one: `1.5 s`, `10 min`. */
 export function durationText(ms: number): string {
   const [unit, length] = (
     [

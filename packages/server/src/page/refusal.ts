@@ -1,7 +1,7 @@
 import type { Decision } from 'sluice'
 import { durationText } from './readings.ts'
 
-/** A refused request, without anything of the client. */
+/** A refused request, without any data of the client. */
 export interface Refused {
   /** Milliseconds since 1970, by the clock of this process. */
   readonly at: number

@@ -6,7 +6,8 @@ import { freshReadings } from './readings.ts'
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /**
- * The page with what its scripts would show at this moment, as text. A script replaces it, but for the regions: they change at a restart.
+ * The page, filled with the text that its scripts would show at this moment. The scripts later replace that text, except for the regions,
+ * which change only at a restart.
  * @param region undefined if the limits are this service's own
  */
 export function rendered(template: string, policy: Policy, activity: Activity | undefined, region?: RegionStatus): string {

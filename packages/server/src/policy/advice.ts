@@ -1,11 +1,11 @@
 import type { Policy, Rule } from 'sluice/policy'
 
-/** Sources that name a client, and that a client chooses: whoever sends another value gets another bucket. */
+/** Sources whose value the client itself chooses: a client that sends another value gets another bucket. */
 const CHOSEN = /^(?:header|query|cookie):/
 
 /**
- * Warnings of `sluice check` about what is probably not meant, but depends on the servers in front. So they are not warnings of the policy
- * itself, and `serve` does not print them.
+ * Warnings of `sluice check` about probable mistakes. Whether they are mistakes depends on the servers in front of the service. So they are
+ * not warnings of the policy itself, and `serve` does not print them.
  */
 export function adviceOf(policy: Policy): string[] {
   const enforced = policy.rules.filter(({ mode }) => mode === 'enforce')
@@ -33,7 +33,10 @@ function readsAddress({ key, match, tiers }: Rule): boolean {
   return [...key.flat(), ...conditions.map(({ source }) => source)].some(({ text }) => text.startsWith('ip:'))
 }
 
-/** Whether clients choose the keys of a rule. A part with several sources is chosen if one of them is, because the first with a value counts. */
+/**
+ * Whether clients choose the keys of a rule. If one of a part's sources is chosen by clients, the part is: the first source with a value
+ * counts.
+ */
 function isChosen({ key }: Rule): boolean {
   return key.some(isChosenPart) && key.every((part) => isChosenPart(part) || part.every((source) => source.neutral === true))
 }
@@ -42,7 +45,7 @@ function isChosenPart(part: Rule['key'][number]): boolean {
   return part.some(({ text }) => CHOSEN.test(text))
 }
 
-/** Whether a rule applies to every request that the other applies to. It may also do so if this returns false. */
+/** True only if a rule applies to every request that the other rule applies to. A false result is not certain. */
 function covers({ match }: Rule, other: Rule): boolean {
   if (match.when.length > 0) return false
   const { path, methods, hosts } = match

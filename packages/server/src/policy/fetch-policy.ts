@@ -6,7 +6,7 @@ import type { PolicySource } from './read-policy.ts'
 
 /** Milliseconds for a whole fetch, redirects included. */
 const MAX_MS = 10_000
-/** As for files. */
+/** The most bytes of a policy, as for files. */
 const MAX_BYTES = 1_048_576
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -14,9 +14,9 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 export interface FetchOptions {
   /** Certificates of the authorities that may sign the server's; undefined: those of Node.js. */
   readonly ca: Buffer | undefined
-  /** Reads the bearer token, at every fetch, because tokens in files are renewed; undefined: no token. */
+  /** Reads the bearer token. Called at every fetch, because tokens in files are renewed. Undefined: no token is sent. */
   readonly token: (() => string) | undefined
-  /** Default ten seconds. */
+  /** Milliseconds that a fetch may take; default ten seconds. */
   readonly maxMs?: number
 }
 
@@ -32,7 +32,10 @@ export interface FetchedPolicy {
   readonly validators: Validators
 }
 
-/** An answer of the policy's server that is no policy. Without an answer, `fetchPolicy` throws the error of the connection. */
+/**
+ * Thrown for an answer of the policy's server that is not a policy. If there is no answer, `fetchPolicy` throws the connection's error
+ * instead.
+ */
 export class WrongAnswer extends Error {}
 
 /** Whether a policy may be fetched from a URL: by https, or by http from this machine. */
@@ -43,7 +46,7 @@ export function isAllowed({ protocol, hostname }: URL): boolean {
 /**
  * Fetches a policy; undefined if it has not changed since the answer with these validators. It follows up to three redirects, never from
  * https to http, and sends the token only to the origin of the URL itself.
- * @throws WrongAnswer for an answer that is no policy of at most 1 MiB; Error if there is no answer in time
+ * @throws WrongAnswer for an answer that is not a policy or is larger than 1 MiB; Error if there is no answer in time
  */
 export async function fetchPolicy(url: URL, options: FetchOptions, validators: Validators = {}): Promise<FetchedPolicy | undefined> {
   const { maxMs = MAX_MS } = options
@@ -94,7 +97,7 @@ function headersOf({ etag, lastModified }: Validators, bearer: string | undefine
 
 function answerOf(place: URL, headers: Record<string, string>, ca: Buffer | undefined, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // A connection of its own: a pooled one may have been closed since the last fetch.
+    // Each fetch opens a new connection: a pooled one may have been closed since the previous fetch.
     const options = { headers, signal, agent: false as const }
     const sent = place.protocol === 'https:' ? overHttps(place, { ...options, ca }) : overHttp(place, options)
     sent.once('response', resolve)
@@ -111,7 +114,7 @@ async function read(response: IncomingMessage, sent: Validators, authorized: boo
     const { etag, 'last-modified': lastModified, 'content-type': type = '', 'content-encoding': coding = 'identity' } = headers
     if (coding !== 'identity') throw new WrongAnswer(`it sent Content-Encoding ${coding}: expected none`)
     if (/^text\/html\b/i.test(type)) throw new WrongAnswer('it sent a web page (text/html): expected YAML or JSON')
-    // Without a length, an answer that was cut looks complete, and a list that was cut is valid YAML with fewer rules.
+    // Without a length, a truncated answer looks complete, and a truncated list of rules is valid YAML with fewer rules.
     if (headers['content-length'] === undefined && !/\bchunked\s*$/i.test(headers['transfer-encoding'] ?? ''))
       throw new WrongAnswer('it sent neither Content-Length nor Transfer-Encoding: chunked: expected one, because the answer may be cut')
     const bytes = await contentsOf(response)

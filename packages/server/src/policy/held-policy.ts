@@ -8,12 +8,13 @@ import type { Candidate } from './read-policy.ts'
 
 export type HeldPolicy = Readonly<ReturnType<typeof holdPolicy>>
 
-/** The most candidates at the same time. Each may be as long as the largest policy. */
+/** The most candidates that wait at the same time. Each may be as long as the largest policy. */
 const MAX_WAITING = 8
 
 /**
  * The policy in use. A valid candidate replaces it as a whole; an invalid one changes nothing.
- * @param store URL of the store in use, if the policy chose it: a candidate may not choose another. Undefined if the command line chose it
+ * @param store URL of the store in use if the policy chose it; a candidate may then not choose another. Undefined if the command line chose
+ * the store
  * @param apply puts a policy in use
  * @param parse parses a candidate; default: in another thread
  */
@@ -48,9 +49,10 @@ export function holdPolicy(
     /** Candidates that were accepted, including the first policy. */
     loaded: 1,
     /**
-     * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way
-     * end with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError for a file that
-     * it names, or with a Refusal: 409 if the candidate names another store or other regions than those in use, 503 if it cannot be read now.
+     * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way end
+     * with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError for a file that the
+     * candidate names, or with a Refusal. Its status is 409 if the candidate names another store or other regions than those in use, 503 if
+     * it cannot be parsed now.
      */
     replace(candidate: Candidate): Promise<Policy> {
       if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))

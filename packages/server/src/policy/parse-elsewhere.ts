@@ -5,11 +5,11 @@ import type { Candidate } from './read-policy.ts'
 import type { Parsed, ParsingBegins } from './parse-thread.ts'
 
 const THREAD = new URL('parse-thread.js', import.meta.url)
-/** Bounds of the thread, in MiB and milliseconds: far more than a policy of the largest size takes. */
+/** Bounds of the parsing thread, in MiB and milliseconds. A policy of the largest size needs far less. */
 const MAX_HEAP_MB = 512
 const MAX_MS = 60_000
 
-/** A policy cannot be parsed now, for a reason that is not in the policy. */
+/** Thrown if a policy cannot be parsed now for a reason outside the policy. */
 export class NotParsed extends Refusal {
   constructor(why: string) {
     super(503, `The policy cannot be read now: ${why}.`)
@@ -17,7 +17,7 @@ export class NotParsed extends Refusal {
 }
 
 /**
- * Parses a policy without blocking decisions: the text in a separate thread, the result on this thread in slices.
+ * Parses a policy without blocking decisions. A separate thread parses the text. This thread compiles the result in slices.
  * @throws PolicyError with every mistake, NotParsed if no thread can run
  */
 export async function parseElsewhere(source: Candidate): Promise<Policy> {

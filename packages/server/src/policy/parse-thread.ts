@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PolicyError, type PolicyIssue, type PortablePolicy, readPortable } from 'sluice/policy'
 import type { Candidate } from './read-policy.ts'
 
-/** Start data of the thread. `pieces` receives all parts of the parsed tree before the thread answers. */
+/** Start data of the thread. `pieces` is the port to which the thread sends all parts of the parsed tree before it answers. */
 export interface ParsingBegins extends Candidate {
   readonly pieces: MessagePort
 }

@@ -27,7 +27,10 @@ export const INTERVAL_FLAG = {
   'policy-interval DURATION': 'time between two requests for a policy at https://..., default 30s, varied by a quarter',
 }
 
-/** How a service puts new policies in use: those of files, which each process reads, and those of URLs, which are sent to all processes. */
+/**
+ * The functions with which a service puts new policies in use: one for policy files, which each process reads, and one for policies fetched
+ * from URLs, which are sent to all processes.
+ */
 export interface Replace {
   readonly file: HeldPolicy['replace']
   readonly fetched: PollOptions['replace']
@@ -41,14 +44,14 @@ export interface PolicyPlace {
   readonly file: string
   /**
    * Reads and parses the policy.
-   * @throws CommandFailure exit 1 with one line for each mistake or for the reason why it cannot be read; exit 2 if its server cannot be
-   * reached
+   * @throws CommandFailure exit 1 with one line for each mistake or for the reason why it cannot be read; exit 2 if the policy's server
+   * cannot be reached
    */
   read(options?: ReadOptions): Promise<{ readonly policy: Policy; watch(replace: Replace, log: Log): WatchedFile }>
 }
 
 /**
- * The place of a policy, of a verb with POLICY_FLAGS.
+ * The place of the policy that the arguments of a verb with POLICY_FLAGS name.
  * @throws CommandFailure exit 3 for a URL or flag that cannot be used, exit 1 for a file of a flag that cannot be read
  */
 export function policyPlace(named: string, args: ParsedArguments): PolicyPlace {
@@ -98,7 +101,7 @@ function remotePlace(named: string, args: ParsedArguments): PolicyPlace {
   }
 }
 
-/** The printable part of a URL that cannot be parsed. Where its password ends is unknown, so nothing is printed of a URL with an @. */
+/** The printable part of a URL that cannot be parsed. The end of its password is unknown, so nothing of a URL with an @ is printed. */
 function unparsableName(named: string): string {
   return named.includes('@') ? `${named.split('//', 1)[0]}//***` : (named.split(/[?#]/, 1)[0] as string)
 }

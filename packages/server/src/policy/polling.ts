@@ -25,8 +25,8 @@ export interface PollOptions {
 
 /**
  * Fetches a policy again and again, and at SIGHUP, and puts it in use if it has changed. A policy that is bad or cannot be fetched changes
- * nothing. It is reported once, not at each attempt. A policy that a file or a thread prevented from being used is tried again. Pauses
- * vary by a quarter, so that not all services ask at the same time.
+ * nothing. It is reported once, not at each attempt. A policy that a file or a thread prevented from being used is tried again. Pauses vary
+ * by a quarter, so that services do not all fetch at the same time.
  */
 export function polling({ name, fetch, intervalMs, first, replace, log }: PollOptions): WatchedFile {
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
@@ -45,7 +45,7 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
       refusal = undefined
       await logTaken(log, name, policy)
     } catch (error) {
-      // Otherwise the next answer would be 304, and the text would never be tried again.
+      // Without this the next answer would be 304 (not modified), and the text would never be tried again.
       if (!isTextAtFault(error)) [validators, last] = [{}, '']
       const why = inOneLine(error)
       const seen = `${why}\n${String(text)}`
@@ -88,7 +88,10 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
   }
 }
 
-/** Whether the same text would be refused again. A file that it names may appear, and a thread may be free later. */
+/**
+ * Whether the text itself is the reason, so that the same text would be refused again. Other reasons can end: a file that the text names
+ * may appear, and a thread may become free.
+ */
 function isTextAtFault(error: unknown): boolean {
   return error instanceof PolicyError || (error instanceof Refusal && !(error instanceof NotParsed))
 }

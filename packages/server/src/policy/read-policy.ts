@@ -21,7 +21,7 @@ export function readPolicySource(file: string): PolicySource {
 }
 
 /**
- * Reads and parses a policy file, and also returns its text. Pipes are for commands that end: a service reads the file again.
+ * Reads and parses a policy file, and also returns its text. Pipes are only for commands that end, because a service reads the file again.
  * @throws CommandFailure exit 1 with one line per mistake: file, line, column, value and what is allowed
  */
 export function readPolicyText(file: string, options?: ReadOptions): { readonly policy: Policy; readonly text: string } {

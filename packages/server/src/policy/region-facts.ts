@@ -2,28 +2,37 @@ import { memoryStore } from 'sluice'
 import type { Policy, RegionChoice } from 'sluice/policy'
 import { regionalStore } from 'sluice/regions'
 
-/** The right to every limit has so many units, which the regions divide. */
+/** Every limit is divided among the regions in this many units. */
 export const UNITS = 1_000
 
-/** What no bound of a policy with regions contains; docs/regions.md explains each. */
+/** What the bounds of a policy with regions leave out; docs/regions.md explains each item. */
 const NOT_BOUNDED: readonly string[] = [
   'a primary that still answers after another one was promoted: its part of burst + rate * the time that it does',
+  'steps of the clock of a store, forward: rate * step',
+]
+
+/** The same with `mode: counters`, where no store has a replica. */
+const NOT_BOUNDED_COUNTERS: readonly string[] = [
+  'a service that is restarted: its states are full, so the bound holds before and after it, once burst and bound more together',
+  'a region that did not read for ten minutes, as if it were restarted',
   'steps of the clock of a store, forward: rate * step',
 ]
 
 export type RegionFacts = ReturnType<typeof regionFacts>
 
 /** What a policy says about regions, as `sluice check --json`, `explain --json` and the service report it. Absent fields are undefined. */
-export function regionFacts({ self, mode, peers, weights }: RegionChoice) {
+export function regionFacts({ self, mode, cutoffMs, peers, weights }: RegionChoice) {
   const addresses = new Map(peers.map(({ name, url }) => [name, url]))
   const names = [...new Set([...(self === undefined ? [] : [self]), ...addresses.keys(), ...Object.keys(weights ?? {})])].sort()
   const known = weights ?? equalWeights(names)
   return {
     self,
     mode,
+    /** Milliseconds; undefined without `cutoff`. */
+    cutoffMs,
     /** All regions, by name. */
     regions: names.map((name) => ({ name, weight: known[name] ?? 0, address: addresses.get(name) })),
-    notBounded: NOT_BOUNDED,
+    notBounded: mode === 'counters' ? NOT_BOUNDED_COUNTERS : NOT_BOUNDED,
   }
 }
 
@@ -33,7 +42,7 @@ export function sameRegions(one: RegionChoice | undefined, other: RegionChoice |
   return textOf(one) === textOf(other)
 }
 
-/** The weights of regions of which none is given. The first in the order of names has the remainder. */
+/** Equal weights, for regions without given weights. The first region in the order of names gets the remainder. */
 function equalWeights(names: readonly string[]): Readonly<Record<string, number>> {
   const each = Math.floor(UNITS / names.length)
   const first = UNITS - each * (names.length - 1)
@@ -41,18 +50,21 @@ function equalWeights(names: readonly string[]): Readonly<Record<string, number>
 }
 
 /** The regions in one line: `eu 600, us 400 of 1000 units`. */
-export function regionsText({ regions, mode }: RegionFacts): string {
-  return `${regions.map(({ name, weight }) => `${name} ${weight}`).join(', ')} of ${UNITS} units, mode ${mode}`
+export function regionsText({ regions, mode, cutoffMs }: RegionFacts): string {
+  const cutoff = cutoffMs === undefined ? '' : `, cutoff ${cutoffMs} ms`
+  return `${regions.map(({ name, weight }) => `${name} ${weight}`).join(', ')} of ${UNITS} units, mode ${mode}${cutoff}`
 }
 
 /** Why the regions of a policy cannot divide its limits, by rule: a service with such a rule does not start. */
 export function regionProblems({ regions: choice, rules }: Policy): string[] {
   if (choice === undefined) return []
-  const { mode, regions } = regionFacts(choice)
+  const { mode, cutoffMs, regions } = regionFacts(choice)
   const weights = Object.fromEntries(regions.map(({ name, weight }) => [name, weight]))
-  // Regions of one weight have the same parts.
+  // Regions of equal weight have equal parts, so one region of each weight is tried.
   const first = regions.filter(({ weight }, index) => weight > 0 && regions.findIndex((other) => other.weight === weight) === index)
-  const stores = first.map(({ name }) => regionalStore({ store: memoryStore(), self: name, weights, mode }))
+  const stores = first.map(({ name }) =>
+    regionalStore({ store: memoryStore(), self: name, weights, mode, ...(cutoffMs === undefined ? {} : { cutoffMs }) }),
+  )
   return rules.flatMap(({ name, tiers, mode: ruleMode }) => {
     const limits = ruleMode === 'off' ? [] : tiers.map(({ limit }) => limit)
     const found = limits.flatMap((limit) => stores.flatMap(({ capabilities }) => capabilities.problemOf?.(limit) ?? []))

@@ -33,7 +33,7 @@ export function reloading(replace: Replace, file: string, text: string, log: Log
   })
 }
 
-/** `replace` for policies that an administrator sends, with a line for each. */
+/** Returns a `replace` for policies that an administrator sends. It writes a log line for each. */
 export function replacingByPut(replace: Replace, log: Log): Replace {
   return async (candidate) => {
     try {

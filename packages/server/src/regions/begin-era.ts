@@ -1,22 +1,34 @@
-import { type RegionalStore, type ReplicatorStatus, reweigh } from 'sluice/regions'
+import { type RegionalStore, type ReplicatorStatus, reweigh, type ReweighOptions } from 'sluice/regions'
 import { Refusal } from '../http/answer.ts'
 
-/** Milliseconds within which each region must have read each other one. A pull takes about a second. */
+/** Milliseconds: every region must have read every other region within this time. A pull takes about a second. */
 const RECENT_MS = 5_000
 
+/** What an operator wants of the next era. */
+export interface WantedEra extends ReweighOptions {
+  readonly weights: Readonly<Record<string, number>>
+}
+
 /**
- * Ends the era, so that the regions go on with other weights. Refused while a region cannot be reached: until it can, no units would move.
+ * Ends the present era, so that the regions continue with other weights. Refused while a region cannot be reached, because no units would
+ * move until it can. A region that is gone for good is not waited for, and must not answer.
  * @throws Refusal 409
  */
-export async function beginEra(store: RegionalStore, weights: Readonly<Record<string, number>>, status: ReplicatorStatus): Promise<void> {
+export async function beginEra(store: RegionalStore, { weights, gone = {} }: WantedEra, status: ReplicatorStatus): Promise<void> {
   const isRecent = (ms = Infinity): boolean => ms <= RECENT_MS
-  const away = Object.entries(status.peers).filter(
+  const peers = Object.entries(status.peers)
+  const away = peers.filter(
     ([name, { lagMs, readMs }]) =>
-      (Object.hasOwn(status.weights, name) || Object.hasOwn(weights, name)) && !(isRecent(lagMs) && isRecent(readMs)),
+      (Object.hasOwn(status.weights, name) || Object.hasOwn(weights, name)) &&
+      !Object.hasOwn(gone, name) &&
+      !(isRecent(lagMs) && isRecent(readMs)),
   )
   const names = away.map(([name]) => name).join(' and ')
   if (away.length > 0)
     throw new Refusal(409, `No era can begin while ${names} cannot be reached in both directions: no units would move until then.`)
-  if (!(await reweigh(store, weights)))
+  const back = peers.find(([name, { lagMs, readMs }]) => Object.hasOwn(gone, name) && (isRecent(lagMs) || isRecent(readMs)))
+  if (back !== undefined)
+    throw new Refusal(409, `Region ${back[0]} is not gone: it answered less than ${RECENT_MS / 1_000} s ago. Remove it.`)
+  if (!(await reweigh(store, weights, { gone })))
     throw new Refusal(409, `No era can end now: region ${status.self} is ${status.phase}. Try again when it is open.`)
 }

@@ -13,7 +13,7 @@ const NO_ARGUMENTS: RegionArguments = {
 
 /**
  * The region of this service. The policy says which regions there are; arguments say which one this is, and may replace addresses and
- * weights. Without `regions` in the policy, arguments say all. Undefined if neither says that there are regions.
+ * weights. If the policy has no `regions`, arguments say all of this. Undefined if neither names regions.
  * @throws CommandFailure exit 3 if something is missing, or arguments and policy do not fit
  */
 export function chosenRegion(
@@ -28,11 +28,14 @@ export function chosenRegion(
   const others = othersOf(args, policy, self)
   const mode = policy?.mode ?? 'escrow'
   const weights = weightsOf(args, policy, [self, ...others])
-  if (mode === 'fixed') return { self, mode, others, weights, peers: new Map(), keyFile: '' }
+  const cutoffMs = policy?.cutoffMs
+  if (mode === 'fixed') return { self, mode, cutoffMs, others, weights, peers: new Map(), keyFile: '' }
   if (workers > 1)
-    throw usage('serve: --region needs one process in this version: over redis:// several services of a region may share what it holds')
+    throw usage(
+      'serve: --region needs one process in this version: over redis:// and postgres:// several services of a region may share what it holds',
+    )
   if (args.keyFile === undefined) throw usage('serve: regions need --region-key-file: the key by which they know each other')
-  return { self, mode, others, weights, peers: args.peers ?? addressesOf(policy, others), keyFile: args.keyFile }
+  return { self, mode, cutoffMs, others, weights, peers: args.peers ?? addressesOf(policy, others), keyFile: args.keyFile }
 }
 
 function missingSelf(policy: RegionChoice | undefined): CommandFailure {

@@ -5,7 +5,7 @@ import { readAs } from '../files/regular-file.ts'
 import { UNITS } from '../policy/region-facts.ts'
 import type { RegionKeys } from './signatures.ts'
 
-/** What command line and environment say about regions. What is absent is that of the policy. */
+/** What command line and environment say about regions. For absent values, those of the policy apply. */
 export interface RegionArguments {
   readonly self: string | undefined
   /** The addresses of the other regions' services, by name. */
@@ -16,17 +16,19 @@ export interface RegionArguments {
   called(name: string): string
 }
 
-/** One of several regions that share the limits, by arguments and policy. */
+/** The region of this service, one of several that share the limits, as arguments and policy describe it. */
 export interface RegionOptions {
   readonly self: string
   readonly mode: RegionChoice['mode']
+  /** With `counters`, as `regions.cutoff` of the policy; undefined: none. */
+  readonly cutoffMs: number | undefined
   /** The names of the other regions. */
   readonly others: readonly string[]
-  /** Thousandths of every limit, of all regions; undefined if all have equal weights. */
+  /** For each region, its part of every limit in thousandths; undefined if all regions have equal weights. */
   readonly weights: Readonly<Record<string, number>> | undefined
-  /** With `escrow`: the addresses of the other regions' services, by name. */
+  /** Without `fixed`: the addresses of the other regions' services, by name. */
   readonly peers: ReadonlyMap<string, URL>
-  /** Empty with `fixed`, because such regions do not call each other. */
+  /** The name of the file with the keys that sign requests. Empty with `fixed`, because such regions do not call each other. */
   readonly keyFile: string
 }
 
@@ -85,7 +87,7 @@ function weightsIn(list: string, called: string): Map<string, number> {
   return weights
 }
 
-/** The parts `NAME=VALUE` of a list; both are empty for a part of another form. */
+/** Splits a list into its parts `NAME=VALUE`. Name and value are empty for a part of another form. */
 function partsOf(list: string): (readonly [part: string, name: string, value: string])[] {
   return list.split(',').map((part) => {
     const [, name = '', value = ''] = /^\s*([^=\s]+)=(\S+)\s*$/.exec(part) ?? []

@@ -2,11 +2,11 @@ import type { ReplicateOptions } from 'sluice/regions'
 import { isPageOf, type RegionKeys, signRequest } from './signatures.ts'
 
 export const REGION_PATH = '/v1/regions/pull'
-/** A page has at most a thousand rows, with keys of at most 512 characters. */
+/** More than any page has: a page has at most 1,000 rows, and the key of each row has at most 512 characters. */
 const MAX_PAGE_BYTES = 16_777_216
 
 /**
- * Requests to the services of other regions. Each is signed, and so is its answer: the transport may be any.
+ * Requests to the services of other regions. Each request and each answer is signed, so the transport need not be secure.
  * @param keysNow read at each request, because keys are replaced at run time
  */
 export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => RegionKeys): NonNullable<ReplicateOptions['transport']> {
@@ -21,7 +21,7 @@ export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => Regi
     })
     const text = await textOf(response)
     if (response.status !== 200) throw new Error(`${url.origin} returned ${response.status}: ${detailOf(text)}`)
-    // Either key: the peer may have read the new one already.
+    // Any of the keys may have signed: the peer may already use a newer one.
     if (!isPageOf(keysNow(), signed['sluice-nonce'], text, response.headers.get('sluice-signature')))
       throw new Error(`${url.origin} returned a page with another signature: compare the files of --region-key-file`)
     return JSON.parse(text)
@@ -40,7 +40,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** `fetch` says why only in the cause. */
+/** The reason why a request failed: `fetch` gives it only as the error's cause. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as Error
   return cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message

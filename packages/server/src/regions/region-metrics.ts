@@ -33,7 +33,7 @@ export function weightMetrics(weightsNow: () => Readonly<Record<string, number>>
 
 /** The metrics of a service whose regions call each other. */
 export function regionMetrics({ status }: Replicator, counts: RegionCounts): readonly ReadMetric[] {
-  // Nobody waits for a region that was removed: it would only set off alerts.
+  // Removed regions are left out: nobody waits for them, and their metrics would only set off alerts.
   const isRemoved = (peer: string): boolean => !Object.hasOwn(status().weights, peer)
   const one = (read: () => number) => () => [{ value: read() }]
   const both = (read: (transfers: ReturnType<typeof status>['transfers']) => readonly [sent: number, received: number]) => () => {

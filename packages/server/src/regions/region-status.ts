@@ -1,24 +1,25 @@
 import type { PeerStatus, ReplicatorStatus } from 'sluice/regions'
 import type { RegionCounts } from './region-metrics.ts'
 
-/** What an operator sees of a region: the body of `GET /v1/regions`. With `mode: fixed` there is nothing but the weights. */
+/** What an operator sees of a region: the body of `GET /v1/regions`. With `mode: fixed` it contains only the weights. */
 export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'weights' | 'peers'>> {
   readonly self: string
-  readonly mode: 'escrow' | 'fixed'
-  /** Thousandths of every limit that each region holds at the start of this era, by region; those that were removed are absent. */
+  readonly mode: 'escrow' | 'fixed' | 'counters'
+  /** By region: the part of every limit, in thousandths, that the region has at the start of this era. Removed regions are absent. */
   readonly weights: Readonly<Record<string, number>>
   /** Requests that no region had signed. */
   readonly requestsRefused?: number
-  /** By name; empty if the regions do not call each other. */
+  /** The other regions by name; empty if the regions do not call each other. */
   readonly peers: Readonly<Record<string, PeerStatus & { readonly address: string | undefined }>>
 }
 
 /** The status of a region whose replicator reads the others. */
 export function statusOf(
+  mode: RegionStatus['mode'],
   { peers, ...own }: ReplicatorStatus,
   addresses: ReadonlyMap<string, URL>,
   { refused }: RegionCounts,
 ): RegionStatus {
   const reached = Object.entries(peers).map(([name, status]) => [name, { address: addresses.get(name)?.href, ...status }] as const)
-  return { mode: 'escrow', ...own, requestsRefused: refused, peers: Object.fromEntries(reached) }
+  return { mode, ...own, requestsRefused: refused, peers: Object.fromEntries(reached) }
 }

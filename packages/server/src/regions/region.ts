@@ -7,12 +7,12 @@ import type { Routed } from '../http/routes.ts'
 import type { Log } from '../logs/log.ts'
 import { readRegionKeys, type RegionOptions } from './options.ts'
 import { createPeers } from './peers.ts'
-import { beginEra } from './begin-era.ts'
+import { beginEra, type WantedEra } from './begin-era.ts'
 import { type RegionCounts, regionMetrics, weightMetrics } from './region-metrics.ts'
 import { type RegionStatus, statusOf } from './region-status.ts'
 import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
-/** A request has at most 250 needs, with keys of at most 512 characters. */
+/** The most bytes of a peer's request. A request has at most 250 needs, with keys of at most 512 characters. */
 const MAX_REQUEST_BYTES = 2_097_152
 
 /** The part of a service that shares limits with other regions. */
@@ -20,26 +20,27 @@ export interface Region {
   /** The store to decide with. */
   readonly store: Store
   readonly metrics: readonly ReadMetric[]
-  /** For an operator. */
+  /** The status of the region, for an operator. */
   status(): RegionStatus
   /**
    * Begins an era with other weights; absent if the regions keep fixed parts.
-   * @throws Refusal 409 while a region cannot be reached, or this one is not open; LimiterError for weights that cannot be used
+   * @throws Refusal 409 while a region cannot be reached, or while this region is not open; LimiterError for weights that cannot be used
    */
-  reweigh?(weights: RegionStatus['weights']): Promise<void>
+  reweigh?(wanted: WantedEra): Promise<void>
   /** Answers a peer; absent if the regions do not call each other. */
   pull?(routed: Routed): Promise<void>
-  /** Reads the keys again. */
+  /** Reads the file of keys again. */
   readKeys(): void
   close(): Promise<void>
 }
 
 /** @throws CommandFailure as `readRegionKeys`; LimiterError NOT_SUPPORTED for a store that cannot send units */
-export function openRegion({ self, others, weights, peers, keyFile }: RegionOptions, inner: Store, log: Log): Region {
+export function openRegion({ self, mode, cutoffMs, others, weights, peers, keyFile }: RegionOptions, inner: Store, log: Log): Region {
   let keys: RegionKeys = readRegionKeys(keyFile)
   const counts: RegionCounts = { refused: 0, failed: new Map(others.map((name) => [name, 0])) }
-  const store = regionalStore({ store: inner, self, mode: 'escrow', ...(weights === undefined ? { peers: others } : { weights }) })
-  const failing = createFailing(log)
+  const cutoff = cutoffMs === undefined ? {} : { cutoffMs }
+  const store = regionalStore({ store: inner, self, mode, ...cutoff, ...(weights === undefined ? { peers: others } : { weights }) })
+  const failing = createFailing(log, mode)
   const replicator = replicate({
     store,
     transport: createPeers(peers, () => keys),
@@ -53,8 +54,8 @@ export function openRegion({ self, others, weights, peers, keyFile }: RegionOpti
   return {
     store,
     metrics: [...weightMetrics(() => replicator.status().weights), ...regionMetrics(replicator, counts)],
-    status: () => statusOf(replicator.status(), peers, counts),
-    reweigh: (wanted) => beginEra(store, wanted, replicator.status()).catch(refuse),
+    status: () => statusOf(mode, replicator.status(), peers, counts),
+    ...(mode === 'escrow' ? { reweigh: (wanted) => beginEra(store, wanted, replicator.status()).catch(refuse) } : {}),
     async pull({ request, response }) {
       const body = (await readBytes(request, MAX_REQUEST_BYTES)).toString('utf8')
       const admitted = gate.admit(request.headers, body, Date.now())
@@ -94,7 +95,7 @@ function refuse(error: unknown): never {
 }
 
 /** Writes one line when a peer cannot be read any more, and one when it can again. */
-function createFailing(log: Log) {
+function createFailing(log: Log, mode: RegionOptions['mode']) {
   const failing = new Map<string, string>()
   let phase: string | undefined
   return {
@@ -114,11 +115,13 @@ function createFailing(log: Log) {
       phase = status.phase
       const { self, era } = status
       const what = {
-        learning: 'holds nothing until all other regions know it',
+        learning:
+          mode === 'counters' ? 'keeps to its part until it has read all other regions' : 'holds nothing until all other regions know it',
         open: 'shares its limits',
         closed: 'waits for the other regions',
       }
-      log('info', 'region-phase', `region ${self} is ${phase} in era ${era}: it ${what[status.phase]}`, { region: self, phase, era })
+      const when = mode === 'counters' ? '' : ` in era ${era}`
+      log('info', 'region-phase', `region ${self} is ${phase}${when}: it ${what[status.phase]}`, { region: self, phase, era })
     },
   }
 }

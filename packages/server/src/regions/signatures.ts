@@ -1,7 +1,10 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** The keys that regions share. The first one signs; each of them is accepted, so that keys can be replaced one region after the other. */
+/**
+ * The keys that regions share. The first key signs. A signature by any of the keys is accepted, so that keys can be replaced in one region
+ * after another.
+ */
 export type RegionKeys = readonly [string, ...string[]]
 
 /** Headers of a signed request. */
@@ -13,7 +16,7 @@ export interface Signed {
 
 /** Milliseconds by which the clock of a region may differ from that of another. */
 export const MAX_SKEW_MS = 60_000
-/** The most requests whose nonces are kept. Only those of peers are, and each sends a few in a second. */
+/** The most requests whose nonces are kept. Only nonces of signed requests are kept, and each peer sends a few requests a second. */
 const MAX_NONCES = 20_000
 
 /** Signs a request for one region. A request for another region has another signature. */
@@ -22,7 +25,7 @@ export function signRequest([key]: RegionKeys, to: string, body: string, now: nu
   return { 'sluice-time': time, 'sluice-nonce': nonce, 'sluice-signature': mac(key, ['request', to, time, nonce, body]) }
 }
 
-/** Signs the answer to one request: whoever forged a page could grant units. */
+/** Signs the answer to one request. Without a signature, somebody could forge a page and so grant units. */
 export function signPage([key]: RegionKeys, nonce: string, body: string): string {
   return mac(key, ['page', nonce, body])
 }
@@ -31,15 +34,15 @@ export function isPageOf(keys: RegionKeys, nonce: string, body: string, signatur
   return isSigned(keys, ['page', nonce, body], signature ?? '')
 }
 
-/** Accepts each request once. */
+/** Accepts each signed request once. */
 export interface Gate {
-  /** The nonce of a request that another region signed for this one; otherwise why it is refused. */
+  /** Returns the nonce of a request that another region signed for this one, or the reason why the request is refused. */
   admit(headers: IncomingHttpHeaders, body: string, now: number): { readonly nonce: string } | { readonly why: string }
 }
 
 /** @param keysNow read at each request, because keys are replaced at run time */
 export function createGate(self: string, keysNow: () => RegionKeys): Gate {
-  /** When each may be forgotten, in milliseconds since 1970; the oldest first. */
+  /** For each nonce the time when it may be forgotten, in milliseconds since 1970. The oldest is the first. */
   const nonces = new Map<string, number>()
   return {
     admit(headers, body, now) {
@@ -63,13 +66,13 @@ export function createGate(self: string, keysNow: () => RegionKeys): Gate {
 
 function isSigned(keys: RegionKeys, parts: readonly string[], signature: string): boolean {
   const sent = Buffer.from(signature)
-  // Every key is compared, so that the time does not show which one it is.
+  // Every key is compared, so that the time does not show which key fits.
   return (
     keys.map((key) => Buffer.from(mac(key, parts))).filter((own) => own.length === sent.length && timingSafeEqual(own, sent)).length > 0
   )
 }
 
-/** The parts are of known number, and only the last may contain a line break. */
+/** Signs parts joined by line breaks. This is unambiguous: the number of parts is fixed, and only the last may contain a line break. */
 function mac(key: string, parts: readonly string[]): string {
   return createHmac('sha256', key).update(parts.join('\n')).digest('hex')
 }

@@ -1,20 +1,20 @@
 import type { Cluster, Redis } from 'ioredis'
 
-/** Counts the states in a store, or estimates their number; undefined if the store cannot say. It reads at most `most` of them. */
+/** Counts the states in a store, or estimates their number; undefined if the store cannot do either. It reads at most `most` states. */
 export type CountKeys = (most: number) => Promise<number | undefined>
 
 /** How many keys a service reads for its estimate, and how long it keeps the result. */
 const MOST = 1_000
 const KEPT_MS = 60_000
-/** Milliseconds that a scrape waits for a new result; after them it gets the previous one. */
+/** Milliseconds that a scrape waits for a new result. After this time it gets the previous result. */
 const PATIENCE_MS = 250
 
-/** The last result, read again at a scrape if it is older than a minute. Nothing is read if nobody scrapes. */
+/** Caches the number of keys. A scrape reads it again if it is older than a minute. Nothing is read if nobody scrapes. */
 export function createKeyCount(count: CountKeys | undefined, now: () => number = () => performance.now()) {
   let [last, due]: [number | undefined, number] = [undefined, -Infinity]
   let reading: Promise<void> | undefined
   const read = async (): Promise<void> => {
-    // What a store does not say any more is not known any more.
+    // If the store no longer answers, the old result is not kept.
     last = await count?.(MOST).catch(() => undefined)
     reading = undefined
   }
@@ -38,7 +38,7 @@ export function createKeyCount(count: CountKeys | undefined, now: () => number =
   }
 }
 
-/** What of the last samples counts at each new one: an estimate rests on about ten minutes. */
+/** The factor by which each new sample reduces the weight of the earlier ones: an estimate rests on about ten minutes. */
 const FADING = 0.9
 
 /**
@@ -67,7 +67,7 @@ export function countByScan(client: Redis | Cluster, prefix: string): CountKeys 
       const counts = await Promise.all(nodes.map((node) => countOn(node, Math.max(1, Math.floor(most / nodes.length)))))
       return counts.reduce((sum, one) => sum + one, 0)
     } catch (error) {
-      // Each attempt would be an entry in the server's ACL LOG.
+      // A refused account does not try again, because each attempt adds an entry to the server's ACL LOG.
       refused = error instanceof Error && error.message.startsWith('NOPERM')
       return undefined
     }
@@ -77,7 +77,10 @@ export function countByScan(client: Redis | Cluster, prefix: string): CountKeys 
 /** Runs a statement with one number as its parameter, and returns its first row. */
 type FirstRow = (statement: string, parameter: number) => Promise<unknown>
 
-/** Counts rows up to `most`; above, what the server's statistics say. Rows whose state has expired count until the sweep. */
+/**
+ * Counts rows up to `most`. If there are more, uses the number in the server's statistics. Rows whose state has expired count until the
+ * sweep deletes them.
+ */
 export function countByStatistics(first: FirstRow): CountKeys {
   const statement = `select (select count(*) from (select from sluice_state limit $1) as few)::float8 as counted,
     greatest(pg_stat_get_live_tuples('sluice_state'::regclass), (select reltuples from pg_class where oid = 'sluice_state'::regclass))::float8

@@ -58,7 +58,7 @@ export async function prepareStore(url: string, { startMs = START_MS, space, fol
   const mistake = storeParameterMistake(url)
   if (mistake !== undefined) throw usage(`store ${name} ${mistake}`)
   if (/^memory:./s.test(url)) throw usage(`store ${name} has more than its scheme: expected memory:`)
-  /** A rejection of `reach` as a line for a person, without a password. */
+  /** Turns a rejection of `reach` into a line for a person, without a password. */
   const failureOf = (error: unknown): CommandFailure => {
     if (error instanceof CommandFailure) return error
     const why = error instanceof Error ? error.message : String(error)
@@ -86,8 +86,8 @@ async function memory(): Promise<Opening> {
 }
 
 /**
- * Ignores the failure of a read-only server: it is reached, and its keys can be inspected. `advise` and /readyz report that it cannot
- * decide.
+ * Ignores the failure of a read-only server, because that server was reached, and its keys can be inspected. `advise` and /readyz report
+ * that it cannot decide.
  */
 function unlessReadOnly(error: unknown): void {
   if (!(error instanceof StoreFailure && error.kind === 'readonly')) throw error

@@ -9,7 +9,7 @@ export interface OpenStore {
   readonly name: string
   /** One line for each doubtful setting of the server, once it is reached; empty if the server does not report its settings. */
   advise?(): Promise<readonly string[]>
-  /** Reads the server and its states, and writes nothing. It connects by itself: the store need not be ready. */
+  /** Reads the server and its states, and writes nothing. It connects by itself, so the store need not have connected before. */
   audit?: Audit
   /** Estimates how many states a store on a server holds. Absent for a store that knows their number (`size`). */
   readonly countKeys?: CountKeys
@@ -17,7 +17,7 @@ export interface OpenStore {
   readonly keeps: string
   /** Makes or updates the tables of a store that has some and, on request, the compatibility function. */
   migrate?(options: Readonly<Record<'compatFunction' | 'prune' | 'force', boolean>>): Promise<void>
-  /** Deletes the tables of a separate space, and a folder that was made for it. A reset of the states leaves both. */
+  /** Deletes the tables of a separate `space`, and a folder that was made for it. Resetting the states deletes neither. */
   discard?(): Promise<void>
   /** Closes the store, and aborts calls to a server that does not answer. */
   close(): Promise<void>
@@ -44,5 +44,5 @@ export interface OpenRequest {
 /** Makes a store of one kind; rejects for a URL or a file that cannot be used. */
 export type Opener = (request: OpenRequest) => Promise<Opening>
 
-/** Milliseconds of silence after which a new connection replaces a silent one. By then no caller waits for an answer from it. */
+/** Milliseconds of silence after which a new connection replaces a silent one. No caller waits that long for an answer. */
 export const SILENCE_MS = 1_000

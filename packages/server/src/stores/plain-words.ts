@@ -3,8 +3,8 @@ import { withoutPassword, withoutSecrets } from './store-name.ts'
 const MAX_LENGTH = 300
 
 /**
- * What clients say, and what it means. `$<at>` is the address that the client names, NAME the URL of the store. The first entry that fits
- * is used; other messages, such as a server's own replies, stay as they are.
+ * Messages of clients, and their meaning in plain words. `$<at>` is the address that the client names, NAME the URL of the store. The first
+ * entry that fits is used; other messages, such as a server's own replies, stay as they are.
  */
 const MEANINGS: readonly (readonly [said: RegExp, means: string])[] = [
   [/ECONNREFUSED (?<at>\S+)/, 'nothing listens at $<at> (ECONNREFUSED)'],

@@ -23,6 +23,8 @@ export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
   let making: Promise<void> | undefined
   pool.on('connect', (client) => {
     reached = true
+    // The pool listens only while a client is idle: one that is lost between two statements of a transaction would end the process.
+    client.on('error', () => {})
     if (client instanceof driver.Client) clients.add(client)
   })
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))
@@ -54,16 +56,16 @@ export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
     },
     close: async () => {
       const ended = pool.end()
-      // The pool alone would wait for an answer that may never come.
+      // Ends the clients too, because the pool alone would wait for an answer that may never come.
       for (const client of clients) client.end(() => {})
-      // Without a connection the pool would wait for an attempt, which ends by itself.
+      // If the server was never reached, the pool's end is not awaited: it waits for an attempt to connect, which ends by itself.
       if (reached) await ended
       else ended.catch(() => {})
     },
   }
 }
 
-/** Runs statements in one transaction that the server keeps from writing. */
+/** Runs statements in one read-only transaction. */
 async function readOnly<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
@@ -89,7 +91,7 @@ async function adviceOn(pool: Pool): Promise<readonly string[]> {
  * @throws CommandFailure exit 3 for an invalid URL, for files that cannot be used, and for sslmode=verify-ca without a CA
  */
 function configOf(url: string, folder: string): ClientConfig {
-  // The client accepts URLs of other forms, whose parameters this function has not checked.
+  // Only this form of URL is accepted. The client would accept others, whose parameters this function could not check.
   const [, place, query = '', hash = ''] = /^(postgres(?:ql)?:\/\/[^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(url) ?? []
   const name = withoutPassword(url)
   if (place === undefined) throw usage(`store ${name} is not the URL of a store: expected postgres://HOST:PORT/DATABASE`)

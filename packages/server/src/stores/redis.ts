@@ -124,7 +124,10 @@ function adviceFrom(info: string): string[] {
   ]
 }
 
-/** Milliseconds before the next attempt: the first is at once, later ones are random, so that not all processes return together. */
+/**
+ * Milliseconds before the next attempt to connect. The first attempt is made at once. Later pauses are random, so that processes do not all
+ * reconnect together.
+ */
 function pause(times: number): number {
   return times === 1 ? 1 : 10 + Math.random() * 190
 }

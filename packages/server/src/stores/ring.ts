@@ -4,8 +4,8 @@ import { type BreakerChange, remoteStore } from 'sluice/remote'
 
 /**
  * Puts the ring that `serve` uses around a remote store. For a cluster it also leases busy token buckets. The limits of one request can be
- * on several nodes; a limit that all requests share would otherwise cost each request one more round trip. `ring` is absent if the store is
- * in this process. `around` describes the ring in one line that `serve` prints.
+ * on several nodes, so a limit that all requests share would otherwise cost each request one more round trip. `ring` is absent if the store
+ * is in this process. `around` describes the ring in one line that `serve` prints.
  * @param url of the store, for the description
  * @param failure of the first policy. A reloaded policy changes the deadline, because each call carries it; the breaker changes only at a
  * restart

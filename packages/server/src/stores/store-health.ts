@@ -6,12 +6,13 @@ import { withoutPassword } from './store-name.ts'
 
 export type StoreHealth = ReturnType<typeof followStore>
 
-/** Failures that say nothing about the server: of the caller, its queue, another caller's lock, or a full store. */
+/** Kinds of failures that say nothing about the server. They come from the caller, its queue, another caller's lock, or a full store. */
 const NOT_THE_SERVER: ReadonlySet<string> = new Set(['aborted', 'overload', 'contention', 'memory'])
-/** Failures that are certain at once. Other ones, such as a late answer, count if this many come in a row. */
+/** Kinds of failures after which the store counts as lost at once. */
 const CERTAIN: ReadonlySet<string> = new Set(['connection', 'unavailable', 'readonly', 'setup'])
+/** After so many failures of other kinds in a row, such as late answers, the store counts as lost too. */
 const IN_ROW = 3
-/** Milliseconds without a failure after which a store that answers is back. One node of several may answer while another is lost. */
+/** Milliseconds without a failure after which a store that answers counts as back. One node of several may answer while another is lost. */
 export const QUIET_MS = 1_000
 
 /**

@@ -1,9 +1,13 @@
-/** A store in this process. Behind `//` even its URL may have a login, which somebody wrote by mistake. */
+/**
+ * Matches the URL of a store in this process. A URL with `//` does not match, because it may contain a login that somebody wrote by
+ * mistake.
+ */
 const IN_PROCESS = /^(?:memory|pglite):(?!\/\/)/
 
 /**
  * The printable form of a store's URL: without the login, and without the query, which may contain a password. The user's name is hidden
- * too, because a password without its colon stands there. If the end of the login cannot be located, only the scheme is shown.
+ * too, because a password may be there, if somebody left out its colon. If the end of the login cannot be located, only the scheme is
+ * shown.
  */
 export function withoutPassword(url: string): string {
   if (IN_PROCESS.test(url)) return url

@@ -11,7 +11,7 @@ export type TlsFiles = Readonly<Partial<Record<Part, Buffer>>>
 type TlsNames = Readonly<Record<Part, string>>
 
 const FORMS: Readonly<Record<Part, { readonly expected: string; check(contents: Buffer): unknown }>> = {
-  // `createSecureContext` accepts any bytes as `ca`, and then trusts nobody.
+  // `createSecureContext` accepts any bytes as `ca`, and with wrong ones trusts no certificate.
   ca: { expected: 'certificates in PEM', check: (ca) => certificatesIn(ca).map((text) => new X509Certificate(text)) },
   cert: { expected: 'a certificate in PEM', check: (cert) => createSecureContext({ cert }) },
   key: { expected: 'a private key in PEM, without a passphrase', check: (key) => createPrivateKey(key) },

@@ -26,8 +26,8 @@ export function createGathering(restarts: () => number) {
   const lastCounters = (id: number): string => countersOf(last.get(id) ?? '')
   return {
     /**
-     * Sends `receiver` the reports of all workers, after a second at most. The metrics of a late worker are the counters that it reported
-     * last.
+     * Sends `receiver` the reports of all workers, after at most a second. For a worker that is late, the metrics are the counters of its
+     * previous report.
      * @param count the number of workers that there should be
      */
     gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], count: number) {
@@ -50,7 +50,7 @@ export function createGathering(restarts: () => number) {
         if (report !== undefined && name === 'metrics') last.set(worker, report as string)
         if (open.size === 0) finish()
       })
-      // The first worker is the one that has served for longest.
+      // The first worker is the one that has been serving for the longest time.
       for (const [index, worker] of workers.entries()) sendTo(worker, { kind: 'report', id: round, name, isFirst: index === 0 })
     },
     reported(worker: Worker, id: number, report: unknown) {

@@ -69,13 +69,13 @@ export interface Gathered {
 /** A policy that one worker accepted and all must use. */
 export interface RelayedPolicy extends Candidate {
   readonly text: string
-  /** Set if the policy was read from its file or fetched from its URL: new workers read it themselves, and theirs may be newer. */
+  /** Set if the policy was read from its file or fetched from its URL: new workers read the policy themselves, and may get a newer one. */
   readonly fromPlace?: true
-  /** Milliseconds since 1970 when the request for it began; only of one that was fetched from its URL. */
+  /** Milliseconds since 1970 when the request for the policy began; set only if the policy was fetched from a URL. */
   readonly requestedAt?: number
 }
 
-/** An override that one worker set and all must apply; without `fields`, one that it removed. */
+/** An override that one worker set and all must apply; without `fields`, the worker removed the override. */
 export interface RelayedOverride {
   readonly rule: string
   /** All values of the rule's key as the rule reads them; null for absent ones. */
@@ -85,7 +85,7 @@ export interface RelayedOverride {
 
 /** State that a worker must apply before it answers requests, because the other workers have it. */
 export interface Beginning {
-  /** Replaces the policy of the file. */
+  /** The policy to use in place of the one that the worker read; undefined if there is none. */
   readonly policy: RelayedPolicy | undefined
   readonly overrides: readonly RelayedOverride[]
   /** Two random numbers in [0, 1) that nobody can guess. They give all workers the same pseudonyms for keys. */

@@ -4,9 +4,10 @@ import type { RelayedOverride, RelayedPolicy, ToWorker } from './messages.ts'
 
 /**
  * Keeps one worker's policy equal to that of the others. The primary puts the accepted policies of all workers in one order; each worker
- * must end with the last. While an own policy is pending, a policy that arrives from another worker comes earlier in the order. It is
- * dropped when the own policy is ordered, and used if the own policy is refused. Of two that were fetched from the URL, the one that was
- * requested later counts as the last, because an answer that took long may be the older text.
+ * must end with the last policy of this order. While a policy of this worker is pending, a policy that arrives from another worker is
+ * earlier in the order. The arrived policy is dropped when the pending one is ordered, and used if the pending one is refused. Of two
+ * policies that were fetched from the URL, the one that was requested later counts as the later one, because an answer that took long may
+ * be an older text.
  * @param send sends a policy to the primary, in the order of the calls
  * @param keeps called with the reason why this worker keeps its present policy
  * @param firstRequestedAt milliseconds since 1970 when this worker requested the policy that it began with, if from a URL
@@ -21,7 +22,10 @@ export function relayPolicies(
   let own = 0
   let next: RelayedPolicy | undefined
   let [taking, current] = [false, '']
-  /** When the policy in use was requested, and those that the primary has not ordered yet; undefined for one that is of no URL. */
+  /**
+   * The times when the policy in use, and those that the primary has not ordered yet, were requested; undefined for a policy that was not
+   * fetched from a URL.
+   */
   let requestedAt = firstRequestedAt
   const unordered: (number | undefined)[] = []
   const takeNext = async (): Promise<void> => {
@@ -62,8 +66,8 @@ export function relayPolicies(
     /** Loads the policy file, which every worker reads by itself. It also replaces a policy that an administrator sent. */
     file: (candidate: Candidate) => replace(candidate, { fromPlace: true }),
     /**
-     * Loads a policy that this process fetched, which every worker does by itself. A text that another worker has sent already is not
-     * loaded again, unless `always` is set: the files that it names may have changed.
+     * Loads a policy that this process fetched; every worker fetches by itself. A text that another worker has sent already is not loaded
+     * again, unless `always` is set: the files that it names may have changed.
      * @param at milliseconds since 1970 when the request began
      */
     fetched: (candidate: Candidate, always: boolean, at: number) =>
@@ -112,7 +116,8 @@ export function createPolicyOrder<W>(workers: Iterable<W>, send: (worker: W, mes
 }
 
 /**
- * At this number ended overrides are removed. A worker refuses more (400), so only overrides that several workers accept at once exceed it.
+ * The most overrides that are kept. When there are this many, those that have expired are removed. Each worker refuses more (400), so there
+ * are more only if several workers accept overrides at the same time.
  */
 const MAX_OVERRIDES = 10_000
 

@@ -1,7 +1,10 @@
 type Combine = (one: number, other: number) => number
 
 const sum: Combine = (one, other) => one + other
-/** How gauges of several processes are combined. Of every other gauge, such as a bound or a breaker's state, the largest value is used. */
+/**
+ * How these gauges of several processes are combined. For every other gauge, such as a bound or a breaker's state, the largest value is
+ * used.
+ */
 const COMBINED: ReadonlyMap<string, Combine> = new Map([
   ['sluice_lease_tokens', sum],
   ['sluice_connections', sum],

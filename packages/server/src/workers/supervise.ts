@@ -49,7 +49,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
         return void door.open().then((opened) => sendTo(worker, { kind: 'listening', ...opened }))
       case 'serving':
         serving.add(worker)
-        // This worker may begin to serve after `stop` was sent to the others.
+        // A worker may begin to serve after `stop` was sent to the other workers; it is stopped, too.
         return stopping ? sendTo(worker, { kind: 'stop' }) : door.add(worker)
       case 'taken':
         return door.taken(worker)
@@ -97,7 +97,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   ended()
 }
 
-/** Writes a worker's line. Of what every worker reports, the oldest worker's line is written. */
+/** Writes a worker's line. If every worker reports the same, only the oldest worker's line is written. */
 function writeLine(log: Log, { id, process: { pid = 0 } }: Worker, from: keyof Logs, [level, event, message, fields]: LogEntry): void {
   const ids = Object.values(cluster.workers ?? {}).map((worker) => worker?.id ?? Infinity)
   if (from === 'shared' && id > Math.min(...ids)) return
@@ -118,7 +118,7 @@ function withoutValues(args: readonly string[], flags: readonly string[]): strin
 /**
  * The processes of a service.
  * @param environment variables of the workers, in addition to those of this process
- * @param isReplaced called when a worker has ended; returns whether another worker replaces it
+ * @param isReplaced called when a worker has ended; returns whether another worker is to replace it
  * @param closed called later, when everything that the worker sent has been received
  */
 function createFleet(
@@ -159,7 +159,7 @@ function createFleet(
     restarts: () => restarts,
     start,
     signal,
-    /** Ends all workers but `later` at once, and kills those that still run after LAST_MS. Resolves when all have ended. */
+    /** Ends all workers except those in `later` at once, and kills those that still run after LAST_MS. Resolves when all have ended. */
     stop(later: ReadonlySet<Worker>) {
       replacing = false
       const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))

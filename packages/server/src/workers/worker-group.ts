@@ -18,9 +18,9 @@ export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'override'
 /** The processes of one service, from the side of one of them. */
 export interface Group {
   readonly logs: Logs
-  /** Reports that this process lost something or has it back. The service writes one line for all processes. */
+  /** Reports that this process lost something or has it back. The service logs it once for all processes. */
   readonly report: (change: StateChange) => void
-  /** Counts an event. The service writes one line for all processes. */
+  /** Counts an event that may come often. The service adds up those of all processes, and logs them in one line. */
   readonly repeated: CountRepeated
   /** Gets the state that this process must apply before it answers requests. */
   begin(): Promise<Beginning>
@@ -123,7 +123,7 @@ async function report(id: number, make: ((isFirst: boolean) => unknown) | undefi
   try {
     send({ kind: 'reported', id, report: await make?.(isFirst) })
   } catch {
-    // No report is sent.
+    // A failed report is not sent.
   }
 }
 
@@ -150,7 +150,7 @@ function createGathers() {
   }
 }
 
-/** Sends lines to the primary. Of `shared` lines it writes those of one worker. */
+/** Sends lines to the primary. Of the `shared` lines, the primary writes only those of one worker. */
 function lineTo(from: keyof Logs): Log {
   return (...entry: LogEntry) => send({ kind: 'line', from, entry })
 }

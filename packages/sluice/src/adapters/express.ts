@@ -5,10 +5,13 @@ import { onRequestClose } from '../http/leaving.ts'
 import { type NodeOptions, type NodeRequest, type NodeResponse, rateLimit as nodeRateLimit } from './node.ts'
 
 declare global {
-  // Where Express expects the properties that middleware adds to its requests.
+  // Express's own namespace for properties that middleware adds to requests.
   namespace Express {
     interface Request {
-      /** The decision of `sluice/express`: of the last limit that this request came to. Absent before a limit, and if it was skipped. */
+      /**
+       * The decision of `sluice/express`: that of the last limit that checked this request. Absent before the first limit, and if the
+       * request was skipped.
+       */
       rateLimit?: Decision
     }
   }
@@ -24,7 +27,7 @@ export interface ExpressRequest extends NodeRequest {
   readonly route?: { readonly path?: unknown } | undefined
 }
 
-/** A middleware: calls `next()` if the request may pass, `next(error)` for an error, and neither if it answered. */
+/** A middleware: calls `next()` if the request may pass, `next(error)` for an error, and neither if it has answered the request. */
 export type ExpressMiddleware<Request = ExpressRequest, Response = NodeResponse> = (
   request: Request,
   response: Response,
@@ -32,9 +35,9 @@ export type ExpressMiddleware<Request = ExpressRequest, Response = NodeResponse>
 ) => void
 
 /**
- * Middleware for every route, always the second of the two types. The first makes the compiler infer the request of `key` and the other
- * functions from the route, where Express knows it, such as in `app.route('/a/:id').get(...)`. As the type of the middleware it would also
- * determine the requests of the route's other handlers.
+ * The type of the middleware. It always resolves to the second of the two types. The condition only makes the compiler infer the request
+ * type of `key` and the other functions from the route, where Express knows it, such as in `app.route('/a/:id').get(...)`. If the
+ * middleware had that request type itself, it would also determine the requests of the route's other handlers.
  */
 export type InferredMiddleware<Request, Response> = [Request] extends [never] ? ExpressMiddleware<Request, Response> : ExpressMiddleware
 

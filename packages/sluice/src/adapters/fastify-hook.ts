@@ -11,14 +11,17 @@ import { handlerOf } from '../http/waiting.ts'
 declare module 'fastify' {
   // oxlint-disable-next-line no-shadow -- Fastify's own interface, by its name
   interface FastifyRequest {
-    /** The decision of `sluice/fastify`: of the last limit that this request came to. Absent before a limit, and if it was skipped. */
+    /**
+     * The decision of `sluice/fastify`: that of the last limit that checked this request. Absent before the first limit, and if the request
+     * was skipped.
+     */
     rateLimit?: Decision
   }
 }
 
 /** The fields that are read of a Fastify request. `ip` is not read: the address comes from the socket and `trustedProxies`. */
 export interface FastifyRequest {
-  /** As sent. */
+  /** The method as the client sent it. */
   readonly method: string
   /** The request target as sent. */
   readonly url: string
@@ -28,7 +31,7 @@ export interface FastifyRequest {
   readonly raw: {
     readonly rawHeaders?: readonly string[] | undefined
     readonly socket: { readonly remoteAddress?: string | undefined } & Closable
-    /** The stream of HTTP/2. */
+    /** The stream of an HTTP/2 request. */
     readonly stream?: Closable
   }
   /** The matched route: its url is the route in metrics, its config may have options for the plugin. */
@@ -41,9 +44,9 @@ export interface FastifyRequest {
 export interface FastifyReply {
   /** Whether the reply was sent, or taken over by other code. */
   readonly sent: boolean
-  /** Node's own response, which other code may have begun. */
+  /** Node's own response. Other code may already have sent its headers. */
   readonly raw: EndingResponse & { readonly headersSent: boolean; end(): unknown }
-  /** The field's value so far; undefined without one. */
+  /** The field's present value; undefined if the field is not set. */
   getHeader(name: string): number | string | readonly string[] | undefined
   /** Sets a field. */
   header(name: string, value: string): unknown
@@ -68,8 +71,8 @@ export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Rep
 export type FastifyHook<Request = FastifyRequest, Reply = FastifyReply> = (request: Request, reply: Reply) => Promise<unknown>
 
 /**
- * A hook for every route, always the second of the two types. The first makes the compiler infer the request of `key` and the other
- * functions from the route: `app.get<{ Params: { id: string } }>('/a/:id', { onRequest: rateLimit(...) }, ...)`.
+ * The type of the hook. It always resolves to the second of the two types. The condition only makes the compiler infer the request type of
+ * `key` and the other functions from the route: `app.get<{ Params: { id: string } }>('/a/:id', { onRequest: rateLimit(...) }, ...)`.
  */
 export type InferredHook<Route extends framework.RouteGenericInterface> = [Route] extends [never]
   ? FastifyHook<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>
@@ -84,7 +87,7 @@ const READER: RequestReader<FastifyRequest> = {
   route: ({ routeOptions }) => routeOptions?.url,
 }
 
-/** The request decorator of the plugin. It also holds the decision, with or without the plugin. */
+/** The name of the request property in which handlers find the decision. The plugin registers it as a request decorator. */
 export const DECORATOR = 'rateLimit'
 
 /**
@@ -110,12 +113,15 @@ export function rateLimit<Route extends framework.RouteGenericInterface = framew
   return hook
 }
 
-/** What a route says in `config.rateLimit`. */
+/** The value of a route's `config.rateLimit`. */
 export function configOf({ routeOptions }: FastifyRequest): unknown {
   return routeOptions?.config?.rateLimit
 }
 
-/** The limit itself. Resolves to undefined if the request may go on, otherwise to the reply. @throws LimiterError for the options */
+/**
+ * Makes the hook that limits requests. It resolves to undefined if the request may go on, otherwise to the reply. @throws LimiterError for
+ * the options
+ */
 export function limitOf<Route extends framework.RouteGenericInterface>(
   options: FastifyOptions<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>,
 ): FastifyHook {

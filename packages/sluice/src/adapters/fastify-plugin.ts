@@ -8,14 +8,14 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /**
      * For `rateLimitPlugin` of `sluice/fastify`: `false` switches its limits off for this route. Options replace those of the plugin for
-     * this route; what they leave out stays as the plugin has it. If several of these plugins apply, options replace those of each, and
-     * `limiter` or `engine` replaces all plugins by one limit.
+     * this route; for options that are left out, the plugin's apply. If several of these plugins apply, options replace those of each
+     * plugin, and `limiter` or `engine` replaces all plugins by one limit.
      */
     rateLimit?: false | FastifyRouteOptions
   }
 }
 
-/** Fastify does not pass the types of a route to its config, so what they would say is `any` there. */
+/** Fastify does not pass the types of a route to the route's config, so these types are `any` here. */
 /* oxlint-disable typescript/no-explicit-any */
 interface AnyRoute {
   readonly params: any
@@ -50,18 +50,18 @@ export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions>
     const hooked = hookOf(rest)
     if (!app.hasRequestDecorator(DECORATOR)) app.decorateRequest(DECORATOR)
     app.addHook('onRoute', ({ url, config }) => hooked.checkRoute(url, config?.rateLimit))
-    // One of three hooks with equal arguments; the type of `addHook` wants one name.
+    // `hook` is one of three names of hooks with equal arguments. The type of `addHook` requires a single name, hence the cast.
     app.addHook(hook as 'onRequest', hooked.run)
   },
   {
-    // The hooks are for the scope in which the plugin is registered, and not for a new one.
+    // Fastify makes no new scope for the plugin, so its hooks apply to the scope in which it is registered.
     [Symbol.for('skip-override')]: true,
     [Symbol.for('fastify.display-name')]: 'sluice',
     [Symbol.for('plugin-meta')]: { name: 'sluice', fastify: '>=5' },
   },
 )
 
-/** Requests that were limited by the limiter or engine of their route: once, however many plugins there are. */
+/** Requests that the limiter or engine of their route has limited already. This happens only once, however many plugins are registered. */
 const limited = new WeakSet<FastifyRequest>()
 
 function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(url: string, config: unknown): void } {
@@ -83,7 +83,7 @@ function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(u
       const config = configOf(request)
       if (config === undefined) return limit(request, reply)
       if (config === false) return undefined
-      // Without a limiter or an engine of its own, the route keeps the limit of each plugin. The strictest may be that of any of them.
+      // Without a limiter or an engine of its own, the route keeps the limit of each plugin. Any of these limits may be the strictest.
       if (hasOwnLimit(config)) {
         if (limited.has(request)) return undefined
         limited.add(request)
@@ -98,7 +98,7 @@ function hasOwnLimit(config: unknown): boolean {
   return limiter !== undefined || engine !== undefined
 }
 
-/** @throws LimiterError of `build`, with the name of the route */
+/** Calls `build`. @throws LimiterError of `build`, with the name of the route added */
 function namingRoute<T>(url: string | undefined, build: () => T): T {
   try {
     return build()

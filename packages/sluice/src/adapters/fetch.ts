@@ -53,8 +53,8 @@ const REQUEST = having('a Request', 'clone', 'text')
 const decisions = new WeakMap<Request, Decision>()
 
 /**
- * The decision of the last limit that this request object came to, for a handler behind `wrap` or `check`. Undefined before a limit, and if
- * the request was skipped. A copy of the request (`new Request(request)`, `request.clone()`) has none.
+ * The decision of the last limit that checked this request object, for a handler behind `wrap` or `check`. Undefined before the first
+ * limit, and if the request was skipped. A copy of the request (`new Request(request)`, `request.clone()`) has none.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a Request
  */
 export function decisionOf(request: Request): Decision | undefined {

@@ -11,7 +11,7 @@ import { handlerOf, leftResponse } from '../http/waiting.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The decision of the last rate limit that this request passed; undefined if there was none or it was skipped. */
+    /** The decision of the last rate limit that checked this request; undefined if there was none, or if the request was skipped. */
     rateLimit: Decision | undefined
   }
 }
@@ -45,7 +45,7 @@ const READER: RequestReader<Context> = {
   onLeave: ({ req }, leave) => onAborted(req.raw, leave),
 }
 
-/** What limits before this one have written, for requests that have no response yet. */
+/** The header fields that limits have set so far, for requests that have no response yet. Later limits on the same request read them. */
 const WRITTEN = new WeakMap<Context, Map<string, string>>()
 
 function writtenOn(context: Context): Map<string, string> {
@@ -56,7 +56,7 @@ function writtenOn(context: Context): Map<string, string> {
   return fresh
 }
 
-/** Adds the fields to a response that a handler made itself: Hono did not. */
+/** Adds the fields to a response that a handler made without the context, because Hono does not add them to such a response. */
 function addMissing(context: Context, fields: readonly (readonly [string, string])[]): undefined {
   const [first] = fields
   if (first === undefined || !context.finalized || context.res.headers.has(first[0])) return
@@ -89,11 +89,11 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
     const { decision, answer, left } = passage
     if (left === true) return leftResponse()
     if (decision !== undefined) c.set('rateLimit', decision)
-    // Hono adds what is set on the context now to what `c.text` and its like make later, also in an error handler.
+    // Hono adds fields that are set on the context now to responses that `c.text` and similar methods make later, also in an error handler.
     const fields: [string, string][] = []
     const written = writtenOn(c)
     const sink: HeaderSink = {
-      // Reading `c.res` before there is a response would make one, which costs more than all the rest of the limit.
+      // Reading `c.res` before there is a response would make a response, which takes more time than the rest of the limit.
       getHeader: (name) => (c.finalized ? (c.res.headers.get(name) ?? undefined) : written.get(name)),
       setHeader: (name, value) => {
         fields.push([name, value])
@@ -112,7 +112,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
         await next()
         addMissing(c, fields)
         const response = finishedAfter(c.res, passage, c.req.raw, c)
-        // Hono copies the fields of a response that is replaced.
+        // Removes the present response first, because Hono copies the fields of a response that is replaced.
         c.res = undefined
         c.res = response
         return undefined
@@ -130,9 +130,10 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
       onDenied === undefined ? c.body(answer.body, status, { 'Content-Type': PROBLEM_TYPE }) : await onDenied(context, decision)
     requireResponse('what onDenied returned', denial)
     if (!c.finalized) return denial
-    // Other middleware has made a response and called `next` nevertheless: Hono would keep that one.
+    // Other middleware has made a response and called `next` nevertheless. Hono would keep that response in place of the denial.
     c.res = undefined
-    // That response had the fields of this limit. Hono copies the fields of this empty one to the denial, which may be one of onDenied.
+    // The removed response had the fields of this limit. Hono copies the fields of the following empty response to the denial, which may be
+    // a response of onDenied.
     c.res = new Response(null, { headers: fields })
     c.res = denial
     return undefined

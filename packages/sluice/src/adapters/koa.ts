@@ -8,9 +8,9 @@ import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
 import { handlerOf } from '../http/waiting.ts'
 import type { NodeRequest } from './node.ts'
 
-/** What a rate limit adds to `ctx.state`, for apps with a type of state of their own. */
+/** What a rate limit adds to `ctx.state`, for apps that declare their own type of state. */
 export interface RateLimitState {
-  /** The decision of the last rate limit that this request passed; absent if there was none or it was skipped. */
+  /** The decision of the last rate limit that checked this request; absent if there was none, or if the request was skipped. */
   rateLimit?: Decision
 }
 
@@ -29,15 +29,15 @@ export interface KoaContext {
     getHeader(name: string): number | string | readonly string[] | undefined
     end(body?: string): unknown
   }
-  /** As sent. */
+  /** The method as the client sent it. */
   readonly method: string
-  /** The request target as sent, also where other code has changed `url`. */
+  /** The request target as the client sent it, even if other code has changed `url`. */
   readonly originalUrl: string
-  /** Set for a refused request. */
+  /** The status; the limit sets it for a refused request. */
   status: number
-  /** The problem body of a refused request. */
+  /** The body; the limit sets it to the problem body for a refused request. */
   body: unknown
-  /** Gets the decision as `rateLimit`. */
+  /** The limit sets the property `rateLimit` of this object to the decision. */
   // oxlint-disable-next-line typescript/no-explicit-any
   state: any
   /** Set to false by code that answers through `res` itself. */
@@ -55,10 +55,10 @@ export interface KoaOptions<Context extends KoaContext> extends GateOptions<Cont
   readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait'
 }
 
-/** What `@koa/router` adds to a context. */
+/** The properties that `@koa/router` and koa-mount add to a context. */
 interface Routed {
   readonly matched?: readonly { readonly path: unknown; readonly methods: readonly string[] }[]
-  /** Set by koa-mount: the router knows only the rest of the path. */
+  /** Set by koa-mount. The router then knows only the rest of the path. */
   readonly mountPath?: unknown
 }
 
@@ -76,7 +76,10 @@ const READER: RequestReader<KoaContext> = {
   },
 }
 
-/** Calls the handlers. Koa sends nothing to a client that has left, so the response is settled here as they made it. */
+/**
+ * Calls the handlers. Koa sends no response to a client that has left, so the hold of such a request is settled here by the response that
+ * the handlers made.
+ */
 async function passed(context: KoaContext, next: () => Promise<unknown>, { settle }: Passage): Promise<unknown> {
   if (settle === undefined) return next()
   const { res } = context
@@ -119,7 +122,8 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
     context.status = answer.problem.status
     const handedOver = context.respond === false
     if (onDenied !== undefined) {
-      // Whoever set it to false would have answered in a later handler, which does not run. So Koa sends what onDenied sets.
+      // Code that set `respond` to false would have answered in a later handler, which does not run now. So Koa is to send what onDenied
+      // sets.
       if (handedOver) context.respond = true
       return onDenied(context, decision)
     }

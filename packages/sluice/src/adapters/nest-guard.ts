@@ -51,15 +51,17 @@ interface RouteLimit {
 export class RateLimitGuard implements CanActivate {
   readonly #options: RateLimitModuleOptions
   readonly #reflector = new Reflector()
-  /** By class and handler, because classes may inherit one handler. */
+  /** The limit of each route, by class and handler: several classes may inherit the same handler. */
   readonly #limits = new WeakMap<object, WeakMap<object, RouteLimit | 'skip'>>()
 
-  /** @param options those of the module, which Nest injects. @throws LimiterError INVALID_OPTIONS as `RateLimitModule.forRoot` */
+  /**
+   * @param options the options of the module, which Nest injects. @throws LimiterError INVALID_OPTIONS as `RateLimitModule.forRoot`
+   */
   constructor(options?: RateLimitModuleOptions) {
     this.#options = options === undefined ? {} : checkModuleOptions('RateLimitGuard', options)
   }
 
-  /** True for a request that may pass. @throws RateLimitException for a refused one */
+  /** Resolves to true for a request that may pass. @throws RateLimitException for a refused one */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const limit = this.#limitOf(context)
     if (limit === 'skip') return true
@@ -138,7 +140,7 @@ export class RateLimitFilter implements ExceptionFilter<RateLimitException> {
   }
 }
 
-// What decorators do, so that this package needs no compiler option for them.
+// These calls do what decorators would do. So this package needs no compiler option for decorators.
 Injectable()(RateLimitGuard)
 Optional()(RateLimitGuard, undefined, 0)
 Inject(RATE_LIMIT_OPTIONS)(RateLimitGuard, undefined, 0)

@@ -23,7 +23,7 @@ export interface RateLimitModuleOptions<Request = NestRequest, Response = NestRe
   readonly limiters?: Readonly<Record<string, NonNullable<GateOptions<Request>['limiter']>>>
 }
 
-/** The options of a route or a controller. What they omit is the module's. */
+/** The options of a route or a controller. For omitted options, those of the module apply. */
 export interface RouteOptions<Request = NestRequest, Response = NestResponse> extends Omit<NestOptions<Request, Response>, 'limiter'> {
   /** A limiter, or the name of one of the module's `limiters`. It replaces the module's limiter or engine, and its `limit`. */
   readonly limiter?: GateOptions<Request>['limiter'] | string
@@ -43,7 +43,7 @@ export interface RateLimitAsyncOptions<Request = NestRequest, Response = NestRes
   readonly useFactory: (...injected: any[]) => Made<RateLimitModuleOptions<Request, Response>>
 }
 
-/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
+/** Checks the options of the module. @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
 export function checkModuleOptions<Request, Response>(
   where: string,
   options: RateLimitModuleOptions<Request, Response>,
@@ -63,7 +63,10 @@ const ITEMS: Form = [
   'a list without undefined or null',
 ]
 
-/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind, and without useFactory */
+/**
+ * Checks the argument of `forRootAsync`. @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind, and
+ * without useFactory
+ */
 export function checkAsyncOptions<Request, Response>(
   options: RateLimitAsyncOptions<Request, Response>,
 ): RateLimitAsyncOptions<Request, Response> {
@@ -72,12 +75,14 @@ export function checkAsyncOptions<Request, Response>(
   return options
 }
 
-/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
+/**
+ * Checks the options of a route or a controller. @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind
+ */
 export function checkRouteOptions<Request, Response>(options: RouteOptions<Request, Response>): void {
   checkOptions('RateLimit', options, { ...FORMS, limiter: LIMITER_OR_NAME })
   const { limiter, engine } = options
   const known = typeof limiter === 'object' || engine !== undefined
-  // The module may say that requests wait or hold, and the route for how long.
+  // `onDenied: 'wait'` or `countWhen` may be options of the module while the route sets only how long requests wait or hold.
   const { onDenied = options.maxWaitMs === undefined && options.maxWaiting === undefined ? undefined : 'wait' } = options
   const held = options.holdMs === undefined || isCounting(options) ? {} : { countWhen: 'success' }
   const whole: object = {
@@ -89,10 +94,13 @@ export function checkRouteOptions<Request, Response>(options: RouteOptions<Reque
   createGate(whole as GateOptions<PlatformRequest>, READER)
 }
 
-/** Stands for a limiter that is known only with the module's options. It is not called. */
+/** A placeholder for a limiter that is known only when the module's options are. It is never called. */
 const SOME_LIMITER = { limits: { default: undefined }, check() {}, wait() {}, reserve() {}, withLimit() {} }
 
-/** Options with those of a more specific place in place of them. @throws LimiterError INVALID_OPTIONS for a name that no limiter has */
+/**
+ * Merges options with those of a more specific place (a controller or a handler), which take precedence. @throws LimiterError
+ * INVALID_OPTIONS for a name that no limiter has
+ */
 export function overridden(base: RateLimitModuleOptions, own: RouteOptions | undefined): RateLimitModuleOptions {
   if (own === undefined) return base
   const { limiter, ...others } = own

@@ -8,9 +8,9 @@ import { type Closable, onRequestClose } from '../http/leaving.ts'
 export interface NestRequest {
   /** The method of the request. */
   readonly method: string
-  /** The target; Nest's middleware may have shortened it. */
+  /** The request target; Nest's middleware may have shortened it. */
   readonly url: string
-  /** The target as the client sent it. */
+  /** The request target as the client sent it. */
   readonly originalUrl: string
   /** The header fields, by names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -21,18 +21,21 @@ export interface NestRequest {
   /** Undefined before a body was parsed. Nest parses bodies before guards. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly body: any
-  /** What an authentication guard set before; undefined without one. */
+  /** The user that an authentication guard has set before; undefined without such a guard. */
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly user?: any
-  /** The decision of the rate limit that this request passed; absent before the guard, and if it was skipped. */
+  /** The decision of the rate limit that this request passed; absent before the guard has run, and if the request was skipped. */
   readonly rateLimit?: Decision
 }
 
-/** What responses of Nest's Express and Fastify platforms have in common. Give `countWhen` its parameter's type to use more. */
+/**
+ * What responses of Nest's Express and Fastify platforms have in common. To use more in `countWhen`, declare its parameter with the type of
+ * your platform's response.
+ */
 export interface NestResponse {
-  /** The status. */
+  /** The status of the response. */
   readonly statusCode: number
-  /** A field's value; undefined without one. */
+  /** A header field's value; undefined if the field is not set. */
   getHeader(name: string): number | string | readonly string[] | undefined
 }
 
@@ -49,7 +52,7 @@ interface RawRequest {
   readonly stream?: Closable
 }
 
-/** Express responses are node's. Fastify replies contain it as `raw`, and have other methods. */
+/** A response of Express is that of Node.js itself. A reply of Fastify has that response as `raw`, and methods of its own. */
 export interface PlatformResponse extends HeaderSink {
   readonly raw?: RawResponse
   header(name: string, value: string): unknown

@@ -30,7 +30,7 @@ export class RateLimitModule {
     return moduleOf([], { provide: RATE_LIMIT_OPTIONS, useValue: checkModuleOptions('RateLimitModule.forRoot', options) })
   }
 
-  /** The same, with options that a function makes of injected providers. The application does not start if these options are wrong. */
+  /** As `forRoot`, but a function makes the options from injected providers. The application does not start if these options are wrong. */
   static forRootAsync<Request = NestRequest, Response = NestResponse>(options: RateLimitAsyncOptions<Request, Response>): DynamicModule {
     const { imports = [], inject = [], useFactory } = checkAsyncOptions(options)
     const made = async (...injected: unknown[]): Promise<unknown> =>
@@ -50,8 +50,8 @@ function moduleOf(imports: NonNullable<DynamicModule['imports']>, options: Provi
 }
 
 /**
- * Options of a handler or of all handlers of a controller. They override those of the module one by one, and those of a handler override
- * its controller's.
+ * Options of a handler or of all handlers of a controller. Each option overrides the same option of the module, and the options of a
+ * handler override those of its controller.
  * @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind
  */
 export function RateLimit<Request = NestRequest, Response = NestResponse>(

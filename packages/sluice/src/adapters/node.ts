@@ -10,25 +10,25 @@ import { handlerOf } from '../http/waiting.ts'
 
 /** The fields that are read of node's IncomingMessage. Requests of node's HTTP/2 compatibility API have them too. */
 export interface NodeRequest {
-  /** As sent; undefined counts as GET. */
+  /** The method as the client sent it; undefined counts as GET. */
   readonly method?: string | undefined
   /** The request target as sent. */
   readonly url?: string | undefined
   /** Fields by lower-case name, as node joins them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Names and values alternating, as received: they show which fields stood on several lines. */
+  /** Alternating names and values as received. They show which fields were on several lines. */
   readonly rawHeaders?: readonly string[] | undefined
   /** The connection, for the address of the peer, and to notice that a client leaves. */
   readonly socket: { readonly remoteAddress?: string | undefined } & Closable
-  /** The stream of HTTP/2, which closes before its connection does. */
+  /** The stream of an HTTP/2 request, which closes before its connection does. */
   readonly stream?: Closable
 }
 
 /** The part of node's ServerResponse that is used. */
 export interface NodeResponse extends HeaderSink, EndingResponse {
-  /** Set for a refused request. */
+  /** The status; the limit sets it for a refused request. */
   statusCode: number
-  /** Whether the response has begun. Then no field can be added. */
+  /** Whether the response has begun, so that no field can be added. */
   readonly headersSent: boolean
   /** Whether the response was ended. */
   readonly writableEnded?: boolean
@@ -36,9 +36,9 @@ export interface NodeResponse extends HeaderSink, EndingResponse {
   end(body: string): unknown
 }
 
-/** What a request has after a limit, for handlers: `(request: IncomingMessage & RateLimited, response) => ...`. */
+/** The property that a limit adds to requests, for the type of handlers: `(request: IncomingMessage & RateLimited, response) => ...`. */
 export interface RateLimited {
-  /** The decision of the last limit that this request came to. Absent before a limit, and if it was skipped. */
+  /** The decision of the last limit that checked this request. Absent before the first limit, and if the request was skipped. */
   rateLimit?: Decision
 }
 
@@ -64,10 +64,10 @@ const PASSED = Promise.resolve(true)
 const REFUSED = Promise.resolve(false)
 
 /**
- * A rate limit in front of a `node:http` handler. Resolves to true if the request may go on. Otherwise it resolves to false, and has
- * answered with a problem body: 429, 400 if the target cannot be read, or 503 if the limiter could not decide. If other code began the
- * response meanwhile, it is only ended. Rejects with the error of key, limit, cost, skip or onDenied, without answering. Sets
- * `request.rateLimit` to the decision.
+ * A rate limit in front of a `node:http` handler. Resolves to true if the request may go on. Otherwise the function has answered with a
+ * problem body, and resolves to false. The status is 429, 400 if the target cannot be read, or 503 if the limiter could not decide. If
+ * other code began the response meanwhile, the response is only ended. Rejects with the error of key, limit, cost, skip or onDenied,
+ * without answering. Sets `request.rateLimit` to the decision.
  * @param reader reads the fields of a request, for a framework that changes them
  */
 export function rateLimit<Request extends NodeRequest = IncomingMessage & RateLimited, Response extends NodeResponse = ServerResponse>(

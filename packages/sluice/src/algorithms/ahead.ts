@@ -1,7 +1,7 @@
 import type { Micros } from '../time/micros.ts'
 import type { AnyLimit } from './algorithm.ts'
 
-/** The last limit that was made of each. Callers of one limit mostly wait equally long. */
+/** For each limit, the last limit that `chargedAhead` made from it. Cached because most callers of one limit pass the same `most`. */
 const made = new WeakMap<AnyLimit, { readonly most: Micros; readonly limit: AnyLimit }>()
 
 /** Whether calls of a limit can be charged before their tokens are there. */
@@ -9,7 +9,10 @@ export function canChargeAhead({ algorithm }: AnyLimit): boolean {
   return algorithm.ahead !== undefined
 }
 
-/** The limit with a plan that charges calls up to `most` before their tokens are there. It decides on the same states. */
+/**
+ * Returns the limit with another plan, which charges calls up to `most` microseconds before their tokens are there. Both plans decide on
+ * the same states.
+ */
 export function chargedAhead(limit: AnyLimit, most: Micros): AnyLimit {
   const known = made.get(limit)
   if (known?.most === most) return known.limit

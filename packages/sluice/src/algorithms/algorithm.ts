@@ -6,7 +6,7 @@ export type AlgorithmName = 'token-bucket' | 'fixed-window' | 'sliding-window-co
 
 /** A validated limit: an algorithm, its plan, and the figures that decisions and headers report. Frozen; shared by all its keys. */
 export interface CompiledLimit<P = unknown, S = unknown> {
-  /** The kernel that decides: pure functions of plan, state and time. */
+  /** The kernel: decides by pure functions of plan, state and time. */
   readonly algorithm: Algorithm<P, S>
   /** The limit as whole numbers, in the algorithm's own form. */
   readonly plan: P
@@ -17,7 +17,8 @@ export interface CompiledLimit<P = unknown, S = unknown> {
   /** Whether decisions depend on the key's phase. If not, callers may pass a phase of 0. */
   readonly phased: boolean
   /**
-   * Set if the limit starts low again after each reset. A call that would pass now may then be denied later although nobody else called.
+   * Set if the limit is low again at the start of each window and then grows (a ramp). A call that would pass now may then be denied later,
+   * although nobody else called.
    */
   readonly ramped?: true
 }
@@ -26,16 +27,16 @@ export interface CompiledLimit<P = unknown, S = unknown> {
 // oxlint-disable-next-line typescript/no-explicit-any -- plan and state always come from the limit's own algorithm
 export type AnyLimit = CompiledLimit<any, any>
 
-/** How one call ended. `impossible`: no waiting can help. */
+/** The outcome of one call. `impossible`: the call does not pass, however long its caller waits. */
 export type CallOutcome = 'allowed' | 'denied' | 'impossible'
 
 /** What a key has left of a limit at one instant. All times are microseconds from that instant. */
 export interface View {
   /** Whole tokens that a call could take now. */
   remaining: number
-  /** Time until one more whole token is available; `resetAfter` if the capacity has no further whole token. */
+  /** Time until one more whole token is available. If `remaining` plus one exceeds the capacity, the same as `resetAfter`. */
   replenishAfter: Micros
-  /** Time until the state is fresh. */
+  /** Time until the key has as much left as a key that was never used, if nothing is charged meanwhile. */
   resetAfter: Micros
 }
 
@@ -46,8 +47,8 @@ export interface View {
 export interface Step<S> extends View {
   outcome: CallOutcome
   /**
-   * The least wait that is enough: a microsecond less is not. 0 unless the call is denied, or allowed ahead of its tokens: then how long
-   * until they are there.
+   * Microseconds. For a denied call: the least wait after which it would pass; a microsecond less is not enough. For a call that was
+   * charged ahead: the time until its tokens are there. 0 for every other call.
    */
   retryAfter: Micros
   /** The state after the call: `next` if the call is charged, otherwise the state that was passed in. */
@@ -56,11 +57,11 @@ export interface Step<S> extends View {
   readonly next: S
 }
 
-/** Who takes a slot, and for how long. */
+/** Who takes a slot of a concurrency limit, and for how long. */
 export interface HoldRequest {
-  /** Any text. A holder with the same id holds the same slot. */
+  /** Any text. Two calls with the same id are calls of one holder, which has one slot. */
   readonly id: string
-  /** Microseconds after which the slot is free again, unless it was given back; default what the limit says. */
+  /** Microseconds after which the slot is free again, unless the holder gave it back before. Default: the limit's `holdMs`. */
   readonly micros?: Micros
 }
 
@@ -69,11 +70,11 @@ export interface Grant {
   /** Store time at which the hold ends, microseconds since 1970. */
   readonly until: Micros
   /**
-   * The fencing number: above that of every earlier grant of this state. A resource that refuses lower numbers than it has seen is safe from
-   * holders whose hold has ended.
+   * The fencing number: greater than that of every earlier grant of this state. A resource can refuse numbers below the greatest that it
+   * has seen. Then a holder whose slot has ended and was granted again can no longer use the resource.
    */
   readonly fence: number
-  /** Set if the holder held it before this call, which took nothing. */
+  /** Set if the holder had its slot already before this call. The call then took nothing. */
   readonly again?: true
 }
 
@@ -81,13 +82,16 @@ export interface Grant {
 export type MicroTokens = number
 
 /**
- * One algorithm: a frozen value without memory, clock or I/O. It computes in whole numbers only. `decide` is the reference: a store's
- * program may replace it and must then replay it exactly. `phase` is a number below 2^32 that belongs to the key.
+ * One algorithm: a frozen value without memory, clock or I/O. It computes in whole numbers only. `decide` is the reference: if a store has
+ * a program that decides instead, its decisions must be exactly the same. `phase` is a number below 2^32 that belongs to the key.
  */
 export interface Algorithm<P, S> {
   readonly name: AlgorithmName
   readonly tag: AlgorithmTag
-  /** Derives a key's phase: a public hash of the key, the same in every process. Absent if no limit is phased. */
+  /**
+   * Computes a key's phase: a hash of the key without a secret, so the same in every process. Absent if no limit of the algorithm is
+   * phased.
+   */
   phaseOf?(key: string): number
   /** Creates a step to pass to `decide`. */
   step(): Step<S>
@@ -100,100 +104,112 @@ export interface Algorithm<P, S> {
   /** Converts a state of another plan to this one (law 7). Returns the same object if nothing changes, and undefined if it is fresh. */
   adopt(plan: P, state: S, now: Micros, phase: number): S | undefined
   /**
-   * Gives an amount back (above 0, never beyond fresh) or takes it unconditionally (below 0, to at most one capacity below empty). Returns
-   * the same state if nothing changes, and undefined if the result is fresh.
+   * Gives an amount back (above 0; the state never becomes better than fresh) or takes it even if the tokens are not there (below 0; down
+   * to at most one capacity below empty). Returns the same state if nothing changes, and undefined if the result is fresh.
    * @param receipt store time of the refunded charge; nothing is given back if the window of that charge has ended
    */
   adjust(plan: P, state: S | undefined, now: Micros, amount: MicroTokens, phase: number, receipt?: Micros): S | undefined
   view(plan: P, state: S | undefined, now: Micros, phase: number): View
   /**
-   * A plan that charges calls up to `most` before their tokens are there. States do not depend on `most`. Absent if calls of the algorithm
-   * cannot be charged ahead.
+   * Returns the plan with which calls are charged up to `most` microseconds before their tokens are there. States do not depend on `most`.
+   * Absent if calls of the algorithm cannot be charged ahead.
    */
   ahead?(plan: P, most: Micros): P
   /**
-   * Gives back a call that was charged ahead and does not wait any longer: its cost, less what others charged since. Returns the same state
-   * if nothing changes, and undefined if the result is fresh. Present where `ahead` is.
+   * Gives back what a call was charged ahead, because it does not wait for its tokens any longer: its cost, less what other calls were
+   * charged after it. Returns the same state if nothing changes, and undefined if the result is fresh. Present where `ahead` is.
    * @param state as stored, not adopted
-   * @param charged the state after the call's own charge
+   * @param charged the state right after the call was charged
    */
   leave?(plan: P, state: S | undefined, now: Micros, cost: MicroTokens, charged: S): S | undefined
   /**
-   * The plan by which this holder takes slots, which it holds until it gives them back or its time is over. Absent if the tokens of the
-   * algorithm come back with time alone. Where it is present, waits are upper bounds: a holder may be done earlier.
+   * Returns the plan with which `decide` gives a slot to this holder. The holder has the slot until it gives it back or `hold.micros` are
+   * over. Absent if tokens of the algorithm come back with time alone. Where it is present, waits are upper bounds, because a holder may
+   * give its slot back earlier.
    */
   holding?(plan: P, hold: HoldRequest): P
-  /** What the plan's holder was granted; undefined if the plan has none, or it holds nothing. Present where `holding` is. */
+  /**
+   * What the holder of the plan (see `holding`) was granted. Undefined if the plan has no holder, or if the holder has no slot. Present
+   * where `holding` is.
+   */
   granted?(plan: P, state: S): Grant | undefined
   /**
-   * Ends a hold. Returns the same state if this holder holds nothing, and undefined if the result is fresh. Present where `holding` is.
+   * Gives back the slot of the holder with this id. Returns the same state if this holder has no slot, and undefined if the result is
+   * fresh. Present where `holding` is.
    * @param state as stored, not adopted
    */
   release?(plan: P, state: S | undefined, now: Micros, id: string): S | undefined
   /**
-   * Lets a hold end so many microseconds from now, unless it ends later already. Returns the same state if this holder holds nothing: nobody
-   * gets a slot by it. Present where `holding` is.
+   * Moves the end of a holder's slot to `hold.micros` from now, unless the slot ends later already. Returns the same state if this holder
+   * has no slot; it does not get one. Present where `holding` is.
    * @param state as stored, not adopted
    */
   prolong?(plan: P, state: S | undefined, now: Micros, hold: Required<HoldRequest>): S | undefined
   /**
-   * Settles a call that was charged for a while with more than it may have needed (a hold): gives back what it did not need, or charges what
-   * it needed more, to at most one capacity below empty. Absent: holds of the algorithm stay as they were charged.
+   * Settles a hold: a call that was charged before it was known what it would use. Gives back what it did not use, or charges what it used
+   * in addition, down to at most one capacity below empty. Absent if the algorithm leaves holds as they were charged.
    * @param state of this plan
    */
   settle?(plan: P, state: S | undefined, now: Micros, hold: HeldCharge, phase: number): Settled<S>
-  /** What `settle` needs to know of the state after the hold's own charge, as a whole number. Absent if nothing. */
+  /**
+   * The number that `settle` needs later (`HeldCharge.mark`), from the state right after the hold was charged. Absent if `settle` needs
+   * none.
+   */
   markOf?(state: S): number
   /**
-   * Only records of holds have it: notes, after its group was charged, what was charged before it.
-   * @param before the calls before the record's own, in order, with their states after the charge
+   * Only the algorithm of hold records has it. Called once the group of the record was charged: writes into the record what its calls were
+   * charged.
+   * @param before the calls of the group before the record's own, in order, with their states after the charge
    */
   note?(plan: P, state: S, before: readonly Charged[]): S
-  /** The first instant from which the state is expired: it decides as the initial state does (law 6). */
+  /** The first instant from which the state is expired: from then on it decides as the initial state does (law 6). */
   expiresAt(plan: P, state: S): Micros
   /** The exact bound on what the limit may admit over every interval (law 5). */
   envelope(plan: P): Envelope
   readonly codec: Codec<P, S>
-  /** How a table of numbers keeps states; `log` if their size varies. */
+  /** How a table of numbers keeps the states of this algorithm; `log` if their size varies. */
   readonly cells: Cells<S> | 'log'
-  /** Makes the cells of one table for states whose size varies. Only algorithms with such states have it, and load its code. */
+  /**
+   * Makes the cells of one table for states whose size varies. Only algorithms with such states have it, so other algorithms do not load
+   * its code.
+   */
   readonly logCells?: (bounds: CellBounds) => Cells<S>
 }
 
-/** Bounds on what a table of states keeps outside of its rows. */
+/** Bounds on the data that a table of states keeps outside of its rows. */
 export interface CellBounds {
   readonly maxBytes: number
-  /** The most records of holds. */
+  /** The most hold records. */
   readonly maxHolds: number
 }
 
-/** A limit and a state of it after a charge. */
+/** A limit, and its state for one key after a charge. */
 export interface Charged {
   readonly limit: AnyLimit
   readonly state: unknown
 }
 
-/** A charge that is settled. Amounts are micro-tokens. */
+/** The charge of a hold that is being settled. Amounts are micro-tokens. */
 export interface HeldCharge {
   readonly held: MicroTokens
-  /** What was used; at least 0. */
+  /** What the call really used; at least 0. */
   readonly actual: MicroTokens
   /** Store time of the charge. */
   readonly at: Micros
-  /** What `markOf` said of the state after the charge. */
+  /** What `markOf` returned for the state right after the charge. */
   readonly mark: number
 }
 
 export interface Settled<S> {
-  /** Undefined if it is fresh; the same object if nothing changes. */
+  /** The state after the settlement. Undefined if it is fresh; the same object if nothing changes. */
   readonly state: S | undefined
   /** What the limit counts for the call from now on. */
   readonly charged: MicroTokens
 }
 
 /**
- * Admits at most `burst + n / m * t` micro-tokens over every interval of t microseconds. Of slots, which come back from their holders: at
- * most `burst` are held at any instant, and n is 0.
+ * The limit admits at most `burst + n / m * t` micro-tokens over every interval of t microseconds. For slots, which come back from their
+ * holders and not with time, n is 0: at most `burst` are held at any instant.
  */
 export interface Envelope {
   readonly n: number
@@ -204,27 +220,28 @@ export interface Envelope {
 /** Encodes a plan and a state as whole numbers: arguments of a program, columns of a table, or fields of a value. */
 export interface Codec<P, S> {
   encodePlan(plan: P): readonly number[]
-  /** Uses the algorithm's documented order; see docs/algorithms. */
+  /** The numbers of a state, in the order that docs/algorithms documents. */
   encodeState(state: S): readonly number[]
-  /** @param plan reused by the state if its numbers are the same; saves computing it again */
+  /** @param plan used as the plan of the state if it has the same numbers; saves computing that plan again */
   decodeState(numbers: readonly number[], plan?: P): S
 }
 
 /**
- * How a table keeps many states. Each state has numbers of its own. Its other numbers follow from its plans, and many states share them.
+ * How a table keeps many states in few numbers. Each state has its own numbers in its row. The other numbers of a state (the plan numbers)
+ * follow from its plans. They are kept once for all states that share them.
  */
 export interface Cells<S> {
   /** How many numbers each state has of its own. */
   readonly width: number
-  /** Writes the state's own numbers to the cells from `at` on. For a new state these cells are 0 before. */
+  /** Writes the state's own numbers to the cells from `at` on. If the row is new, these cells are 0 before. */
   save(state: S, cells: Float64Array, at: number): void
   /** Reads a state into `into`: its own numbers from the cells, the others from `sample`, a state with the same plan numbers. */
   load(sample: S, cells: Float64Array, at: number, into: S): void
   /** Whether two states have the same plan numbers. */
   samePlan(one: S, other: S): boolean
-  /** The numbers that follow from the state's plans. */
+  /** The plan numbers of a state. */
   planNumbers(state: S): readonly number[]
-  /** Whether there is room for what the state keeps outside of the cells; absent if there always is. For a new state `at` is below 0. */
+  /** Whether there is room for what the state keeps outside of the cells. Absent if there always is. For a new state, `at` is below 0. */
   fits?(state: S, cells: Float64Array, at: number): boolean
   /** Frees what the state keeps outside of the cells. */
   release?(cells: Float64Array, at: number): void

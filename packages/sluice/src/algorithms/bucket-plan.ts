@@ -1,21 +1,22 @@
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import { MICRO } from './decimal.ts'
 
-/** An exact length of time: whole microseconds and a rest in n-ths of a microsecond; n is the plan's. */
+/** An exact length of time: whole microseconds, and a rest in n-ths of a microsecond, where n is that of the plan. */
 export interface Span {
   readonly micros: Micros
   readonly rest: number
 }
 
-/** An instant at which a bucket is empty: whole microseconds and a rest in n-ths of a microsecond; n is the plan's. */
+/** An instant at which a bucket is empty: whole microseconds, and a rest in n-ths of a microsecond, where n is that of the plan. */
 export interface Zero {
   readonly zero: Micros
   readonly rest: number
 }
 
 /**
- * `n` micro-tokens every `m` microseconds, reduced, and a burst in micro-tokens. The spans follow from these three; the plan keeps them
- * because every decision needs them.
+ * A rate of `n` micro-tokens every `m` microseconds, in lowest terms, and a burst in micro-tokens. The spans follow from these three
+ * numbers. The plan contains them because every decision needs them: `perToken` and `perMicro` are the times to refill one token and one
+ * micro-token.
  */
 export interface BucketPlan {
   readonly n: number
@@ -27,7 +28,10 @@ export interface BucketPlan {
   readonly full: Span
   /** A bucket that is full now has its `zero` this many whole microseconds before now, plus this many n-ths of a microsecond. */
   readonly emptyBefore: Span
-  /** How long before its tokens are there a call may be charged; 0 unless the call waits for them. States do not depend on it. */
+  /**
+   * How many microseconds before its tokens are there a call may be charged. 0 unless the call waits for its tokens. States do not depend
+   * on it.
+   */
   readonly ahead: Micros
 }
 
@@ -37,7 +41,7 @@ export interface BucketPlan {
 export function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
   const span = time - zero
   if (span <= 0) return 0
-  // Whole microseconds per unit: a quotient of whole numbers below 2^53, rounded down, is exact.
+  // A unit of whole microseconds: the quotient of two whole numbers below 2^53, rounded down, is exact.
   if (unit.rest === 0 && rest === 0) return Math.floor(span / unit.micros)
   let count = Math.max(0, Math.floor((span - rest / plan.n) / (unit.micros + unit.rest / plan.n)))
   while (count > 0 && after(plan, unit, zero, rest, count) > time) count -= 1
@@ -45,7 +49,7 @@ export function affordable(plan: { readonly n: number }, unit: Span, zero: Micro
   return count
 }
 
-/** The first whole microsecond at or after `zero` moved by `count` spans. */
+/** The first whole microsecond at or after the instant that is `count` spans of `unit` later than `zero` (with its `rest`). */
 export function after(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, count: number): Micros {
   const parts = rest + count * unit.rest
   return zero + count * unit.micros + (parts === 0 ? 0 : Math.ceil(parts / plan.n))
@@ -60,7 +64,7 @@ export function spanOf(plan: Pick<BucketPlan, 'n' | 'perToken' | 'perMicro'>, mi
   return { micros: tokens * plan.perToken.micros + parts * plan.perMicro.micros + carry, rest: sum - carry * plan.n }
 }
 
-/** The same instant with a rest from 0 to n - 1. */
+/** The same instant, written with a rest from 0 to n - 1. */
 export function normal({ n }: BucketPlan, zero: Micros, rest: number): Zero {
   const carry = Math.floor(rest / n)
   return { zero: zero + carry, rest: rest - carry * n }
@@ -70,7 +74,9 @@ export function isLater(one: Zero, other: Zero): boolean {
   return one.zero > other.zero || (one.zero === other.zero && one.rest > other.rest)
 }
 
-/** What a bucket that is empty at `zero` holds at `time`, in m-ths of a micro-token: exact, and below 0 for a debt. */
+/**
+ * The tokens, in m-ths of a micro-token, at `time` in a bucket that is empty at `zero`. Exact; not capped at the burst; below 0 for a debt.
+ */
 export function levelAt({ n }: BucketPlan, { zero, rest }: Zero, time: Micros): bigint {
   return BigInt(time - zero) * BigInt(n) - BigInt(rest)
 }
@@ -93,7 +99,7 @@ export function samePlan(one: BucketPlan, other: BucketPlan): boolean {
   return one === other || (one.n === other.n && one.m === other.m && one.burst === other.burst)
 }
 
-/** Why whole numbers below 2^53 cannot represent the plan; undefined if they can. */
+/** Why whole numbers below 2^53 cannot represent the plan, as the end of an error message; undefined if they can. */
 export function inexact(plan: BucketPlan): string | undefined {
   if (!Number.isSafeInteger(plan.m * MICRO)) return 'the rate is too slow to be exact; the slowest takes about 285 years for a token'
   const byTime = Math.floor(Number((BigInt(MAX_MICROS) * BigInt(plan.n)) / BigInt(plan.m)) / MICRO)

@@ -2,7 +2,10 @@ import { type Micros, toMillis } from '../time/micros.ts'
 import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algorithm.ts'
 import { fromMicroTokens } from './decimal.ts'
 
-/** Makes a limit from a plan. Bucket plans are not frozen, like the plans in states: comparing objects of one shape is faster. */
+/**
+ * Makes a limit from a plan. Plans of buckets are not frozen, because the plans inside of states are not: comparing two plans is faster if
+ * all have one shape.
+ */
 export function compiled<P, S>(
   algorithm: Algorithm<P, S>,
   plan: P,
@@ -15,19 +18,19 @@ export function compiled<P, S>(
 }
 
 /**
- * Creates a step whose charged state is written to `next`. Pass fractions such as 0.5 in `next`: the JavaScript engine then stores its
- * numbers as doubles from the start.
+ * Creates a step. `next` is the object into which the kernel writes a charged state. Pass fractions such as 0.5 in it: then the JavaScript
+ * engine stores its numbers as doubles from the start.
  */
 export function stepOf<S>(next: S): Step<S> {
   return { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0, state: undefined, next }
 }
 
-/** Freezes an algorithm. The contract types its parameters, so they are not annotated again. */
+/** Freezes an algorithm. Passing an object literal to this function also gives its methods the parameter types of `Algorithm`. */
 export function kernel<P, S>(algorithm: Algorithm<P, S>): Algorithm<P, S> {
   return Object.freeze(algorithm)
 }
 
-/** A view to be filled. */
+/** A view whose numbers are to be overwritten. */
 export function emptyView(): View {
   return { remaining: 0, replenishAfter: 0, resetAfter: 0 }
 }

@@ -8,27 +8,27 @@ import { MICRO, readTokens } from './decimal.ts'
 import { slotCells } from './slot-cells.ts'
 import { SLOT_WIDTH as WIDTH, type SlotState } from './slot-state.ts'
 
-/** The most holders of one key, and the largest limit. It is bounded because the state names every holder. */
+/** The most holders of one key, and the largest limit. It is bounded because the state contains every holder. */
 export const MAX_HOLDERS = 4_000
 /** 30 days. */
 const MAX_HOLD_MS = 2_592_000_000
 
 /** Options of a concurrency limit. */
 export interface ConcurrencyOptions {
-  /** How many holders there may be at once, or the sum of their costs; at most 4,000. */
+  /** The greatest sum of the costs of all holders at one time; with the default cost of 1, how many holders there may be. At most 4,000. */
   readonly limit: number | string
   /**
-   * Milliseconds after which a slot that nobody gave back is free again; at most 30 days. Choose it longer than the work can take: work that
-   * takes longer no longer holds its slot.
+   * Milliseconds after which a slot that nobody gave back is free again; at most 30 days. Choose it longer than the work can take: work
+   * that takes longer loses its slot.
    */
   readonly holdMs: number
 }
 
 export interface ConcurrencyPlan {
   readonly limit: MicroTokens
-  /** How long a slot is held unless it is given back. */
+  /** Microseconds for which a slot is held unless it is given back. */
   readonly hold: Micros
-  /** The id of whoever takes a slot, in two numbers. Absent: the slot has no id, and nobody can give it back. */
+  /** The id of the holder that takes a slot, as two numbers. Absent: the slot is taken without an id, and nobody can give it back. */
   readonly holder?: readonly [number, number]
 }
 
@@ -37,7 +37,7 @@ const NOBODY: readonly number[] = []
 
 /**
  * At most `limit` holders at once. `check` takes a slot, which is held until it is given back (`release`), or until `holdMs` have passed.
- * Each holder has an end of its own, so a holder that died frees its slot then, whatever others do.
+ * Each slot ends by itself. So if a holder dies, its slot becomes free at that end, whatever other holders do.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 4,000)
  */
 export function concurrency(options: ConcurrencyOptions): CompiledLimit<ConcurrencyPlan, SlotState> {
@@ -57,7 +57,7 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
   name: 'concurrency',
   tag: 'cc',
   step: () => stepOf<SlotState>({ holders: NOBODY, seen: 0.5, last: 0.5 }),
-  /** A holder that has a slot already is allowed, and nothing changes: neither the end of its hold nor its cost. */
+  /** A call of a holder that has a slot already is allowed and changes nothing: neither the end of the slot nor its cost. */
   decide(plan, state, now, cost, _phase, into = concurrencyKernel.step()) {
     const held = liveAt(state, now)
     const used = costOf(held)
@@ -81,9 +81,12 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
     }
     return fillView(plan, held, used, now, into)
   },
-  /** Holders stay, with the ends that they were granted, also if there are more than the new limit allows (law 7). */
+  /**
+   * After a change of the limit, holders keep their slots until the ends that they were granted (law 7). There may be more of them than the
+   * new limit allows.
+   */
   adopt: (_plan, state) => state,
-  /** Nothing: slots are given back by their holders alone, and nobody holds a penalty. */
+  /** Changes nothing. Only a holder can give back its slot, and a penalty has no holder. */
   adjust: (_plan, state) => state,
   view(plan, state, now) {
     const held = liveAt(state, now)
@@ -110,7 +113,10 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
     const holder = held.slice(index, index + WIDTH).with(UNTIL, until)
     return { holders: added(held.toSpliced(index, WIDTH), holder), seen: timeOf(state, now), last: state.last }
   },
-  /** Kept past its last holder only if the next fencing number would otherwise not be larger: after several grants in a microsecond. */
+  /**
+   * The end of the last slot. Later only if several grants in one microsecond made `last` greater than the time: the state is then kept
+   * until the time exceeds `last`, so that the next fencing number is greater.
+   */
   expiresAt: (_plan, { holders, last }) => Math.max(last + 1, holders.at(UNTIL - WIDTH) ?? 0),
   envelope: ({ limit }) => ({ n: 0, m: 1, burst: limit }),
   codec: {
@@ -122,7 +128,10 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
   logCells: slotCells,
 })
 
-/** 104 bits of a digest: ids have any length, and nobody can find one that counts as another's. */
+/**
+ * 104 bits of a digest of the id. A digest, because ids have any length; cryptographic, so that nobody can find an id that counts as
+ * another holder's.
+ */
 export function holderOf(id: string): readonly [number, number] {
   const digits = sha256(id, 4)
   return [Number.parseInt(digits.slice(0, 13), 16), Number.parseInt(digits.slice(13, 26), 16)]
@@ -133,7 +142,7 @@ function timeOf(state: SlotState | undefined, now: Micros): Micros {
   return state === undefined ? now : Math.max(now, state.seen)
 }
 
-/** The holders whose holds have not ended. */
+/** The holders whose slots have not ended, with five numbers each. */
 function liveAt(state: SlotState | undefined, now: Micros): readonly number[] {
   if (state === undefined) return NOBODY
   const { holders } = state
@@ -143,7 +152,7 @@ function liveAt(state: SlotState | undefined, now: Micros): readonly number[] {
   return from === 0 ? holders : holders.slice(from)
 }
 
-/** The index of a holder's first number; -1 if it holds nothing. */
+/** The index of the first of a holder's numbers; -1 if it has no slot. */
 function indexOf(held: readonly number[], holder: ConcurrencyPlan['holder']): number {
   if (holder === undefined) return -1
   const [one, other] = holder
@@ -151,7 +160,7 @@ function indexOf(held: readonly number[], holder: ConcurrencyPlan['holder']): nu
   return -1
 }
 
-/** With one holder more, behind those that end no later. */
+/** The list with one holder more, after those whose slots end earlier or at the same time. */
 function added(held: readonly number[], holder: readonly number[]): readonly number[] {
   const until = holder[UNTIL] as Micros
   let index = held.length
@@ -165,12 +174,12 @@ function costOf(held: readonly number[]): MicroTokens {
   return sum
 }
 
-/** @param used the sum of their costs */
+/** @param used the sum of the costs of all holders */
 function fits({ limit }: ConcurrencyPlan, { length }: { readonly length: number }, used: MicroTokens, cost: MicroTokens): boolean {
   return used + cost <= limit && length < MAX_HOLDERS * WIDTH
 }
 
-/** The first instant at which a cost fits that does not fit now, if nobody gives back a slot before the end of its hold. */
+/** The first instant at which a cost fits that does not fit now, if every slot is held to its end. */
 function fitsAt(plan: ConcurrencyPlan, held: readonly number[], used: MicroTokens, cost: MicroTokens): Micros {
   let left = used
   let index = 0
@@ -181,7 +190,7 @@ function fitsAt(plan: ConcurrencyPlan, held: readonly number[], used: MicroToken
   return held[index - WIDTH + UNTIL] as Micros
 }
 
-/** The waits are those at most: until the holds end that nobody gives back. */
+/** Fills a view. Its waits are upper bounds: they assume that every slot is held to its end. */
 function fillView<V extends View>(plan: ConcurrencyPlan, held: readonly number[], used: MicroTokens, now: Micros, into: V): V {
   const remaining = fits(plan, held, used, 0) ? Math.floor((plan.limit - used) / MICRO) : 0
   const more = (remaining + 1) * MICRO

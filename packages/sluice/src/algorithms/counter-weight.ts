@@ -2,14 +2,17 @@ import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 
-/** The most parts of a window. `weighted` adds two products of a number below this and a million; the sum stays below 2^53. */
+/**
+ * The most quanta (equal parts) of a window. `weighted` adds two products of a number below this and a million; the sum stays below 2^53.
+ */
 const MAX_QUANTA = 2_147_483_648
 const MAX_PRODUCT = 4_503_599_627_370_496
 
 /**
- * ceil(previous * left / quanta), exact while the whole tokens of `previous` times `quanta` stay below 2^53. It divides the whole tokens
- * first, then their remainder together with the micro-tokens. Beyond that bound the result is above every limit that may have so many
- * quanta, and callers only compare the result with a limit.
+ * ceil(previous * left / quanta): what `previous` micro-tokens still count when `left` of `quanta` parts of the window are left. Divides
+ * the whole tokens first, then their remainder together with the micro-tokens. Exact while the whole tokens of `previous` times `quanta`
+ * stay below 2^53. Beyond that bound the result is above every limit that may have so many quanta. That is enough, because callers only
+ * compare the result with a limit.
  */
 export function weighted(previous: MicroTokens, left: number, quanta: number): MicroTokens {
   const tokens = Math.floor(previous / MICRO)
@@ -20,8 +23,8 @@ export function weighted(previous: MicroTokens, left: number, quanta: number): M
 }
 
 /**
- * Divides a window whose plan is not known: into at most a million quanta, which is exact for every limit. An incomplete quantum at the
- * window's start is left out. Callers round a number of quanta up.
+ * Divides a window whose plan is not known into at most a million quanta, with which `weighted` is exact for every limit. If the quanta do
+ * not fill the window, the rest at its start belongs to none. Callers round a number of quanta up.
  */
 export function roughly(window: Micros): { readonly quantum: Micros; readonly quanta: number } {
   let quantum = 1
@@ -29,7 +32,10 @@ export function roughly(window: Micros): { readonly quantum: Micros; readonly qu
   return { quantum, quanta: Math.floor(window / quantum) }
 }
 
-/** The finest power of ten of microseconds that divides the window and is exact for the limit. If there is none, a text that says why. */
+/**
+ * The finest quantum: the least power of ten of microseconds that divides the window and with which `weighted` is exact for the limit. If
+ * there is none, a text that says why.
+ */
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)
   let quantum = 1

@@ -6,8 +6,8 @@ export const MICRO = 1_000_000
 
 /**
  * Converts a number or a decimal text to an exact whole number of millionths of a token. Returns undefined if the value has more than six
- * decimals, is negative, or is not finite. A double counts as the nearest number of six decimals if it differs from that by no more than a
- * few roundings. So 0.1 + 0.2 is 0.3, and an explicit seventh decimal is refused.
+ * decimals, is negative, or is not finite. A double is taken for the nearest number with six decimals if the two differ by no more than a
+ * few rounding errors. So 0.1 + 0.2 is 0.3, but an explicit seventh decimal is refused.
  */
 export function toMicroTokens(value: number | string): number | undefined {
   if (typeof value === 'string') {
@@ -24,7 +24,10 @@ export function toMicroTokens(value: number | string): number | undefined {
   return Number.isSafeInteger(micro) && Math.abs(micro / MICRO - value) <= tolerance ? micro : undefined
 }
 
-/** The tolerance relative to the value (four to eight roundings of a double), and its bound: a tenth of one in the seventh decimal. */
+/**
+ * How far a double may be from the nearest number with six decimals; the smaller bound applies. `ROUNDINGS` is relative to the value: four
+ * to eight units in the last place of the double. `MICRO_FRACTION` is absolute, in tokens: a hundredth of a micro-token.
+ */
 const [ROUNDINGS, MICRO_FRACTION] = [2 ** -50, 1e-8]
 
 /**

@@ -4,12 +4,15 @@ import { MICRO } from './decimal.ts'
 import { alignedEnd } from './window.ts'
 
 /**
- * When windows begin. `clock`: at multiples of their length since 1970. `first`: at a key's first charge. `key`: spread by key, so that
- * keys reset at different times.
+ * When windows begin. `clock`: at multiples of their length since 1970. `first`: at a key's first charge. `key`: shifted by an offset that
+ * depends on the key, so that keys reset at different times.
  */
 export type Align = 'clock' | 'first' | 'key'
 
-/** `ramp`: for how long the limit grows after a reset; 0 for no ramp. It grows by `n` micro-tokens every `m` microseconds, reduced. */
+/**
+ * `ramp`: for how many microseconds the limit grows after a reset; 0 for no ramp. It grows by `n` micro-tokens every `m` microseconds, a
+ * fraction in lowest terms.
+ */
 export interface FixedWindowPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -19,7 +22,7 @@ export interface FixedWindowPlan {
   readonly m: Micros
 }
 
-/** The end of a window in which nothing was charged yet. */
+/** The end of the window that a charge at `now` would begin or belong to, for a key without a state. */
 export function freshEnd({ align, window }: FixedWindowPlan, now: Micros, phase: number): Micros {
   if (align === 'first') return now + window
   return alignedEnd(window, now, align === 'key' ? shiftOf(window, phase) : 0)
@@ -36,13 +39,13 @@ export function shiftOf(window: Micros, phase: number): Micros {
   return phase * whole + quotient + Math.floor(carried / 4_294_967_296)
 }
 
-/** The most that a window may have admitted in all, this long after its start. */
+/** The most micro-tokens that a window may have admitted in all until `elapsed` microseconds after its start. */
 export function budget(plan: FixedWindowPlan, elapsed: Micros): MicroTokens {
   if (plan.ramp === 0 || elapsed >= plan.ramp) return plan.limit
   return Math.min(plan.limit, Math.max(MICRO, Math.floor((Math.max(0, elapsed) * plan.n) / plan.m)))
 }
 
-/** How long after the start of a window the ramp first admits this much in all. */
+/** How many microseconds after the start of a window the ramp first admits `used` micro-tokens in all. */
 export function rampTo(plan: FixedWindowPlan, used: MicroTokens): Micros {
   return plan.ramp === 0 || used <= MICRO ? 0 : Math.ceil((used * plan.m) / plan.n)
 }

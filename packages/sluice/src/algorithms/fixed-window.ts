@@ -30,9 +30,12 @@ const ALIGNS: readonly Align[] = ['clock', 'first', 'key']
 
 /** Options of a fixed window. */
 export interface FixedWindowOptions extends WindowOptions {
-  /** Default `clock`. */
+  /** When windows begin; default `clock`. */
   readonly align?: Align
-  /** Soft start: for this long after a reset, the limit grows from one token to all. Shorter than the window. Not with align `first`. */
+  /**
+   * Soft start: for this long after a reset, the limit grows from one token to the full limit. Shorter than the window. Not with align
+   * `first`.
+   */
   readonly ramp?: string | number
 }
 
@@ -109,7 +112,10 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
     return into
   },
   adopt,
-  /** Penalties raise the count to at most twice the limit. A refund gives back only what was charged in the current window (or part). */
+  /**
+   * Penalties raise the count to at most twice the limit. A refund gives back only what was charged in the current window, or in the
+   * current part if the plan divides the window.
+   */
   adjust(plan, state, now, amount, phase, receipt) {
     const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)
     if (amount > 0) {
@@ -122,8 +128,8 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
     return { end, count: taken, window, turn: turnOf(turn, taken, plan.limit) }
   },
   /**
-   * What was charged too much goes back to the window of the charge, and nowhere if that is past. What was charged too little is charged to
-   * it, or else to the current window, as far as twice the limit.
+   * If the hold used less than it was charged, the difference is given back to the window of the charge. If that window has ended, nothing
+   * is given back. If the hold used more, the difference is charged to the current window, whose count rises to at most twice the limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { start, used } = partNow(plan, state, now, phase)
@@ -160,7 +166,10 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
 type Plan = FixedWindowPlan
 type State = FixedWindowState | undefined
 
-/** The window in which a charge at this instant counts. If the plan divides the window of an absent longer plan: the part of it. */
+/**
+ * The window to which a charge at `now` belongs. If the plan divides the window of an absent longer plan (`ABSENT`), only its part at
+ * `now`.
+ */
 function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPart {
   const part = PART
   part.turn = 0
@@ -184,7 +193,9 @@ function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPa
 /** Overwritten by each call, so that decisions allocate nothing. No caller keeps it. */
 const PART: WindowPart = { start: 0.5, end: 0.5, window: 0.5, turn: 0, base: 0.5, used: 0.5 }
 
-/** Narrows `part` from the whole window to its part at `now`. `count` includes what earlier parts had. */
+/**
+ * Narrows `part` from the whole window to its part at `now`. `count` is the count of the whole window, so it includes the earlier parts.
+ */
 function divide(plan: Plan, part: WindowPart, count: MicroTokens, now: Micros): void {
   const index = partAt(plan, part.end, part.window, now)
   part.start += index * plan.window
@@ -196,7 +207,10 @@ function divide(plan: Plan, part: WindowPart, count: MicroTokens, now: Micros): 
   part.base = 0
 }
 
-/** The first instant at which a cost fits that does not fit now. It is in this window's ramp, in its next parts, or in the next window. */
+/**
+ * The first instant at which a cost fits that does not fit now. It is in this window's ramp, in a later part of this window, or in a later
+ * window.
+ */
 function fitsAt(plan: Plan, state: State, part: WindowPart, cost: MicroTokens, now: Micros, phase: number): Micros {
   if (plan.ramp > 0 && state !== undefined && now >= state.end) return passesAfter(plan, state, now, cost, phase)
   if (cost <= plan.limit - part.used) return part.start + rampTo(plan, part.used + cost)

@@ -1,7 +1,7 @@
 import type { Micros } from '../time/micros.ts'
 import type { AnyLimit, CallOutcome, Grant, MicroTokens, Step, View } from './algorithm.ts'
 
-/** One call as the driver sees it. Calls of one state share the `slot`, the limit and the phase. */
+/** One call as the driver sees it. Calls of one state have the same `slot` (the state's index), limit and phase. */
 export interface GroupCall {
   readonly slot: number
   readonly limit: AnyLimit
@@ -11,13 +11,13 @@ export interface GroupCall {
 
 export interface CallResult extends View {
   readonly outcome: CallOutcome
-  /** The wait of this call by itself; 0 unless denied, or charged ahead of its tokens. */
+  /** The wait of this call alone, without the other calls of the group. 0 unless it is denied, or charged ahead of its tokens. */
   readonly retryAfter: Micros
   /** The state after the charge, if the call was charged ahead of its tokens. */
   readonly after?: unknown
-  /** What the group's holder got, if the call takes slots and was charged. */
+  /** What the holder of the call got, if the call takes a slot and was charged. */
   readonly grant?: Grant
-  /** The record of a hold that is there already, and denies the call. */
+  /** For a call that records a hold: the record of the same hold that exists already, and because of which the call is denied. */
   readonly record?: unknown
   /** Set if a block denies the call, even if the limit denies it too. */
   readonly blocked?: true
@@ -27,21 +27,21 @@ export interface GroupResult {
   readonly outcome: CallOutcome
   /**
    * For a denied group: the least wait after which all its calls would pass; a microsecond less is not enough. Absent if no such wait was
-   * found. For a group that was charged ahead: how long until the tokens of all its calls are there; absent if they are.
+   * found. For a group that was charged ahead: how long until the tokens of all its calls are there. Absent if they are there now.
    */
   readonly retryAfter?: Micros
   readonly calls: readonly CallResult[]
-  /** By slot: the state to write. A slot whose state does not change is absent. */
+  /** The state to write for each slot. A slot whose state does not change is not in the list. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
 }
 
 /**
  * The reference driver. It decides calls in order, all or nothing (law 1). If earlier calls of the group have the same state, their costs
- * are added to the call's own. If one call does not pass, the driver charges nothing, writes only conversions to a changed limit (law 7),
- * and reports uncharged views. Programs repeat exactly this.
+ * are added to the call's own. If one call does not pass, the driver charges nothing, writes only states that it converted to a changed
+ * limit (law 7), and reports views without the charges. Programs must return exactly the same.
  * @param states by slot, as stored; undefined if absent
  * @param blocks by slot: the instant until which nothing may pass, 0 if there is no block
- * @param dryRun report every view uncharged, also if the group would pass
+ * @param dryRun whether all views are reported without the charges, even if the group would pass
  */
 export function applyGroup(
   states: readonly unknown[],
@@ -92,7 +92,7 @@ export function applyGroup(
   return at === undefined ? group : { ...group, retryAfter: at - now }
 }
 
-/** Lets the records of a charged group note what was charged before them. */
+/** Writes into the hold records of a charged group what the calls before them were charged. */
 function noteAll(calls: readonly GroupCall[], steps: readonly Step<unknown>[]): void {
   for (const [index, { limit }] of calls.entries()) {
     const { algorithm, plan } = limit
@@ -103,7 +103,7 @@ function noteAll(calls: readonly GroupCall[], steps: readonly Step<unknown>[]): 
   }
 }
 
-/** The calls of a denied group for the search of the wait. Their states are uncharged, because a denied group charges nothing. */
+/** The calls of a denied group, as `allPassFrom` takes them. Their states are uncharged, because a denied group charges nothing. */
 function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blocks: readonly Micros[]): WaitingCall[] {
   const taken = adopted.map(() => 0)
   return calls.map(({ slot, limit, cost, phase }) => {
@@ -113,7 +113,8 @@ function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blo
 }
 
 /**
- * One call of a denied group. Its state is uncharged and of the call's plan. Its cost includes those of earlier calls to the same state.
+ * One call of a denied group. Its state is uncharged and converted to the plan of the call. Its cost includes those of earlier calls of the
+ * same state.
  */
 interface WaitingCall {
   readonly limit: AnyLimit
@@ -124,15 +125,17 @@ interface WaitingCall {
   readonly until: Micros
 }
 
-/** Ramped limits may pass in turns forever, so the search stops after this many instants and reports none. */
+/**
+ * The most instants that `allPassFrom` tries. With several ramped limits, there may always be one that denies, so that no instant is found.
+ */
 const MAX_ROUNDS = 16
 
-/** The first instant from `at` on at which the call would pass by itself, if nobody else called. Its cost must be possible. */
+/** The first instant from `at` on at which the call alone would pass, if nobody else called. Requires a cost that is possible. */
 function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: WaitingCall, at: Micros): Micros {
   const from = Math.max(at, until)
   const then = state === undefined ? undefined : algorithm.adopt(plan, state, from, phase)
   const { outcome, retryAfter } = algorithm.decide(plan, then, from, cost, phase)
-  // What passes ahead of its tokens passes.
+  // A call that is allowed passes at `from`. If it is charged ahead, its `retryAfter` is only the wait for its tokens.
   return outcome === 'denied' ? from + retryAfter : from
 }
 

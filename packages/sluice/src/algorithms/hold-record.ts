@@ -3,50 +3,50 @@ import type { Micros } from '../time/micros.ts'
 import type { Algorithm, AlgorithmName, AlgorithmTag, AnyLimit, CellBounds, Cells, MicroTokens } from './algorithm.ts'
 import { compiled, kernel, stepOf } from './compiled.ts'
 
-/** How long after its end a hold is remembered, so that a repeated settlement gets the first answer. */
+/** How many microseconds after its end a hold is remembered, so that a repeated settlement gets the first answer. */
 export const KEPT_AFTER: Micros = 60_000_000
 
-/** What a hold charged to one limit. */
+/** The part of a hold that one limit was charged. */
 export interface HoldPart {
-  /** A hash of the limit's scope, so that a settlement finds its limits after a change of the policy. */
+  /** A hash of the limit's scope. By it a settlement finds its limits, also after a change of the policy. */
   readonly name: number
-  /** Micro-tokens that were charged at once. */
+  /** Micro-tokens that the limit was charged when the hold began. */
   readonly held: MicroTokens
-  /** Micro-tokens that the limit counts for it: what was held, until it is settled. */
+  /** Micro-tokens that the limit counts for the hold now: the same as `held` until the hold is settled. */
   readonly charged: MicroTokens
-  /** Micro-tokens that were used and could not be charged. */
+  /** Micro-tokens that the hold used and that could not be charged. */
   readonly overage: MicroTokens
-  /** What the limit's algorithm needs to know to settle it (`markOf`). */
+  /** The number from which the limit's algorithm settles the hold (`markOf`); 0 if it needs none. */
   readonly mark: number
 }
 
-/** The record of a hold: charged at `at`, open until `expires`. */
+/** The record of a hold that was charged at `at` and can be settled until `expires`. */
 export interface HoldState {
   at: Micros
   expires: Micros
-  /** 1 once it is settled, else 0. */
+  /** 1 if the hold was settled, otherwise 0. */
   settled: number
   parts: readonly HoldPart[]
 }
 
-/** A hold to be recorded: for how long, and what the calls before it are charged, in their order. */
+/** A hold that is to be recorded: its length in microseconds, and what each call before the record in the group is charged, in order. */
 export interface HoldPlan {
   readonly micros: Micros
-  /** Nothing is to be settled: the record only says that the calls were charged. */
+  /** True if the hold will not be settled: its record is made as settled, and only shows that the calls were charged. */
   readonly final: boolean
   readonly parts: readonly Pick<HoldPart, 'name' | 'held'>[]
 }
 
-/** The tag of records, at the end of their scopes. */
+/** The tag of hold records. The scopes of records end with it. */
 export const HOLD_TAG = 'ho'
 
 /** The cost of a record's call. */
 export const RECORD_COST: MicroTokens = 1
 
-/** Most calls have the limit of the call before. */
+/** The scope of the previous call and its hash. Cached because most calls have the same scope as the call before. */
 let [lastScope, lastName] = ['', hash32('')]
 
-/** The name of a limit in records. */
+/** The name by which records refer to the limit with this scope. */
 export function partName(scope: string): number {
   if (scope !== lastScope) lastName = hash32(scope)
   lastScope = scope
@@ -59,11 +59,11 @@ function forgottenAt({ expires }: HoldState): Micros {
 }
 
 /**
- * Records of holds. A record is decided as one more call of the group that it records, after the group's other calls: so it is written if
- * these are charged, and otherwise not. While it is there, it denies every other call, so a hold is charged once.
+ * The algorithm of hold records. The call that records a hold is the last call of the group that the hold charges. So the record is written
+ * if and only if the other calls are charged. While a record exists, it denies further calls that would make it, so a hold is charged once.
  */
 const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
-  // Not names of a limit: nobody configures a record.
+  // Casts, because `AlgorithmName` lists only algorithms of limits that users configure.
   name: 'hold' as AlgorithmName,
   tag: HOLD_TAG as AlgorithmTag,
   step: () => stepOf<HoldState>({ at: 0.5, expires: 0.5, settled: 0, parts: [] }),
@@ -102,7 +102,7 @@ const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
     return { remaining: 0, replenishAfter: wait, resetAfter: wait }
   },
   expiresAt: (_plan, state) => forgottenAt(state),
-  // It restricts nobody: of the calls of a group it never is the one that admits least.
+  // The loosest envelope there is, so a record is never taken for the limit that restricts a group most.
   envelope: () => ({ n: Number.MAX_SAFE_INTEGER, m: 1, burst: Number.MAX_SAFE_INTEGER }),
   codec: {
     encodePlan: () => [],
@@ -125,26 +125,26 @@ const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
   logCells: holdCells,
 })
 
-/** Numbers of a part. */
+/** How many numbers each `HoldPart` has. */
 const PART_WIDTH = 5
 
-/** The limit of a record's call. */
+/** Makes the limit for the call that records a hold. */
 export function holdRecord(plan: HoldPlan): AnyLimit {
   return compiled(holdKernel, plan, RECORD_COST, plan.micros)
 }
 
-/** Whether calls of a limit are records of holds. */
+/** Whether a limit is that of hold records. */
 export function isRecord({ algorithm }: AnyLimit): boolean {
   return algorithm.note !== undefined
 }
 
-/** The limit with which records are read. */
+/** A limit to read and change records with. Its calls record nothing. */
 export const HOLD_RECORDS: AnyLimit = holdRecord({ micros: 0, final: false, parts: [] })
 
-/** Bytes of a record in memory, and of each of its parts; an estimate from above. */
+/** Bytes of memory of a record without parts, and of each of its parts; upper estimates. */
 const [RECORD_BYTES, PART_BYTES] = [96, 72]
 
-/** Keeps records for a table. A row has the index of its record. */
+/** Keeps records for a table. A row contains the index of its record in a list. */
 function holdCells({ maxBytes, maxHolds }: CellBounds): Cells<HoldState> {
   const records: (HoldState | undefined)[] = [undefined]
   const free: number[] = []

@@ -6,11 +6,11 @@ import { MICRO } from './decimal.ts'
 import { settleBucket } from './settle-bucket.ts'
 import { type BucketState, timeOf, tokenBucketKernel } from './token-bucket.ts'
 
-/** Tokens leased to a holder. They have left the bucket, and the holder may spend them until the lease ends. */
+/** Tokens that were leased to a holder. They are no longer in the bucket, and the holder may spend them until the lease ends. */
 export interface Lease {
-  /** A whole number below 2^53 that no other holder has. */
+  /** The number of the holder: a whole number below 2^53 that no other holder has. */
   readonly holder: number
-  /** Sequence number of the last request that was applied. Older requests are ignored. */
+  /** Sequence number of the holder's last request that was applied. Requests with this number or a lower one are ignored. */
   readonly sequence: number
   readonly amount: MicroTokens
   /** The first instant of store time at which none of the tokens may be spent any more. */
@@ -19,31 +19,36 @@ export interface Lease {
 
 type Leases = readonly Lease[]
 
-/** A bucket and its leases, ordered by end, the earliest first. `leases` is absent if there are none. */
+/** A bucket and its leases, in the order of their ends. `leases` is absent if there are none. */
 export interface LeasedState extends BucketState {
   readonly leases?: readonly Lease[]
 }
 
-/** A holder's request for tokens, and a report of what became of its previous tokens. */
+/** A holder's request for tokens, and its report on the tokens that it got before. */
 export interface LeaseArguments {
-  /** The least amount that is of use to the holder; above 0. */
+  /** The least amount that the holder can use; above 0. Less is not granted. */
   readonly cost: MicroTokens
-  /** The most that the holder requests. Below `cost`, the request grants nothing and only settles the lease. */
+  /**
+   * The most that the holder requests. If it is below `cost`, nothing is granted, and the request only reports on the tokens it got before.
+   */
   readonly want: MicroTokens
   readonly holder: number
-  /** Increases with each request of a holder. */
+  /** The number of the request. Each request of a holder has a greater one. */
   readonly sequence: number
-  /** How long the holder may spend all tokens that it has after this request. */
+  /** For how many microseconds from now the holder may spend all tokens that it has after this request. */
   readonly life: Micros
-  /** How many of the previous tokens the holder still has. */
+  /** How many of its previous tokens the holder still has and keeps. */
   readonly kept: MicroTokens
-  /** How many of the previous tokens are given back unspent. Tokens that are neither kept nor returned were spent. */
+  /** How many of its previous tokens the holder gives back unspent. The tokens that it neither keeps nor gives back were spent. */
   readonly returned: MicroTokens
 }
 
-/** The wait and the view are those of every caller of the bucket, under the assumption that no lease is given back early. */
+/** A wait and a view as every caller of the bucket gets them, under the assumption that no lease is given back early. */
 interface LeaseView extends View {
-  /** If nothing was granted: the reason. `allowed`: the bucket has the tokens, but this holder gets none of them. */
+  /**
+   * If nothing was granted: the outcome of a call of this cost. `allowed` means that the bucket has the tokens, but this holder gets none
+   * of them.
+   */
   readonly outcome: CallOutcome
   readonly retryAfter: Micros
 }
@@ -53,13 +58,14 @@ export interface LeaseGrant extends LeaseView {
   readonly state: LeasedState | undefined
 }
 
-/** The most holders of one bucket at once. It keeps the state small. */
+/** The most holders with leases of one bucket at once. The bound keeps the state small. */
 export const MAX_HOLDERS = 64
 
 /**
- * Grants, renews and settles a lease. The tokens in the bucket and the leased tokens together never exceed the burst. So no interval admits
- * more than burst + rate * length, no matter when during its lease a holder spends its tokens. Time gives nothing back: the tokens of an
- * ended lease count as spent, and so do those of a lost request or reply.
+ * Applies a holder's request: settles its previous lease, and grants or renews one. The tokens in the bucket and the leased tokens together
+ * never exceed the burst. So no interval admits more than burst + rate * length, no matter when during its lease a holder spends its
+ * tokens. Leased tokens come back only if the holder returns them. The tokens of a lease that has ended count as spent, and so do those of
+ * a lost request or reply.
  * @param state of this plan
  */
 export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, request: LeaseArguments): LeaseGrant {
@@ -85,22 +91,23 @@ export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now
   return { ...viewOf(plan, next, now, request.cost), outcome: 'allowed', retryAfter: 0, granted, state: next }
 }
 
-/** Resets the bucket: it becomes as full as the leased tokens allow. */
+/** Resets the bucket: fills it to burst - leased. */
 export function resetLeased(state: LeasedState, now: Micros): LeasedState | undefined {
   const before = settled(state, now)
   return before.leases === undefined ? undefined : filled(state.plan, before, timeOf(state, now))
 }
 
 /**
- * The token bucket's kernel for states that may have leases. Without leases it equals that kernel. Each decision first drops ended leases,
- * then caps the bucket at burst - leased, then calls the token bucket's kernel. Only waits are computed anew, because a cost above burst -
- * leased must wait until leases end.
+ * The token bucket's kernel for states that may have leases. Without leases it equals that kernel. Each decision first drops leases that
+ * have ended, then caps the bucket at burst - leased, then calls the token bucket's kernel. Only the waits are computed in another way,
+ * because a cost above burst - leased must wait until leases end.
  */
 export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = kernel<BucketPlan, LeasedState>({
   ...tokenBucketKernel,
   decide(plan, state, now, cost, phase, into = tokenBucketKernel.step()) {
     const before = state && settled(state, now)
-    // A wait saves up its cost, and what is saved up may be spent at the same instant as the leased tokens.
+    // A call that was charged ahead starts when its cost has been refilled. At that instant the leased tokens may be spent too. If both
+    // together exceed the burst, the call is not charged ahead.
     const isTight = plan.ahead > 0 && cost > plan.burst - outOn(before?.leases)
     const own = isTight ? planOf(plan.n, plan.m, plan.burst) : plan
     const step = tokenBucketKernel.decide(own, before, now, cost, phase, into)
@@ -159,7 +166,7 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = kernel<Buc
       return withLeases(tokenBucketKernel.codec.decodeState(numbers, plan), leases)
     },
   },
-  // The width varies, so no table of numbers keeps such states.
+  // The number of leases varies, and so the size of a state.
   cells: 'log' as const,
 })
 
@@ -175,7 +182,7 @@ function outOn(leases: Leases | undefined): MicroTokens {
   return leases === undefined ? 0 : leases.reduce((sum, { amount }) => sum + amount, 0)
 }
 
-/** The state at this instant. Each ended lease is dropped at its end; until then the bucket was capped at burst - leased. */
+/** The state at `now`, without leases that have ended. Until the end of each, the bucket is capped at burst - leased. */
 function settled(state: LeasedState, now: Micros): LeasedState {
   const { leases } = state
   if (leases === undefined) return state
@@ -202,7 +209,7 @@ function inOrder(leases: Leases, added: Lease): Leases {
   return at === -1 ? [...leases, added] : [...leases.slice(0, at), added, ...leases.slice(at)]
 }
 
-/** Caps the bucket at `time` to its burst less the leased tokens. */
+/** Caps the bucket at `time` to its burst less `out`, the leased tokens. */
 function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
   const { plan } = bucket
   const span = spanOf(plan, Math.max(0, plan.burst - out))
@@ -216,12 +223,12 @@ function capped(bucket: BucketState, time: Micros, leases: Leases): LeasedState 
   return withLeases(cut(bucket, time, outOn(leases)), leases)
 }
 
-/** A bucket that is as full at `time` as its leases allow. */
+/** A bucket that is filled to burst - leased at `time`. */
 function filled(plan: BucketPlan, { keepFor, leases = [] }: LeasedState, time: Micros): LeasedState {
   return capped({ zero: time - plan.full.micros - 1, rest: 0, seen: time, keepFor, plan }, time, leases)
 }
 
-/** The bucket with the returned tokens, and the leases that hold from now on. */
+/** The bucket with the returned tokens added, and with `leases`, the list of leases from now on. */
 function withReturned(bucket: BucketState, time: Micros, returned: MicroTokens, leases: Leases): LeasedState {
   const { zero, rest, seen, plan } = bucket
   const span = spanOf(plan, returned)
@@ -236,8 +243,8 @@ function levelOf(plan: BucketPlan, bucket: BucketState | undefined, time: Micros
 }
 
 /**
- * The view and, with a cost, the wait, counted from `now`, under the assumption that no lease is given back early.
- * @param ahead how long before its tokens are there the call would be charged
+ * The view and, if a cost is passed, its wait. Both are counted from `now`, under the assumption that no lease is given back early.
+ * @param ahead how many microseconds before its tokens are there the call could be charged
  */
 function viewOf(plan: BucketPlan, state: LeasedState | undefined, now: Micros, cost?: MicroTokens, ahead: Micros = 0): LeaseView {
   const before = state && settled(state, now)
@@ -256,7 +263,7 @@ function viewOf(plan: BucketPlan, state: LeasedState | undefined, now: Micros, c
   }
 }
 
-/** The first instant at which the leased tokens leave room for this much; 0 if they do already. */
+/** The first instant at which burst - leased is at least this much, so that the bucket could hold it; 0 if it is already. */
 function roomAt({ burst }: BucketPlan, { leases = [] }: LeasedState, micro: MicroTokens): Micros {
   let out = outOn(leases)
   let at = 0
@@ -268,7 +275,7 @@ function roomAt({ burst }: BucketPlan, { leases = [] }: LeasedState, micro: Micr
   return at
 }
 
-/** The first instant at which the bucket holds this much, if every lease lasts to its end. */
+/** The first instant at which this much is in the bucket, if every lease lasts to its end. */
 function fitsAt(plan: BucketPlan, state: LeasedState, micro: MicroTokens): Micros {
   let bucket: BucketState = state
   let out = outOn(state.leases)

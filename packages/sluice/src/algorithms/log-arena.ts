@@ -1,12 +1,12 @@
-/** How many doubles a page has: twice those of the largest block. */
+/** How many doubles a page has: twice as many as the largest block. */
 const PAGE = 65_536
-/** How many doubles an entry has: its instant, and the sum up to it. */
+/** How many doubles an entry has: its instant, and the sum of all charges up to it. */
 export const ENTRY = 2
 const BYTES = 8
 
 /**
- * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and reused, so that no log is an object. A block is
- * identified by a number: the index of its first double among the doubles of all pages.
+ * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and reused. So there is no object for each log. A block
+ * is identified by a number: the index of its first double among the doubles of all pages.
  */
 export class Arena {
   /** Bytes of all blocks in use. */
@@ -39,7 +39,7 @@ export class Arena {
     return this.#pages[Math.floor(block / PAGE)] as Float64Array
   }
 
-  /** The index in its page at which a block begins. */
+  /** The index within its page at which a block begins. */
   offsetOf(block: number): number {
     return block % PAGE
   }
@@ -56,7 +56,7 @@ export class Arena {
     return block
   }
 
-  /** Turns the rest of the last page into free blocks. */
+  /** Turns the unused end of the last page into free blocks. */
   #useUp(): void {
     while (PAGE - this.#next >= ENTRY) {
       const size = 31 - Math.clz32((PAGE - this.#next) / ENTRY)

@@ -3,7 +3,7 @@ import { Arena } from './log-arena.ts'
 import { Ring, RING_WIDTH, sizeAt } from './log-ring.ts'
 import type { LogState } from './log-state.ts'
 
-/** Keeps logs for a table. A row says where its ring of entries is; all rings are in one arena of at most `maxBytes`. */
+/** Keeps logs for a table. A row says where its ring of entries is. All rings are in one arena, which has at most `maxBytes` in use. */
 export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogState> {
   const arena = new Arena()
   const scratch = new Ring(arena)
@@ -11,7 +11,7 @@ export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogS
     width: RING_WIDTH,
     save(state, cells, at) {
       const isNew = sizeAt(cells, at) === -1
-      // A state that was read from this row is changed in place.
+      // If the state was read from this row, its ring is changed in place.
       const ring = state.entries instanceof Ring && !isNew ? state.entries : scratch
       if (isNew) ring.create()
       else if (ring === scratch) ring.load(cells, at)
@@ -19,7 +19,7 @@ export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogS
       ring.save(cells, at)
     },
     load(_sample, cells, at, into) {
-      // A state object that is filled again keeps its `Ring`.
+      // If the state object was filled before, it has a `Ring` already, which is used again.
       const ring = into.entries instanceof Ring ? into.entries : new Ring(arena)
       ring.load(cells, at)
       into.entries = ring

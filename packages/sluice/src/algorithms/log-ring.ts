@@ -2,21 +2,29 @@ import type { Micros } from '../time/micros.ts'
 import { Arena, ENTRY } from './log-arena.ts'
 import type { Entries, LogState } from './log-state.ts'
 
-/** Above this, sums are reduced to begin at the first entry, long before they exceed the exact integers. */
+/** When the sum before the first entry exceeds this, all sums are reduced by it. They stay far below the greatest exact integer. */
 const MAX_SUM = 2 ** 51
-/** A ring's shape is one number in its row: the size plus one (4 bits), the index of the first entry and the length (15 bits each). */
+/**
+ * A row encodes three facts about its ring as one number, the shape: the size plus one (4 bits), the index of the first entry and the
+ * number of entries (15 bits each).
+ */
 const SIZES = 16
 const OFFSETS = 32_768
 
-/** How many numbers a row has for its ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has no ring. */
+/**
+ * How many numbers a row has for its ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has no ring yet.
+ */
 export const RING_WIDTH = 5
 
-/** The size of the block of the row's ring; -1 if the row has no ring. */
+/** The size of the block of the row's ring, as the exponent of its number of entries; -1 if the row has no ring. */
 export function sizeAt(cells: Float64Array, at: number): number {
   return ((cells[at + 1] as number) % SIZES) - 1
 }
 
-/** A view of one log's entries, which are a ring in a block of the arena. `load` points the view at a row; `save` writes it back. */
+/**
+ * A view of the entries of one log, which are a ring in a block of the arena. `load` points the view at the ring of a row; `save` writes
+ * the view's position and shape to a row.
+ */
 export class Ring implements Entries {
   length = 0
   window: Micros = 0
@@ -29,7 +37,7 @@ export class Ring implements Entries {
   #page: Float64Array = NOTHING
   #start = 0
   #first = 0
-  /** The sum before the first entry. */
+  /** The running sum (`through`) before the first entry. */
   #before = 0
 
   constructor(arena: Arena) {
@@ -54,7 +62,7 @@ export class Ring implements Entries {
     cells[at + 4] = this.keepFor
   }
 
-  /** Allocates a new ring. */
+  /** Allocates a ring without entries. */
   create(): void {
     this.#use(this.#arena.take(0), 0)
     this.length = 0
@@ -70,7 +78,7 @@ export class Ring implements Entries {
     return index < 0 ? this.#before : (this.#page[this.#offsetOf(index) + 1] as number)
   }
 
-  /** Stores the state in this ring. Entries that are in this ring are changed in place; other entries are copied. */
+  /** Stores the state in this ring. If its entries are those of this ring, they are changed in place. Otherwise they are copied. */
   apply(state: LogState): void {
     this.window = state.window
     this.keepFor = state.keepFor

@@ -1,18 +1,21 @@
 import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 
-/** Entries of a log, oldest first. Each has the micro-tokens charged at one instant, which is later than that of the entry before. */
+/** Entries of a log, oldest first. Each entry is the micro-tokens that were charged at one instant. The instants increase. */
 export interface Entries {
   readonly length: number
   at(index: number): Micros
-  /** Micro-tokens of all entries up to and including this one, plus an arbitrary constant: `through(-1)`. */
+  /**
+   * The running sum: micro-tokens of all entries up to and including this one, plus a constant. The constant is `through(-1)`, and may be
+   * any number.
+   */
   through(index: number): MicroTokens
 }
 
 /**
- * A log and a charge that is not applied to its entries yet, so that a store can apply the charge to entries of its own. First the `skip`
- * oldest entries are removed. Then `added` micro-tokens (0 for none) are added at `addedAt`. With `merges`, the newest entry moves to
- * `addedAt` and takes these micro-tokens; otherwise they become a new entry.
+ * A log and one charge that is not applied to its entries yet. A store can so apply the charge to entries that it keeps in its own form.
+ * First the `skip` oldest entries are removed. Then `added` micro-tokens (0 for no charge) are added at `addedAt`. If `merges` is set, the
+ * newest entry moves to `addedAt` and takes these micro-tokens; otherwise they become a new entry.
  *
  * `window`: the window of the plan that wrote the state. `keepFor`: the longest window of any earlier plan of this state if that is longer
  * than `window`, otherwise 0. Entries are kept for `keepFor`, so that two alternating policies are both exact (law 7).
@@ -51,7 +54,7 @@ export function entryPairs({ entries, skip, addedAt, added, merges }: LogState):
   return [...pairs.slice(0, -2), addedAt, newest + added]
 }
 
-/** The same state with its charge applied. Its entries are a plain list of their own. */
+/** The same state with its charge applied. Its entries are a new list, independent of the old ones. Without a charge, the same object. */
 export function settled(state: LogState): LogState {
   return state.added === 0 ? state : stateOf(entryPairs(state), state.window, state.keepFor)
 }
@@ -60,15 +63,15 @@ export function stateOf(pairs: readonly number[], window: Micros, keepFor: Micro
   return { entries: arrayEntries(pairs), skip: 0, addedAt: 0, added: 0, merges: false, window, keepFor }
 }
 
-/** The newest instant of a charge; 0 if there is none. */
+/** The instant of the newest charge; 0 if there is none. */
 export function newestOf({ entries, skip, addedAt, added }: LogState): Micros {
   if (added > 0) return addedAt
   return entries.length > skip ? entries.at(entries.length - 1) : 0
 }
 
 /**
- * The index of the first entry at or after `from` that is later than the instant; `length` if there is none. A binary search, because logs
- * are long.
+ * The index of the first entry that is later than `instant`, among the entries from index `from` on; `length` if there is none. A binary
+ * search, because logs are long.
  */
 export function firstAfter(entries: Entries, instant: Micros, from: number): number {
   let [low, high] = [from, entries.length]
@@ -80,7 +83,10 @@ export function firstAfter(entries: Entries, instant: Micros, from: number): num
   return low
 }
 
-/** The index of the first entry at or after `from` whose running sum (`through`) reaches `sum`; `length` if none does. */
+/**
+ * The index of the first entry whose running sum (`through`) reaches `sum`, among the entries from index `from` on; `length` if there is
+ * none.
+ */
 export function firstThrough(entries: Entries, sum: MicroTokens, from: number): number {
   let [low, high] = [from, entries.length]
   while (low < high) {

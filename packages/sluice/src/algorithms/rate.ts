@@ -10,11 +10,11 @@ export type Rate =
   | {
       /** How many tokens: a number or its text, with at most six decimals. */
       readonly tokens: number | string
-      /** In how long: a text such as `'1s'` or `'30s'`, or milliseconds as a number from 1,000 on. */
+      /** The time in which they are refilled: a text such as `'1s'` or `'30s'`, or milliseconds as a number from 1,000 on. */
       readonly per: string | number
     }
 
-/** An exact fraction: `micro` millionths of a token every `per` microseconds, not reduced. */
+/** An exact fraction: `micro` millionths of a token every `per` microseconds, not in lowest terms. */
 export interface ExactRate {
   readonly micro: number
   readonly per: Micros

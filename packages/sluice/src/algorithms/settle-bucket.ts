@@ -2,7 +2,7 @@ import type { Micros } from '../time/micros.ts'
 import type { Algorithm, HeldCharge, Settled } from './algorithm.ts'
 import { type BucketPlan, floorDiv, isLater, levelAt, type Zero } from './bucket-plan.ts'
 
-/** What the settlement of a hold reads and writes of a bucket. */
+/** What `settleBucket` reads and writes of the state of a bucket. */
 interface Level extends Zero {
   readonly seen: Micros
   readonly leases?: unknown
@@ -11,13 +11,15 @@ interface Level extends Zero {
 type Kernel<S> = Pick<Algorithm<BucketPlan, S>, 'adjust' | 'expiresAt'>
 
 /**
- * Settles a hold of a bucket. What was charged too little is taken now, to at most one burst below empty.
+ * Settles a hold of a bucket. If the hold used more than it was charged, the difference is charged now, down to one burst below empty.
  *
- * What was charged too much is given back as far as the bucket still had room for it. With `mark` as the instant at which the bucket was
- * empty after the hold's own charge, the bucket held at most (t - mark) at each later instant t, so at least burst - (t - mark) of the
- * hold found room until t. For t the present is taken, or the instant at which the bucket is empty now if that is later: calls charged
- * ahead of their tokens start by then. So whoever settles, no more than the limit starts over any interval that contains the charge of
- * each hold that it counts. Refunds of several holds that overlap can add up: G over an interval is at most what was given back in it for
+ * If the hold used less, the difference is given back, but only as far as the bucket had room for it all the time since the charge. `mark`
+ * is the instant at which the bucket was empty after the hold's own charge. So at a later instant t the bucket had at most the tokens that
+ * are refilled in t - mark. Of the hold, at least burst less these tokens had room until t. For t this function takes the present, or the
+ * bucket's `zero` if that is later: calls that were charged ahead of their tokens start until then.
+ *
+ * So settlements let no more than the limit start over any interval that contains the charges of all holds settled in it. Over other
+ * intervals, refunds of several holds that overlap can add up: the over-grant (G) is then at most what was given back in the interval for
  * holds that were charged before it.
  */
 export function settleBucket<S extends Level>(
@@ -38,7 +40,7 @@ export function settleBucket<S extends Level>(
   }
   const present = { zero: time, rest: 0 }
   const { zero, rest } = isLater(bucket, present) ? bucket : present
-  // In n-ths of a microsecond, in which a micro-token takes m.
+  // In n-ths of a microsecond. The refill of one micro-token takes m of them.
   const room = burst * m - (BigInt(zero - mark) * n + BigInt(rest))
   const back = BigInt(held - actual) * m
   if (room <= 0n || back === 0n) return { state, charged: actual }
@@ -46,7 +48,7 @@ export function settleBucket<S extends Level>(
   return { state: movedBack(kernel, plan, state, now, bucket, room), charged: actual }
 }
 
-/** The bucket with a part of a token more: `parts` n-ths of a microsecond. */
+/** Gives tokens back to the bucket, including a part of a micro-token. `parts` is their refill time, in n-ths of a microsecond. */
 function movedBack<S extends Level>(
   { adjust, expiresAt }: Kernel<S>,
   plan: BucketPlan,
@@ -56,7 +58,7 @@ function movedBack<S extends Level>(
   parts: bigint,
 ): S | undefined {
   const whole = adjust(plan, state, now, Number(parts / BigInt(plan.m)), 0)
-  // Leased tokens cap the bucket.
+  // With leases, `adjust` capped the bucket, so only whole micro-tokens are given back.
   if (whole === undefined || whole.leases !== undefined) return whole
   const n = BigInt(plan.n)
   const at = BigInt(zero) * n + BigInt(rest) - parts

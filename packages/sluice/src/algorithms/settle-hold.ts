@@ -3,9 +3,9 @@ import type { AnyLimit, HoldRequest, MicroTokens } from './algorithm.ts'
 import { type HoldPart, type HoldState, KEPT_AFTER, partName } from './hold-record.ts'
 
 /**
- * How a hold stands after a settlement or an extension.
+ * The status of a hold after a settlement or an extension.
  * - `open`: it can still be settled.
- * - `settled`: it was settled, now or before.
+ * - `settled`: it was settled, by this settlement or an earlier one.
  * - `expired`: it ended before it was settled. What it charged stays charged.
  * - `unknown`: there is no such hold, or it ended more than a minute ago.
  */
@@ -16,24 +16,24 @@ export type HeldPart = Pick<HoldPart, 'held' | 'charged' | 'overage'>
 
 /** The answer to a settlement or an extension. */
 export interface HoldReport {
-  /** How the hold stands now. */
+  /** The status of the hold after the change. */
   readonly status: HoldStatus
-  /** Set if the hold was settled before: nothing was changed, and the parts are those of the first settlement. */
+  /** Set if the hold was settled before. Then nothing was changed, and the parts are those of the first settlement. */
   readonly repeated?: true
   /** Store time at which the hold ends, or ended; 0 if it is unknown. */
   readonly expires: Micros
-  /** For each call of the change, in order; undefined for a limit that the hold did not charge. */
+  /** What each call of the change was charged, in order; undefined for a limit that the hold did not charge. */
   readonly parts: readonly (HeldPart | undefined)[]
 }
 
-/** A limit of a hold that is settled. Calls of one state share the `slot`. */
+/** One limit of a hold that is being settled. Calls of one state have the same `slot`, the index of the state. */
 export interface SettledCall {
   readonly slot: number
   readonly limit: AnyLimit
   readonly phase: number
   /** The text of the state's scope. */
   readonly scope: string
-  /** What was used, in micro-tokens; at least 0. */
+  /** What the hold really used of the limit, in micro-tokens; at least 0. */
   readonly actual: MicroTokens
 }
 
@@ -42,16 +42,16 @@ export interface HoldResult {
   readonly report: HoldReport
   /** The record to write; absent if it does not change. */
   readonly record?: HoldState
-  /** By slot: the state to write; undefined if it is fresh now. */
+  /** The state to write for each slot; undefined if it is fresh now. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
 }
 
 /**
- * Settles a hold: the reference for every store. It changes the record and the limits together, or nothing.
+ * Settles a hold. This is the reference for every store. It changes the record and the states of the limits together, or nothing.
  * @param record as stored; undefined if absent
  * @param states by slot, as stored; undefined if absent
- * @param stands what was held stays charged, whatever was used
- * @param holder who holds slots of concurrency limits; they are given back in any case
+ * @param stands true if what was charged stays charged, whatever `actual` says
+ * @param holder the id of the hold's slots of concurrency limits; they are given back, even if `stands`
  */
 export function settleHold(
   record: HoldState | undefined,
@@ -93,7 +93,10 @@ export function settleHold(
   }
 }
 
-/** Lets an open hold and its slots end so long after the present, unless they end later already. Otherwise as `settleHold`. */
+/**
+ * Moves the end of an open hold and of its slots to `hold.micros` from now, unless they end later already. A hold that is not open does not
+ * change. `hold.id` is the id of its slots; the other parameters are those of `settleHold`.
+ */
 export function extendHold(
   record: HoldState | undefined,
   states: readonly unknown[],
@@ -114,9 +117,9 @@ export function extendHold(
 }
 
 /**
- * The report of a settlement where another program made it.
- * @param before how the hold stood before
- * @param record as it is left
+ * The report on a settlement that a store's program made.
+ * @param before the status of the hold before the settlement
+ * @param record after the settlement
  */
 export function reportAfter(before: HoldStatus, record: HoldState | undefined, calls: readonly SettledCall[], stands: boolean): HoldReport {
   if (before !== 'open') return reportOf(before, record, calls, stands)
@@ -130,14 +133,14 @@ function statusOf(record: HoldState | undefined, now: Micros): HoldStatus {
   return now < record.expires ? 'open' : 'expired'
 }
 
-/** How a hold stands; nothing was changed if it was settled before. */
+/** The report on a hold that this change did not settle. If its status is `settled`, an earlier settlement did, so `repeated` is set. */
 export function reportOf(status: HoldStatus, record: HoldState | undefined, calls: readonly SettledCall[], stands: boolean): HoldReport {
   const known = status === 'unknown' ? undefined : record
   const parts = calls.map(({ scope, actual }): HeldPart | undefined => {
     const part = known?.parts.find(({ name }) => name === partName(scope))
     if (part === undefined) return undefined
     const { held, charged, overage } = part
-    // Whoever settles too late used what is not charged any more.
+    // After the end of a hold, nothing more is charged for it. What was used beyond the charge is overage.
     return { held, charged, overage: status === 'expired' && !stands ? Math.max(0, actual - charged) : overage }
   })
   const report = { status, expires: known?.expires ?? 0, parts }

@@ -6,7 +6,10 @@ import { fromMicroTokens } from './decimal.ts'
 /** A fraction of a limit: `units` of `of`. */
 type Fraction = readonly [units: number, of: number]
 
-/** By tag: computes the plan of a fraction; undefined if whole numbers cannot represent it. `plan` is of the tag's algorithm. */
+/**
+ * For the algorithm of a tag: computes the plan of a fraction of `plan`'s limit, or undefined if whole numbers cannot represent that plan.
+ * `plan` is a plan of the same algorithm.
+ */
 // oxlint-disable-next-line typescript/no-explicit-any -- as above
 type PartOf = (plan: any, part: Fraction) => { plan: object; capacity: MicroTokens } | undefined
 

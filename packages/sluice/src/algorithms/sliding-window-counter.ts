@@ -6,7 +6,10 @@ import { quantumOf, roughly, weighted } from './counter-weight.ts'
 import { MICRO } from './decimal.ts'
 import { alignedEnd, envelopeOf, readWindow, refuseEndless, type WindowOptions } from './window.ts'
 
-/** The weight of the previous window is counted in `quanta` parts of the window, each `quantum` microseconds long. */
+/**
+ * The plan of a sliding window counter. The window has `quanta` equal parts of `quantum` microseconds. The weight of the previous window
+ * changes in steps of one part.
+ */
 export interface CounterPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -15,9 +18,9 @@ export interface CounterPlan {
 }
 
 /**
- * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both windows: the
- * plan's, or that of a longer plan. `absent` is 1 if the longer plan was not called in the current window yet. Otherwise it is 0, and the
- * next window is as long.
+ * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both windows: that
+ * of the plan, or of a longer plan that also uses this key. `absent` is 1 if no call under that longer plan has come in the current window
+ * yet. If `absent` is 0, the next window has the same length.
  */
 export interface CounterState {
   end: Micros
@@ -28,7 +31,7 @@ export interface CounterState {
 }
 
 /**
- * A sliding window counter: at most `limit` tokens in the window that ends now, which overlaps the current window and a part of the
+ * A sliding window counter: at most `limit` tokens in the sliding window, which ends now. It overlaps the current window and a part of the
  * previous one. The counter assumes that the previous window's tokens were taken evenly (Rate Limiting at Scale). Over every interval of
  * length t it admits at most limit + limit / window * t.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
@@ -73,8 +76,9 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return fillView(plan, at, counted, now, into)
   },
   /**
-   * A window that is longer than the plan's runs to its end. If the longer plan was called in it, the next window is as long. In all other
-   * cases the current window keeps its start and both windows their charges, and the window gets the plan's length (law 7).
+   * If the current window is longer than the plan's, because a longer plan was called on this key, it runs to its end. If a call under the
+   * longer plan came in the current window, the next window is as long. In all other cases the current window keeps its start and gets the
+   * plan's length, and both windows keep their charges (law 7).
    */
   adopt(plan, state, now) {
     const { window } = plan
@@ -106,8 +110,9 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return next.current + next.previous === 0 ? undefined : next
   },
   /**
-   * What was charged too much goes back to the window of the charge, and nowhere if that counts no more. What was charged too little is
-   * charged to it, or else to the current window, as far as twice the limit.
+   * If the hold used less than it was charged, the difference is given back to the window of the charge. If that is neither the current nor
+   * the previous window, nothing is given back. If the hold used more, the difference is charged to the window of the charge if that is the
+   * previous one, otherwise to the current window. What is counted rises to at most twice the limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { end, current, previous, window } = rolled(plan.window, state, now)
@@ -155,7 +160,7 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   },
 })
 
-/** The current and the previous window at this instant. When a window ends, it becomes the previous one for the length of one window. */
+/** The current and the previous window at `now`. A window that has ended is the previous one for the length of one more window. */
 function rolled(window: Micros, state: CounterState | undefined, now: Micros): CounterState {
   const runs = state !== undefined && now < state.end
   const follows = state !== undefined && !runs && now < state.end + window
@@ -170,12 +175,18 @@ function rolled(window: Micros, state: CounterState | undefined, now: Micros): C
 /** Overwritten by each call, so that decisions allocate nothing. No caller keeps it. */
 const WINDOWS: CounterState = { end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }
 
-/** How the weight of the previous window is counted: with the plan's quanta, or roughly if the window's length is not the plan's. */
+/**
+ * The parts in which the weight of the previous window is counted: those of the plan, or those of `roughly` if the window is not as long as
+ * the plan's.
+ */
 function partsOf(plan: CounterPlan, window: Micros): Pick<CounterPlan, 'quantum' | 'quanta'> {
   return window === plan.window ? plan : roughly(window)
 }
 
-/** How much of the previous window still counts. If a clock stepped back to before the current window's start, all of it counts. */
+/**
+ * How many of the previous window's micro-tokens still count. If a clock stepped back to before the current window's start, all of them
+ * count.
+ */
 function share(plan: CounterPlan, { end, previous, window }: CounterState, now: Micros): MicroTokens {
   if (previous === 0) return 0
   const { quantum, quanta } = partsOf(plan, window)
@@ -183,7 +194,7 @@ function share(plan: CounterPlan, { end, previous, window }: CounterState, now: 
 }
 
 /**
- * The first instant at which a cost fits that does not fit now. It is in this window or after this window's end, when this window has
+ * The first instant at which a cost fits that does not fit now. It is in the current window, or after its end, when the current window has
  * become the previous one.
  */
 function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros {
@@ -194,7 +205,7 @@ function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros 
   if (now >= 1) return end - now * quantum
   if (window > plan.window && absent === 0) {
     const next = mostLeft(current, limit - cost, quanta)
-    // The quanta of a longer plan's window may not fill the window. They leave a gap at its start.
+    // The quanta of a longer plan's window may be shorter in sum than the window. Then there is a gap at the start of the window.
     return next === quanta ? end : end + window - next * quantum
   }
   const then = mostLeft(current, limit - cost, plan.quanta)
@@ -202,8 +213,8 @@ function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros 
 }
 
 /**
- * The most quanta left of the current window with which the share of `previous` fits into `room`; -1 if nothing fits. Estimates with
- * doubles, then corrects the estimate by exact comparisons.
+ * `previous` counts in proportion to the quanta that are left of the current window. Returns the greatest number of quanta at which this
+ * count is at most `room`; -1 if `room` is below 0. Estimates with doubles, then corrects the estimate by exact comparisons.
  */
 function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): number {
   if (room < 0) return -1

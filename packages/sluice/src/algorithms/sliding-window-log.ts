@@ -7,11 +7,12 @@ import { logCells } from './log-cells.ts'
 import { entryPairs, firstAfter, firstThrough, type LogState, newestOf, settled, stateOf } from './log-state.ts'
 import { envelopeOf, readWindow, type WindowOptions } from './window.ts'
 
-/** The largest limit in tokens. It is bounded because a log remembers every charge. */
+/** The largest limit in tokens. It is bounded because a log has an entry for every charge. */
 const MAX_ENTRIES = 10_000
 
 /**
- * `most`: the most entries that the log keeps. Only charges below one token can need more; the newest entry then takes in further charges.
+ * `most`: the most entries that the log keeps. Only charges of less than one token can need more. The newest entry then takes further
+ * charges.
  */
 export interface LogPlan {
   readonly limit: MicroTokens
@@ -41,7 +42,8 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
   tag: 'sl',
   step: () => stepOf<LogState>({ ...NONE }),
   decide(plan, stored, now, cost, _phase, into = slidingWindowLogKernel.step()) {
-    // Only peeks and the reference driver pass a state whose charge is not applied yet. Stores apply each charge to their own entries.
+    // Only peeks and the reference driver pass a state with a charge that is not applied yet. Stores apply each charge to the entries that
+    // they keep.
     const state = stored === undefined ? NONE : settled(stored)
     const part = partNow(plan, state, now)
     if (cost <= plan.limit - part.used) {
@@ -60,7 +62,7 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
     }
     return fillView(plan, state, part, now, into)
   },
-  /** Keeps all entries. `keepFor` remembers how long they are needed, so the log is exact under each of the plans (law 7). */
+  /** Keeps all entries. `keepFor` says how long the longer plan needs them, so the log is exact under each of the plans (law 7). */
   adopt(plan, state, now) {
     if (state.window === plan.window) return state
     const keepFor = Math.max(state.window, state.keepFor)
@@ -68,8 +70,9 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
     return { ...state, window: plan.window, keepFor: keepFor > plan.window ? keepFor : 0 }
   },
   /**
-   * A penalty is charged now, and raises the count to at most twice the limit. A refund is taken from the entry of its receipt and later
-   * entries, or without a receipt from the newest entries. Entries that have left the window give nothing back.
+   * A penalty is charged now, and raises the count to at most twice the limit. A refund with a receipt is taken from the entry of that
+   * charge and from later entries. A refund without a receipt is taken from the newest entries first. Entries that have left the window
+   * give nothing back.
    */
   adjust(plan, stored, now, amount, _phase, receipt) {
     const state = stored === undefined ? NONE : settled(stored)
@@ -95,13 +98,13 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
       for (let index = firstAfter(state.entries, receipt - 1, first) - state.skip; index < count; index += 1) take(index)
     }
     if (left === amount) return stored
-    // An entry of which nothing is left is removed: both its numbers, the instant and the amount.
+    // An entry with an amount of 0 is removed: both of its numbers.
     const rest = pairs.filter((_, index) => pairs[index | 1] !== 0)
     return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
   },
   /**
-   * Changes the entry of the charge, or one after it that took that one in. If the charge has left the window, nothing is given back, and
-   * what was charged too little is charged now, as far as twice the limit.
+   * Changes the entry of the charge, or the later entry into which that one was merged. If the charge has left the window, nothing is given
+   * back. What the hold used in addition is then charged now. What is counted rises to at most twice the limit.
    */
   settle(plan, stored, now, { held, actual, at }, phase) {
     if (actual < held) {
@@ -140,7 +143,10 @@ function sumOf(state: LogState | undefined): MicroTokens {
   return state === undefined ? 0 : entryPairs(settled(state)).reduce((sum, number, index) => (index % 2 === 0 ? sum : sum + number), 0)
 }
 
-/** Writes the state, with the charge not applied to the entries yet, to `into`. Skips entries that no plan of this state needs any more. */
+/**
+ * Writes the state to `into`, with a charge that is not applied to the entries yet. Skips entries that no plan of this state needs any
+ * more.
+ */
 function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cost: MicroTokens, into: LogState): void {
   const { entries, skip, keepFor } = state
   const { length } = entries
@@ -148,8 +154,9 @@ function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cos
   const kept = length - from
   let merges = kept > 0 && entries.at(length - 1) === time
   if (!merges && kept >= (keepFor > 0 ? MAX_ENTRIES : plan.most)) {
-    // The log is full. An entry that is kept only for another plan is dropped. Without such an entry, charges are below one token. The
-    // newest entry then takes in this charge and moves to `time`, which can only deny more.
+    // The log is full. If its oldest entry is kept only for an earlier plan, that entry is dropped. Otherwise charges of less than one
+    // token have filled the log. The newest entry then takes this charge and moves to `time`, so the log can only deny more than an exact
+    // one.
     if (from < first) from += 1
     else merges = true
   }
@@ -162,7 +169,10 @@ function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cos
   into.keepFor = kept > 0 ? keepFor : 0
 }
 
-/** The entries in the window that ends now, from `first` on; `used` is their sum. Entries from `last` on count as charged at `newest`. */
+/**
+ * The entries in the window that ends now: those from index `first` on. `used` is their sum. From index `last` on, entries count as charged
+ * at the instant `newest`.
+ */
 interface LogPart {
   first: number
   last: number

@@ -1,10 +1,13 @@
 import type { CellBounds, Cells } from './algorithm.ts'
 import type { SlotState } from './slot-state.ts'
 
-/** What a state takes in addition to its row: one number of eight bytes for each of its own, and about this for the object and its list. */
+/** Estimated bytes of a state outside of its row, for its object and its list. Each number of the list takes eight bytes more. */
 const OVERHEAD_BYTES = 120
 
-/** Keeps the holders of slots for a table. A row has the index of its state in one list; the states of all rows take at most `maxBytes`. */
+/**
+ * Keeps the states of concurrency limits for a table. A row contains the index of its state in a list. All these states take at most
+ * `maxBytes`.
+ */
 export function slotCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<SlotState> {
   const states: (SlotState | undefined)[] = [undefined]
   const free: number[] = []
@@ -14,7 +17,7 @@ export function slotCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<Slo
     width: 1,
     save({ holders, seen, last }, cells, at) {
       const index = cells[at] === 0 ? (free.pop() ?? states.length) : (cells[at] as number)
-      // Lists of holders never change, so they are not copied.
+      // Lists of holders are never modified, so this one need not be copied.
       const kept = { holders, seen, last }
       bytes += bytesOf(kept) - bytesOf(states[index])
       states[index] = kept

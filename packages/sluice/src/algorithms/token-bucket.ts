@@ -23,10 +23,10 @@ import { parseRate, type Rate } from './rate.ts'
 import { settleBucket } from './settle-bucket.ts'
 
 /**
- * The bucket was last empty at `zero`, in whole microseconds, plus `rest` n-ths of a microsecond; n is the plan's. `seen`: the latest time
- * at which the state was written; no decision uses an earlier time (law 3). `keepFor`: the longest time that any earlier plan of this state
- * needs to fill a bucket. The state is kept that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`: the plan
- * that wrote the state.
+ * The bucket was last empty at `zero`, in whole microseconds, plus `rest` n-ths of a microsecond; n is that of the plan. `seen`: the latest
+ * time at which the state was written; no decision uses an earlier time (law 3). `keepFor`: the longest time that any earlier plan of this
+ * state needs to fill a bucket. The state is kept that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`:
+ * the plan that wrote the state.
  */
 export interface BucketState {
   zero: Micros
@@ -65,7 +65,7 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   return compiled(tokenBucketKernel, plan, burst, plan.emptyBefore.micros)
 }
 
-/** A placeholder plan, for a step whose state was not written yet. */
+/** A placeholder: the plan in the `next` of a step before the kernel writes a state there. */
 const NOTHING: BucketPlan = planOf(1, 1, 1)
 
 export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
@@ -73,7 +73,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   tag: 'tb',
   step: () => stepOf<BucketState>({ zero: 0.5, rest: 0, seen: 0.5, keepFor: 0, plan: NOTHING }),
   decide(plan, state, now, cost, _phase, into = tokenBucketKernel.step()) {
-    // As `filled` and `spanOf`, without allocating objects: every request comes here.
+    // The same as `filled` and `spanOf`, but without allocating objects, because every request runs this code.
     const time = state !== undefined && state.seen > now ? state.seen : now
     let zero = time - plan.emptyBefore.micros
     let { rest } = plan.emptyBefore
@@ -98,7 +98,8 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     if (cost > plan.burst || movedZero > latest || (movedZero === latest && movedRest > 0)) {
       const possible = cost <= plan.burst
       into.outcome = possible ? 'denied' : 'impossible'
-      // The wait is counted from `now`, even if `now` is before `seen`. The wait is then longer.
+      // The wait is counted from `now`. If the state was written later (`seen`), because a clock stepped back, the wait includes the
+      // difference.
       into.retryAfter = possible ? movedZero - plan.ahead - now + (movedRest > 0 ? 1 : 0) : 0
       into.state = state
       fillView(plan, zero, rest, time, now, into)
@@ -118,9 +119,9 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
   ahead: ({ n, m, burst }, most) => planOf(n, m, burst, most),
   /**
-   * What others charged since is `zero` now less `zero` after the own charge (as a reservation of Go's x/time/rate is cancelled); a penalty
-   * counts as a charge. Nothing is given back once the turn has come, after a change of the limit, and if `zero` moved back since, by a
-   * refund or a reset.
+   * Gives back the cost less what other calls were charged after this call, as Go's x/time/rate cancels a reservation. What they were
+   * charged is the present `zero` less the `zero` right after this call's charge; a penalty counts too. Nothing is given back if the call's
+   * turn has come, or if the limit was changed. Nor is it if `zero` is now before that of the charge, because of a refund or a reset.
    */
   leave(plan, state, now, cost, charged) {
     const time = timeOf(state, now)
@@ -135,7 +136,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
   /**
    * Converts the tokens that the old plan would have left, capped at the new burst, to a `zero` of the new plan. `zero` is rounded up by
-   * less than an n-th of a microsecond (law 7). A debt carries over in full, even if it exceeds the new burst.
+   * less than an n-th of a microsecond, so nothing is minted (law 7). A debt carries over in full, even if it exceeds the new burst.
    */
   adopt(plan, state, now) {
     const old = state.plan
@@ -146,9 +147,9 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     return bucketWith(plan, level, time, Math.max(state.keepFor, old.emptyBefore.micros))
   },
   /**
-   * Moves `zero` back for a refund, forward for a penalty. A penalty leaves the bucket at most one burst below empty; a bucket that a
-   * changed limit left lower stays as it is. A charge that is older than the bucket's time to fill is refilled already, so its refund gives
-   * nothing.
+   * Moves `zero` back for a refund, forward for a penalty. A penalty lowers the bucket to at most one burst below empty. If a change of the
+   * limit left it lower than that, the penalty changes nothing. If the charge of a receipt is older than the time in which the bucket
+   * fills, its tokens are refilled already, so the refund gives nothing.
    */
   adjust(plan, state, now, amount, _phase, receipt) {
     const time = timeOf(state, now)
@@ -210,18 +211,21 @@ export function timeOf(state: BucketState | undefined, now: Micros): Micros {
 }
 
 /**
- * The state of a bucket that holds `level` at `time`, in m-ths of a micro-token; at most full. `zero` is rounded up by less than an n-th of a
- * microsecond. A level below 0 is a debt, which may exceed the burst.
+ * The state of a bucket that has `level` (m-ths of a micro-token) at `time`, capped at the burst. `zero` is rounded up by less than an n-th
+ * of a microsecond. A level below 0 is a debt, which may exceed the burst.
  */
 export function bucketWith(plan: BucketPlan, level: bigint, time: Micros, keepFor: Micros): BucketState {
   const [n, full] = [BigInt(plan.n), BigInt(plan.burst) * BigInt(plan.m)]
   const parts = level < full ? level : full
-  // How long the plan takes to refill the level, in n-ths of a microsecond.
+  // The time in which the plan refills the level, in n-ths of a microsecond.
   const back = -floorDiv(-parts, n)
   return { ...bounded(plan, { zero: time - Number(back), rest: Number(back * n - parts) }, time), seen: time, keepFor, plan }
 }
 
-/** `zero` and `rest` at `time`, which are never earlier than those of a full bucket, and `keepFor`, which is 0 once it is over. */
+/**
+ * The state's `zero` and `rest`, or those of a bucket that is full at `time` if they are later. `keepFor` is 0 if the bucket is full and
+ * that time is over.
+ */
 export function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): Omit<BucketState, 'seen' | 'plan'> {
   const { rest } = plan.emptyBefore
   const zero = time - plan.emptyBefore.micros
@@ -230,7 +234,7 @@ export function filled(plan: BucketPlan, state: BucketState | undefined, time: M
   return { zero, rest, keepFor: state.keepFor > 0 && time < state.seen + state.keepFor ? state.keepFor : 0 }
 }
 
-/** Writes what is left at `time` into `into`. Its waits are counted from `now`. */
+/** Writes the view of the bucket at `time` into `into`. The waits in it are counted from `now`, which may be earlier. */
 function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
   const full = after(plan, plan.full, zero, rest, 1)
@@ -240,7 +244,9 @@ function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, no
   return into
 }
 
-/** Caps a debt, so that it is refilled within a hundred years, and the instant at which the bucket is full is still a safe integer. */
+/**
+ * Caps a debt so that it is refilled within a hundred years, and so that the instant at which the bucket is full is still a safe integer.
+ */
 function bounded({ full }: BucketPlan, moved: Zero, time: Micros): Zero {
   const latest = { zero: Math.min(time + MAX_MICROS, Number.MAX_SAFE_INTEGER - full.micros - 1), rest: 0 }
   return isLater(moved, latest) ? latest : moved

@@ -3,9 +3,9 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-plan.ts'
 
-// Fixed windows of a key whose plans alternate (law 7; docs/decisions/0006). Windows of a key follow each other and never overlap. After
-// its end a window is remembered for at least as long as its count takes to be refilled at a plan's rate. So no change of plan mints
-// tokens.
+// Fixed windows of a key that is called with several plans in turn (law 7; docs/decisions/0006). Windows of a key follow each other and
+// never overlap. After its end, a window is remembered for at least as long as a plan's rate takes to refill its count. So no change of
+// plan mints tokens.
 
 /**
  * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. `turn` says which
@@ -13,8 +13,8 @@ import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-p
  * - below `BOTH`: one plan alone, which took up to a 64th (0), a 16th (1), a quarter (2) or all (3) of its limit
  * - `BOTH`: a longer plan and a shorter plan
  * - `ABSENT`: a shorter plan; the longer plan was called in the previous window and not yet in this one
- * - `SPENT`: as `ABSENT`, and more was admitted than whole numbers count. `window` and `count` are then those of the rest of the window,
- *   from one part on, and a longer plan finds nothing left.
+ * - `SPENT`: as `ABSENT`, but the count became too large for exact whole numbers. `window` and `count` are then those of the rest of the
+ *   window only, from the start of one part on, and a longer plan finds nothing left.
  */
 export interface FixedWindowState {
   end: Micros
@@ -23,7 +23,7 @@ export interface FixedWindowState {
   turn: number
 }
 
-/** The window, or the part of a window, in which a charge counts. `base` was taken before this part, `used` in it. */
+/** The window, or the part of a window, to which a charge belongs. `base` was taken before this part, `used` in this part. */
 export interface WindowPart extends Omit<FixedWindowState, 'count'> {
   start: Micros
   base: MicroTokens
@@ -35,8 +35,8 @@ export const ABSENT = 5
 export const SPENT = 6
 
 /**
- * The `turn` after a charge. If one plan is alone, it decides how long the window is remembered after its end (`freshAt`): at least as long
- * as the count takes to be refilled.
+ * The `turn` after a charge. If one plan is called alone, its `turn` decides how long the window is remembered after its end (`freshAt`):
+ * at least as long as the plan's rate takes to refill the count.
  */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
@@ -68,9 +68,9 @@ export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: n
 }
 
 /**
- * The window that begins now, after the window `before`. A shorter plan begins a window as long as the previous one, so that the longer
- * plan finds what was charged. If the longer plan was absent for all of the previous window, the shorter plan begins a window of its own
- * length. If the plan's aligned window began before the previous window ended, the new window lasts one length longer.
+ * The window that a call at `now` begins, after the window `before` has ended. For a shorter plan it is as long as the previous window, so
+ * that the longer plan finds what was charged. If the longer plan was absent for all of the previous window, the shorter plan begins a
+ * window of its own length. If the plan's aligned window began before the previous window ended, the new window lasts one length longer.
  */
 export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
   const own = freshEnd(plan, now, phase)
@@ -83,9 +83,9 @@ export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: 
 }
 
 /**
- * While a longer plan is absent, the plan divides the longer window into parts of its own length, and may take its limit in each part. This
- * is the index, from 0, of the part at `now`. Tokens not taken in a part are lost, so the count is at least `limit` times the index. The
- * last part is longer if the plan's window does not divide the longer one.
+ * The index, from 0, of the part at `now`. While a longer plan is absent, the plan divides the longer window into parts of its own length,
+ * and may take its limit in each part. Tokens not taken in a part are lost, so the count is at least `limit` times the index. The last part
+ * is longer if the plan's window does not divide the longer one.
  */
 export function partAt(plan: Plan, end: Micros, window: Micros, now: Micros): number {
   const part = Math.floor((now - end + window) / plan.window)
@@ -97,14 +97,15 @@ function lastPart({ window }: Plan, longer: Micros): number {
 }
 
 /**
- * Whether the count of a window in parts starts again at this part. `base` was admitted before this part, and penalties raise the count of
- * a part to twice the limit. It starts again if the sum might reach 2^53, which is more than any other plan may have.
+ * Whether, for a window in parts, the count starts again with this part (`SPENT`). `base` was admitted before this part, and penalties
+ * raise the count of a part to twice the limit. The count starts again if the sum might exceed 2^53 - 1. No other plan can have a limit as
+ * large as that, so a longer plan finds nothing left.
  */
 export function isSpent({ limit }: Plan, turn: number, base: MicroTokens): boolean {
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
 }
 
-/** The first instant, after this part or window, at which a cost fits that does not fit into this part or window. */
+/** The first instant after this part or window at which a cost fits, if it does not fit into this part or window. */
 export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase: number): Micros {
   const { limit } = plan
   const { end, window, turn, base, used } = part
@@ -117,9 +118,9 @@ export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase
 }
 
 /**
- * The first instant from `from` on at which a cost passes that a ramp may hold back. `from` is after the window `before`. A denial writes
- * no new window, so the search uses for each instant the window that would begin at that instant. From `freshAt` on that is the plan's own
- * window, possibly well into its ramp.
+ * The first instant from `from` on at which a cost passes, under a plan with a ramp. `from` is after the window `before`. A denial writes
+ * no new window. So the search uses for each instant the window that a call at that instant would begin. From `freshAt` on that is the
+ * plan's own window, possibly well into its ramp.
  */
 export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
   if (cost <= MICRO) return from
@@ -135,13 +136,13 @@ export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, 
   }
 }
 
-/** When a plan that divides the window into parts has its whole limit again. */
+/** The instant at which a plan that divides the window into parts has its whole limit again. */
 export function wholeAt(plan: Plan, { end, window, base, used }: WindowPart): Micros {
   const next = base / plan.limit + partsOf(used, plan.limit)
   return next <= lastPart(plan, window) ? end - window + next * plan.window : end
 }
 
-/** count / limit, rounded up. Computed with the remainder, because a quotient near 2^53 has no room for a fraction. */
+/** count / limit, rounded up. Computed with the remainder, because doubles near 2^53 cannot represent a fraction. */
 function partsOf(count: MicroTokens, limit: MicroTokens): number {
   const rest = count % limit
   return (count - rest) / limit + (rest > 0 ? 1 : 0)

@@ -18,7 +18,7 @@ export interface WindowOptions {
 const MAX_LIMIT = Math.floor(Number.MAX_SAFE_INTEGER / 2 / MICRO)
 
 /**
- * Reads and validates limit and window, and refuses options that are not `known`.
+ * Reads and validates limit and window, and refuses options that are not in `known`.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT above 4503599627 tokens
  */
 export function readWindow(
@@ -38,8 +38,8 @@ export function readWindow(
 }
 
 /**
- * Refuses a window for which a call before 2100 would need an instant beyond the exact whole microseconds.
- * @param after how long after a charge the window is still counted or reported
+ * Refuses a window that is so long that a call before 2100 would need an instant beyond the greatest exact number of microseconds.
+ * @param after microseconds after a charge for which the window is still counted or reported
  * @param longest the longest accepted length, as text
  * @throws LimiterError LIMIT_NOT_EXACT
  */
@@ -48,12 +48,12 @@ export function refuseEndless(where: string, after: Micros, longest: string): vo
   throw new LimiterError('LIMIT_NOT_EXACT', `${where} ${longest}: whole microseconds end in the year 2255, and calls until 2100 are exact`)
 }
 
-/** The end of the window that holds this instant. Windows follow each other from 1970 on, moved by `shift`. */
+/** The end of the window that contains `now`. Windows follow each other without gaps, beginning at 1970 plus `shift`. */
 export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micros {
   return (Math.floor((now - shift) / window) + 1) * window + shift
 }
 
-/** The bound of a window that admits `burst` at once, and `limit` in each window's length after that. */
+/** The envelope of a window that admits `burst` at once, and after that `limit` in each window's length. */
 export function envelopeOf(limit: MicroTokens, window: Micros, burst: MicroTokens): Envelope {
   const [n, m] = reduced(limit, window)
   return { n, m, burst }

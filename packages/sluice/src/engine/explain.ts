@@ -24,7 +24,7 @@ export interface Explanation {
   readonly host?: string
   /** The client's address, by the forwarding headers of trusted proxies. */
   readonly address?: string
-  /** Set if no rule is applied: the exemption that applies. */
+  /** The exemption that applies, so that no rule does. Absent if no exemption applies. */
   readonly exempt?: string
   /** Every rule of the policy, in its order. */
   readonly rules: readonly RuleExplanation[]

@@ -6,7 +6,7 @@ import { changeHold, type HoldEnd, NOTHING_HELD, usedOf } from '../limiter/held-
 import { chargeOnce } from '../limiter/held-group.ts'
 import { newHoldId, validHoldId } from '../limiter/hold-id.ts'
 import { takesSlots } from '../limiter/holders.ts'
-import { decideGroups, type Deciders } from '../limiter/on-failure.ts'
+import type { Deciders } from '../limiter/on-failure.ts'
 import type { Extension, Settlement } from '../limiter/reservation.ts'
 import { WAIT, type WaitOptions } from '../limiter/timing.ts'
 import type { CallOptions } from '../stores/store.ts'
@@ -18,12 +18,16 @@ import type { KeyRequest } from './key-request.ts'
 import type { Loaded } from './loaded.ts'
 import type { Report } from './report.ts'
 import { enforcing, policyOf, RULE_SET, type RuleCharge } from './rule-charge.ts'
+import { createShadowHolds } from './shadow-holds.ts'
 
 /** Options of the engine's `reserve`. */
 export interface HoldOptions extends WaitOptions {
   /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What it charged then stays charged. */
   readonly holdMs?: number
-  /** Who repeats a request with the same id is not charged again: 1 to 128 printable ASCII characters. Default: a new id. */
+  /**
+   * Who repeats a request with the same id while its hold is open is not charged again: 1 to 128 printable ASCII characters. Default: a new
+   * id. That of a hold that was settled or has ended is ID_REUSED.
+   */
   readonly id?: string
 }
 
@@ -40,7 +44,10 @@ export interface EngineReservation {
  * say where the hold is.
  */
 export interface HoldRequests {
-  /** Charges every enforcing rule that applies, all or nothing, until it is settled. Rules in shadow are charged as by `decide`. */
+  /**
+   * Charges every enforcing rule that applies, all or nothing, until it is settled. Rules in shadow are charged each by itself, and settled
+   * too.
+   */
   reserve(request: RequestFacts | KeyRequest, options?: HoldOptions): Promise<EngineReservation>
   /** Counts what was used, in tokens, for every rule that the hold has charged. Without a number what was held stays charged. */
   settle(request: RequestFacts | KeyRequest, id: string, actual?: number, options?: WaitOptions): Promise<Settlement>
@@ -69,6 +76,7 @@ const HOLD_MS = 60_000
 
 export function createHoldRequests(parts: HoldRequestParts): HoldRequests {
   const { deciders, clock, secret, report, charged: chargedOf, timing } = parts
+  const inShadow = createShadowHolds(deciders)
   const change = async (
     request: RequestFacts | KeyRequest,
     id: string,
@@ -78,10 +86,16 @@ export function createHoldRequests(parts: HoldRequestParts): HoldRequests {
   ): Promise<Settlement> => {
     const { at, charged } = await chargedOf(request, used)
     const charges = enforcing(charged.charges)
-    const hold = { limiter: RULE_SET, id: validHoldId('engine', id) }
+    const hold = { limiter: RULE_SET, id: validHoldId('engine', id), bound: at.bound }
     const names = charges.map(({ rule }) => rule.name)
-    if (charges.length === 0) return NOTHING_HELD
-    return changeHold('engine', deciders, charges.map(callOf), hold, end, names, () => timing(at, options))
+    const shadows = charged.charges.filter(isShadow)
+    // Throws for wrong options, so it comes before the settlement begins: after a throw, nobody would await the settlement's promise.
+    const timed = timing(at, options)
+    const settlement =
+      charges.length === 0 ? NOTHING_HELD : changeHold('engine', deciders, charges.map(callOf), hold, end, names, () => timing(at, options))
+    if (shadows.length === 0) return settlement
+    const [answer] = await Promise.all([settlement, inShadow.change(shadows, hold.id, end, timed)])
+    return answer
   }
   const settle: HoldRequests['settle'] = async (request, id, actual, options) => {
     const used = usedOf(actual)
@@ -95,27 +109,22 @@ export function createHoldRequests(parts: HoldRequestParts): HoldRequests {
       requireChange('engine', deciders.main.store, 'settle')
       const { at, charged } = await chargedOf(request)
       const enforced = enforcing(charged.charges)
-      const shadows = charged.charges.filter(({ rule }) => rule.mode === 'shadow')
+      const shadows = charged.charges.filter(isShadow)
       const id = own === undefined ? newHoldId(enforced[0]?.call.id.key ?? '', secret) : validHoldId('engine', own)
       const started = clock.monotonic()
       const timed = timing(at, wait)
-      const hold = { limiter: RULE_SET, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final: false }
+      const hold = { limiter: RULE_SET, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final: false, bound: at.bound }
       const once =
         enforced.length === 0 ? undefined : await chargeOnce('engine', deciders, enforced.map(callOf), hold, policyOf(enforced), timed)
       // A rule in shadow is charged once, too.
       const counted = once?.before === undefined ? shadows : []
-      const shadowResults = await decideGroups(
-        deciders,
-        counted.map(({ call }) => ({
-          calls: [call],
-          ...(takesSlots(call.limit) ? { options: { hold: { id, micros: hold.micros } } } : {}),
-        })),
-        (index) => policyOf([counted[index] as RuleCharge]),
-        timed,
-      )
+      const shadowResults = await inShadow.reserve(counted, { id, micros: hold.micros }, timed)
       const from = { charges: charged, enforced, shadows: counted, result: once?.resolved, shadowResults }
       const decision = engineDecision(from, charged.request, clock)
       report?.(at, charged, { decision, from }, clock.monotonic() - started)
+      // Nobody settles what was refused, so its slots are given back now.
+      const isRefused = decision.outcome === 'denied' || decision.outcome === 'impossible'
+      if (isRefused && shadows.some(({ call }) => takesSlots(call.limit))) await inShadow.change(shadows, id, 'stands', timing(at, wait))
       return { decision, id }
     },
     settle,
@@ -126,6 +135,10 @@ export function createHoldRequests(parts: HoldRequestParts): HoldRequests {
     },
     cancel: (request, id, options) => settle(request, id, 0, options),
   }
+}
+
+function isShadow({ rule }: RuleCharge): boolean {
+  return rule.mode === 'shadow'
 }
 
 function callOf({ call }: RuleCharge): RuleCharge['call'] {

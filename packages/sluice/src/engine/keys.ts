@@ -39,7 +39,7 @@ export interface KeyState extends LimitView {
   readonly blockedForMs?: number
 }
 
-/** Operations for operators. Their deadline is in `options`, by default that of the policy's decisions. */
+/** What operators can do with a key. `options` may set the deadline of a call; the default is the deadline of the policy's decisions. */
 export interface KeyVerbs {
   /** Reports what a key has left, rule by rule; charges nothing. Rejects with the StoreFailure if the store cannot answer. */
   inspectKey(target: KeyTarget, options?: WaitOptions): Promise<readonly KeyState[]>

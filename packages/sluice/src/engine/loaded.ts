@@ -1,7 +1,9 @@
 import type { OnWarning } from '../errors/console-warning.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { type TrustedProxies, trustProxies } from '../identity/trusted-proxies.ts'
+import { composeKey } from '../keys/encode.ts'
 import { requireDecidable } from '../limiter/decidable.ts'
+import { type HoldBound, holdBound, MAX_HOLDS } from '../limiter/hold-bound.ts'
 import type { Store } from '../stores/store.ts'
 import { overBudget, type StoreKind } from '../policy/model/bound.ts'
 import { type FindRules, indexRules } from '../policy/model/match.ts'
@@ -33,12 +35,14 @@ export interface Loaded {
   readonly overrides: OverrideTable
   /** Present if, and only if, the policy requires pseudonyms. */
   readonly pseudonym: Pseudonym | undefined
+  /** Bounds how many reservations of a key are open at once; undefined: nothing does. */
+  readonly bound: HoldBound | undefined
 }
 
 export interface Surroundings {
   /** Replaces the trusted proxies of the policy. */
   readonly trustedProxies?: TrustedProxies | undefined
-  /** Receives the warning of a proxy that is not named. */
+  /** Is called with a warning if requests seem to come through a proxy that nobody has named as trusted. */
   readonly onWarning?: OnWarning | undefined
   /** For policies that keep identifiers as hmac. */
   readonly pseudonym?: Pseudonym | undefined
@@ -51,7 +55,7 @@ export interface Surroundings {
  * Prepares a policy for decisions.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that needs a pseudonym and has none, or for a rule
  * whose bound is above its `maxOvergrant`
- * @throws LimiterError NOT_SUPPORTED for an algorithm that the store does not decide
+ * @throws LimiterError NOT_SUPPORTED for an algorithm that the store does not decide, and for `maxHolds` on a store without holds
  */
 export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
   if (!Array.isArray(policy?.rules))
@@ -88,7 +92,17 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
     watch: byAddress ? watchProxies('engine', trust, onWarning) : undefined,
     overrides,
     pseudonym: policy.identifiers?.mode === 'hmac' ? validPseudonym(pseudonym) : undefined,
+    bound: boundOf(policy, store),
   }
+}
+
+/** The limiter name in the states of the bound: other than that of rules, because a rule may have the name of the bound. */
+const RESERVATIONS = 'policy reservations'
+
+/** A rule without parts in its key counts all clients together: the bound does not count them. */
+function boundOf({ reservations: { maxHolds } = {} }: Policy, store: Store): HoldBound | undefined {
+  if (maxHolds === undefined) return undefined
+  return { ...holdBound(`reservations.${MAX_HOLDS}`, store, RESERVATIONS, maxHolds), free: composeKey([]) }
 }
 
 function readsAddress({ key, match, tiers }: Rule): boolean {

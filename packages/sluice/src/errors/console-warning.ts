@@ -1,12 +1,12 @@
-/** Receives a warning about a setting that is probably not meant, in one line. */
+/** Receives a warning, in one line, about a setting that is probably a mistake. */
 export type OnWarning = (message: string) => void
 
-/** Warns on the console, if there is one. */
+/** Prints a warning on the console, if the runtime has one. */
 export function consoleWarning(message: string): void {
   ;(globalThis as { console?: { warn(message: string): void } }).console?.warn(`sluice: ${message}`)
 }
 
-/** Passes on the first warning only. */
+/** Returns a function that passes on only the first warning it gets. */
 export function firstOnly(onWarning: OnWarning): OnWarning {
   let hasWarned = false
   return (message) => {

@@ -1,4 +1,4 @@
-/** The codes of misuse. The lower-case form of a code is its heading in docs/errors.md. */
+/** The codes of misuse. docs/errors.md has a heading for each: the code in lower case. */
 export type ErrorCode =
   | 'INVALID_RATE'
   | 'INVALID_BURST'
@@ -18,15 +18,18 @@ export type ErrorCode =
   | 'ID_REUSED'
 
 /**
- * A misuse of the library: an invalid limit, cost, key or policy. It is thrown at construction, or before a store is called. Never thrown
- * for a denial, and never because a store failed.
+ * A misuse of the library: an invalid limit, cost, key or policy. It is thrown when something is built, or before a store is called. It is
+ * never thrown for a denial, or because a store failed.
  */
 export class LimiterError extends Error {
-  /** Always `LimiterError`, also across realms and bundles, where `instanceof` may fail. */
+  /** Always `LimiterError`. Compare it where `instanceof` may fail: across realms and bundles. */
   override readonly name = 'LimiterError'
-  /** Stable, machine-readable name of the mistake. */
+  /** The stable name of the mistake, for programs. */
   readonly code: ErrorCode
-  /** The page and heading that explain the code: a file of the installed package `sluice`, such as `sluice/docs/errors.md#invalid_rate`. */
+  /**
+   * Where the code is explained: a file of the installed package `sluice`, and a heading in it, such as
+   * `sluice/docs/errors.md#invalid_rate`.
+   */
   readonly help: string
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {

@@ -2,7 +2,9 @@ import { LimiterError } from './limiter-error.ts'
 
 const MAX_SHOWN_LENGTH = 80
 
-/** Formats a value in one line for an error message, even a value that JSON cannot represent (NaN, functions, bigints). */
+/**
+ * Formats a value in one line for an error message. It accepts any value, also those that JSON cannot represent (NaN, functions, bigints).
+ */
 export function shown(value: unknown): string {
   const text = textOf(value)
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text
@@ -23,7 +25,7 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Rejects options that are not an object. Rejects unknown options, because a typo would silently remove a limit. Rejects maps and promises,
+ * Refuses options that are not an object. Refuses unknown options, because a typo would silently remove a limit. Refuses maps and promises,
  * because they have no fields that could be checked.
  * @throws LimiterError INVALID_OPTIONS naming the unknown option and the known ones
  */
@@ -42,21 +44,21 @@ export function refuseUnknown(where: string, options: object, known: readonly st
   throw new LimiterError('INVALID_OPTIONS', `${where}: options are ${shown(options)}, expected an object with ${known.join(', ')}`)
 }
 
-/** The form of an option's value: a test, and the words for an allowed value in error messages. */
+/** What values an option may have: a test, and the words for its values in error messages. */
 export type Form = readonly [allows: (value: unknown) => boolean, expected: string]
 
 export function hasMethods(value: unknown, ...methods: readonly string[]): boolean {
   return methods.every((method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function')
 }
 
-/** @throws LimiterError INVALID_OPTIONS that names the first missing method of a client */
+/** Requires that a client has these methods. @throws LimiterError INVALID_OPTIONS that names the first missing one */
 export function requireMethods(where: string, expected: string, client: object, methods: readonly string[]): void {
   const missing = methods.find((method) => !hasMethods(client, method))
   if (missing === undefined) return
   throw new LimiterError('INVALID_OPTIONS', `${where}: expected ${expected}, but it has no method ${missing}`)
 }
 
-/** Accepts a value that has these methods. */
+/** The form of values that have these methods. */
 export function having(expected: string, ...methods: readonly string[]): Form {
   return [(value) => hasMethods(value, ...methods), expected]
 }
@@ -65,7 +67,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Accepts any value. For options that other code checks. */
+/** The form of any value, for options that other code checks. */
 export const ANY: Form = [() => true, '']
 export const TEXT: Form = [(value) => typeof value === 'string', 'a text']
 export const FLAG: Form = [(value) => typeof value === 'boolean', 'true or false']
@@ -86,7 +88,7 @@ export const LIMIT: Form = [
   (value) => hasMethods((value as { readonly algorithm?: unknown } | null | undefined)?.algorithm, 'decide'),
   'a limit, such as tokenBucket(...)',
 ]
-/** At most a minute: no caller waits longer for a decision. */
+/** A number of milliseconds up to a minute, because no caller waits longer for a decision. */
 export const MILLISECONDS: Form = [
   (value) => typeof value === 'number' && value > 0 && value <= 60_000,
   'a number of milliseconds above 0 and at most 60000',
@@ -100,16 +102,16 @@ function isStore(value: unknown): boolean {
   return capabilities.sync === false || (capabilities.sync === true && hasMethods(value, 'decideNow'))
 }
 
-/** Accepts a number from `least` to `most`. */
+/** The form of numbers from `least` to `most`. */
 export function within(least: number, most: number): Form {
   return [(value) => typeof value === 'number' && value >= least && value <= most, `${least} to ${most}`]
 }
 
-/** A day: longer waits belong into a queue that outlives the process. */
+/** The longest wait, a day. Work that can wait longer belongs in a queue that outlives the process. */
 export const MAX_WAIT_MS = 86_400_000
 export const WAIT_MS: Form = within(0, MAX_WAIT_MS)
 
-/** A day: a hold that lasts longer belongs into a ledger. */
+/** The longest hold, a day. What is reserved for longer belongs in the application's own database. */
 const MAX_HOLD_MS = 86_400_000
 export const HOLD_FORM: Form = [
   (value) => typeof value === 'number' && value > 0 && value <= MAX_HOLD_MS,
@@ -121,11 +123,11 @@ export function oneOf(...allowed: readonly unknown[]): Form {
 }
 
 /**
- * Requires a value of this form. A number as text is refused: `now + '50'` would append the digits instead of adding 50.
+ * Requires that a value has this form. A number given as text is refused: `now + '50'` would append the digits instead of adding 50.
  * @throws LimiterError INVALID_OPTIONS naming the option, the value and what is allowed
  */
 export function requireForm(where: string, name: string, value: unknown, form: Form): void {
-  // Indexed access, because every request comes here and destructuring an array would create an iterator.
+  // Indexed access, because every request runs this code, and destructuring an array would create an iterator.
   if (!form[0](value)) throw new LimiterError('INVALID_OPTIONS', `${where}: ${name} is ${shown(value)}, expected ${form[1]}`)
 }
 

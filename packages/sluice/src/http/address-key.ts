@@ -9,8 +9,8 @@ import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-pro
 const MAX_PEERS = 4_096
 const NOTHING: Headers = {}
 /**
- * Without trusted proxies, the headers of this many first requests are read, to warn of a proxy. Later only those of new peers are, because
- * reading headers costs more than the rest.
+ * If no proxies are trusted, the headers of the first this many requests are read, to warn of an unnamed proxy. Later, only headers of new
+ * peers are read, because reading headers takes more time than the rest of the check.
  */
 const FIRST_REQUESTS = 1_000
 
@@ -56,5 +56,5 @@ export function addressKeys(
   }
 }
 
-/** The key of all requests whose client has no address, such as one on a Unix socket. */
+/** The key that all requests without a client address share, such as those over a Unix socket. */
 const UNKNOWN = 'address-unknown'

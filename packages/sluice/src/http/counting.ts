@@ -5,34 +5,36 @@ import type { Limiter } from '../limiter/limiter.ts'
 import type { Reservation } from '../limiter/reservation.ts'
 import type { GateOptions } from './gate-options.ts'
 
-/** The least status that says that a request has failed. */
+/** The lowest status that counts as a failure. */
 const FAILURE = 400
 
 const USED: Form = [(value) => typeof value === 'number' && value >= 0 && value < Infinity, 'a number of at least 0, or undefined']
 
-/** How the response to a request has ended. */
+/** What a gate learns when the response to a request has ended. */
 export interface ResponseEnd {
-  /** Its status; undefined if the handler failed and made no response. */
+  /** The status of the response; undefined if the handler failed and made no response. */
   readonly status: number | undefined
-  /** The framework's response, which `countWhen` and `actualCost` get; undefined without one. */
+  /** The framework's response, which is passed to `countWhen` and `actualCost`; undefined if there is none. */
   readonly response?: unknown
   /**
-   * Whether the handler has ended it. False: its client left while it was sent. Then a status is known, but not yet what the request used, and
-   * `settle` may be called again when the handler ends.
+   * Whether the handler has ended the response. False if the client left while the response was sent. The status is then known, but not
+   * what the request used. `settle` may be called again when the handler ends.
    */
   readonly whole: boolean
 }
 
-/** Ends the hold of a request, by its response. Only the first call that can decide has an effect. Never throws. */
+/**
+ * Ends the hold of a request according to its response. Only the first call that knows what the request used has an effect. Never throws.
+ */
 export type Settle = (end: ResponseEnd) => void
 
-/** What settles a hold: `settle` of a reservation. */
+/** The method `settle` of a reservation, which ends its hold. */
 export type SettleHold = (actual?: number) => Promise<unknown>
 
-/** What a reservation was, for a gate. */
+/** The part of a reservation that a gate uses. */
 export type Reserved = Pick<Reservation, 'decision' | 'settle'>
 
-/** Returns a function that makes the reservations of a limiter in place of its checks. */
+/** Returns a function that gates call in place of a limiter's `check`. It makes a reservation. */
 export function reservingChecks<Request, Response>({
   holdMs,
 }: GateOptions<Request, Response>): (limiter: Limiter) => (key: string, cost: number | undefined) => Promise<Reserved> {
@@ -40,11 +42,11 @@ export function reservingChecks<Request, Response>({
   return (limiter) => (key, cost) => limiter.reserve(key, cost === undefined ? held : { ...held, cost })
 }
 
-/** Returns a function that makes the settlement of one request, by `countWhen` and `actualCost`. */
+/** Returns a function that makes the `Settle` function of one request, according to `countWhen` and `actualCost`. */
 export function settlements<Request, Response>(options: GateOptions<Request, Response>): (request: Request, settle: SettleHold) => Settle {
   const { countWhen, actualCost } = options
   const warn = warningOf(options.onWarning ?? firstOnly(consoleWarning))
-  /** What was used; undefined if what was reserved stays charged. */
+  /** The tokens that the request used; undefined if what was reserved stays charged. */
   const usedBy = async (request: Request, { status, response }: ResponseEnd): Promise<number | undefined> => {
     if (typeof countWhen !== 'function') {
       const outcome = status !== undefined && status < FAILURE ? 'success' : 'failure'
@@ -66,13 +68,13 @@ export function settlements<Request, Response>(options: GateOptions<Request, Res
       // If the store failed, or the limiter was closed meanwhile, the cost stays charged, and observers have seen the failure.
       if (error instanceof LimiterError && error.code !== 'CLOSED') warn(error)
     }
-    // What stays charged is settled, too: until then it counts as an open hold, and keeps its slots.
+    // A hold is settled even if its cost stays charged. Until it is settled, it counts as open, and its slots stay taken.
     if (used === undefined) await settle()
   }
   return (request, settle) => {
     let open = true
     return (end) => {
-      // What was used is known only when the handler has ended.
+      // `actualCost` can be called only when the handler has ended the response.
       if (!open || (!end.whole && actualCost !== undefined)) return
       open = false
       settleBy(request, end, settle).catch(() => undefined)
@@ -80,7 +82,7 @@ export function settlements<Request, Response>(options: GateOptions<Request, Res
   }
 }
 
-/** Calls a function of the options. @throws LimiterError for its error, which belongs to the application and names no mistake of ours */
+/** Calls a function of the options. @throws LimiterError INVALID_OPTIONS with the message of the function's error */
 async function called<Values extends readonly unknown[], Result>(
   name: string,
   run: (...values: Values) => Result | Promise<Result>,
@@ -93,7 +95,10 @@ async function called<Values extends readonly unknown[], Result>(
   }
 }
 
-/** @throws LimiterError INVALID_OPTIONS: a text such as 'false' would be true as a condition */
+/**
+ * Checks the result of a `countWhen` function. @throws LimiterError INVALID_OPTIONS unless it is true or false: as a condition, even the
+ * text 'false' would be true
+ */
 function isCounted(value: unknown): boolean {
   requireForm('rateLimit', 'what countWhen returned', value, FLAG)
   return value === true

@@ -26,51 +26,59 @@ import type { HeaderOptions } from '../policy/model/header-choice.ts'
 export interface Decider {
   /** Decides a request and charges it; `createEngine` returns an object with this method. */
   decide(facts: RequestFacts): Promise<EngineAnswer>
-  /** Gives back the slots of concurrency limits that a decided request holds. Called for decisions with `hold`, when the response has ended. */
+  /**
+   * Gives back the slots of concurrency limits that a decided request holds. Called for decisions with `hold`, when the response has ended.
+   */
   release?(decision: EngineAnswer): Promise<void>
-  /** Decides a request and holds its cost; for `countWhen` and `actualCost`. */
+  /** Decides a request and reserves its cost. Called in place of `decide` for `countWhen` and `actualCost`. */
   reserve?(facts: RequestFacts, options?: { readonly holdMs?: number }): Promise<{ readonly decision: EngineAnswer; readonly id: string }>
-  /** Counts what a request used, in tokens, of which `reserve` holds the cost. Without a number the cost stays charged. */
+  /** Ends a reservation with the tokens that the request used. Without a number, the whole cost stays charged. */
   settle?(facts: RequestFacts, id: string, actual?: number): Promise<unknown>
   /** The policy's choice of response headers. */
   readonly headers?: HeaderOptions
 }
 
-/** A decision of an engine, with what answers need in addition. */
+/** A decision of an engine, with further fields that responses need. */
 export type EngineAnswer = Decision & {
-  /** Distinguishes callers, to spread their retries; it is not sent. */
+  /** A text that distinguishes callers. It spreads their retries over time, and is not sent. */
   readonly identity: string
   /** Names of the rules that refused the request. */
   readonly violated: readonly string[]
 }
 
 /**
- * Options that all adapters share; `Request` and `Response` are the framework's (for Koa and Hono the context is both). Pass either `limiter`
- * or `engine`.
+ * Options that all adapters share; `Request` and `Response` are the framework's (for Koa and Hono the context is both). Pass either
+ * `limiter` or `engine`.
  */
 export interface GateOptions<Request, Response = unknown> {
   /** What `createLimiter` returns: one or several limits by a key. */
   readonly limiter?: Limiter
-  /** What `createEngine` of `sluice/policy` returns: a policy decides. */
+  /** What `createEngine` of `sluice/policy` returns: decides by the rules of a policy. */
   readonly engine?: Decider
   /**
    * The caller's identity, for a limiter; default: the client's address, IPv6 by `ipv6Prefix`. An engine uses the keys of its rules.
    */
   readonly key?: (request: Request) => string | Promise<string>
   /**
-   * The limit of a request, for example by the caller's plan, in place of the limiter's own limit. For a limiter with one limit, whose
-   * algorithm it must have. A key whose limit changes keeps what it has used (law 7). Equal limits share one limiter (`Limiter.withLimit`); at most 1,000 are cached.
+   * The limit of a request, for example by the caller's plan, in place of the limiter's own limit. Only for a limiter with one limit. The
+   * returned limit must have the same algorithm. A key whose limit changes keeps what it has used (law 7). Equal limits share one limiter
+   * (`Limiter.withLimit`); at most 1,000 are cached.
    */
   readonly limit?: (request: Request) => AnyLimit | Promise<AnyLimit>
-  /** Tokens that a request takes, instead of 1 or of the rules' cost. A function must return a number: undefined counts as a thrown error. */
+  /**
+   * Tokens that a request takes, instead of 1 or of the rules' cost. A function must return a number: undefined counts as a thrown error.
+   */
   readonly cost?: number | ((request: Request) => number | Promise<number>)
   /**
    * Exempts requests from the limit: `true` exempts the request, `false` and undefined do not. Any other value counts as a thrown error.
    */
   readonly skip?: (request: Request) => boolean | undefined | Promise<boolean | undefined>
-  /** Default: the policy's choice, otherwise draft-11. */
+  /** Which header fields report the limits. Default: the policy's choice, or draft-11 without one. */
   readonly headers?: HeaderOptions
-  /** `false`: Retry-After is the exact wait, in whole seconds. Default: it is spread, so that clients do not return together. */
+  /**
+   * `false`: Retry-After is the exact wait, in whole seconds. Default: a part that depends on the client and the request is added, so that
+   * clients do not return together.
+   */
   readonly retryAfterJitter?: boolean
   /**
    * For a limiter without `key`: how many leading bits of an IPv6 address identify a client, 32 to 128; default 64. Most providers assign a
@@ -78,33 +86,37 @@ export interface GateOptions<Request, Response = unknown> {
    */
   readonly ipv6Prefix?: number
   /**
-   * With `onDenied: 'wait'`: the longest wait of a request in milliseconds; default 10,000. A request that would wait longer is denied at once.
+   * With `onDenied: 'wait'`: the longest wait of a request in milliseconds; default 10,000. A request that would wait longer is denied at
+   * once.
    */
   readonly maxWaitMs?: number
   /** With `onDenied: 'wait'`: how many requests may wait at once; default 1,000. The next ones are denied as if they could not wait. */
   readonly maxWaiting?: number
   /**
-   * Which responses count: `success` (a status below 400), `failure` (the others), or a function of the response that returns true for them.
-   * The cost is charged before the handler runs, and given back after a response that does not count. If the function fails or returns
-   * anything but true or false, the cost stays charged.
+   * Which responses count: `success` (a status below 400), `failure` (the others), or a function of the response that returns true for
+   * them. The cost is charged before the handler runs, and given back after a response that does not count. If the function fails or
+   * returns anything but true or false, the cost stays charged.
    */
   readonly countWhen?: 'success' | 'failure' | ((response: Response, request: Request) => boolean | Promise<boolean>)
   /**
-   * What a request has used, in tokens, called when the handler has ended its response: at least 0, with at most six decimals. `cost` is then
-   * an estimate, which is charged before the handler runs. If it returns undefined, or fails, the estimate stays charged.
+   * What a request has used, in tokens, called when the handler has ended its response: at least 0, with at most six decimals. `cost` is
+   * then an estimate, which is charged before the handler runs. If it returns undefined, or fails, the estimate stays charged.
    */
   readonly actualCost?: (response: Response, request: Request) => number | undefined | Promise<number | undefined>
   /**
-   * With `countWhen` or `actualCost`: milliseconds after which what was charged is final, above 0 and at most a day; default 60,000. Longer
-   * than the longest response.
+   * With `countWhen` or `actualCost`: milliseconds after which what was charged is final, above 0 and at most a day; default 60,000. Choose
+   * more than your longest response takes.
    */
   readonly holdMs?: number
-  /** Networks whose forwarding header is trusted, for a limiter without `key`; default none. An engine uses the trusted proxies of its policy. */
+  /**
+   * Networks whose forwarding header is trusted, for a limiter without `key`; default none. An engine uses the trusted proxies of its
+   * policy.
+   */
   readonly trustedProxies?: readonly string[] | TrustedProxies
   /**
    * For a limiter without `key`: called once if a proxy that `trustedProxies` does not name seems to forward requests, so that all its
-   * clients count as one. Default: a warning on the console, once in a process. An empty `trustedProxies` ends the search. Also called
-   * whenever `countWhen` or `actualCost` fails; default: a warning on the console for the first failure.
+   * clients count as one. Default: a warning on the console, once in a process. An empty `trustedProxies` switches this warning off. Also
+   * called whenever `countWhen` or `actualCost` fails; default: a warning on the console for the first failure.
    */
   readonly onWarning?: OnWarning
 }
@@ -162,7 +174,7 @@ export function checkGateOptions<Request, Response>(options: GateOptions<Request
       throw refused(`${name} is for a limiter; an engine ${theirs}`)
 }
 
-/** Whether the response decides what a request costs. */
+/** Whether options make the cost of a request depend on its response. */
 export function isCounting({ countWhen, actualCost }: { readonly countWhen?: unknown; readonly actualCost?: unknown }): boolean {
   return countWhen !== undefined || actualCost !== undefined
 }
@@ -179,7 +191,7 @@ function checkCounting<Request, Response>(options: GateOptions<Request, Response
   else requireForm('rateLimit', 'engine', engine, having(`an engine that reserves, with ${name}`, 'reserve', 'settle'))
 }
 
-/** Whether requests wait for their turn. Each adapter has a type of its own for the option. */
+/** Whether requests wait for their turn. Takes any object, because the type of `onDenied` differs by adapter. */
 export function isWaiting(options: object): boolean {
   return (options as { readonly onDenied?: unknown }).onDenied === 'wait'
 }
@@ -204,7 +216,10 @@ function checkLimiterOptions<Request, Response>(limiter: Limiter, options: GateO
   if (names.length !== 1) throw refused(`limit is for a limiter with one limit; this one has ${names.join(', ')}`)
 }
 
-/** Checks the handler now, so that it does not fail at the first request. @throws LimiterError INVALID_OPTIONS if it is not a function */
+/**
+ * Checks a handler when it is wrapped, so that a wrong one does not fail only at the first request. @throws LimiterError INVALID_OPTIONS if
+ * it is not a function
+ */
 export function requireHandler(where: string, handler: unknown): void {
   requireForm(where, 'handler', handler, FUNCTION)
 }
@@ -221,7 +236,7 @@ export function requireResponse(what: string, response: unknown): void {
 
 /**
  * Checks what the option `address` returned. Null counts as absent.
- * @throws LimiterError INVALID_OPTIONS for a promise, for example: all requests would share one key
+ * @throws LimiterError INVALID_OPTIONS for anything but a text: with a promise, for example, all requests would share one key
  */
 export function requireAddress(address: string | null | undefined): string | undefined {
   if (address === undefined || address === null) return undefined

@@ -20,36 +20,36 @@ export interface RequestReader<Request> {
   target(request: Request): string
   /** Header fields by lower-case name. */
   headers(request: Request): Headers
-  /** Names and values alternating, one pair for each header line. Without them, a value with a comma counts as several lines. */
+  /** Alternating names and values, one pair for each header line. Without them, a value with a comma counts as several lines. */
   rawHeaders?(request: Request): readonly string[] | undefined
   /** The matched route as a pattern, never a concrete path; undefined if it is not known. */
   route?(request: Request): string | undefined
   /**
-   * Calls `leave` when the client leaves before it has its answer, at once if it has left; returns a function that ends this. Without it, with
-   * `onDenied: 'wait'`, the place of such a client is kept.
+   * Calls `leave` when the client disconnects before it has its response, or at once if it has disconnected already. Returns a function
+   * that stops listening. Without this method, a request that waits (`onDenied: 'wait'`) keeps its place when its client has left.
    */
   onLeave?(request: Request, leave: () => void): () => void
 }
 
-/** Whether a request may pass, and the answer if it may not. */
+/** The result of a gate's check: whether a request may pass, and the answer if it may not. */
 export interface Passage {
   /** Absent if the request was skipped. */
   readonly decision?: Decision
   /** The answer to a refused request. */
   readonly answer?: Answer
-  /** Spreads the retries of clients; it is not sent. */
+  /** A text that distinguishes clients. It spreads their retries over time, and is not sent. */
   readonly identity: string
   /** Set if the client left while it waited (`onDenied: 'wait'`). Nobody reads an answer, and the request may not go on. */
   readonly left?: true
   /**
-   * Gives back the slots that the request holds; absent if it holds none. The adapter calls it when the response has ended, however it did.
-   * Only the first call has an effect. Never throws: slots that cannot be given back are free when their hold ends.
+   * Gives back the slots that the request holds; absent if it holds none. The adapter calls it when the response has ended in any way. Only
+   * the first call has an effect. Never throws: slots that cannot be given back are free when their hold ends.
    */
   readonly release?: () => void
   /**
    * Counts the request by its response (`countWhen`, `actualCost`); absent if it holds no cost. The adapter calls it when the response has
-   * ended. If it does not, for example because the handler never ends, the cost stays charged. Only the first call that can decide has an
-   * effect. Never throws.
+   * ended. If it does not, for example because the handler never ends, the cost stays charged. Only the first call that knows what the
+   * request used has an effect. Never throws.
    */
   readonly settle?: Settle
 }
@@ -100,7 +100,7 @@ export function createGate<Request, Response = unknown>(
         : (request, peer) => chain(skip(request), (skipped) => (isSkipped(skipped) ? SKIPPED : check(request, peer))),
     applyHeaders(sink, { decision, identity }) {
       if (decision === undefined) return
-      // A policy that is loaded again may choose other headers.
+      // The writer is looked up for each response, because a reloaded policy may choose other headers.
       const write = headers === undefined && engine !== undefined ? writerFor(engine.headers) : writer
       write(sink, decision, retryAfterJitter ? identity : undefined)
     },
@@ -131,7 +131,7 @@ function byEngine<Request, Response>(
       ...(route === undefined ? {} : { route }),
     }
     if (settling !== undefined) {
-      // A handler may change the headers, and a settlement needs the keys of the reservation.
+      // The headers are copied, because a handler may change them, and the settlement must find the keys of the reservation.
       const kept = { ...facts, headers: { ...facts.headers } }
       const reserved = await engine.reserve?.(kept, held)
       requireForm('rateLimit', 'the decision of what engine.reserve returned', reserved?.decision, DECISION)
@@ -163,7 +163,7 @@ function byLimiter<Request, Response>(
   const check = checked(limiter)
   const checkBy = byLimit(limiter, checked)
   const refuse = refusals()
-  // Another limit of the same limiter has the same states, so any of its limiters gives back.
+  // All limits of one limiter share its states, so a limiter with any of these limits can give back the slots.
   const releaseOf = (key: string, { id }: Hold): Pick<Passage, 'release'> => ({ release: once(() => limiter.release(key, id)) })
   const passage = (request: Request, key: string, decision: Decision): Passage => {
     if (decision?.allowed && decision.hold === undefined) return { decision, identity: '' }
@@ -196,13 +196,13 @@ function byLimiter<Request, Response>(
       : chain(keyOf(request), (key) => charge(request, key))
 }
 
-/** Refuses undefined: a cost that the function did not find would become 1. Other values are checked where they are charged. */
+/** Refuses undefined, because a cost that the function did not find would become 1. Other values are checked where they are charged. */
 function validCost(cost: number): number {
   if (cost !== undefined) return cost
   throw new LimiterError('INVALID_COST', 'rateLimit: what cost returned is undefined, expected a number above 0')
 }
 
-/** Runs it at the first call only. Its failure is dropped: nobody waits for it. */
+/** Returns a function that calls `run` at its first call only. A rejection is dropped, because nobody waits for it. */
 function once(run: () => Promise<void> | undefined): () => void {
   let left = true
   return () => {

@@ -4,12 +4,12 @@ import { DECISION, requireForm, TEXT } from '../errors/options.ts'
 import { headerChoice, type HeaderOptions, type RefusalHeaders } from '../policy/model/header-choice.ts'
 import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 
-/** Header fields in the order of writing. */
+/** Header fields, in the order in which they are written. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** The methods for the headers of a response in progress, as node and frameworks on node have them. */
+/** The methods that read and set header fields of a response that has not begun, as in node and frameworks on node. */
 export interface HeaderSink {
-  /** The field's value so far; undefined without one. */
+  /** The field's present value; undefined if the field is not set. */
   getHeader(name: string): number | string | readonly string[] | undefined
   /** Sets the field, in place of an earlier value. */
   setHeader(name: string, value: string): unknown
@@ -41,8 +41,7 @@ export function headerWriter(options?: HeaderOptions): HeaderWriter {
     const wait = choice.retryAfter ? waitOf(decision) : undefined
     if (wait !== undefined)
       sink.setHeader('Retry-After', String(identity === undefined ? wholeSeconds(wait) : jitteredSeconds(wait, identity)))
-    // A cache that stores a denial would deny everybody (RFC 6585, 4). So this field replaces the one that the application set for its own
-    // answers.
+    // A cache that stored a denial would deny everybody (RFC 6585, 4). So this field replaces a Cache-Control that the application has set.
     sink.setHeader('Cache-Control', 'no-store')
     const reason = decision.reason === undefined ? undefined : refusal?.reasons[decision.reason]
     if (refusal !== undefined && reason !== undefined) sink.setHeader(refusal.field, reason)
@@ -53,7 +52,9 @@ const DEFAULT: HeaderOptions = {}
 /** Header writers by options object, because a service passes the same object of its policy on each call. */
 const writers = new WeakMap<HeaderOptions, HeaderWriter>()
 
-/** The writer of these options, made once. @throws LimiterError INVALID_OPTIONS for an unknown option or value */
+/**
+ * The writer of these options. It is made once for each options object. @throws LimiterError INVALID_OPTIONS for an unknown option or value
+ */
 export function writerFor(options: HeaderOptions = DEFAULT): HeaderWriter {
   let writer = writers.get(options)
   if (writer === undefined) writers.set(options, (writer = headerWriter(options)))
@@ -106,7 +107,7 @@ function waitOf(decision: Decision): number | undefined {
   return Number.isFinite(retryAfterMs) ? retryAfterMs : undefined
 }
 
-/** The decision as these headers report it: the limits that denied have the remaining tokens of `options`. */
+/** The decision as the headers report it: limits that denied show the remaining tokens that `options` give. */
 function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
   if (options === undefined || decision.allowed) return decision
   const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }

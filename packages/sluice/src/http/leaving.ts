@@ -8,10 +8,13 @@ export interface Closable {
   removeListener?(event: 'close', listener: () => void): unknown
 }
 
-/** What runs when a connection closes: several requests may wait on one, and node warns of many listeners. */
+/**
+ * The functions to call when a connection closes, and its one listener. Several requests may wait on one connection, and node warns of many
+ * listeners.
+ */
 const known = new WeakMap<Closable, { readonly fns: Set<() => void>; readonly run: () => void }>()
 
-/** Calls `fn` when the connection closes, at once if it has. Returns a function that ends this. */
+/** Calls `fn` when the connection closes, or at once if it has closed. Returns a function that stops listening. */
 export function onClose(connection: Closable, fn: () => void): () => void {
   if (connection.destroyed === true) {
     fn()

@@ -11,9 +11,10 @@ const LIMIT: Form = [
 ]
 
 /**
- * Returns a function that gives for each limit what `make` makes of the limiter with that limit. It makes it once for all limits of the
- * same value, since programs that compute a limit per request make a new object each time.
- * @throws LimiterError (the returned function) INVALID_OPTIONS for a value that is not a limit or has another algorithm; NOT_SUPPORTED if the store cannot decide it
+ * Returns a function that calls `make` with the limiter of a given limit, and returns the result. Results are cached by the value of the
+ * limit, because programs that compute a limit per request make a new object each time.
+ * @throws LimiterError (the returned function) INVALID_OPTIONS for a value that is not a limit or has another algorithm; NOT_SUPPORTED if
+ * the store cannot decide it
  */
 export function byLimit<T>(limiter: Limiter, make: (limiter: Limiter) => T): (limit: AnyLimit) => T {
   const made = new Map<string, T>()

@@ -6,16 +6,16 @@ export interface LimitTexts {
   readonly limit: number
   readonly windowMs: number
   readonly unit: LimitView['unit']
-  /** The capacity. */
+  /** The capacity as text. */
   readonly capacity: string
-  /** `"name"`, as an item of a structured field. */
+  /** The limit's name as an item of a structured field: `"name"`. */
   readonly quoted: string
   /** The limit's item in RateLimit-Policy, with the name (`policy`) and without it (`quota`). */
   readonly policy: string
   readonly quota: string
 }
 
-/** The most limits to remember. Names come from configuration and are few, but every cache is bounded. */
+/** The most limits whose texts are cached. Names come from configuration and are few, but every cache is bounded. */
 const MAX_NAMES = 4_096
 
 export function limitTexts(): (view: LimitView) => LimitTexts {
@@ -34,7 +34,7 @@ export function limitTexts(): (view: LimitView) => LimitTexts {
 
 function write(name: string, limit: number, windowMs: number, unit: LimitView['unit']): LimitTexts {
   const [capacity, quoted] = [sfInteger(limit), sfString(name)]
-  // Windows are whole seconds above 0. Slots do not come back with time.
+  // Windows are whole seconds above 0. Slots (`unit`) have no window, because they do not come back with time.
   const quota = unit === undefined ? `${capacity};w=${Math.max(1, secondsOf(windowMs))}` : `${capacity};qu="${unit}"`
   return { name, limit, windowMs, unit, capacity, quoted, policy: `${quoted};q=${quota}`, quota }
 }

@@ -69,19 +69,21 @@ function violatedBy({ limitName }: Decision): readonly string[] {
 export interface Answer {
   /** The problem body as an object, with the status. */
   readonly problem: Problem
-  /** The problem as text. */
+  /** The problem body as JSON text. */
   readonly body: string
 }
 
 /** The most limits to cache. Limits have few names, but every cache is bounded. */
 const MAX_NAMES = 1_024
 
-/** Caches answers: denials of one limit for one reason are identical. A flood is refused without serializing JSON. */
+/**
+ * Caches answers: denials by one limit for one reason are identical. So a flood of requests is refused without serializing JSON each time.
+ */
 export function refusals(): (decision: Refusal) => Answer {
   const known = new Map<string, Map<string, Answer>>()
   return (decision) => {
     const { limitName = '', retryAfterMs } = decision
-    // A denial without `retryAfterMs` has another text, so it is cached apart.
+    // A denial without `retryAfterMs` has another text, so it is cached under another reason.
     const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
     let ofLimit = known.get(limitName)
     if (ofLimit === undefined) {

@@ -8,15 +8,15 @@ export interface Standing {
   /** `capacity`, `left` and `reset` are those of one limit: the one that denied, otherwise the one that would run out first. */
   readonly capacity: string
   readonly left: string
-  /** Undefined for slots: nobody knows when one is given back. */
+  /** Undefined for slots, because nobody knows when a slot will be given back. */
   readonly reset: number | undefined
 }
 
 export interface QuotaField {
   readonly name: string
-  /** Matches a present value of the same form, for a list to which a second limiter appends items. */
+  /** For fields that are lists: matches an existing value of the same form, to which a second limiter may append items. */
   readonly begins?: RegExp
-  /** Reads the remaining tokens from the value of another limiter, for fields that report them. */
+  /** For fields that report remaining tokens: reads them from the value that another limiter has written. */
   readonly leftIn?: (value: string) => number
   /** Undefined if the field has no value for this limit; it is then not sent. */
   valueOf(standing: Standing): string | undefined

@@ -24,8 +24,8 @@ interface Aborting {
 type AtEnd = Pick<Passage, 'release' | 'settle'>
 
 /**
- * Gives back the slots of a request when its response has ended, also if the client left before. Settles what the request holds by the
- * response that the handler made, also if it ends it after the client has left.
+ * Gives back the slots of a request when its response has ended, or when the client has left. Settles the request's hold by the response of
+ * the handler, even if the handler ends that response after the client has left.
  * @param response what the framework calls the response
  */
 export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, response: unknown): void {
@@ -41,13 +41,13 @@ export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, res
     if (raw.headersSent === true) settled(false)
     onceEnded(raw, () => settled(true))
   }
-  // A client may have left while the store was called, and `close` comes only once.
+  // If the client left while the store was called, `close` was emitted already, and is not emitted again.
   if (raw.destroyed === true) return ended()
   raw.once?.('finish', ended)
   raw.once?.('close', ended)
 }
 
-/** Calls `fn` when a handler ends a response whose client has left: no event reports that. */
+/** Calls `fn` when a handler ends a response whose client has left: no event reports such an end. */
 function onceEnded(raw: EndingResponse, fn: () => void): void {
   const { end } = raw
   if (end === undefined) return
@@ -61,9 +61,9 @@ function onceEnded(raw: EndingResponse, fn: () => void): void {
 }
 
 /**
- * The same response. It gives back the slots of its request when its body was sent, failed, or is not wanted any longer, and when the client
- * has left. The slots of a response without a body are given back at once. It settles what the request holds at the same instants; what was
- * used is known when the body has ended.
+ * Returns a response that gives back the slots of its request when its body was sent, failed or was cancelled, or when the client has left.
+ * The slots of a response without a body are given back at once. The request's hold is settled at the same instants. What the request used
+ * is known when the body has ended.
  * @param response what the framework calls the response
  */
 export function finishedAfter(sent: Response, { release, settle }: AtEnd, { signal }: Aborting, response: unknown = sent): Response {

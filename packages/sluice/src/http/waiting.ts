@@ -2,28 +2,28 @@ import type { Decision } from '../decision/decision.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import type { GateOptions } from './gate-options.ts'
 
-/** What a check of one request results in: `left` if its client left while it waited. */
+/** The result of checking one request: a decision, or `left` if its client left while the request waited. */
 export type Checked = Decision | 'left'
 
-/** "Client closed request": seen in logs only. */
+/** The status "client closed request". Only logs show it, because no client gets it. */
 export const LEFT_STATUS = 499
 
-/** The defaults of `onDenied: 'wait'`. */
+/** The defaults of `maxWaitMs` and `maxWaiting` with `onDenied: 'wait'`. */
 const [WAIT_MS, WAITING] = [10_000, 1_000]
 
-/** The handler of refused requests, if the option is one. */
+/** The option `onDenied` if it is a handler of refused requests, otherwise undefined. */
 export function handlerOf<Handler>(onDenied: Handler | 'wait' | undefined): Handler | undefined {
   return onDenied === 'wait' ? undefined : onDenied
 }
 
-/** A response for nobody. The status is that of nginx for a client that closed its connection. */
+/** The response to a request whose client has left, so nobody gets it. nginx uses the same status for this case. */
 export function leftResponse(): Response {
   return new Response(null, { status: LEFT_STATUS })
 }
 
 /**
- * Returns a function that makes the check of a limiter: requests wait for their turn instead of being denied. A request that would wait too
- * long, or finds too many that wait, is decided at once.
+ * Returns a function that gates call in place of a limiter's `check`: requests wait for their turn instead of being denied. A request that
+ * would wait too long is decided at once, and so is one that finds too many waiting.
  * @param onLeave calls a function when the client of a request leaves
  */
 export function waitingChecks<Request, Response>(

@@ -16,7 +16,7 @@ const WORDS: ReadonlySet<string> = new Set(
   zgrab
 `),
 )
-/** Names of several words. A single word of them would not identify a program: the app of ChatGPT has people as users. */
+/** Names of several words. One of these words alone would not identify a program: people use the app of ChatGPT, for example. */
 const PRODUCTS: ReadonlySet<string> = new Set(
   wordsOf(`
   anthropic-ai apache-httpclient apis-google chatgpt-user claude-user claude-web cohere-ai duplexweb-google
@@ -26,7 +26,7 @@ const PRODUCTS: ReadonlySet<string> = new Set(
 `),
 )
 const ENDINGS = ['bot', 'crawler', 'spider']
-/** Names of devices that have such an ending, but belong to people. */
+/** Names of devices that end like a program's name, but belong to people. */
 const PEOPLE: ReadonlySet<string> = new Set(['cubot'])
 
 /**

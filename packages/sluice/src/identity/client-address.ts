@@ -7,9 +7,10 @@ const PEER: Form = [(value) => value === undefined || value === null || typeof v
 const TRUST: Form = having('what trustProxies gave', 'trusts')
 
 /**
- * The client's address in canonical form; undefined without one, as on a Unix socket or a closed one. The client is the peer, unless the
- * peer is a trusted proxy. Then the header is read from the right, and the first hop that is not trusted is the client. At an unreadable
- * hop the search ends, and the hop to its right counts as the client. That may be a proxy, but the client cannot choose it.
+ * The client's address in canonical form; undefined if there is none, as on a Unix socket or a closed connection. The client is the peer,
+ * unless the peer is a trusted proxy. Then the forwarding header is read from the right, and the first hop that is not trusted is the
+ * client. At an unreadable hop the search ends, and the hop to its right counts as the client. That may be a proxy, but the client cannot
+ * choose it.
  * @param peer null counts as absent
  * @throws LimiterError INVALID_OPTIONS for arguments of another type
  */
@@ -56,7 +57,8 @@ function* hopsOf(source: string, header: string): Generator<Address | undefined>
   let end = text.length
   for (let hops = 0; end >= 0 && hops < MAX_HOPS;) {
     const start = elementStart(text, end)
-    // Without a start the element is malformed. At index 0 of a shortened header, its beginning may have been cut off.
+    // Without a start, the element is malformed. If the element starts at index 0 of a shortened header, its beginning may have been cut
+    // off.
     if (start === undefined || (start === 0 && text.length < header.length)) return yield undefined
     const element = text.slice(start, end)
     end = start - 1
@@ -107,7 +109,7 @@ function escaped(text: string, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** A pair up to its semicolon; the pair may be absent. */
+/** Matches one pair `name=value` up to its semicolon; the pair may be absent. */
 const PAIR = /\s*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")\s*)?(?:;|$)/y
 
 /** The address in the `for` of one element. Undefined if it is missing, hidden or unknown, or if the element is malformed. */

@@ -35,8 +35,8 @@ function unescaped(text: string): string {
 }
 
 /**
- * Percent-decodes a value. Most frameworks do so, so a client could otherwise spell one value in many ways. Invalid escapes stay as they
- * are. Bytes that are valid UTF-8 are decoded, escaped or not, because a header has one character for each byte.
+ * Percent-decodes a value. Most frameworks decode cookies, so a client could otherwise spell one value in many ways. Invalid escapes stay
+ * as they are. Bytes that are valid UTF-8 are decoded, escaped or not, because a header has one character for each byte.
  */
 function decoded(text: string): string {
   if (/^[\0-\x24\x26-\x7f]*$/.test(text)) return text

@@ -1,18 +1,18 @@
 /** Fields that contain credentials (RFC 9110, 11). Commas in them separate parameters, not lines. */
 export const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
-/** Credentials after a comma: a scheme, a blank, and then no `=`. With `=` the word would be a parameter. */
+/** Matches credentials after a comma: a scheme, a blank, and then no `=`. With a `=` the word would be a parameter. */
 const ANOTHER = /,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]+[^\s=,]/
-/** A quoted text up to its closing quote. Without a closing quote it extends to the end, so that no text is scanned twice. */
+/** Matches a quoted text up to its closing quote. Without a closing quote it extends to the end, so that no text is scanned twice. */
 const QUOTED = /"(?:[^"\\]|\\.)*("|\\?$)/gs
 
 export function areSeveralCredentials(text: string): boolean {
   return ANOTHER.test(text.replace(QUOTED, (found: string, end: string) => (end === '"' ? '""' : found)))
 }
 
-/** A bare token of the schemes Bearer or Token. It is not the name of a parameter, after which `=` and a value would follow. */
+/** Matches an unquoted token of the schemes Bearer or Token. The name of a parameter, which `=` and a value follow, does not match. */
 const TOKEN = /^[^\s=,;]+=*(?=[\s,;]|$)/
-/** The parameter `token` of Rails and others, quoted or not. */
+/** Matches the parameter `token` of Rails and others, quoted or not. */
 const TOKEN_PARAMETER = /(?:^|[,; \t])token[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)|([^\s=,;"][^\s,;]*))/gi
 
 /**

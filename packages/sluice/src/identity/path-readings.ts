@@ -22,7 +22,7 @@ export interface OneReading extends PathReading {
 }
 
 export interface ReadPath extends PathReading {
-  /** Absent if there is only one reading. */
+  /** All readings of the path; absent if there is only one. */
   readonly readings?: readonly OneReading[] | undefined
   /**
    * Present if the path or the query may mean anything, so that no rule may read that part. If it is the path, `path` and `exactPath` are
@@ -91,7 +91,7 @@ export function finalPath({ path, readings }: ReadPath, test: (reading: PathRead
 function readAll(first: string): ReadPath | undefined {
   const states = new Map<string, readonly string[]>([[first, []]])
   let characters = 0
-  // A Map iterates in insertion order and includes states added meanwhile.
+  // A Map iterates in insertion order, and the iteration includes states that are added during it.
   for (const state of states.keys()) {
     characters += state.length
     if (states.size > MAX_STATES || characters > MAX_CHARACTERS) return undefined

@@ -25,7 +25,7 @@ export interface RequestFacts {
   readonly rawHeaders?: readonly string[] | null | undefined
   /** The address of the socket's peer. If the peer is trusted, forwarding headers are read in addition. */
   readonly ip?: string | null | undefined
-  /** Claims of a token that the caller has verified; replaces the engine's `claims`. */
+  /** Claims of a token that the caller has verified. If present, the engine's function `claims` is not called. */
   readonly claims?: Claims | null | undefined
   /** The cost of this request, instead of the rules' cost. */
   readonly cost?: number

@@ -10,7 +10,7 @@ import type { Request } from './request.ts'
 
 /** Reads one value of a request; undefined if the request has none. */
 export interface Source {
-  /** As in a policy, such as `header:x-api-key`. */
+  /** The source as it is written in a policy, such as `header:x-api-key`. */
   readonly text: string
   /** Set if the values do not identify the caller. They are not replaced by pseudonyms. */
   readonly neutral?: true
@@ -27,7 +27,7 @@ export type Alternatives = readonly (string | undefined)[]
 export const SOURCE_FORM: string =
   'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, ip:/<prefix>, path:, path:template, method:, host:, ua:bot or const:<text>'
 
-/** Kinds of source whose values do not identify a client, because many clients have the same. */
+/** Kinds of source whose values do not identify a client, because many clients have the same values. */
 const NEUTRAL: ReadonlySet<string> = new Set(['path', 'method', 'host', 'ua', 'const'])
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
@@ -97,7 +97,7 @@ export function valuesOf(kind: 'header' | 'query', name: string, request: Reques
   return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
-/** The source of this valid text, but with the values that `values` returns. There may be several. */
+/** Makes the source of this valid text. Its values, of which there may be several, are those that `values` returns. */
 export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
   return { ...(parseSource(text) as Source), ...manyTimes(values) }
 }

@@ -7,7 +7,7 @@ import { isPrivate, type TrustedProxies, trustProxies } from './trusted-proxies.
 /** Headers in which proxies report the client. */
 const FORWARDING = ['x-forwarded-for', 'forwarded', 'x-real-ip']
 
-/** Looks at a request, and warns at the first one that a proxy seems to have forwarded whose header is not believed. */
+/** Looks at a request. Warns at the first request that a proxy seems to have forwarded, if that proxy's header is not believed. */
 export type ProxyWatch = (peer: string | null | undefined, headers: Headers) => void
 
 /** Warns on the console, once in a process. */
@@ -15,9 +15,9 @@ const consoleOnce: OnWarning = firstOnly(consoleWarning)
 
 /**
  * Makes the watch for a proxy that `trustedProxies` does not name: all clients behind it count as one. Undefined if the option is an empty
- * list, which says that there is no proxy. If the list names others, only private addresses are watched, because any client on the internet
- * may send the header.
- * @param trust undefined if nothing was said about proxies
+ * list, which says that there is no proxy. If the list names other proxies, only requests from private addresses are watched, because any
+ * client on the internet may send the header.
+ * @param trust undefined if the option is absent
  * @param onWarning called once; default: a warning on the console, once in a process
  */
 export function watchProxies(where: string, trust: TrustedProxies | undefined, onWarning: OnWarning = consoleOnce): ProxyWatch | undefined {
@@ -34,7 +34,7 @@ export function watchProxies(where: string, trust: TrustedProxies | undefined, o
     const isNear = isPrivate(address)
     if (trust !== undefined && !isNear) return
     watching = false
-    // The address itself is not printed: in an inner network private addresses are clients.
+    // The address itself is not printed: in an internal network, private addresses are those of clients.
     const from = isTrustedPeer(peer, trustProxies(['loopback'])) ? 'this machine' : isNear ? 'a private address' : 'a public address'
     const end =
       trust === undefined ? 'If clients connect directly, an empty trustedProxies ends this warning.' : 'Otherwise ignore this warning.'
@@ -45,7 +45,7 @@ export function watchProxies(where: string, trust: TrustedProxies | undefined, o
   }
 }
 
-/** A function of the caller's that throws does not change a decision. */
+/** Calls the caller's function. If it throws, the error is dropped, so that no decision changes. */
 function warnSafely(onWarning: OnWarning, message: string): void {
   try {
     onWarning(message)

@@ -4,8 +4,8 @@ import type { Request } from './request.ts'
 export type Watch = (work: (seen: Request) => void) => boolean
 
 /**
- * Makes a `Watch` for a request. It watches the reads themselves. A list of the sources that read a part could miss one, and requests would
- * escape its rules.
+ * Makes a `Watch` for a request. It observes the reads themselves. A list of the sources that read an unreadable part could miss a source,
+ * and requests would escape the rules with that source.
  */
 export function watchUnread(request: Request): Watch {
   const { path, query } = request.unreadable ?? {}

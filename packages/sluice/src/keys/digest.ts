@@ -1,29 +1,32 @@
 /**
  * Digests texts to 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody outside can choose texts that collide.
- * A beginning that many texts share, the scope, is hashed only once.
+ * If many texts begin with the same text, the scope, that is hashed only once.
  */
 export interface Digester {
   /** The seed for texts without a scope. */
   readonly start: Seed
-  /** The seed for texts that follow this scope. */
+  /** Makes the seed for texts that follow this scope. */
   seed(scope: string): Seed
-  /** Digests a text under a seed into `lo` and `hi`. */
+  /** Digests a text under a seed, and writes the digest to `lo` and `hi`. */
   digest(seed: Seed, text: string): void
-  /** The last digest, as two 32-bit numbers. */
+  /** The two 32-bit halves of the last digest. */
   lo: number
   hi: number
 }
 
-/** The four words of the hash's state after the secret and the scope. */
+/** The state of the hash, four words, after it has read the secret and the scope. */
 export type Seed = Int32Array
 
-/** @param random numbers in [0, 1) that an attacker cannot guess */
+/**
+ * Creates a digester under a random secret.
+ * @param random numbers in [0, 1) that an attacker cannot guess
+ */
 export function createDigester(random: () => number): Digester {
   const word = (): number => Math.floor(random() * 2 ** 32)
   return keyedDigester(word(), word())
 }
 
-/** A digester under a secret of two numbers below 2^32. */
+/** Creates a digester whose secret is two numbers below 2^32. */
 export function keyedDigester(k0: number, k1: number): Digester {
   const start = Int32Array.of(k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1)
 
@@ -36,7 +39,8 @@ export function keyedDigester(k0: number, k1: number): Digester {
     const { length } = text
     const even = length & ~1
     for (let index = 0; index <= even + rounds; index += 2) {
-      // The last word has the text's length and, if that is odd, its last unit, so that no text is a prefix of another. Final rounds use 0.
+      // The last word contains the text's length, and its last unit if the length is odd. So no text is a prefix of another. After it come
+      // zeros.
       let m = 0
       if (index < even) m = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16)
       else if (index === even) m = (length << 16) | (length > even ? text.charCodeAt(even) : 0)

@@ -2,24 +2,39 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { sha256 } from './sha256.ts'
 
-/** Longer encoded keys are replaced by their digest, so that a state id stays small whatever a client sends. */
+/**
+ * The most characters of an encoded key. A longer one is replaced by its digest, so that a state id stays short whatever a client sends.
+ */
 const MAX_KEY_LENGTH = 200
 
 /**
- * Encodes text as a part of a state id: injective, printable ASCII, without characters that are special to a store (braces of a cluster
- * hash tag, globs, blanks, control characters). Each UTF-16 unit outside the safe set becomes %XXXX, so lone surrogates stay distinct.
+ * Encodes a text as a part of a state id. The result is printable ASCII, without characters that are special to a store (braces of a
+ * cluster hash tag, globs, blanks, control characters). No two texts have the same result: each UTF-16 unit outside the safe set becomes
+ * %XXXX, also lone surrogates.
  */
 export function encodePart(text: string): string {
   return /^[\w.@+=,;~!/-]*$/.test(text) ? text : text.replace(/[^\w.@+=,;~!/-]/g, escape)
 }
 
-/** Encodes the last part of an id. It may contain colons, because nothing follows it. */
+/** Encodes a key, the last part of a state id. It may contain colons, because no other part follows it. */
 export function encodeKey(key: string): string {
+  if (key !== lastKey) lastEncoded = encodedKey(key)
+  lastKey = key
+  return lastEncoded
+}
+
+/** The previous key, encoded. Cached because the states of a call and of its hold have one key. */
+let [lastKey, lastEncoded] = ['', '']
+
+function encodedKey(key: string): string {
   const encoded = /^[\w.@+=,;~!/:-]*$/.test(key) ? key : key.replace(/[^\w.@+=,;~!/:-]/g, escape)
   return encoded.length <= MAX_KEY_LENGTH ? encoded : `#${sha256(encoded)}`
 }
 
-/** A key of several values, injective: ("a", "b:c") and ("a:b", "c") differ, and an absent value differs from an empty one. */
+/**
+ * Makes one key of several values. Different lists have different keys: ("a", "b:c") and ("a:b", "c") differ, and so do an absent value and
+ * an empty one.
+ */
 export function composeKey(parts: readonly (string | undefined)[]): string {
   let key = ''
   for (let index = 0; index < parts.length; index += 1) {
@@ -30,7 +45,7 @@ export function composeKey(parts: readonly (string | undefined)[]): string {
   return key
 }
 
-/** The escapes of the ASCII characters, computed in advance because most keys need no others. */
+/** The escapes of all ASCII characters, computed in advance because most keys need no others. */
 const ESCAPED_ASCII = Array.from({ length: 128 }, (_, unit) => escaped(unit))
 
 function escape(unit: string): string {
@@ -47,12 +62,12 @@ export function scopeOf(limiter: string, limit: string, tag: string): { readonly
   return Object.freeze({ text: `${encodePart(limiter)}:${encodePart(limit)}:${tag}:` })
 }
 
-/** Scope and key as one text: injective, printable ASCII, of bounded length for any key. */
+/** Scope and key of a state as one text. Different states have different names. A name is printable ASCII, and its length is bounded. */
 export function stateName(id: { readonly scope: { readonly text: string }; readonly key: string }): string {
   return id.scope.text + encodeKey(id.key)
 }
 
-/** @throws LimiterError INVALID_KEY unless the key is a non-empty text */
+/** Returns the key if it is valid. @throws LimiterError INVALID_KEY unless the key is a non-empty text */
 export function validKey(where: string, key: unknown): string {
   if (typeof key === 'string' && key !== '') return key
   throw new LimiterError('INVALID_KEY', `${where}: key is ${shown(key)}, expected a non-empty string`)

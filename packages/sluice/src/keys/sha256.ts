@@ -4,6 +4,29 @@
  * @param eighths how many eighths of the 64 digits to return, from the first on
  */
 export function sha256(text: string, eighths: number = 8): string {
+  hash(text)
+  let digest = ''
+  for (let index = 0; index < eighths; index += 1) digest += (0x1_0000_0000 + ((STATE[index] as number) >>> 0)).toString(16).slice(1)
+  return digest
+}
+
+/** The first 22 digits of the SHA-256 of a text in UTF-8, in base64url: 132 bits. */
+export function shortDigest(text: string): string {
+  hash(text)
+  let digest = ''
+  for (let bit = 0; bit < 132; bit += 6) {
+    const [word, left] = [bit >> 5, 26 - (bit & 31)]
+    const high = STATE[word] as number
+    digest += DIGITS[(left >= 0 ? high >>> left : (high << -left) | ((STATE[word + 1] as number) >>> (32 + left))) & 63] as string
+  }
+  return digest
+}
+
+/** The digits of base64url. */
+export const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Writes the SHA-256 of a text to STATE. */
+function hash(text: string): void {
   // A unit of UTF-16 takes at most three bytes. The text is encoded in one go, because reading a concatenated text unit by unit costs more
   // than hashing the bytes.
   const room = 3 * text.length + 72
@@ -15,14 +38,12 @@ export function sha256(text: string, eighths: number = 8): string {
   bytes.fill(0, length + 1, end)
   view.setUint32(end - 8, Math.floor(length / 2 ** 29))
   view.setUint32(end - 4, length << 3)
-  STATE.set(INITIAL)
+  constants ??= createConstants()
+  STATE.set(constants.initial)
   for (let block = 0; block < end; block += 64) {
     for (let word = 0; word < 16; word += 1) WORDS[word] = view.getInt32(block + 4 * word)
-    compress()
+    compress(constants.rounds)
   }
-  let digest = ''
-  for (let index = 0; index < eighths; index += 1) digest += (0x1_0000_0000 + ((STATE[index] as number) >>> 0)).toString(16).slice(1)
-  return digest
 }
 
 const encoder = new TextEncoder()
@@ -30,8 +51,8 @@ const encoder = new TextEncoder()
 const BYTES = new Uint8Array(1_024)
 const VIEW = new DataView(BYTES.buffer)
 
-/** Compresses the block in the first sixteen of WORDS into STATE. */
-function compress(): void {
+/** Processes one block, which is in the first sixteen of WORDS, into STATE. */
+function compress(rounds: Int32Array): void {
   const w = WORDS
   for (let t = 16; t < 64; t += 1) {
     const a = w[t - 15] as number
@@ -52,7 +73,7 @@ function compress(): void {
   let h = STATE[7] as number
   for (let t = 0; t < 64; t += 1) {
     const turned = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
-    const one = (h + turned + ((e & f) ^ (~e & g)) + (CONSTANTS[t] as number) + (w[t] as number)) | 0
+    const one = (h + turned + ((e & f) ^ (~e & g)) + (rounds[t] as number) + (w[t] as number)) | 0
     const majority = (a & b) ^ (a & c) ^ (b & c)
     const two = ((((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10))) + majority) | 0
     h = g
@@ -74,10 +95,18 @@ function compress(): void {
   STATE[7] = (STATE[7] as number) + h
 }
 
-const PRIMES = firstPrimes(64)
-const INITIAL = Int32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)) | 0)
-const CONSTANTS = Int32Array.from(PRIMES, (prime) => fraction(Math.cbrt(prime)) | 0)
-/** Reused: a digest is computed synchronously. */
+/** Made for the first text, and not by each import. */
+let constants: ReturnType<typeof createConstants> | undefined
+
+function createConstants() {
+  const primes = firstPrimes(64)
+  return {
+    initial: Int32Array.from(primes.slice(0, 8), (prime) => fraction(Math.sqrt(prime)) | 0),
+    rounds: Int32Array.from(primes, (prime) => fraction(Math.cbrt(prime)) | 0),
+  }
+}
+
+/** Used again for each digest, because a digest is computed synchronously. */
 const STATE = new Int32Array(8)
 const WORDS = new Int32Array(64)
 

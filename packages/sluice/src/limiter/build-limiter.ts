@@ -7,7 +7,7 @@ import type { Random, Time } from '../time/time.ts'
 import { createStoreCaller } from './call-store.ts'
 import { createChanges } from './changes.ts'
 import { createChecks } from './checks.ts'
-import { requireChange, requireDecidable } from './decidable.ts'
+import { requireDecidable } from './decidable.ts'
 import { type HoldBound, holdBound, MAX_HOLDS } from './hold-bound.ts'
 import { createHolders } from './holders.ts'
 import { createKeyCalls, type KeyCalls, type ScopedLimit } from './key-calls.ts'
@@ -99,10 +99,7 @@ function boundOf(where: string, { name, store, maxHolds, limits }: LimiterParts)
   if (maxHolds === undefined) return undefined
   if (Object.hasOwn(limits, MAX_HOLDS))
     throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${MAX_HOLDS} has the name of the option ${MAX_HOLDS}; choose another`)
-  const bound = holdBound(name, maxHolds)
-  requireDecidable(`${where}: ${MAX_HOLDS}`, store, bound.limit)
-  requireChange(`${where}: ${MAX_HOLDS}`, store, 'settle')
-  return bound
+  return holdBound(`${where}: ${MAX_HOLDS}`, store, name, maxHolds)
 }
 
 /** @throws LimiterError INVALID_OPTIONS */

@@ -22,6 +22,8 @@ import type { MonotonicInstant, Stopwatch, Time } from '../time/time.ts'
 const [GRACE_MS, LAST_MS] = [2, 1]
 /** Milliseconds from the call to which a default deadline may be extended. */
 const STRETCHED_MS = 1_000
+/** After the last deadline. */
+const LATE = Number.POSITIVE_INFINITY
 
 /** Calls a store, trusting none of its promises: every call settles by its deadline, and an answer that makes no sense is a failure. */
 export interface StoreCaller {
@@ -44,9 +46,38 @@ export interface StoreCaller {
  * @param observers learn of the calls of the store, and not of what is decided without one: from remembered denials and leased tokens
  */
 export function createStoreCaller(store: Store, clock: Time, observers: readonly Observer[] = []): StoreCaller {
-  const { sync } = store.capabilities
   const timed = createTimed(store, clock)
-  const { isObserved, start, report, observed } = createReporter(store, clock, observers)
+  const reporter = createReporter(store, clock, observers)
+  const { isObserved, observed } = reporter
+  const change = async (changes: readonly Change[], options: CallOptions): Promise<readonly ChangeResult[]> => {
+    if (changes.length === 0) return []
+    refuseAborted(store, options)
+    const results = listOf(await timed(options, store.change(changes, options)))
+    return changes.map((_, index) => {
+      const result = results[index] ?? { failure: nonsense(store, 'result') }
+      if (result.failure !== undefined) throw result.failure
+      return result
+    })
+  }
+  return {
+    store,
+    decide: createDecide(store, timed, reporter),
+    ...(store.decideNow === undefined ? {} : { decideNow: createDecideNow(store, reporter) }),
+    change: isObserved
+      ? async (changes, options) => (changes.length === 0 ? [] : observed('change', () => change(changes, options)))
+      : change,
+    ready: (options) =>
+      observed('ready', async () => {
+        refuseAborted(store, options)
+        await timed(options, store.ready(options))
+      }),
+  }
+}
+
+type Reporter = ReturnType<typeof createReporter>
+
+function createDecideNow(store: Store, { isObserved, start, report }: Reporter): Required<StoreCaller>['decideNow'] {
+  const { sync } = store.capabilities
   const answerOf = (group: CallGroup): GroupVerdict | undefined => {
     try {
       const verdict = (store as Required<Store>).decideNow(group)
@@ -57,7 +88,7 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
       return failedBy(error)
     }
   }
-  const decideNow = (group: CallGroup, watch?: Stopwatch): GroupVerdict | undefined => {
+  return (group, watch) => {
     const started = watch === undefined ? start() : watch.started
     const verdict = answerOf(group)
     if (isObserved && verdict !== undefined && isOfStore(verdict)) {
@@ -66,8 +97,11 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
     }
     return verdict
   }
+}
+
+function createDecide(store: Store, timed: Timed, { isObserved, start, report }: Reporter): StoreCaller['decide'] {
   // Plain promises: this is on the way of every call, and an async function here costs as much as the whole ring.
-  const decide = (groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]> => {
+  return (groups, options) => {
     const started = start()
     const decided = (verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] => {
       if (isObserved && verdicts.some(isOfStore)) {
@@ -89,29 +123,6 @@ export function createStoreCaller(store: Store, clock: Time, observers: readonly
     }
     return timed(options, sent).then((answer) => decided(verdictsOf(store, answer, groups)), failed)
   }
-  const change = async (changes: readonly Change[], options: CallOptions): Promise<readonly ChangeResult[]> => {
-    if (changes.length === 0) return []
-    refuseAborted(store, options)
-    const results = listOf(await timed(options, store.change(changes, options)))
-    return changes.map((_, index) => {
-      const result = results[index] ?? { failure: nonsense(store, 'result') }
-      if (result.failure !== undefined) throw result.failure
-      return result
-    })
-  }
-  return {
-    store,
-    decide,
-    ...(store.decideNow === undefined ? {} : { decideNow }),
-    change: isObserved
-      ? async (changes, options) => (changes.length === 0 ? [] : observed('change', () => change(changes, options)))
-      : change,
-    ready: (options) =>
-      observed('ready', async () => {
-        refuseAborted(store, options)
-        await timed(options, store.ready(options))
-      }),
-  }
 }
 
 /** @throws StoreFailure if the caller has aborted */
@@ -119,18 +130,26 @@ function refuseAborted({ name }: Store, { signal }: CallOptions): void {
   if (signal?.aborted === true) throw new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
 }
 
+type Timed = ReturnType<typeof createTimed>
+
 /** Settles calls by their deadline, whatever the store does. A late answer is dropped. */
 function createTimed(store: Store, clock: Time) {
   const deadlines = createDeadlines(clock)
   return <T>({ deadline, stretch }: CallOptions, call: Promise<T>): Promise<T> => {
     if (deadline === undefined) return call
+    // Most answers come before the shorter deadline, and near deadlines share a timer.
+    const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
     return new Promise<T>((resolve, reject) => {
-      const late = (): void => reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
-      const last = (): void => void (waiting = deadlines.add(clock.monotonic() + LAST_MS, late))
-      // Most answers come before the shorter deadline, and near deadlines share a timer.
-      const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
-      const extend = (): void => void (waiting = deadlines.add(latest + GRACE_MS, last))
-      let waiting = deadlines.add(deadline + GRACE_MS, latest > deadline ? extend : last)
+      // One function for all steps: on the way of every call each costs as much as a promise.
+      let due = deadline
+      const next = (): void => {
+        if (due === LATE) return reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
+        const isLast = due >= latest
+        const at = isLast ? clock.monotonic() + LAST_MS : latest + GRACE_MS
+        due = isLast ? LATE : latest
+        waiting = deadlines.add(at, next)
+      }
+      let waiting = deadlines.add(deadline + GRACE_MS, next)
       // A store may return what is not a promise.
       Promise.resolve(call).then(
         (answer) => {
@@ -185,6 +204,7 @@ function listOf<T>(answer: readonly T[]): readonly (T | undefined)[] {
 
 function verdictsOf(store: Store, answer: readonly GroupVerdict[], groups: readonly CallGroup[]): readonly GroupVerdict[] {
   const verdicts = listOf(answer)
+  if (groups.length === 1) return [checked(store, verdicts[0], groups[0] as CallGroup)]
   return groups.map((group, index) => checked(store, verdicts[index], group))
 }
 

@@ -10,9 +10,10 @@ export interface CheckOptions extends WaitOptions {
 export interface OnceOptions extends CheckOptions {
   /**
    * An idempotency key: the call is charged once, however often it is repeated with this id. 1 to 128 printable ASCII characters, for this
-   * limiter and key. Denials are not remembered. Who repeats it with another cost gets ID_REUSED.
+   * limiter and key. Denials are not remembered. Who repeats it with another cost, or uses the id of a
+   * reservation, gets ID_REUSED. A slot of a concurrency limit that is not held any more is taken again.
    */
   readonly id?: string
-  /** How long the id is remembered in milliseconds, above 0 and at most a day, and a minute more; default 600,000. Only with `id`. */
+  /** Milliseconds, above 0 and at most a day; default 600,000. The id is remembered for a minute longer. Only with `id`. */
   readonly holdMs?: number
 }

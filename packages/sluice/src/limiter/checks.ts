@@ -11,7 +11,7 @@ import type { CheckParts } from './check-parts.ts'
 import { createHolds } from './holds.ts'
 import type { CheckOptions, CheckRequest, Limiter } from './limiter.ts'
 import { forecast, microsUntil } from './forecast.ts'
-import { decideGroups, onFailure, type Resolved } from './on-failure.ts'
+import { decideGroup, decideGroups, onFailure, type Resolved } from './on-failure.ts'
 import type { Reserving } from './reservation.ts'
 import { COST, ONCE, PEEK, REQUEST, WAIT } from './timing.ts'
 import { createWaits } from './waits.ts'
@@ -30,22 +30,7 @@ export function createChecks(
   const listening = listeningTo(observers, 'onDecision')
   const finish = createFinish(parts, listening)
   const start = (): Stopwatch | undefined => (listening.length > 0 ? { started: clock.monotonic(), ended: undefined } : undefined)
-  /** Decides without calling a server; undefined if the store cannot. */
-  const decideNow = (key: string, options: CheckOptions | undefined, fallback: StoreCaller | undefined): Deferred | undefined => {
-    if (options !== undefined) timing(options)
-    const group = calls.sharedOf(key, options?.cost)
-    // A caller that has aborted must not be charged.
-    if (options?.signal?.aborted === true) return undefined
-    const watch = start()
-    const verdict = main.decideNow?.(group, watch)
-    if (verdict === undefined) return undefined
-    if (verdict.failure === undefined) return finish(verdict, group, watch)
-    if (watch !== undefined) watch.ended = undefined
-    // Under the same id: what the store may have granted is given back with what the fallback grants.
-    const own: CallGroup = { ...group, ...calls.groupOf(key, options?.cost) }
-    const resolved = onFailure(verdict, parts.onStoreFailure, fallback, own, timing(options))
-    return resolved instanceof Promise ? resolved.then((one) => finish(one, own, watch)) : finish(resolved, own, watch)
-  }
+  const decideNow = createDecideNow(parts, finish, start)
   const { checkOnce, ...holds } = createHolds({ ...parts, finish, start })
   const checks: Pick<Limiter, 'check' | 'checkSync' | 'checkMany' | 'peek'> = {
     check(key, options) {
@@ -56,7 +41,7 @@ export function createChecks(
         if (decision !== undefined) return Promise.resolve(decision)
         const watch = start()
         const group = calls.heldOf(key, options?.cost)
-        return decideGroups(deciders, [group], policyAt, timing(options)).then(([resolved]) => finish(resolved as Resolved, group, watch))
+        return decideGroup(deciders, group, parts.onStoreFailure, timing(options)).then((resolved) => finish(resolved, group, watch))
       } catch (error) {
         return Promise.reject(error)
       }
@@ -88,6 +73,29 @@ export function createChecks(
   }
   return { ...checks, ...holds, ...createWaits({ ...parts, finish, start, check: checks.check }) }
 }
+
+/** Decides without calling a server; undefined if the store cannot. */
+function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwatch | undefined) {
+  const { calls, timing } = parts
+  const { main } = parts.deciders
+  return (key: string, options: CheckOptions | undefined, fallback: StoreCaller | undefined): Deferred | undefined => {
+    if (options !== undefined) timing(options)
+    const group = calls.sharedOf(key, options?.cost)
+    // A caller that has aborted must not be charged.
+    if (options?.signal?.aborted === true) return undefined
+    const watch = start()
+    const verdict = main.decideNow?.(group, watch)
+    if (verdict === undefined) return undefined
+    if (verdict.failure === undefined) return finish(verdict, group, watch)
+    if (watch !== undefined) watch.ended = undefined
+    // The fallback decides under the id of the failed call, which the store may have granted: `release` with this id gives back both.
+    const own: CallGroup = { ...group, ...calls.groupOf(key, options?.cost) }
+    const resolved = onFailure(verdict, parts.onStoreFailure, fallback, own, timing(options))
+    return resolved instanceof Promise ? resolved.then((one) => finish(one, own, watch)) : finish(resolved, own, watch)
+  }
+}
+
+type Finish = ReturnType<typeof createFinish>
 
 /**
  * Makes the decision of a verdict, and reports it to the observers. The group need not be kept: it is read before this returns. Without a

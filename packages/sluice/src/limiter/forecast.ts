@@ -27,8 +27,9 @@ export function microsUntil(where: string, clock: Time, at: Date | number): Micr
 }
 
 /**
- * Peeks at a group as it will stand if nobody calls for so long. The first peek learns the store's time, so the instant is one of its clock.
- * @param options of both peeks. A deadline that somebody stated is one for both
+ * Peeks at a group as it will be after `length` if nobody calls until then. A first peek returns the store's time. The second peek is
+ * decided at that time plus `length`, so the instant is on the store's clock.
+ * @param options of both peeks. A deadline that the caller set covers both together; the default deadline starts again for the second peek
  */
 export async function forecast(
   { deciders, onStoreFailure, timing }: CheckParts,
@@ -41,7 +42,7 @@ export async function forecast(
   const { main, local } = deciders
   const store = present.source === 'fallback' ? local : main
   if (present.outcome === 'undecided' || store === undefined) return present
-  // No other store may answer the second one: its clock could be hours apart.
+  // Only the store that answered the first peek may answer the second one: the clock of another store could be hours apart.
   const later: DecideOptions = { ...peeking, ...(options.stretch === true ? timing() : undefined), now: present.at + length }
   const [then] = (await decideGroups({ main: store, local: undefined }, [group], () => onStoreFailure, later)) as [Resolved]
   const { source, degraded, nodes } = present

@@ -1,6 +1,6 @@
 import { fromMicroTokens, toMicroTokens } from '../algorithms/decimal.ts'
 import type { MicroTokens } from '../algorithms/algorithm.ts'
-import type { HoldReport } from '../algorithms/settle-hold.ts'
+import type { HeldPart, HoldReport } from '../algorithms/settle-hold.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import type { Call, CallOptions, HoldChange } from '../stores/store.ts'
@@ -36,11 +36,11 @@ export async function changeHold(
   timing: () => CallOptions,
 ): Promise<Settlement> {
   const changes = keysOf(calls).map((key): HoldChange => {
-    const own = calls.filter((call) => call.id.key === key)
-    if (bound !== undefined) own.push(openHold(bound, key))
+    const own = [...(calls.length === 1 ? calls : calls.filter((call) => call.id.key === key)), ...openHold(bound, key)]
     const record = recordOf(limiter, key, id)
     if (typeof end === 'number') return { kind: 'extend', id: record, calls: own, holder: id, micros: Math.ceil(end * MICROS_PER_MS) }
-    return { kind: 'settle', id: record, calls: own, holder: id, ...(end === 'stands' ? { stands: true } : {}) }
+    if (end === 'stands') return { kind: 'settle', id: record, calls: own, holder: id, stands: true }
+    return { kind: 'settle', id: record, calls: own, holder: id }
   })
   for (const { kind } of changes) requireChange(where, main.store, kind)
   if (local === undefined) return settlementOf(calls, changes, await reported(main, changes, timing), names)
@@ -78,28 +78,34 @@ function settlementOf(
   names: readonly string[],
 ): Settlement {
   const limits: SettledLimit[] = []
-  for (const [index, call] of calls.entries()) {
-    const at = changes.findIndex(({ id }) => id.key === call.id.key)
-    const place = changes.length === 1 ? index : calls.filter(({ id }) => id.key === call.id.key).indexOf(call)
-    const part = reports[at]?.parts[place]
+  let most = 0
+  for (let index = 0; index < calls.length; index += 1) {
+    const part = partOf(index, calls, changes, reports)
     if (part === undefined) continue
-    const { held, charged, overage } = part
-    limits.push({
-      name: names[index] as string,
-      held: fromMicroTokens(held),
-      charged: fromMicroTokens(charged),
-      overage: fromMicroTokens(overage),
-    })
+    const overage = fromMicroTokens(part.overage)
+    most = Math.max(most, overage)
+    limits.push({ name: names[index] as string, held: fromMicroTokens(part.held), charged: fromMicroTokens(part.charged), overage })
   }
   const known = reports.filter(({ status }) => status !== 'unknown')
-  const figures = {
-    repeated: known.length > 0 && known.every(({ repeated }) => repeated === true),
-    limits,
-    overage: Math.max(0, ...limits.map(({ overage }) => overage)),
-  }
-  if (known.length === 0) return { status: 'unknown', ...figures }
+  const repeated = known.length > 0 && known.every((report) => report.repeated === true)
+  if (known.length === 0) return { status: 'unknown', repeated, limits, overage: most }
   const status = known.find((report) => report.status !== 'settled')?.status ?? 'settled'
-  return { status, expiresAt: Math.ceil(Math.max(...known.map(({ expires }) => expires)) / MICROS_PER_MS), ...figures }
+  const expires = known.reduce((latest, report) => Math.max(latest, report.expires), 0)
+  return { status, expiresAt: Math.ceil(expires / MICROS_PER_MS), repeated, limits, overage: most }
+}
+
+/** What the hold was charged of a call: the report of its key has the calls of this key, in order. */
+function partOf(
+  index: number,
+  calls: readonly Call[],
+  changes: readonly HoldChange[],
+  reports: readonly HoldReport[],
+): HeldPart | undefined {
+  if (changes.length === 1) return reports[0]?.parts[index]
+  const { key } = (calls[index] as Call).id
+  const at = changes.findIndex(({ id }) => id.key === key)
+  const own = calls.filter(({ id }) => id.key === key)
+  return reports[at]?.parts[own.indexOf(calls[index] as Call)]
 }
 
 /** The settlement of what holds nothing. */

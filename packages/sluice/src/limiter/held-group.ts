@@ -1,13 +1,23 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { fromMicroTokens } from '../algorithms/decimal.ts'
-import { HOLD_RECORDS, HOLD_TAG, type HoldPlan, holdRecord, type HoldState, partName, RECORD_COST } from '../algorithms/hold-record.ts'
+import {
+  HOLD_RECORDS,
+  HOLD_TAG,
+  type HoldPlan,
+  holdRecord,
+  type HoldState,
+  KEPT_AFTER,
+  partName,
+  RECORD_COST,
+} from '../algorithms/hold-record.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { scopeOf } from '../keys/encode.ts'
-import type { Call, CallGroup, DecideOptions, FailurePolicy, StateId, Verdict } from '../stores/store.ts'
+import type { Call, CallGroup, Change, DecideOptions, FailurePolicy, StateId, Verdict } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 import { type HoldBound, isFull, openHold } from './hold-bound.ts'
-import { type Answered, decideGroups, type Deciders, type Resolved } from './on-failure.ts'
+import { takesSlots } from './holders.ts'
+import { type Answered, decideGroup, decideGroups, type Deciders, type Resolved } from './on-failure.ts'
 
 /** How long a group is charged, under which id. */
 export interface NewHold {
@@ -26,7 +36,7 @@ export interface ChargedOnce {
   /** Of the calls alone, without their records. */
   readonly resolved: Resolved
   /** Store time of the first charge, if it was charged before. */
-  readonly before?: Micros
+  readonly before?: Micros | undefined
 }
 
 /** The state of a hold's record. It has the key of what it records, and so lies in the same slot. */
@@ -37,7 +47,7 @@ export function recordOf(limiter: string, key: string, id: string): StateId {
 /**
  * Charges calls once, all or nothing, however often it is repeated with this id: each key gets a record of what it was charged.
  * @param where for messages
- * @throws LimiterError ID_REUSED if the id was used for another cost
+ * @throws LimiterError ID_REUSED if the id was used for another cost, or if its hold was settled or has ended
  */
 export function chargeOnce(
   where: string,
@@ -48,18 +58,33 @@ export function chargeOnce(
   options: DecideOptions,
 ): Promise<ChargedOnce> {
   const { group, places } = recorded(calls, hold)
-  return decideGroups(deciders, [group], () => policy, options).then(([resolved]): ChargedOnce | Promise<ChargedOnce> => {
-    if (resolved?.calls === undefined) return { resolved: resolved as Resolved }
+  const charged = (resolved: Resolved): ChargedOnce | Promise<ChargedOnce> => {
     const verdicts = resolved.calls
-    const own = { ...resolved, calls: places.map((place) => verdicts[place] as Verdict) }
-    if (verdicts.some(({ record }) => record !== undefined)) {
-      const known = new Map<string, HoldState>()
-      for (const [index, { record }] of verdicts.entries())
-        if (record !== undefined) known.set((group.calls[index] as Call).id.key, record as HoldState)
-      return chargeRest(own, known, where, deciders, calls, hold, policy, options)
-    }
+    if (verdicts === undefined) return { resolved }
+    const own = { ...resolved, calls: calls.length === 1 ? verdicts.slice(0, 1) : places.map((place) => verdicts[place] as Verdict) }
+    const known = knownIn(group, verdicts)
+    // What has decided the group decides what belongs to it.
+    if (known.size > 0) return chargeRest(own, known, where, decidersOf(own, deciders), calls, hold, policy, options)
     return { resolved: hold.bound && isFull(hold.bound, group.calls, resolved) ? { ...own, reason: 'holds' as const } : own }
-  })
+  }
+  return decideGroup(deciders, group, policy, options).then(charged)
+}
+
+/** A hold that was charged before, and whether it has ended by the clock of the store. */
+interface KnownHold {
+  readonly record: HoldState
+  readonly hasEnded: boolean
+}
+
+const NONE_KNOWN: ReadonlyMap<string, KnownHold> = new Map()
+
+/** The records that a group met, by key. */
+function knownIn({ calls }: CallGroup, verdicts: readonly Verdict[]): ReadonlyMap<string, KnownHold> {
+  if (verdicts.every(({ record }) => record === undefined)) return NONE_KNOWN
+  const known = new Map<string, KnownHold>()
+  for (const [index, { record, resetAfter }] of verdicts.entries())
+    if (record !== undefined) known.set((calls[index] as Call).id.key, { record: record as HoldState, hasEnded: resetAfter <= KEPT_AFTER })
+  return known
 }
 
 /**
@@ -69,7 +94,7 @@ export function chargeOnce(
  */
 async function chargeRest(
   own: Answered,
-  known: ReadonlyMap<string, HoldState>,
+  known: ReadonlyMap<string, KnownHold>,
   where: string,
   deciders: Deciders,
   calls: readonly Call[],
@@ -77,14 +102,66 @@ async function chargeRest(
   policy: FailurePolicy,
   options: DecideOptions,
 ): Promise<ChargedOnce> {
-  for (const call of calls) requireSame(where, hold.id, known.get(call.id.key), call)
-  const missing = calls.filter(({ id }) => !known.has(id.key))
-  const before = Math.min(...[...known.values()].map(({ at }) => at))
-  // The keys of a group over several slots may have been charged in part: the others are charged now.
-  const rest = missing.length === 0 ? undefined : (await chargeOnce(where, deciders, missing, hold, policy, options)).resolved
-  if (rest !== undefined && rest.calls === undefined) return { resolved: rest }
-  const charged = own.calls.map((verdict, index): Verdict => rest?.calls[missing.indexOf(calls[index] as Call)] ?? passed(verdict))
-  return { resolved: { ...own, outcome: rest?.outcome ?? 'allowed', retryAfter: rest?.retryAfter, calls: charged }, before }
+  for (const call of calls) requireSame(where, hold, known.get(call.id.key), call)
+  const [missing, kept] = [false, true].map((isKnown) => calls.filter(({ id }) => known.has(id.key) === isKnown)) as [Call[], Call[]]
+  const before = Math.min(...[...known.values()].map(({ record }) => record.at))
+  const resolved: Answered = { ...own, outcome: 'allowed', retryAfter: undefined, calls: own.calls.map(passed) }
+  if (missing.length > 0) {
+    // Of a group over several slots some keys may have been charged: the others are charged now. Then whoever charged the first ones may
+    // have given them back, and they are charged again.
+    const rest = await chargeOnce(where, deciders, missing, hold, policy, options)
+    const partial = together(resolved, calls, missing, rest.resolved)
+    if (partial.calls === undefined || partial.outcome !== 'allowed') return { resolved: partial, before }
+    const again = await chargeOnce(where, deciders, kept, hold, policy, options)
+    return { resolved: together(partial, calls, kept, again.resolved), before: again.before }
+  }
+  const slots = calls.filter(({ limit }) => takesSlots(limit))
+  if (slots.length === 0) return { resolved, before }
+  // A record does not know whether its slot was given back, so the slot is requested again: whoever still has it is granted the same one.
+  const group: CallGroup = { calls: slots, options: { hold: { id: hold.id, micros: hold.micros } } }
+  const [held] = (await decideGroups(deciders, [group], () => policy, options)) as readonly [Resolved]
+  if (!hold.final && held.outcome === 'allowed') await requireOpen(where, deciders, calls, slots, hold, policy, options)
+  return { resolved: together(resolved, calls, slots, held), before }
+}
+
+/**
+ * A hold may be settled after its record was read, and before its slots were requested again. Then nobody would give these back, so they are
+ * given back here.
+ * @throws LimiterError ID_REUSED if the hold is not open any more
+ */
+async function requireOpen(
+  where: string,
+  deciders: Deciders,
+  calls: readonly Call[],
+  slots: readonly Call[],
+  hold: NewHold,
+  policy: FailurePolicy,
+  options: DecideOptions,
+): Promise<void> {
+  const { group } = recorded(calls, hold)
+  const [now] = (await decideGroups(deciders, [group], () => policy, { ...options, charge: false })) as readonly [Resolved]
+  if (now.calls === undefined) return
+  const known = knownIn(group, now.calls)
+  try {
+    for (const call of calls) requireSame(where, hold, known.get(call.id.key), call)
+  } catch (error) {
+    const changes = slots.map((call): Change => ({ kind: 'release', call, holder: hold.id }))
+    await deciders.main.change(changes, options).catch(() => undefined)
+    throw error
+  }
+}
+
+/** A group of which some calls were decided later. */
+function together(before: Answered, calls: readonly Call[], later: readonly Call[], decided: Resolved): Resolved {
+  if (decided.calls === undefined) return decided
+  const { outcome, reason, retryAfter } = decided
+  const verdicts = before.calls.map((verdict, index): Verdict => decided.calls[later.indexOf(calls[index] as Call)] ?? verdict)
+  return { ...before, outcome, ...(reason === undefined ? {} : { reason }), retryAfter, calls: verdicts }
+}
+
+/** What has decided a group decides what belongs to it. */
+function decidersOf({ source }: Answered, { main, local }: Deciders): Deciders {
+  return source === 'fallback' && local !== undefined ? { main: local, local: undefined } : { main, local }
 }
 
 /** What is left of a limit that was charged before. */
@@ -97,16 +174,16 @@ function recorded(calls: readonly Call[], { limiter, id, micros, final, bound }:
   const all: Call[] = []
   const places: number[] = []
   for (const key of keysOf(calls)) {
-    const parts = calls.flatMap((call, index) => {
-      if (call.id.key !== key) return []
-      places[index] = all.push(call) - 1
-      return [{ name: partName(call.id.scope.text), held: call.cost }]
-    })
-    if (bound !== undefined) {
-      const open = openHold(bound, key)
-      all.push(open)
-      parts.push({ name: partName(open.id.scope.text), held: open.cost })
+    const parts: HoldPlan['parts'][number][] = []
+    const add = (call: Call): number => {
+      parts.push({ name: partName(call.id.scope.text), held: call.cost })
+      return all.push(call) - 1
     }
+    for (let index = 0; index < calls.length; index += 1) {
+      const call = calls[index] as Call
+      if (call.id.key === key) places[index] = add(call)
+    }
+    for (const open of openHold(bound, key)) add(open)
     all.push({ id: recordOf(limiter, key, id), limit: recordLimit({ micros, final, parts }), cost: RECORD_COST, phase: 0 })
   }
   return { group: { calls: all, options: { hold: { id, micros } } }, places }
@@ -127,16 +204,27 @@ function recordLimit(plan: HoldPlan): AnyLimit {
 /** The keys of calls, each once. */
 export function keysOf(calls: readonly Call[]): readonly string[] {
   const first = calls[0]?.id.key
-  if (first !== undefined && calls.every(({ id }) => id.key === first)) return [first]
+  if (first !== undefined && (calls.length === 1 || calls.every(({ id }) => id.key === first))) return [first]
   return [...new Set(calls.map(({ id }) => id.key))]
 }
 
-function requireSame(where: string, id: string, record: HoldState | undefined, { id: { scope }, cost }: Call): void {
-  const part = record?.parts.find(({ name }) => name === partName(scope.text))
-  if (part === undefined || part.held === cost) return
-  const [before, now] = [part.held, cost].map(fromMicroTokens)
-  throw new LimiterError(
-    'ID_REUSED',
-    `${where}: the id ${shown(id)} was used for a cost of ${before}, and now for ${now}; use a new id for each call`,
-  )
+/** @throws LimiterError ID_REUSED if the call is not the one that was charged, or what it held is not held any more */
+function requireSame(where: string, { id, final }: NewHold, known: KnownHold | undefined, { id: { scope }, cost }: Call): void {
+  if (known === undefined) return
+  const { record, hasEnded } = known
+  const part = record.parts.find(({ name }) => name === partName(scope.text))
+  const refuse = (why: string): never => {
+    throw new LimiterError('ID_REUSED', `${where}: the id ${shown(id)} ${why}; use a new id for each call`)
+  }
+  if (part !== undefined && part.held !== cost) {
+    const [before, now] = [part.held, cost].map(fromMicroTokens)
+    refuse(`was used for a cost of ${before}, and now for ${now}`)
+  }
+  const isSettled = record.settled !== 0
+  // The record of a check is settled from the start, and keeps all that was charged.
+  if (final) {
+    if (!isSettled) refuse('belongs to a reservation')
+    if (part !== undefined && part.charged !== part.held) refuse('belongs to a reservation that was settled or cancelled')
+  } else if (isSettled) refuse('was settled or cancelled')
+  else if (hasEnded) refuse('belongs to a hold that has ended')
 }

@@ -3,7 +3,8 @@ import { concurrency, MAX_HOLDERS } from '../algorithms/concurrency.ts'
 import { MICRO } from '../algorithms/decimal.ts'
 import { type Form, within } from '../errors/options.ts'
 import { scopeOf } from '../keys/encode.ts'
-import type { Call, Decided, Scope } from '../stores/store.ts'
+import type { Call, Decided, Scope, Store } from '../stores/store.ts'
+import { requireChange, requireDecidable } from './decidable.ts'
 
 /** Names the bound in decisions and in the ids of its states. */
 export const MAX_HOLDS = 'maxHolds'
@@ -21,17 +22,27 @@ export const MAX_HOLDS_FORM: Form = [(value) => Number.isSafeInteger(value) && I
 export interface HoldBound {
   readonly scope: Scope
   readonly limit: AnyLimit
+  /** The key whose holds nothing bounds; absent if there is no such key. */
+  readonly free?: string
 }
 
-/** @param limiter its name: the bound is its own */
-export function holdBound(limiter: string, maxHolds: number): HoldBound {
+/**
+ * Makes a bound on how many holds of a key may be open at once.
+ * @param limiter the name of the limiter whose holds are counted; each limiter has a bound of its own
+ * @throws LimiterError NOT_SUPPORTED for a store without concurrency limits, or without settlements
+ */
+export function holdBound(where: string, store: Store, limiter: string, maxHolds: number): HoldBound {
   const limit = concurrency({ limit: maxHolds, holdMs: HOLD_MS })
+  requireDecidable(where, store, limit)
+  requireChange(where, store, 'settle')
   return { scope: scopeOf(limiter, MAX_HOLDS, limit.algorithm.tag), limit }
 }
 
-/** The call that counts a hold of the key. */
-export function openHold({ scope, limit }: HoldBound, key: string): Call {
-  return { id: { scope, key }, limit, cost: MICRO, phase: 0 }
+/** The call that counts a new hold of the key against the bound. Empty if the holds of the key are not bounded. */
+export function openHold(bound: HoldBound | undefined, key: string): readonly Call[] {
+  if (bound === undefined || key === bound.free) return []
+  const { scope, limit } = bound
+  return [{ id: { scope, key }, limit, cost: MICRO, phase: 0 }]
 }
 
 /** Whether a group was denied because too many holds of a key are open, and not for something that takes longer. */

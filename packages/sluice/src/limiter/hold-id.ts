@@ -6,23 +6,31 @@ import type { Random } from '../time/time.ts'
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 /** How many 32-bit numbers an id has that nobody can guess. */
 const WORDS = 4
+/** How many digits of six bits each number has. */
+const WIDTH = 6
+
+/** The characters of the id that is made: its version, then its digits. One list for all ids. */
+const units: number[] = Array.from({ length: 1 + WIDTH * (1 + WORDS) }, () => '1'.charCodeAt(0))
 
 /**
- * A new id of a hold: a version, a digest of its key, which says where its record lies, and 128 random bits; 31 letters, digits, - and _.
+ * A new id of a hold: 31 characters, each a letter, a digit, - or _. It has a version, a digest of the hold's key, by which its record is
+ * found, and 128 random bits.
  * @param random numbers in [0, 1) of at least 32 bits that nobody can guess
  */
 export function newHoldId(key: string, random: Random): string {
-  let id = `1${digitsOf(hash32(key))}`
-  for (let word = 0; word < WORDS; word += 1) id += digitsOf(Math.floor(random() * 2 ** 32))
-  return id
+  putDigits(1, hash32(key))
+  for (let word = 1; word <= WORDS; word += 1) putDigits(1 + WIDTH * word, Math.floor(random() * 2 ** 32))
+  // One text at once: what is concatenated would be copied digit by digit when it is sent.
+  return String.fromCharCode(...units)
 }
 
-/** Each twelve bits as two digits: half as many pieces of text are joined. */
-const PAIRS: readonly string[] = Array.from({ length: 4_096 }, (_, bits) => `${DIGITS[bits >> 6]}${DIGITS[bits & 63]}`)
-
-/** A number below 2^32 as six digits of six bits. */
-function digitsOf(number: number): string {
-  return `${PAIRS[number >>> 24]}${PAIRS[(number >>> 12) & 4_095]}${PAIRS[number & 4_095]}`
+/** Writes a number below 2^32 as six digits of six bits. */
+function putDigits(at: number, number: number): void {
+  let left = number
+  for (let index = at + WIDTH - 1; index >= at; index -= 1) {
+    units[index] = DIGITS.charCodeAt(left & 63)
+    left >>>= 6
+  }
 }
 
 /** @throws LimiterError INVALID_OPTIONS unless it is a text of 1 to 128 printable ASCII characters */

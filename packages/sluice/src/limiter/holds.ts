@@ -46,14 +46,14 @@ export function createHolds(parts: HoldParts): Holds {
     const watch = start()
     const hold = { limiter: name, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final, bound: final ? undefined : bound }
     return chargeOnce(where, deciders, group.calls, hold, onStoreFailure, timing(options)).then(({ resolved, before }) => {
-      const decision = finish(resolved, { ...group, options: { hold } }, watch)
+      const decision = finish(resolved, { calls: group.calls, options: { hold } }, watch)
       // A refund must find the window that was charged.
       return before === undefined ? decision : { ...decision, atMicros: before }
     })
   }
   const change = async (key: string, id: string, end: HoldEnd, options: WaitOptions | undefined, used = 0): Promise<Settlement> => {
     if (options !== undefined) refuseUnknown(where, options, WAIT)
-    const all = calls.groupOf(key).calls.map((call) => ({ ...call, cost: used }))
+    const all = calls.settledOf(key, used)
     const hold = { limiter: name, id: validHoldId(where, id), bound }
     const settlement = await changeHold(where, deciders, all, hold, end, names, () => timing(options))
     if (hasSlots && typeof end !== 'number') releases.report(key)

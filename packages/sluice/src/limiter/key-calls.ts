@@ -2,7 +2,7 @@ import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { validKey } from '../keys/encode.ts'
-import type { CallGroup, Scope } from '../stores/store.ts'
+import type { Call, CallGroup, Scope } from '../stores/store.ts'
 import type { NamedLimit } from './decision-of.ts'
 import { type NewHolder, takesSlots } from './holders.ts'
 import { phaseOf } from './phase.ts'
@@ -26,6 +26,8 @@ export interface KeyCalls {
   groupOf(key: string, cost?: number): CallGroup
   /** As `groupOf`, with a new holder if a limit has slots: for a charge. */
   heldOf(key: string, cost?: number): CallGroup
+  /** The calls of a settlement. @param used their cost in micro-tokens, which may be 0 */
+  settledOf(key: string, used: MicroTokens): readonly Call[]
   isClosed(): boolean
   /** False if it was closed before. */
   close(): boolean
@@ -41,10 +43,11 @@ export function createKeyCalls(where: string, limits: readonly ScopedLimit[], ne
   const slots = limits.some(({ limit }) => takesSlots(limit))
   let closed = false
   const isClosed = (): boolean => closed || parent?.isClosed() === true
-  const openCalls = (): OpenCall[] => limits.map(({ scope, limit }) => ({ id: { scope, key: '' }, limit, cost: 0, phase: 0 }))
-  const fill = (calls: readonly OpenCall[], key: string, cost: number | undefined): void => {
+  const openCall = ({ scope, limit }: ScopedLimit): OpenCall => ({ id: { scope, key: '' }, limit, cost: 0, phase: 0 })
+  const openCalls = (): OpenCall[] => limits.map(openCall)
+  const fill = (calls: readonly OpenCall[], key: string, cost: number | undefined, used?: MicroTokens): void => {
     if (isClosed()) throw new LimiterError('CLOSED', `${where} is closed`)
-    const micro = cost === undefined ? MICRO : microCost(cost)
+    const micro = used ?? (cost === undefined ? MICRO : microCost(cost))
     validKey(where, key)
     for (const call of calls) {
       call.id.key = key
@@ -66,6 +69,11 @@ export function createKeyCalls(where: string, limits: readonly ScopedLimit[], ne
     },
     groupOf,
     heldOf: (key, cost) => held(groupOf(key, cost)),
+    settledOf(key, used) {
+      const calls = openCalls()
+      fill(calls, key, undefined, used)
+      return calls
+    },
     isClosed,
     close() {
       const isFirst = !closed

@@ -10,8 +10,8 @@ export type { CheckOptions, OnceOptions } from './check-options.ts'
 /** Options of `peek`. `signal` is as in `check`. */
 export interface PeekOptions extends CheckOptions {
   /**
-   * What will be there at this instant if nobody calls until then: a `Date`, or milliseconds since 1970. It counts from now by this process's
-   * wall clock; one in the past is refused. Default: now.
+   * The instant to forecast: a `Date`, or milliseconds since 1970. The decision says what will be left then if nobody calls until then. How
+   * long it is until the instant is computed by this process's wall clock. An instant in the past is refused. Default: now.
    */
   readonly at?: Date | number
 }
@@ -49,12 +49,13 @@ export interface Limiter extends AsyncDisposable, Reserving {
    */
   check(key: string, options?: OnceOptions): Promise<Decision>
   /**
-   * As `check`, but waits for the tokens instead of refusing, and resolves when the work may start, never early. On token buckets of a store
-   * that can, the call is charged at once, ahead of its tokens, so callers come in the order of the store and do not ask again (the
-   * reservation of Go's x/time/rate). Other limits are checked again, in the order of arrival in this process: after the wait that they say,
-   * or for slots when one is given back in this process, and every 25 to 50 ms. A wait longer than `maxWaitMs` is a denial. The decision is
-   * as of the instant at which the work may start. Rejects on misuse, with OVERLOAD if very many callers wait, and with the reason of an
-   * aborted signal.
+   * As `check`, but waits for the tokens instead of refusing, and resolves when the work may start, never early. If the store can
+   * charge ahead, a call on a token bucket is charged at once, before its tokens are there. So callers come in the order of the store and
+   * do not ask again (the reservation of Go's x/time/rate). Calls on other limits are checked again, in the order of arrival in this
+   * process: after the wait that the limit states. If it states none, as a limit of slots, they are checked when a slot is given back in
+   * this process, and every 25 to 50 ms. A wait longer than `maxWaitMs` is a denial. The
+   * decision is as of the instant at which the work may start. Rejects on misuse, with OVERLOAD if very many callers wait, and with the
+   * reason of an aborted signal.
    */
   wait(key: string, options?: MaxWaitOptions): Promise<Decision>
   /** As `check`, synchronously. Only if the store is synchronous. */

@@ -1,4 +1,5 @@
-import type { Decision } from '../decision/decision.ts'
+import type { Decision, Denied } from '../decision/decision.ts'
+import { MICROS_PER_MS } from '../time/micros.ts'
 import type { MonotonicInstant, Random, Time } from '../time/time.ts'
 import type { CheckOptions, Limiter } from './limiter.ts'
 import type { Releases } from './releases.ts'
@@ -14,6 +15,8 @@ export interface LineParts {
   readonly random: Random
   readonly sleep: Sleep
   readonly check: Limiter['check']
+  /** The instant by which a check with these options is decided, if it begins now. */
+  readonly deadline: (options: CheckOptions) => MonotonicInstant
   /** Gives back what a decision was charged. Never rejects. */
   readonly giveBack: (key: string, cost: number | undefined, decision: Decision) => Promise<void>
   /** Slots that are given back in this process; undefined if no limit has slots. */
@@ -22,36 +25,51 @@ export interface LineParts {
 
 /** Callers of each key in the order in which they came. The first one asks the store; the others wait for it. */
 export interface Line {
-  /** Resolves with the decision when the caller's turn has come, or with the denial that it cannot wait out. */
-  join(key: string, options: CheckOptions, maxWaitMs: number): Promise<Decision>
+  /**
+   * Resolves with the decision when the caller's turn has come, or with the denial that it cannot wait out.
+   * @param fits whether the capacity is enough for the cost. A caller that can never pass waits for nobody.
+   */
+  join(key: string, options: CheckOptions, maxWaitMs: number, fits: boolean): Promise<Decision>
 }
 
 /** The callers of one key. */
 interface Callers {
   /** Settles when the last one has left, and all before it. */
   last: Promise<unknown>
-  /** The last answer to the first one, if it waits. */
-  denial: Decision | undefined
+  /** The last answer to the first one, if it waits, and when it came. */
+  denial: { readonly decision: Denied; readonly at: MonotonicInstant } | undefined
+  /** The next answer to the first one. */
+  next: NextAnswer
+}
+
+interface NextAnswer {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
 }
 
 /** For limits that cannot be charged ahead: the order holds in this process. */
-export function createLine({ clock, random, sleep, check, giveBack, releases }: LineParts): Line {
+export function createLine({ clock, random, sleep, check, deadline, giveBack, releases }: LineParts): Line {
   const lines = new Map<string, Callers>()
 
   const first = async (line: Callers, key: string, { signal, ...options }: CheckOptions, latest: MonotonicInstant): Promise<Decision> => {
+    // That of another caller.
+    line.denial = undefined
     for (;;) {
       signal?.throwIfAborted()
       // From before the check on: a slot may be given back while the denial is on its way.
       const released = releases?.next(key)
       try {
         const decision = await check(key, options)
-        line.denial = decision.outcome === 'denied' ? decision : undefined
+        const now = clock.monotonic()
+        line.denial = decision.outcome === 'denied' ? { decision, at: now } : undefined
+        const { resolve } = line.next
+        line.next = nextAnswer()
+        resolve()
         if (signal?.aborted === true) {
-          if (decision.outcome === 'allowed') await giveBack(key, options.cost, decision)
+          await giveBack(key, options.cost, decision)
           throw signal.reason
         }
         if (decision.outcome !== 'denied') return decision
-        const now = clock.monotonic()
         const slots = decision.reason === 'concurrency'
         const at = now + (slots ? SLOT_RETRY_MS * (0.5 + random() / 2) : (decision.retryAfterMs ?? RETRY_MS))
         if (slots ? now >= latest : at > latest) return decision
@@ -62,18 +80,25 @@ export function createLine({ clock, random, sleep, check, giveBack, releases }: 
     }
   }
   const behind = async (before: Promise<unknown>, line: Callers, ...own: [string, CheckOptions, MonotonicInstant]): Promise<Decision> => {
-    const [, { signal }, latest] = own
-    const isFirst = await sleep.until(latest, signal, before)
-    // The first one waits for longer than this one may.
-    if (!isFirst && line.denial !== undefined) return line.denial
-    await before
-    return first(line, ...own)
+    const [, options, latest] = own
+    const { signal } = options
+    const turn = { isMine: false }
+    void before.then(() => (turn.isMine = true))
+    await sleep.until(latest, signal, before)
+    const denied = (): Denied | undefined => line.denial && agedBy(clock.monotonic() - line.denial.at, line.denial.decision)
+    // It may wait no longer. If nothing is known about the present, an answer is on its way, and soon there.
+    const bound = deadline(options)
+    while (!turn.isMine && denied() === undefined && clock.monotonic() < bound) {
+      await sleep.until(bound, signal, Promise.race([before, line.next.promise]))
+    }
+    return (turn.isMine ? undefined : denied()) ?? first(turn.isMine ? line : newLine(), ...own)
   }
   return {
-    join(key, options, maxWaitMs) {
+    join(key, options, maxWaitMs, fits) {
       const latest = clock.monotonic() + maxWaitMs
+      if (!fits) return first(newLine(), key, options, latest)
       const known = lines.get(key)
-      const line: Callers = known ?? { last: Promise.resolve(), denial: undefined }
+      const line = known ?? newLine()
       const before = line.last
       const mine = known === undefined ? first(line, key, options, latest) : behind(before, line, key, options, latest)
       // One who gives up must not let the next one pass those before it.
@@ -84,4 +109,29 @@ export function createLine({ clock, random, sleep, check, giveBack, releases }: 
       return mine
     },
   }
+}
+
+function newLine(): Callers {
+  return { last: Promise.resolve(), denial: undefined, next: nextAnswer() }
+}
+
+function nextAnswer(): NextAnswer {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((settle) => (resolve = settle))
+  return { promise, resolve }
+}
+
+/** A denial as of so many milliseconds later; undefined if its wait is over then. */
+function agedBy(ms: number, denied: Denied): Denied | undefined {
+  // Rounded down: a wait is never too short.
+  const passed = Math.floor(ms)
+  const { retryAfterMs, at, atMicros } = denied
+  if (retryAfterMs !== undefined && passed >= retryAfterMs) return undefined
+  const limits = denied.limits.map((view) => ({
+    ...view,
+    replenishAfterMs: Math.max(0, view.replenishAfterMs - passed),
+    resetAfterMs: Math.max(0, view.resetAfterMs - passed),
+  }))
+  const aged = { ...denied, limits, at: at + passed, atMicros: atMicros + passed * MICROS_PER_MS }
+  return retryAfterMs === undefined ? aged : { ...aged, retryAfterMs: retryAfterMs - passed }
 }

@@ -57,6 +57,14 @@ export function decideGroups(
     .then<readonly Resolved[]>((verdicts) => (verdicts.every(isDecided) ? verdicts : Promise.all(verdicts.map(resolve))))
 }
 
+/** Decides one group and applies its failure policy. */
+export function decideGroup({ main, local }: Deciders, group: CallGroup, policy: FailurePolicy, options: DecideOptions): Promise<Resolved> {
+  return main.decide([group], options).then(([decided]) => {
+    const verdict = decided as GroupVerdict
+    return isDecided(verdict) ? verdict : onFailure(verdict, policy, local, group, options)
+  })
+}
+
 /**
  * Applies the failure policy to a group that the store did not decide. A failure never looks like a used-up quota.
  * - The store's `onFull` goes before the policy.

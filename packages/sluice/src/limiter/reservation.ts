@@ -8,8 +8,8 @@ export interface ReserveOptions extends CheckOptions {
   /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What it charged then stays charged. */
   readonly holdMs?: number
   /**
-   * Who repeats a call with the same id is not charged again: 1 to 128 printable ASCII characters, for this limiter and key. Default: a new
-   * id that nobody can guess.
+   * Who repeats a call with the same id while its hold is open is not charged again: 1 to 128 printable ASCII characters, for this limiter
+   * and key. Default: a new id that nobody can guess.
    */
   readonly id?: string
 }
@@ -77,8 +77,8 @@ export interface Reservation {
 export interface Reserving {
   /**
    * Charges every limit of the key as `check` does, all or nothing, and remembers what it charged, so that it can be settled with what was
-   * used. Who repeats it with the same id gets the answer of the first call. Rejects only on misuse (a LimiterError; ID_REUSED for an id
-   * that was used with another cost), never because the store fails.
+   * used. Who repeats it with the same id while the hold is open gets the answer of the first call. Rejects only on misuse (a LimiterError;
+   * ID_REUSED for an id that was used with another cost, or whose hold was settled or has ended), never because the store fails.
    */
   reserve(key: string, options?: ReserveOptions): Promise<Reservation>
   /** As `settle` of the reservation, which may have been made by another process. */

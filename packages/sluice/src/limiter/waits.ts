@@ -1,4 +1,5 @@
 import { canChargeAhead } from '../algorithms/ahead.ts'
+import { MICRO } from '../algorithms/decimal.ts'
 import type { Decision, LimitView } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, requireForm, WAIT_MS } from '../errors/options.ts'
@@ -10,7 +11,7 @@ import { takesSlots } from './holders.ts'
 import { createLeaves } from './leaves.ts'
 import { createLine } from './line.ts'
 import type { CheckOptions, Limiter } from './limiter.ts'
-import { decideGroups, onFailure, type Resolved } from './on-failure.ts'
+import { decideGroup, onFailure, type Resolved } from './on-failure.ts'
 import { createOrder } from './order.ts'
 import { createSleep } from './sleep.ts'
 import { CHECK } from './timing.ts'
@@ -90,7 +91,7 @@ function aheadOf(parts: WaitParts): Waiting {
     }
     const answer = (): Resolved | Promise<Resolved> => {
       const verdict = store.capabilities.sync ? decideNow?.(group, watch) : undefined
-      if (verdict === undefined) return decideGroups(deciders, [group], () => onStoreFailure, timing(own)).then(([one]) => one as Resolved)
+      if (verdict === undefined) return decideGroup(deciders, group, onStoreFailure, timing(own))
       return verdict.failure === undefined ? verdict : onFailure(verdict, onStoreFailure, deciders.local, group, timing(own))
     }
     const answered = answer()
@@ -169,26 +170,43 @@ function leaving({ calls }: CallGroup, verdicts: readonly Verdict[] | undefined)
 
 /** Waits in the order of arrival in this process, for limits that cannot be charged ahead. */
 function inLine(parts: WaitParts): Waiting {
-  const { where, calls, check, clock, deciders, limits, random, releases, timing } = parts
+  const { where, calls, check, clock, limits, random, releases, timing } = parts
   const line = createLine({
     clock,
     random,
     sleep: createSleep(clock),
     check,
-    async giveBack(key, cost, { atMicros: receipt, hold }) {
-      const changes = calls.groupOf(key, cost).calls.map((call): Change => {
-        const holder = takesSlots(call.limit) ? hold?.id : undefined
-        return holder === undefined ? { kind: 'adjust', call, amount: call.cost, receipt } : { kind: 'release', call, holder }
-      })
-      await deciders.main.change(changes, timing()).catch(() => undefined)
-      if (hold !== undefined) releases.report(key)
-    },
+    deadline: (options) => timing(options).deadline ?? clock.monotonic(),
+    giveBack: (key, cost, decision) => giveBack(parts, key, cost, decision),
     releases: limits.some(({ limit }) => takesSlots(limit)) ? releases : undefined,
   })
   let waiting = 0
   return (key, options, maxWaitMs) => {
     requireRoom(where, waiting)
     waiting += 1
-    return line.join(key, options, maxWaitMs).finally(() => (waiting -= 1))
+    const fits = calls.groupOf(key, options.cost).calls.every((call) => call.cost <= call.limit.capacity * MICRO)
+    return line.join(key, options, maxWaitMs, fits).finally(() => (waiting -= 1))
   }
+}
+
+/**
+ * Gives back what a caller that has left was charged, to the store that charged it. Slots are given back wherever they may have been taken:
+ * under their id nobody else loses one. Tokens of an undecided call stay charged, because nobody knows whether they were. Never rejects.
+ */
+async function giveBack(
+  { calls, deciders: { main, local }, releases, timing }: WaitParts,
+  key: string,
+  cost: number | undefined,
+  { atMicros: receipt, hold, outcome, source }: Decision,
+): Promise<void> {
+  const { calls: charged } = calls.groupOf(key, cost)
+  const slots = charged.flatMap((call): Change[] =>
+    hold !== undefined && takesSlots(call.limit) ? [{ kind: 'release', call, holder: hold.id }] : [],
+  )
+  const tokens = charged.filter(({ limit }) => !takesSlots(limit))
+  const all = [...tokens.map((call): Change => ({ kind: 'adjust', call, amount: call.cost, receipt })), ...slots]
+  const isLocal = source === 'fallback'
+  const changesOf = (hasCharged: boolean): readonly Change[] => (hasCharged && outcome === 'allowed' ? all : slots)
+  await Promise.allSettled([main.change(changesOf(!isLocal), timing()), local?.change(changesOf(isLocal), {})])
+  if (hold !== undefined) releases.report(key)
 }

@@ -1,8 +1,8 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 
 /**
- * The result of one rule or limit. `withheld`: this one would have let the request pass, but another one refused it, so nothing was
- * charged. A shadow rule reports `allowed` or `shadow_denied`, or `undecided` if the store failed.
+ * The result of one rule or limit. `withheld`: this rule or limit would have let the request pass, but another one refused it, so this one
+ * charged nothing. A shadow rule reports `allowed` or `shadow_denied`, or `undecided` if the store failed.
  */
 export interface RuleResult {
   /** Name of the rule or limit. */
@@ -11,32 +11,32 @@ export interface RuleResult {
   readonly result: Outcome | 'withheld' | 'shadow_denied'
   /** Set if the rule is in shadow: it refuses nothing, whatever its result. */
   readonly shadow?: true
-  /** Set if the charge made the key's state in the store: the key is new, or was not used since its state expired. */
+  /** Set if the charge made the key's state in the store: the key is new, or its state had expired. */
   readonly newKey?: true
   /** Kind of the StoreFailure, if the store did not decide this rule. */
   readonly failure?: string
 }
 
-/** One decision, after it was made. It contains no identity, only what may become a metric. */
+/** One decision, after it was made. It contains no identity, only names and numbers that metrics may contain. */
 export interface DecisionEvent {
   /** Name of the limiter; for an engine, of the policy's rule set. */
   readonly limiter: string
   /**
-   * The route, a pattern and never a concrete path: the one that the caller knows, else the most specific path pattern of the matching
-   * rules. Absent if there is neither.
+   * The route as a pattern, never as a concrete path: the route that the caller names, otherwise the most specific path pattern of the
+   * matching rules. Absent if there is neither.
    */
   readonly route?: string | undefined
   /** The decision as the caller got it. */
   readonly decision: Decision
   /** Name of the store that was called. */
   readonly store: string
-  /** By rule of the policy, or by limit of the limiter. */
+  /** One result for each rule of the policy, or for each limit of the limiter. */
   readonly results: readonly RuleResult[]
-  /** Set if the request may not pass: the one rule or limit that it counts for as refused. */
+  /** Set if the request may not pass: the one rule or limit in whose metrics the refusal is counted. */
   readonly refusedBy?: string | undefined
   /**
-   * Milliseconds from the call to the decision. If a store within the process decided, and its call is observed too, this is the time of that
-   * call, because the clock is then read only once for both.
+   * Milliseconds from the call to the decision. If a store in this process decided and store calls are observed too, this is the duration
+   * of the store call, because the clock is then read only once for both.
    */
   readonly durationMs: number
 }
@@ -58,7 +58,7 @@ export interface StoreEvent {
   readonly reason?: string
 }
 
-/** What a rule charged a key in one decision, after it was made. */
+/** One decision of a rule for a key, after it was made. */
 export interface ChargeEvent {
   /** Name of the rule. */
   readonly rule: string
@@ -89,8 +89,8 @@ export function listeningTo<Verb extends keyof Observer>(observers: readonly Obs
   return observers.filter((observer): observer is Listening<Verb> => observer[verb] !== undefined)
 }
 
-// One function for each kind of event, because a method that is called by a variable name takes a lookup each time. Each reports the event
-// to every observer, even if another one throws: a failing observer must not fail the request.
+// There is one function for each kind of event, because calling a method by a variable name needs a lookup each time. Each reports the
+// event to every observer, even if another one throws: a failing observer must not fail the request.
 
 export function notifyOfDecision(observers: readonly Listening<'onDecision'>[], event: DecisionEvent): void {
   for (const observer of observers) {

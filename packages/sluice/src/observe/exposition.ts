@@ -1,7 +1,9 @@
 import { createSeries } from './series.ts'
 
 export interface Metric {
-  /** The metric's lines in the text format of Prometheus, without a final line end. Only HELP and TYPE if nothing was counted. */
+  /**
+   * The metric's lines in the text format of Prometheus, without a final line end. If nothing was counted, only the lines HELP and TYPE.
+   */
   text(): string
 }
 
@@ -12,7 +14,7 @@ export interface Value {
 
 /** A counter or a gauge. */
 export interface Values extends Metric {
-  /** The series with these label values. It may be kept. */
+  /** The series with these label values. The caller may keep and reuse the result. */
   at(...labels: readonly string[]): Value
 }
 
@@ -22,7 +24,7 @@ export interface Observations {
 }
 
 export interface Histogram extends Metric {
-  /** The series with these label values. It may be kept. */
+  /** The series with these label values. The caller may keep and reuse the result. */
   at(...labels: readonly string[]): Observations
 }
 

@@ -5,7 +5,7 @@ import { labelsText, MAX_SERIES } from './series.ts'
 
 /** A metric whose value is read at each scrape, such as the size of a store. */
 export interface ReadMetric {
-  /** Such as `app_queue_length`: letters, digits, `_` and `:`, not beginning with a digit. */
+  /** The metric's name, such as `app_queue_length`: letters, digits, `_` and `:`, not beginning with a digit. */
   readonly name: string
   /** One line that says what is measured, and in which unit. */
   readonly help: string
@@ -17,7 +17,7 @@ export interface ReadMetric {
 
 /** Options of `prometheusMetrics`. */
 export interface MetricsOptions {
-  /** Written after the built-in metrics. */
+  /** Further metrics, written after the built-in ones. */
   readonly read?: readonly ReadMetric[]
 }
 
@@ -77,7 +77,8 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   const calls = histogram('sluice_store_duration_seconds', 'Time a call of the store took, failed ones included.', ['store', 'operation'])
   const all: readonly Metric[] = [outcomes, requests, blocked, newKeys, errors, degraded, decisions, calls, ...read.map(readable)]
   const byName = createLookups()
-  // The series of a route and of the rules that apply there: one short lookup for each, instead of one for all labels of each metric.
+  // Caches the series of each route, and of each rule on that route. So each takes one short lookup, instead of a lookup with all labels
+  // for each metric.
   const routeAt = byName((route) => ({
     outcome: byName((outcome) => outcomes.at(route, outcome)),
     rule: byName((rule) => ({
@@ -116,18 +117,18 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   }
 }
 
-/** Series of a rule that exist from its first decision on. */
+/** Holds two series of a rule, which are created only when they are needed. */
 const NO_SERIES: { degraded: Value | undefined; newKeys: Value | undefined } = { degraded: undefined, newKeys: undefined }
 
 /**
- * Makes lookups by name. A lookup makes what it does not know. Beyond a bound on all lookups together nothing is stored, so that they
- * cannot grow.
+ * Makes lookups by name. A lookup creates the value of an unknown name. All lookups together store at most a fixed number of values;
+ * further values are created but not stored.
  */
 function createLookups() {
   let room = 10 * MAX_SERIES
   return <T>(make: (name: string) => T): ((name: string) => T) => {
     const known = new Map<string, T>()
-    // Most names come several times in a row, and to compare them takes a tenth of the time of a lookup in a map.
+    // Most names are looked up several times in a row. Comparing with the last name takes a tenth of the time of a lookup in a map.
     let last: string | undefined
     let latest: T
     return (name) => {

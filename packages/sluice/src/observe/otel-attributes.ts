@@ -12,7 +12,7 @@ export interface DecisionAttributes {
 }
 
 /**
- * The attributes of a decision, of which there are few combinations.
+ * The attributes of a decision. There are few different combinations of them.
  * - `request`: policy (the limiter's name), rule (the one that refused, if one did) and result.
  * - `decision`: store and result.
  */

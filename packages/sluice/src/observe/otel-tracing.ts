@@ -23,7 +23,7 @@ export interface OtelSpan {
 export interface OtelTracingOptions {
   /** For example `trace.getTracer('sluice')` of `@opentelemetry/api`. */
   readonly tracer: OtelTracer
-  /** Default the system's clock. */
+  /** The clock for the times of spans; default the system's clock. */
   readonly clock?: Pick<Time, 'now'>
 }
 
@@ -53,7 +53,7 @@ export function otelTracing(options: OtelTracingOptions): OtelTracing {
       const startTime = endTime - event.durationMs
       const span = tracer.startSpan(`${PREFIX}.decision`, { kind: INTERNAL, startTime, attributes: spanAttributes(event) })
       const { degraded } = event.decision
-      // A caller that aborted is no failure of the store. The message stays out: it may quote what a server replied.
+      // An aborted call is not a failure of the store. The failure's message is left out, because it may quote a server's reply.
       if (degraded !== undefined && degraded.kind !== 'aborted') span.setStatus({ code: ERROR, message: degraded.kind })
       span.end(endTime)
     },

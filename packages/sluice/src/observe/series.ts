@@ -5,14 +5,14 @@ const OTHER = 'other'
 
 /** Cells by label values: one for each combination of values, and one for all combinations beyond MAX_SERIES. */
 export interface Series<Cell> {
-  /** @param values one for each label, in the labels' order */
+  /** The cell of these label values. @param values one for each label, in the labels' order */
   at(...values: readonly string[]): Cell
   each(visit: (labels: string, cell: Cell) => void): void
 }
 
 type Branch<Cell> = Map<string, Branch<Cell> | Cell>
 
-/** @param make creates a cell for a new combination */
+/** Makes an empty set of series. @param make creates a cell for a new combination of values */
 export function createSeries<Cell extends object>(labels: readonly string[], make: () => Cell): Series<Cell> {
   const root: Branch<Cell> = new Map()
   const cells = new Map<string, Cell>()

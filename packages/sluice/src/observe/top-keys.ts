@@ -11,7 +11,7 @@ export interface KeyCount {
   readonly requests: number
   /** By how much `requests` may be too high. */
   readonly error: number
-  /** How many requests were refused since the key last got a cell. */
+  /** How many requests were refused since the key last entered the list of counted keys. */
   readonly refused: number
 }
 
@@ -24,7 +24,7 @@ export interface TopKeys extends Observer {
    * @throws LimiterError INVALID_OPTIONS for a count that is not a whole number from 0
    */
   top(count: number): readonly KeyCount[]
-  /** The most requests that a key may have had that `top(Infinity)` does not return. */
+  /** The most requests that a key may have had if `top(Infinity)` does not return it. */
   readonly floor: number
 }
 
@@ -52,8 +52,8 @@ const TOP: Form = [(value) => value === 0 || value === Infinity || COUNT[0](valu
 export function topKeys(capacity: number = CAPACITY): TopKeys {
   requireForm('topKeys', 'capacity', capacity, COUNT)
   const cells = new Map<string, Cell>()
-  // Once full, this is a min-heap by frequency, so that the cell to replace comes first. It is sorted when it becomes full: a sorted list
-  // is a heap.
+  // When all cells are taken, this array becomes a min-heap by frequency, so that the cell to replace comes first. It is sorted once at
+  // that point, because a sorted list is a heap.
   const heap: Cell[] = []
 
   const put = (cell: Cell, at: number): void => {

@@ -10,24 +10,26 @@ export interface ChannelWait {
 }
 
 /**
- * A bounded queue between tasks, whose items can be taken no faster than a limit allows: a throttled channel of core.async. Items come out in
- * the order in which they went in, and go to takers in the order of their calls. To iterate over it is to take until it ends; to stop
- * iterating leaves it open.
+ * A bounded queue between tasks, whose items can be taken no faster than a limit allows: a throttled channel of core.async. Items come out
+ * in the order in which they went in, and go to takers in the order of their calls. Iterating over the channel takes items until the
+ * channel ends. A consumer that stops iterating leaves the channel open.
  */
 export interface Channel<Item> extends AsyncIterable<Item> {
   /**
-   * Resolves when the channel has the item: at once while fewer than `capacity` items are in it, else when one is taken. Rejects with CLOSED
-   * after `close`, with OVERLOAD if `maxWaiting` puts wait, and for undefined, which means the end.
+   * Resolves when the channel has the item: at once while fewer than `capacity` items are in the channel, otherwise when an item is taken.
+   * Rejects with CLOSED after `close`, and with OVERLOAD if `maxWaiting` puts wait already. Rejects for the item undefined, which `take`
+   * returns at the end.
    */
   put(item: Item, options?: ChannelWait): Promise<void>
   /**
-   * Resolves with the next item when its turn comes, or with undefined when the channel is closed and empty. A turn is taken only when an item
-   * is there. Rejects with OVERLOAD if `maxWaiting` takes wait, or if the turn would come later than `maxWaitMs`; the item then stays.
+   * Resolves with the next item when its turn comes, or with undefined when the channel is closed and empty. A turn is taken only when an
+   * item is there. Rejects with OVERLOAD if `maxWaiting` takes wait already, or if the turn would come later than `maxWaitMs`. The item
+   * then stays in the channel.
    */
   take(options?: ChannelWait): Promise<Item | undefined>
-  /** Ends the channel: it accepts no item any more. What is in it, and puts that wait already, can still be taken. */
+  /** Ends the channel: it accepts no more items. Items in the channel, and those of puts that wait already, can still be taken. */
   close(): void
-  /** The items in the channel, with those of puts that wait. */
+  /** The number of items in the channel, including those of puts that wait. */
   readonly size: number
 }
 
@@ -35,7 +37,7 @@ const FORMS = { signal: SIGNAL }
 
 export function createChannel<Item>(parts: ExchangeParts): Channel<Item> {
   const exchange = new Exchange<Item>(parts)
-  /** @throws for wrong options, and the reason of a signal that has aborted */
+  /** Checks a call's options. @throws LimiterError for wrong options, and the reason of a signal that has aborted */
   const requireOpen = (what: string, own: ChannelWait): void => {
     checkOptions(`channel.${what}`, own, FORMS)
     parts.signal?.throwIfAborted()

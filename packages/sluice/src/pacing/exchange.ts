@@ -6,17 +6,17 @@ import type { Turns } from './turns.ts'
 
 export interface ExchangeParts {
   readonly turns: Turns
-  /** The most items that are kept without a put that waits for it. */
+  /** The most items in the buffer. Their puts have already resolved. */
   readonly capacity: number
-  /** The most puts that wait, and the most takes. */
+  /** The most puts that may wait, and also the most takes that may wait. */
   readonly maxWaiting: number
   /** Tokens that an item takes; default 1. */
   readonly cost: number | undefined
-  /** Ends everything, with its reason. */
+  /** When it aborts, all waiting puts and takes reject with its reason. */
   readonly signal: AbortSignal | undefined
 }
 
-/** A caller that waits. */
+/** A put or take that waits. */
 interface Waiter<T> {
   resolve(value: T): void
   reject(reason: unknown): void
@@ -27,15 +27,15 @@ interface Put<Item> extends Waiter<void> {
 }
 
 /**
- * Brings items and takers together, a pair for each turn. Turns are for no taker and no item in particular: as many are on their way as there
- * are pairs, and each brings the first item and the first taker together. So both keep their order, whoever leaves.
+ * Passes items to takers, one item for each turn. A turn belongs to no particular taker or item. As many turns are requested as there are
+ * pairs of an item and a taker. Each turn that comes passes the first item to the first taker, so both keep their order even if some leave.
  */
 export class Exchange<Item> {
   readonly #parts: ExchangeParts
   readonly #buffer = createQueue<Item>()
   readonly #puts = createQueue<Put<Item>>()
   readonly #takers = createQueue<Waiter<Item | undefined>>()
-  /** Of turns that are on their way, in their order. */
+  /** The controllers of the turns that were requested and have not come, in the order of the requests. */
   readonly #turns: AbortController[] = []
   readonly #unlink: Cancel
   #isClosed = false
@@ -46,7 +46,7 @@ export class Exchange<Item> {
     this.#unlink = signal === undefined || signal.aborted ? () => {} : onAbort(signal, () => this.#end(signal.reason))
   }
 
-  /** Items, with those of puts that wait. */
+  /** The number of items, including those of puts that wait. */
   get size(): number {
     return this.#buffer.size + this.#puts.size
   }
@@ -69,7 +69,7 @@ export class Exchange<Item> {
     this.#balance()
   }
 
-  /** Adds a waiter, which leaves with its signal. */
+  /** Adds a waiter. It is removed when its signal aborts. */
   #wait<T, W extends Waiter<T>>(
     what: string,
     queue: Queue<W>,
@@ -102,7 +102,7 @@ export class Exchange<Item> {
     })
   }
 
-  /** Requests as many turns as there are pairs, and gives back those that are too many. */
+  /** Requests turns until there are as many as pairs of an item and a taker. If there are more turns than pairs, gives back the surplus. */
   #balance(): void {
     if (this.#isClosed && this.size === 0) {
       this.#unlink()
@@ -123,7 +123,7 @@ export class Exchange<Item> {
     )
   }
 
-  /** A turn came or failed. One that was too many has no effect. */
+  /** Handles a turn that came or failed. A turn that was given back has no effect. */
   #came(controller: AbortController, then: () => void): void {
     const index = this.#turns.indexOf(controller)
     if (index === -1) return
@@ -135,7 +135,8 @@ export class Exchange<Item> {
   #deliver(): void {
     const { capacity } = this.#parts
     const put = this.#puts.shift()
-    // A put that waits takes the place of the item that leaves. Without a buffer it is that item.
+    // The first waiting put fills the place of the item that leaves the buffer. Without a buffer, the item of that put itself goes to the
+    // taker.
     if (put !== undefined && capacity > 0) this.#buffer.add(put.item)
     this.#takers.shift()?.resolve(capacity > 0 ? this.#buffer.shift() : put?.item)
     put?.resolve()

@@ -4,16 +4,16 @@ import type { Release, Turns } from './turns.ts'
 
 /** How items of one kind are slowed down. */
 export interface Pace<Item> {
-  /** The parts of an item that take turns one after another: the item itself, unless it is split. */
+  /** The parts of an item that take turns one after another: only the item itself, unless items are split. */
   partsOf(item: Item): Iterable<Item>
-  /** Resolves when the turn of a part comes, as `Turns.next`. */
+  /** Resolves when the turn of a part comes, with the result of `Turns.next`. */
   turn(part: Item, signal: AbortSignal): Promise<Release | undefined>
 }
 
 /** What an item costs: the same for all, or by the item. */
 export type CostOf<Args extends unknown[]> = number | ((...args: Args) => number)
 
-/** @throws LimiterError INVALID_COST if a function returns undefined, which would count as 1 */
+/** Computes the cost of a call. @throws LimiterError INVALID_COST if a function returns undefined, which would count as 1 */
 export function costOf<Args extends unknown[]>(where: string, cost: CostOf<Args> | undefined, args: Args): number | undefined {
   if (typeof cost !== 'function') return cost
   const value: unknown = cost(...args)
@@ -28,7 +28,9 @@ export function byItem<Item>(where: string, turns: Turns, cost: CostOf<[Item]> |
   }
 }
 
-/** A token for each byte. A chunk with more bytes than the capacity is split, because its turn could never come. */
+/**
+ * A pace at which each byte costs one token. A chunk with more bytes than the limit's capacity is split, because its turn could never come.
+ */
 export function byBytes<Item>(where: string, turns: Turns, capacity: number): Pace<Item> {
   const most = Math.floor(capacity)
   return {
@@ -46,7 +48,7 @@ export function byBytes<Item>(where: string, turns: Turns, capacity: number): Pa
 }
 
 function bytesOf(where: string, item: unknown): Uint8Array {
-  // By its members, because a chunk may come from another realm.
+  // The chunk is recognized by its members and not by `instanceof`, because it may come from another realm.
   if (ArrayBuffer.isView(item) && (item as Uint8Array).BYTES_PER_ELEMENT === 1 && 'subarray' in item) return item as Uint8Array
   throw new LimiterError('INVALID_OPTIONS', `${where}: a chunk is ${shown(item)}, expected bytes (a Uint8Array); encode texts first`)
 }

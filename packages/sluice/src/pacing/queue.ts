@@ -1,17 +1,17 @@
-/** A value in a queue: a link of a circular list, so that it can leave from any place. */
+/** A value in a queue. It is a link of a circular list, so that it can be removed from any position. */
 interface Entry<T> {
   readonly value: T
   before: Entry<T>
   after: Entry<T>
 }
 
-/** First in, first out. */
+/** A first-in, first-out queue whose entries can also be removed from the middle. */
 export interface Queue<T> {
   readonly size: number
   add(value: T): Entry<T>
-  /** False if it has left before. */
+  /** Removes an entry. Returns false if it was removed before. */
   remove(entry: Entry<T>): boolean
-  /** Removes the first; undefined if the queue is empty. */
+  /** Removes the first value and returns it; undefined if the queue is empty. */
   shift(): T | undefined
 }
 

@@ -1,10 +1,10 @@
 import { onAbort } from '../time/abort-listeners.ts'
 import type { Cancel } from '../time/time.ts'
 
-/** The reason with which a consumer that stops ends its own wait. */
+/** The abort reason that ends the generator's wait when its consumer stops. */
 const STOPPED: unique symbol = Symbol('sluice: the consumer stopped')
 
-/** Aborts a controller with a signal, until it is cancelled. */
+/** Aborts a controller when a signal aborts. The returned function ends this link. */
 export function linked(controller: AbortController, signal: AbortSignal | undefined): Cancel {
   if (signal?.aborted === true) controller.abort(signal.reason)
   if (signal === undefined || signal.aborted) return () => {}
@@ -12,8 +12,8 @@ export function linked(controller: AbortController, signal: AbortSignal | undefi
 }
 
 /**
- * A generator whose `return` also ends what it waits for. Without that, a consumer that stops would wait until the next turn comes, and the
- * turn would be taken for nobody.
+ * Returns a generator whose `return` also ends the wait for its next value. Otherwise a consumer that stops would wait until the next turn
+ * comes, and that turn would be used for nothing.
  * @param generate its signal aborts when the consumer stops, and with `signal`
  */
 export function stoppable<Item>(

@@ -4,9 +4,9 @@ import type { Pace } from './pace.ts'
 import { linked } from './stoppable.ts'
 
 /**
- * A pair of streams: what is written to the one can be read from the other, when its turn comes. A chunk takes its turn only when a reader
- * wants it, and one chunk at most is queued before it. Not of the class TransformStream, whose `transform` does not learn that a side was
- * aborted or cancelled: it would wait, and take the turn, for nobody.
+ * A pair of streams: a chunk that is written to one can be read from the other when its turn comes. A chunk takes its turn only when a
+ * reader requests a chunk. At most one chunk is queued before that. The class TransformStream is not used, because its `transform` does not
+ * learn that a side was aborted or cancelled. It would go on waiting, and use a turn for nothing.
  */
 export function throttledStream<Chunk>({ partsOf, turn }: Pace<Chunk>, signal: AbortSignal | undefined): TransformStream<Chunk, Chunk> {
   const stop = new AbortController()
@@ -45,15 +45,15 @@ export function throttledStream<Chunk>({ partsOf, turn }: Pace<Chunk>, signal: A
     },
     { highWaterMark: 1 },
   )
-  // Node's types of version 20 lack it.
+  // The types of Node.js 20 lack the property `signal`.
   const { signal: aborted } = input as WritableStreamDefaultController & { readonly signal: AbortSignal }
-  // Whoever ends it first, both sides end with that reason, and so does a chunk that waits.
+  // Both sides, and a chunk that waits, end with the reason of whoever ended the pair first.
   onAbort(stop.signal, () => {
     const reason: unknown = stop.signal.reason
     unlink()
     demand.reject(reason)
     output.error(reason)
-    // A side that is being aborted errs by itself.
+    // A writable side that is being aborted gets its error without this call.
     if (!aborted.aborted) input.error(reason)
   })
   onAbort(aborted, () => stop.abort(aborted.reason))
@@ -74,7 +74,7 @@ function deferred(): Deferred {
     resolve = settle
     reject = fail
   })
-  // Nobody may be waiting when a side ends.
+  // Avoids an unhandled rejection: nobody may be waiting when a side ends.
   wanted.catch(() => {})
   return { wanted, resolve, reject }
 }

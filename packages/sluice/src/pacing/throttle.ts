@@ -6,8 +6,8 @@ import type { Turns } from './turns.ts'
 export type Throttled<Args extends unknown[], Result> = (...args: Args) => Promise<Result>
 
 /**
- * Runs each call when its turn comes, in the order of the calls. Passes on what `fn` returns or throws, and `this`. A slot of a concurrency
- * limit is held until the call has settled.
+ * Runs each call when its turn comes, in the order of the calls. It passes `this` to `fn`, and settles with what `fn` returns or throws. A
+ * slot of a concurrency limit is held until the call has settled.
  */
 export function throttledFunction<Args extends unknown[], Result>(
   where: string,

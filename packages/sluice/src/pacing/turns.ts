@@ -6,7 +6,7 @@ import type { Time } from '../time/time.ts'
 
 /** How turns are granted: the options of everything in `sluice/pacing`. */
 export interface TurnsOptions {
-  /** The limiter's key to charge; default `pacing`. */
+  /** The key of the limiter that turns charge; default `pacing`. */
   readonly key?: string
   /** The most turns that may wait at once; further ones are refused. Default 10,000. */
   readonly maxWaiting?: number
@@ -14,14 +14,17 @@ export interface TurnsOptions {
   readonly maxWaitMs?: number
 }
 
-/** Gives back the slot that a turn holds, when its work has ended. Never throws: a slot that cannot be given back is free when its hold ends. */
+/**
+ * Gives back the slot that a turn holds. Call it when the work of the turn has ended. Never throws: a slot that cannot be given back
+ * becomes free when its time ends.
+ */
 export type Release = () => void
 
 /** Grants turns in the order of the calls, no faster than a limit allows. */
 export interface Turns {
   /**
-   * Resolves when the turn comes, with a function if it holds a slot of a concurrency limit. Rejects with the signal's reason if the signal aborts first: what others have not charged since is then
-   * given back.
+   * Resolves when the turn comes, with a function if it holds a slot of a concurrency limit. Rejects with the signal's reason if the signal
+   * aborts first: the turn's tokens are then given back, less what other calls were charged after it.
    */
   next(cost?: number, signal?: AbortSignal): Promise<Release | undefined>
 }
@@ -56,12 +59,13 @@ export function createTurns(where: string, limiter: Limiter, clock: Time, option
         const again = retryAfterMs === undefined ? '' : `; try again in ${retryAfterMs} ms`
         throw new LimiterError('OVERLOAD', `${where}: ${limitName} has no turn within ${maxWaitMs} ms (maxWaitMs; ${reason})${again}`)
       }
-      // The store keeps the order, but a reply may overtake an earlier one. And while the store fails, only the first one tries again.
+      // Waits for the turn before: a reply of the store may overtake an earlier one, and while the store fails, only the first turn tries
+      // again.
       await before
       const { hold } = decision
       const release = hold && ((): void => void limiter.release(key, hold.id).catch(() => undefined))
       if (decision.allowed && signal?.aborted !== true) return release
-      // It may hold one also where the store could not say so.
+      // The turn may hold a slot even if the reply of the store was lost.
       release?.()
       signal?.throwIfAborted()
       const at = decided + pause
@@ -75,7 +79,7 @@ export function createTurns(where: string, limiter: Limiter, clock: Time, option
         return Promise.reject(new LimiterError('OVERLOAD', `${where}: ${maxWaiting} turns are waiting already (maxWaiting)`))
       waiting += 1
       const turn = take(last, cost, signal).finally(() => (waiting -= 1))
-      // The next turn comes after this one, whether it resolves or rejects.
+      // The next turn comes after this one has resolved or rejected.
       last = turn.catch(() => undefined)
       return turn
     },

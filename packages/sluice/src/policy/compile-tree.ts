@@ -10,7 +10,7 @@ import type { Sliced } from './model/sliced.ts'
 import { readNative } from './native/native.ts'
 import { readTemplate } from './template/template.ts'
 
-/** The compiled tree, without the data that comes from the text of the policy. */
+/** The compiled tree, without the fields that are computed from the policy's text. */
 export type Compiled = PolicyBody & Pick<Policy, 'dialect'>
 
 const RULE: Form = [
@@ -49,7 +49,7 @@ export function policyOf(compiled: Compiled, warnings: readonly string[], hash: 
   })
 }
 
-/** The dialect of a tree. A bundle may be complete, only have rules, or be a single rule; its rules count by `limit_keys`. */
+/** The dialect of a tree. A bundle may be complete, have only rules, or be a single rule. Its rules are recognized by `limit_keys`. */
 function dialectOf(root: Value): Policy['dialect'] {
   const has = (map: Value, ...names: readonly string[]): boolean => names.some((name) => map.get(name) !== undefined)
   if (has(root, 'policies', 'bundle_version', 'limit_keys', 'algorithm_config')) return 'bundle'
@@ -58,8 +58,8 @@ function dialectOf(root: Value): Policy['dialect'] {
 }
 
 /**
- * Refuses rules whose bound exceeds their `maxOvergrant` on the store that the policy names. If it names none, the caller that has a store
- * checks.
+ * Refuses rules whose bound exceeds their `maxOvergrant` on the store that the policy names. If the policy names no store, the code that
+ * has a store checks the bounds.
  */
 function* refuseBounds(root: Value, { storeUrl, rules, ...body }: PolicyBody): Sliced<void> {
   if (storeUrl === undefined) return

@@ -11,23 +11,23 @@ export interface OverrideFields {
   readonly rule: string
   /** The value of the rule's source, or a list of the values of its sources; null for an absent one. */
   readonly key: string | number | readonly (string | number | null)[]
-  /** `token-bucket` (default), `fixed-window`, `sliding-window-counter`, `sliding-window-log` or `concurrency`. */
+  /** The algorithm: `token-bucket` (default), `fixed-window`, `sliding-window-counter`, `sliding-window-log` or `concurrency`. */
   readonly algorithm?: string
-  /** Of a token bucket: tokens per duration, such as `10/s`. */
+  /** For a token bucket: tokens per duration, such as `10/s`. */
   readonly rate?: string
-  /** Of a token bucket: the most tokens it holds. */
+  /** For a token bucket: the most tokens it holds. */
   readonly burst?: number | string
-  /** Of a window: the most tokens in it. Of a concurrency limit: the most requests at once. */
+  /** For a window: the most tokens in it. For a concurrency limit: the most requests at once. */
   readonly limit?: number | string
-  /** Of a window: its length, such as `1m`. */
+  /** For a window: its length, such as `1m`. */
   readonly window?: number | string
-  /** Of a fixed window: when it begins (`clock`, `first` or `key`). */
+  /** For a fixed window: when it begins (`clock`, `first` or `key`). */
   readonly align?: string
-  /** Of a fixed window: how long its limit grows after a reset. */
+  /** For a fixed window: how long its limit grows after a reset. */
   readonly ramp?: number | string
-  /** Of a concurrency limit: how long a request keeps its slot at most, such as `30s`. */
+  /** For a concurrency limit: how long a request keeps its slot at most, such as `30s`. */
   readonly hold?: number | string
-  /** The end of the override, as `2027-01-31T00:00:00Z`; absent: it has none. */
+  /** The end of the override, as `2027-01-31T00:00:00Z`; absent: the override has no end. */
   readonly until?: string
 }
 
@@ -55,8 +55,8 @@ const KEY_FORM = 'a text, a finite number, null where requests have no value, or
 
 /**
  * Converts the value to a node. A value that no policy's text can contain becomes null and is added to `mistakes`. It is not converted to a
- * text: for a bigint or symbol that could be another key than the caller means. It is not dropped either: the override would then apply to
- * requests without the key.
+ * text, because for a bigint or symbol the text could be another key than the caller means. It is not dropped either, because the override
+ * would then apply to requests without the key.
  */
 function nodeOf(value: unknown, place: string, depth: number, mistakes: string[]): PolicyNode {
   const isKey = place.startsWith('override.key')

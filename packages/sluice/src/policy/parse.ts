@@ -16,7 +16,7 @@ import type { Time } from '../time/time.ts'
 export interface ParseOptions {
   /** Default: `json` for a file name that ends in `.json`, else `yaml`. */
   readonly format?: 'yaml' | 'json'
-  /** The name in messages; no file is opened. */
+  /** The name of the policy in messages; no file is opened. */
   readonly filename?: string
   /**
    * Whether a bundle is refused for parts that are otherwise ignored with a warning, such as unknown fields. The other dialects always
@@ -112,7 +112,7 @@ function mixed(text: string, seed: number): string {
 export interface PortablePolicy {
   /** The name in messages. */
   readonly filename: string
-  /** The option `strict` it was read with. */
+  /** The option `strict` with which the policy was read. */
   readonly strict: boolean
   /** When the policy was read, in microseconds since 1970. */
   readonly now: number
@@ -133,7 +133,10 @@ export function readPortable(source: string | Uint8Array, options: ParseOptions 
 
 /** Options of `compilePolicy`. */
 export interface CompileOptions {
-  /** Milliseconds of work in a slice; default 2. A slice then continues to the next pause point, which is far less than 2 ms away. */
+  /**
+   * Milliseconds of work in a slice; default 2. After that time a slice continues to the next pause point, which comes far less than 2 ms
+   * later.
+   */
   readonly sliceMs?: number
   /** Times the slices; default the system's. */
   readonly clock?: Pick<Time, 'monotonic' | 'after'>

@@ -1,9 +1,10 @@
 import { floorDiv, levelAt } from '../algorithms/bucket-plan.ts'
 import { type BucketState, bucketWith, filled, tokenBucketKernel } from '../algorithms/token-bucket.ts'
 import type { Micros } from '../time/micros.ts'
-import { isShare, type RegionalLimit, UNITS } from './limit.ts'
-import { homeOf } from './roster.ts'
+import { isShare, type RegionalLimit } from './limit.ts'
+import type { Roster } from './roster.ts'
 import type { Cell, RegionStore, Rows, Shift } from './state.ts'
+import { firstUnits, isWhole } from './undivided.ts'
 
 /** A cell with all shifts of its store applied. */
 export interface CurrentCell {
@@ -34,9 +35,16 @@ export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): n
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
+/** The units of a cell without rows after each shift. */
+export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly number[] {
+  return store.shifts.map((shift) => weightAfter(store, shift, limit))
+}
+
 /** What a region holds of a key. */
 export interface Held {
   readonly units: number
+  /** Whether the cell is not divided (R8). */
+  readonly whole: boolean
   /** What the key has sent and received; undefined if it has done neither in this era. */
   readonly rows: Rows | undefined
   /** Another text after each change of the rows. */
@@ -45,7 +53,8 @@ export interface Held {
 
 export function heldOf(store: RegionStore, limit: RegionalLimit, rows: Rows | undefined, change: number): Held {
   const units = unitsOf(store, { bucket: undefined, rows }, limit)
-  return rows?.era === store.era ? { units, rows, change: `${store.run} ${change}` } : { units, rows: undefined, change: '' }
+  const whole = isWhole(store.roster, limit)
+  return rows?.era === store.era ? { units, whole, rows, change: `${store.run} ${change}` } : { units, whole, rows: undefined, change: '' }
 }
 
 /** Units to send; as a function, by what the region holds at the instant at which it sends them. 0 sends nothing. */
@@ -57,6 +66,18 @@ export function unitsToGive(units: UnitsToGive, held: () => Held): number {
 
 export function lastShift({ shifts }: RegionStore): Shift {
   return shifts.at(-1) as Shift
+}
+
+/**
+ * Whether the state of a cell shows that it was last called by this limit: its share is of it. Of the share of one unit that is not known,
+ * because states of cells whose limit is in doubt are written by it.
+ */
+export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: RegionalLimit): boolean {
+  if (bucket === undefined) return false
+  return store.shifts.some((shift) => {
+    const units = unitsAfter(store, shift, rows, limit)
+    return units > 1 && isShare(limit, units, bucket.plan)
+  })
 }
 
 /** The first instant from which a cell need not be stored. With rows it is Infinity, until a use after their era has dropped them. */
@@ -71,6 +92,21 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
   if (units === 0) return bucketWith(limit.share(1), 0n, time, 0)
   const plan = limit.share(units)
   return bucketWith(plan, BigInt(plan.burst) * BigInt(plan.m), time, 0)
+}
+
+/**
+ * The state of a cell with rows that has none: full by the limit of its last use. By another limit it need not be full. The state expired
+ * when it was full by the last one, and peers may have sent units of which they had used up the tokens by the other.
+ */
+export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
+  return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)
+}
+
+/** The state of a cell with rows by a limit, whatever its last use had. It has the tokens that it had, up to the burst. */
+export function convertedBucket(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): BucketState {
+  const current = currentCell(store, cell, limit, now)
+  const bucket = explicitBucket(current, limit)
+  return resettle(limit, bucket, current.units, current.units, Math.max(current.time, bucket.seen))
 }
 
 /** Whole micro-tokens of a bucket at a time from `seen` on; below 0 for a debt. Without units nothing accrues. */
@@ -111,6 +147,8 @@ function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, li
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight
   const units = unitsIn(rows)
+  // Rows of before the limit was divided, or was no longer divided, count for no more than what the cell began with.
+  if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)
   return shift.cut ? Math.min(units, weight) : units
 }
 
@@ -122,10 +160,15 @@ export function unitsIn(rows: Rows): number {
   return units
 }
 
+/** Whether rows were made while the cell was divided, and the limit divides it in this roster too; or neither. */
+export function isOfRows({ whole }: Rows, roster: Roster | undefined, limit: RegionalLimit): boolean {
+  return roster !== undefined && (whole === true) === isWhole(roster, limit)
+}
+
 /** The units of a cell without rows after a shift. */
-function weightAfter({ region }: RegionStore, shift: Shift, { undivided }: RegionalLimit): number {
-  if (undivided === undefined) return shift.units
-  return shift.rosters?.every((roster) => homeOf(roster, undivided) === region) === true ? UNITS : 0
+function weightAfter({ region }: RegionStore, shift: Shift, limit: RegionalLimit): number {
+  if (limit.hash === undefined) return shift.units
+  return shift.rosters === undefined ? 0 : Math.min(...shift.rosters.map((roster) => firstUnits(roster, region, limit)))
 }
 
 /** A stored bucket after the shifts since it was written. Keys have no number of the shift they know: they are found by their time. */
@@ -163,7 +206,7 @@ function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): B
   const fill = plan.emptyBefore.micros
   const elapsed = time - last.at
   if (elapsed >= fill) return undefined
-  const weights = shifts.map((shift) => weightAfter(store, shift, limit))
+  const weights = unitsByShift(store, limit)
   const before = shifts.length - 2
   const raised = shifts[weights.findLastIndex((weight, index) => index <= before && weight > (weights[index - 1] ?? -1))]
   const wasFull = raised !== undefined && last.at - raised.at >= fill

@@ -42,13 +42,14 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * The state for this limit's share. A bucket of another limit that is full becomes a full one only when every shift is so long ago that each
- * cell is full; `adopt` alone cannot know whether the share was another one.
+ * The state for this limit's share. A bucket that is full by another limit becomes a full one, as in a single region, only if every shift is
+ * longer ago than both limits take to fill. Soon after a shift it keeps its tokens: what a shift left of a cell is less than full by as much
+ * as the limit is large, so it was fuller by the smaller limit.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)
   if (bucket === undefined || samePlan(bucket.plan, plan)) return bucket
-  const settled = time - lastShift(store).at >= Math.max(plan.emptyBefore.micros, bucket.plan.emptyBefore.micros)
+  const settled = time - lastShift(store).at >= plan.emptyBefore.micros + bucket.plan.emptyBefore.micros
   if (settled && rows === undefined) return tokenBucketKernel.adopt(plan, bucket, time, 0)
   return resettle(limit, bucket, units, units, Math.max(time, bucket.seen))
 }

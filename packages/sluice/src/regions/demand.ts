@@ -62,6 +62,43 @@ function fairShare(wants: readonly number[]): number {
   return Infinity
 }
 
+/** What a region holds and needs of a cell that only one region can use at a time (R8). */
+export interface WholeDemand extends Demand {
+  /** The units without which it cannot grant its largest call. */
+  readonly cost: number
+  /** Of a peer: since when it has less. Of the region itself: since when it has its units. Microseconds of its own clock. */
+  readonly since: Micros
+}
+
+/** Whether regions cannot all hold what their largest calls cost: then they take turns. Those without calls keep their reserve. */
+export function takesTurns(all: readonly Pick<WholeDemand, 'need' | 'cost'>[]): boolean {
+  const costs = all.reduce((sum, { need, cost }) => sum + (need > 0 ? cost : 0), 0)
+  const reserved = RESERVE * all.filter(({ need }) => need === 0).length
+  return costs > Math.max(UNITS - reserved, UNITS / 2)
+}
+
+/**
+ * What a region sends of a cell of which the regions take turns (R8): all that it holds, or nothing. If another region holds more, the cell
+ * is in parts, and the one with the most collects them. The region that holds the most keeps it for its time, and then sends it to the peer
+ * that waits longest. As in R7, safety does not depend on it.
+ * @param refill how long the region's largest cost takes to refill
+ */
+export function wholeGiftOf(own: WholeDemand, peers: readonly WholeDemand[], refill: Micros, now: Micros): Gift | undefined {
+  if (own.units === 0) return undefined
+  const waiting = peers.filter(({ need, units, cost }) => need > 0 && units < cost)
+  const busy = own.need > 0
+  const most = [own, ...peers].reduce((best, one) => (hasMore(one, best) ? one : best))
+  const held = { since: own.since, busy, refill }
+  const collector = most.need > 0 || busy ? most.region : recipientOf(held, waiting, now)
+  const to = most === own ? recipientOf(held, waiting, now) : collector
+  return to === undefined ? undefined : { to, units: own.units }
+}
+
+/** All regions find the same one, as far as they know the same. */
+function hasMore(one: Demand, other: Demand): boolean {
+  return one.units > other.units || (one.units === other.units && one.region < other.region)
+}
+
 /** How long a region keeps an undivided cell that it uses, in microseconds; longer if one cost takes longer to refill. */
 const MIN_STAY = 5_000_000
 

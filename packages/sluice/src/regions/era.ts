@@ -1,13 +1,11 @@
 import type { Micros } from '../time/micros.ts'
 import { lastShift } from './cell.ts'
-import { isNewer, isSame, newest, peersOf, type Region, type Roster, weightOf } from './roster.ts'
+import { relearn } from './recovery.ts'
+import { isNewer, isPassedOver, isSame, newest, peersOf, type Region, type Roster, weightOf } from './roster.ts'
 import { MAX_SHIFTS, type RegionStore, type Status, type Shift } from './state.ts'
+import { isBound } from './status.ts'
 
-/** What this store reports to a peer. */
-export function statusFor(store: RegionStore, to: Region): Status {
-  const { region, run, phase, era, roster, next } = store
-  return { from: region, run, to, toRun: store.bound.get(to), phase, era, roster, next }
-}
+export { statusFor } from './status.ts'
 
 /**
  * Ends the store's part in this era (R5): no units are sent or received any more, and every cell keeps at most what it may have in both
@@ -25,49 +23,46 @@ export function close(store: RegionStore, wanted: Roster, now: Micros): RegionSt
 
 /** Follows a peer that is closed or ahead. A status of another run than the one that is bound changes nothing. */
 export function meet(store: RegionStore, status: Status, now: Micros): RegionStore {
-  if (store.phase === 'learning' || !isBound(store, status) || status.phase === 'learning') return store
+  if (!isBound(store, status) || status.phase === 'learning') return store
+  if (store.phase === 'learning') return relearn(store, status)
   if (status.era >= store.era + 2) return skip(store, status, now)
   if (status.era === store.era + 1) return close(store, status.roster, now)
   return status.era === store.era && status.phase === 'closed' ? close(store, status.next ?? status.roster, now) : store
 }
 
 /**
- * Begins the next era, if every peer is known to be closed in this era with the same roster to come, or to be ahead (R5). A peer that is
- * ahead fixes the roster. All rows of the era that ends are void, and every cell holds its weight again. Levels stay as they are. What is
- * known of the new era then applies to it: the store may be closed again.
+ * Begins the next era, if every peer is known to be closed in this era with the same roster to come, or to be ahead (R5), or is gone for
+ * good. A peer that is ahead fixes the roster. All rows of the era that ends are void, and every cell holds its weight again. Levels stay
+ * as they are. What is known of the new era then applies to it: the store may be closed again.
  * @param statuses the latest of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
   if (store.phase !== 'closed' || store.next === undefined) return store
-  let roster = store.next
+  const peers = peersOf(store.roster, store.region)
+  const fixed = peers.map((peer) => statuses.get(peer)).find((status) => status?.era === store.era + 1 && isBound(store, status))
+  const roster = fixed?.roster ?? store.next
   let agreed = true
-  let fixed = false
-  for (const peer of peersOf(store.roster, store.region)) {
+  for (const peer of peers) {
+    if (isPassedOver(roster, peer, store.bound.get(peer), fixed !== undefined)) continue
     const status = statuses.get(peer)
     if (status === undefined || !isBound(store, status) || status.phase === 'learning' || status.era < store.era) return store
     if (status.era >= store.era + 2) return skip(store, status, now)
-    if (status.era > store.era) {
-      roster = status.roster
-      fixed = true
-    } else if (status.phase !== 'closed') return store
-    else if (status.next === undefined || !isSame(status.next, store.next)) agreed = false
+    if (status.era > store.era) continue
+    if (status.phase !== 'closed') return store
+    if (status.next === undefined || !isSame(status.next, store.next)) agreed = false
   }
-  if (!agreed && !fixed) return store
+  if (!agreed && fixed === undefined) return store
   const era = store.era + 1
   const shifts = shiftedAt(store, { era, units: weightOf(roster, store.region), rosters: [roster], cut: false }, now)
   const opened: RegionStore = { ...store, phase: 'open', era, roster, next: undefined, shifts }
-  // Applied only at the next pull, a peer's end of this era would cost the regions another round until they agree.
+  // The statuses may say already that a peer has closed the era that opens here. They are applied at once: at the next pull, the regions
+  // would need another round to agree.
   let met = opened
   for (const peer of peersOf(roster, store.region)) {
     const status = statuses.get(peer)
     if (status !== undefined) met = meet(met, status, now)
   }
   return open(met, statuses, now)
-}
-
-/** A status counts if both stores know each other's run. */
-function isBound({ region, run, bound }: RegionStore, status: Status): boolean {
-  return status.to === region && status.toRun === run && status.run === bound.get(status.from)
 }
 
 /** Peers are two or more eras ahead: whatever this store held is void. It holds nothing until the next era. */

@@ -1,24 +1,23 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { type BucketState, tokenBucketKernel } from '../algorithms/token-bucket.ts'
-import type { Call, Scope, StateId, StateProgram, Store } from '../stores/store.ts'
+import type { Call, Scope, StateId } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
-import { currentCell, type Held, heldOf, unitsIn, type UnitsToGive, unitsToGive } from './cell.ts'
+import { createChangeLog } from './change-log.ts'
+import { currentCell, type Held, heldOf, isOf, type UnitsToGive, unitsToGive } from './cell.ts'
 import { adopted } from './decide.ts'
 import { meet, open, statusFor } from './era.ts'
+import { bucketOf, converted, type Entry, isOther } from './escrow-entry.ts'
+import { createLastLimits, type LastLimits, type OwnLimit, ownLimit } from './last-limits.ts'
 import type { RegionalLimit } from './limit.ts'
 import { newRun } from './recovery.ts'
 import type { Region, Roster } from './roster.ts'
+import type { RewritingStore } from './rewriting-store.ts'
+import { createLimitShares, type LimitShares } from './limit-shares.ts'
 import { type ScopeLimit, scopeLimit } from './scope-limit.ts'
-import { type Share, shareOf } from './share.ts'
-import type { Cell, CellRow, RegionStore, Rows, Run, Status } from './state.ts'
-import { MAX_KEY_LENGTH, PAGE_ROWS } from './messages.ts'
-import { give, merge, newRows, rowTo, unitsReceived } from './transfer.ts'
-
-/** A store in this process that rewrites single states at once, such as `memoryStore()`. */
-export interface RewritingStore extends Store {
-  now(): Micros
-  rewrite(id: StateId, algorithm: AnyLimit['algorithm'], program: StateProgram): boolean
-}
+import type { Cell, CellRow, RegionStore, Rows, Run, Status, Transfers } from './state.ts'
+import { isNameable, PAGE_ROWS } from './messages.ts'
+import { give, inDoubt, merge, rowTo, unitsReceived } from './transfer.ts'
+import { keyed, limitOfKey } from './undivided.ts'
 
 /** What a region reads of a peer at one instant. */
 export interface Page {
@@ -30,32 +29,28 @@ export interface Page {
   readonly cursor: number
 }
 
-/** Counts since a store was started. */
-export interface Transfers {
-  /** How often this region sent units. */
-  sent: number
-  /** How often it received units. */
-  received: number
-  /** Units sent in all, in thousandths of the limits of their keys. */
-  unitsSent: number
-  /** Units received in all. */
-  unitsReceived: number
-}
-
-/** One region's part of escrow, over a store in this process: the rights that it holds, and the programs that change them. */
+/** The escrow of one region whose store is in this process: the rights that the region holds, and the operations that change them. */
 export interface Escrow {
   readonly region: RegionStore
   /** Keys that have rows. */
   readonly cells: number
+  /** A key is about to have no state, and to be full by the limit of its last call. */
+  reset(id: StateId): void
+  /** The limit by which a key with rows is full if it has no state; undefined for keys without rows. */
+  fullBy(id: StateId): RegionalLimit | undefined
   /** The limit by which a call of a token bucket is decided now. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
   held(id: StateId, limit: RegionalLimit): Held
-  /** The limit of the keys in a scope: the one by which it was last called, else the one that a peer names. Undefined if that has no shares. */
-  limitIn(scope: string, policy: string): ScopeLimit | undefined
+  /** By which limits keys were called. */
+  readonly limits: LastLimits
+  /** The limit by which a key was last called, as far as that is known, else the one that a peer names. Undefined if that has no shares. */
+  limitIn(id: StateId, policy: string): ScopeLimit | undefined
   /** What was sent and received since the store was started. */
   readonly transfers: Transfers
-  /** Sends units of a key to a peer; false if they may not be sent, or there is no room for another key with rows. */
+  /** Sends units of a key to a peer. False if they may not be sent, or if the key has no rows yet and as many keys as allowed have some. */
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
+  /** As `give`, for a peer that says which limit it means. The limit of the key in this region may be another one. */
+  lend(id: StateId, policy: string, to: Region, units: UnitsToGive): boolean
   /** What a peer that has read up to `cursor` may read now. */
   page(to: Region, cursor: number): Page
   /** Receives rows and a status. Returns false if there was no room for a row: it must be read again later. */
@@ -67,29 +62,6 @@ export interface Escrow {
   setCursor(peer: RegionStore, cursor: number): void
 }
 
-interface Entry {
-  readonly id: StateId
-  /** The limit by which the key was last decided, or sent. */
-  whole: AnyLimit
-  limit: RegionalLimit
-  rows: Rows
-  /** The number of the last change of the rows. */
-  changed: number
-  /** The share, and those among which it was found. */
-  share: Share | undefined
-  of: LimitShares | undefined
-}
-
-/** The shares of a limit, as long as the region stays the same. */
-interface LimitShares {
-  readonly whole: AnyLimit
-  readonly limit: RegionalLimit
-  readonly region: RegionStore
-  /** Of keys without rows. */
-  readonly plain: Share
-  readonly byUnits: Map<number, Share>
-}
-
 /**
  * @param run names this life of the store
  * @param maxCells the most keys with rows
@@ -99,11 +71,10 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
   const statuses = new Map<Region, Status>()
   const cursors = new Map<Region, { readonly run: Run; readonly era: number; readonly at: number }>()
   const cells = new Map<string, Map<string, Entry>>()
-  const scopes = new Map<string, ScopeLimit>()
+  const limits = createLastLimits()
   const transfers: Transfers = { sent: 0, received: 0, unitsSent: 0, unitsReceived: 0 }
   const shares = new WeakMap<AnyLimit, LimitShares>()
-  let count = 0
-  let changes = 0
+  const log = createChangeLog<Entry>()
   // A busy limit, and a busy key with rows, are looked up once: maps cost a tenth of a decision in memory.
   let lastScope: Scope | undefined
   let last: LimitShares | undefined
@@ -114,68 +85,106 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
   const entries = function* (): Generator<Entry> {
     for (const keys of cells.values()) yield* keys.values()
   }
-  const drop = ({ id }: Entry): void => {
-    cells.get(id.scope.text)?.delete(id.key)
+  const drop = (entry: Entry): void => {
+    cells.get(entry.id.scope.text)?.delete(entry.id.key)
     lastKey = undefined
-    count -= 1
+    log.remove(entry)
   }
-  /** Runs a program on a cell, and keeps what it made of state and rows. Undefined if it made nothing, or there is no room. */
+  const calledBy = (id: StateId): ScopeLimit | undefined => {
+    const entry = find(id)
+    const known = entry === undefined || entry.doubtful ? limits.of(id) : { scope: entry.id.scope, whole: entry.whole, limit: entry.limit }
+    return keyed(known, id)
+  }
+  /**
+   * Notes by which limit a key with rows is called. A state that is absent was full by the limit of the last use, so it is written before a
+   * call by another one. A state that is there says by its plan which limit was used last: a peek leaves it. False if that is not known yet.
+   */
+  const noteUse = (entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean => {
+    let noted = !isOther(region, entry, limit)
+    const kept =
+      noted ||
+      store.rewrite(entry.id, tokenBucketKernel, (state, now) => {
+        noted = state === undefined || isOf(region, { bucket: state as BucketState, rows: entry.rows }, limit)
+        const next = state === undefined ? converted(region, entry, limit, now) : undefined
+        return next && { limit: { ...whole, algorithm: tokenBucketKernel, plan: next.plan }, state: next }
+      })
+    if (kept && noted) entry.fullBy = limit
+    Object.assign(entry, { whole, limit, doubtful: false })
+    return kept && noted
+  }
+  /**
+   * Runs a program on a cell, and keeps what it made of state and rows. Undefined if it made nothing, or there is no room.
+   * @param by the limit that the caller names, or chooses by the cell
+   */
   const rewrite = (
     id: StateId,
-    whole: AnyLimit,
-    limit: RegionalLimit,
-    program: (cell: Cell, now: Micros) => Cell | undefined,
+    by: OwnLimit | ((cell: Cell) => OwnLimit),
+    program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined,
   ): Rows | undefined => {
     const entry = find(id)
-    if (entry === undefined && count >= maxCells) return undefined
+    if (entry === undefined && log.size >= maxCells) return undefined
     let made: Cell | undefined
+    let own: OwnLimit | undefined
     const kept = store.rewrite(id, tokenBucketKernel, (state, now) => {
-      made = program({ bucket: state as BucketState | undefined, rows: entry?.rows }, now)
+      const found = { bucket: state as BucketState | undefined, rows: entry?.rows }
+      own = keyed(typeof by === 'function' ? by(found) : by, id)
+      const cell =
+        entry === undefined || !isOther(region, entry, own.limit) ? found : { ...found, bucket: bucketOf(region, entry, found.bucket, now) }
+      made = program(cell, own, now)
       const bucket = made?.bucket
-      return bucket === undefined ? undefined : { limit: { ...whole, algorithm: tokenBucketKernel, plan: bucket.plan }, state: bucket }
+      return bucket === undefined ? undefined : { limit: { ...own.whole, algorithm: tokenBucketKernel, plan: bucket.plan }, state: bucket }
     })
     const rows = made?.rows
-    if (!kept || rows === undefined) return undefined
-    changes += 1
+    if (!kept || rows === undefined || own === undefined) return undefined
+    const { whole, limit, scope, doubt } = own
+    const changed = { whole, limit, fullBy: limit, rows, doubtful: doubt !== undefined, of: undefined }
     if (entry !== undefined) {
-      Object.assign(entry, { whole, limit, rows, changed: changes, of: undefined })
+      log.change(Object.assign(entry, changed), false)
       return rows
     }
     lastKey = undefined
     const keys = cells.get(id.scope.text) ?? new Map<string, Entry>()
-    const own = { scope: id.scope, key: id.key }
-    cells.set(id.scope.text, keys.set(id.key, { id: own, whole, limit, rows, changed: changes, share: undefined, of: undefined }))
-    count += 1
+    const fresh = { id: { scope, key: id.key }, changed: 0, share: undefined, ...changed }
+    cells.set(id.scope.text, keys.set(id.key, fresh))
+    log.change(fresh, true)
     return rows
   }
-  /** Rows of an era that is over are void. Their keys are settled before they are dropped, because only rows know the share that they had. */
-  const settleAll = (): void => {
+  /** Chooses the limit of a cell of which a peer names one. */
+  const ownOf =
+    (id: StateId, named: ScopeLimit): ((cell: Cell) => OwnLimit) =>
+    (cell) =>
+      ownLimit(region, cell, keyed(named, id), calledBy(id), !limits.has(id.scope.text), limits.fillOf(id.scope.text))
+  /**
+   * Rows of an era that is over are void. Their keys are settled before they are dropped, because only rows know the share that they had.
+   */
+  const settleAll = (before: RegionStore): void => {
     for (const entry of entries()) {
-      const { id, whole, limit, rows } = entry
+      const { id, whole, limit, rows, doubtful } = entry
       if (rows.era === region.era) continue
       const settled = store.rewrite(id, tokenBucketKernel, (state, now) => {
-        const current = currentCell(region, { bucket: state as BucketState | undefined, rows }, limit, now)
-        const bucket = adopted(region, current, limit)
+        const cell = { bucket: bucketOf(before, entry, state, now), rows }
+        const current = currentCell(region, cell, limit, now)
+        const bucket =
+          doubtful && !isOf(region, cell, limit) ? inDoubt(current, limit, limits.fillOf(id.scope.text)) : adopted(region, current, limit)
         return { limit: { ...whole, algorithm: tokenBucketKernel, plan: bucket?.plan ?? limit.whole }, state: bucket }
       })
       if (settled) drop(entry)
     }
   }
   const become = (next: RegionStore): void => {
-    const { era } = region
+    const before = region
     region = next
-    if (next.era !== era) settleAll()
+    if (next.era !== before.era) settleAll(before)
   }
   const update: Escrow['update'] = (program) => {
     become(program(region, store.now()))
     become(open(region, statuses, store.now()))
   }
-  const limitIn: Escrow['limitIn'] = (text, policy) => scopes.get(text) ?? scopeLimit(text, policy)
   const remember = (scope: Scope, whole: AnyLimit, limit: RegionalLimit): LimitShares => {
-    scopes.set(scope.text, { scope, whole, limit })
+    limits.called(scope, whole, limit)
     let known = shares.get(whole)
     if (known?.region !== region) {
-      known = { whole, limit, region, plain: shareOf(whole, limit, region, undefined), byUnits: new Map() }
+      known = createLimitShares(region, whole, limit)
       shares.set(whole, known)
     }
     lastScope = scope
@@ -183,13 +192,17 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
     lastKey = undefined
     return known
   }
-  const shareOfEntry = ({ rows }: Entry, { whole, limit, byUnits }: LimitShares): Share => {
-    if (rows.era !== region.era) return shareOf(whole, limit, region, rows)
-    const units = unitsIn(rows)
-    // Of rows, only the era and the units in it matter to a share: keys with as many units have the same.
-    const share = byUnits.get(units) ?? shareOf(whole, limit, region, newRows(region, units))
-    byUnits.set(units, share)
-    return share
+  const send = (id: StateId, by: Parameters<typeof rewrite>[1], to: Region, wanted: UnitsToGive, most?: number): boolean => {
+    if (!isNameable(id)) return false
+    let units = 0
+    const made = rewrite(id, by, (cell, { limit, doubt }, now) => {
+      units = unitsToGive(wanted, () => heldOf(region, limit, cell.rows, 0))
+      return give(region, cell, limit, to, units, now, most, doubt)
+    })
+    const sent = made !== undefined
+    if (sent) transfers.sent += 1
+    if (sent) transfers.unitsSent += units
+    return sent
   }
   update((fresh) => fresh)
   return {
@@ -197,64 +210,63 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
       return region
     },
     get cells() {
-      return count
+      return log.size
     },
     limitOf({ id, limit: whole }, limit) {
       const known = last?.whole === whole && last.region === region && lastScope === id.scope ? last : remember(id.scope, whole, limit)
-      if (count === 0) return known.plain.limit
+      if (log.size === 0) return known.shareOf(id, undefined).limit
       if (id.key !== lastKey) {
         lastEntry = find(id)
         lastKey = id.key
       }
       const entry = lastEntry
-      if (entry === undefined) return known.plain.limit
+      if (entry === undefined) return known.shareOf(id, undefined).limit
       if (entry.of !== known || entry.share === undefined) {
-        entry.share = shareOfEntry(entry, known)
-        entry.of = known
-        entry.whole = whole
-        entry.limit = limit
+        const noted = noteUse(entry, whole, limitOfKey(limit, id))
+        entry.share = known.shareOf(entry.id, entry.rows)
+        entry.of = noted ? known : undefined
       }
       return entry.share.limit
     },
+    reset(id) {
+      const entry = find(id)
+      if (entry !== undefined) entry.fullBy = entry.limit
+    },
+    fullBy: (id) => find(id)?.fullBy,
     held(id, limit) {
       const entry = find(id)
-      return heldOf(region, limit, entry?.rows, entry?.changed ?? 0)
+      return heldOf(region, limitOfKey(limit, id), entry?.rows, entry?.changed ?? 0)
     },
-    limitIn,
+    limits,
+    limitIn: (id, policy) => calledBy(id) ?? scopeLimit(id.scope.text, policy),
     transfers,
-    give({ id, limit: whole }, limit, to, wanted, most) {
-      if (id.key.length > MAX_KEY_LENGTH) return false
-      let units = 0
-      const made = rewrite(id, whole, limit, (cell, now) => {
-        units = unitsToGive(wanted, () => heldOf(region, limit, cell.rows, 0))
-        return give(region, cell, limit, to, units, now, most)
-      })
-      const sent = made !== undefined
-      if (sent) transfers.sent += 1
-      if (sent) transfers.unitsSent += units
-      return sent
+    give: ({ id, limit: whole }, limit, to, wanted, most) =>
+      send(id, { scope: id.scope, whole, limit, doubt: undefined }, to, wanted, most),
+    lend(id, policy, to, wanted) {
+      const named = scopeLimit(id.scope.text, policy)
+      return named !== undefined && send(id, ownOf(id, named), to, wanted)
     },
     page(to, cursor) {
-      const found = [...entries()].filter(({ changed }) => changed > cursor).sort((a, b) => a.changed - b.changed)
+      const found = log.after(cursor, PAGE_ROWS + 1)
       const some = found.slice(0, PAGE_ROWS)
       const rows = some.flatMap(({ id, rows: known }) => {
         const row = rowTo(region, { bucket: undefined, rows: known }, to)
         return row === undefined ? [] : [{ scope: id.scope.text, key: id.key, row }]
       })
       const all = some.length === found.length
-      return { rows, status: all ? statusFor(region, to) : undefined, cursor: all ? changes : (some.at(-1) as Entry).changed }
+      return { rows, status: all ? statusFor(region, to) : undefined, cursor: all ? log.last : (some.at(-1) as Entry).changed }
     },
     receive({ rows, status }) {
       let fits = true
       for (const found of rows) {
-        const known = limitIn(found.scope, found.row.policy)
-        if (known === undefined) continue
-        const { whole, limit, scope } = known
+        const named = scopeLimit(found.scope, found.row.policy)
+        if (named === undefined) continue
+        const id = { scope: named.scope, key: found.key }
         let units = 0
         // Refused until the program has run: there may be no room for another key.
         let refused = true
-        const merged = rewrite({ scope, key: found.key }, whole, limit, (cell, now) => {
-          const next = merge(region, cell, limit, found.row, now)
+        const merged = rewrite(id, ownOf(id, named), (cell, { limit, doubt }, now) => {
+          const next = merge(region, cell, limit, found.row, now, doubt)
           refused = next !== undefined
           units = unitsReceived(region, cell, next)
           return next
@@ -276,9 +288,4 @@ export function createEscrow(store: RewritingStore, self: Region, roster: Roster
     },
     setCursor: (peer, at) => void cursors.set(peer.region, { run: peer.run, era: region.era, at }),
   }
-}
-
-export function isRewriting(store: Store): store is RewritingStore {
-  const { now, rewrite } = store as Partial<RewritingStore>
-  return typeof now === 'function' && typeof rewrite === 'function'
 }

@@ -11,10 +11,10 @@ export interface RegionalLimit {
   readonly policy: string
   readonly whole: BucketPlan
   /**
-   * The hash of the key, below 2^32, if the cell is not divided (R8): one region holds all of it, because a share would be below the cost of
-   * a call. Undefined if it is divided.
+   * A hash of the key, below 2^32, the same in all regions: it chooses the home of a cell that is not divided (R8). Undefined: the cell is
+   * taken as divided.
    */
-  readonly undivided?: number
+  readonly hash?: number
   /** The bucket of a region that holds so many units, at least 1: rate r * units / UNITS, burst floor(B * units / UNITS). */
   share(units: number): BucketPlan
 }
@@ -56,9 +56,9 @@ export function limitNamed(policy: string): RegionalLimit | undefined {
   return limit
 }
 
-/** The limit for one key whose cell is not divided. All regions must agree on that. */
-export function undividedLimit(limit: RegionalLimit, hash: number): RegionalLimit {
-  return Object.freeze({ ...limit, undivided: hash })
+/** The limit for one key. In eras in which the limit is not divided, the hash of the key chooses where its cell begins. */
+export function keyedLimit(limit: RegionalLimit, hash: number): RegionalLimit {
+  return limit.hash === hash ? limit : Object.freeze({ ...limit, hash })
 }
 
 /** Micro-tokens that are this share of an amount. The shares of an amount are together at most the amount. */

@@ -1,16 +1,17 @@
-import { LimiterError } from '../errors/limiter-error.ts'
-import { shown } from '../errors/options.ts'
-import { planIn, UNITS } from './limit.ts'
+import { UNITS } from './limit.ts'
+import { type Fields, type Position, MAX_KEY_LENGTH, MAX_NAME_LENGTH, type Reader, reader } from './message-reader.ts'
 import type { Region, Roster } from './roster.ts'
 import type { Answer, CellRow, Hello, Run, Status } from './state.ts'
+
+export type { Position } from './message-reader.ts'
 
 /** A request of one region to another, as plain JSON: send it as it is. */
 export interface RegionRequest {
   /** Of this form of messages. */
   readonly version: 1
-  /** The region that asks. */
+  /** The region that sends it. */
   readonly from: string
-  /** The region that is asked: another one refuses the request. */
+  /** The region that it is for: another one refuses it. */
   readonly to: string
 }
 
@@ -20,14 +21,8 @@ export interface RegionPage {
   readonly version: 1
   /** The region that answers. */
   readonly from: string
-  /** The region that asked. */
+  /** The region that this answer is for: it sent the request. */
   readonly to: string
-}
-
-/** How far one region has read another one. A cursor counts only for the run that it is of. */
-export interface Position {
-  readonly run: Run
-  readonly at: number
 }
 
 /** A request for what changed since a position. */
@@ -51,6 +46,8 @@ export interface Need {
   readonly policy: string
   /** As in `Demand`, at most UNITS. */
   readonly need: number
+  /** As in `WholeDemand`. */
+  readonly cost: number
   readonly units: number
   /** What it has received of the other region in this era. */
   readonly received: number
@@ -76,14 +73,16 @@ export interface Pulled {
 export const PAGE_ROWS = 1_000
 /** The most needs in a request. */
 export const REQUEST_NEEDS = 250
-/** The longest key of which units are sent, in UTF-16 units: a page of such keys is still small. */
-export const MAX_KEY_LENGTH = 512
-const MAX_NAME_LENGTH = 256
+
+/** Whether messages may name a key. Peers refuse a message with any other key as a whole, so such keys keep their weight. */
+export function isNameable({ scope, key }: { readonly scope: { readonly text: string }; readonly key: string }): boolean {
+  return scope.text.length > 0 && scope.text.length <= MAX_NAME_LENGTH && key.length <= MAX_KEY_LENGTH
+}
 
 export function requestOf({ from, to, rows, needs, after, needsAt, hello }: Pull): RegionRequest {
   const greeting = hello && { run: hello.run, toRun: hello.toRun, joins: hello.joins, seen: hello.seen }
   // Lists, because a message has many: the names of fields would be half of it.
-  const lists = needs.map(({ scope, key, policy, need, units, received }) => [scope, key, policy, need, units, received])
+  const lists = needs.map(({ scope, key, policy, need, cost, units, received }) => [scope, key, policy, need, cost, units, received])
   const message = { version: 1, from, to, rows: rows ?? null, needs: lists, after, needsAt, hello: greeting ?? null } as const
   return message
 }
@@ -123,12 +122,13 @@ export function readRequest(value: unknown, self: Region, peers: readonly Region
     to,
     rows: read.optional('rows', fields['rows'], read.position),
     needs: read.list('needs', fields['needs'], REQUEST_NEEDS, (where, found) => {
-      const [scope, key, policy, need, units, received] = read.tuple(where, found, 6)
+      const [scope, key, policy, need, cost, units, received] = read.tuple(where, found, 7)
       return {
         scope: read.name(`${where} scope`, scope),
         key: read.key(`${where} key`, key),
         policy: read.policy(`${where} policy`, policy),
         need: read.count(`${where} need`, need, UNITS),
+        cost: read.count(`${where} cost`, cost, UNITS),
         units: read.count(`${where} units`, units, UNITS),
         received: read.count(`${where} received`, received),
       }
@@ -204,12 +204,9 @@ function statusOf({ run, toRun, phase, era, roster, next }: Status) {
   return { run, toRun: toRun ?? null, phase, era, roster: rosterOf(roster), next: next === undefined ? null : rosterOf(next) }
 }
 
-function rosterOf({ version, weights }: Roster) {
-  return { version, weights: Object.fromEntries(weights) }
+function rosterOf({ version, weights, gone = [] }: Roster) {
+  return { version, weights: Object.fromEntries(weights), gone }
 }
-
-type Fields = Readonly<Record<string, unknown>>
-type Reader = ReturnType<typeof reader>
 
 function statusIn(read: Reader, where: string, fields: Fields, from: Region, to: Region): Status {
   return {
@@ -221,71 +218,5 @@ function statusIn(read: Reader, where: string, fields: Fields, from: Region, to:
     era: read.count(`${where}.era`, fields['era']),
     roster: read.roster(`${where}.roster`, fields['roster']),
     next: read.optional(`${where}.next`, fields['next'], read.roster),
-  }
-}
-
-/** Reads the parts of a message; each throws for a value that no region sends. */
-function reader(message: string) {
-  const refuse = (where: string, value: unknown, expected: string): never => {
-    throw new LimiterError('INVALID_OPTIONS', `${message}: ${where === '' ? 'it' : where} is ${shown(value)}, expected ${expected}`)
-  }
-  const fields = (where: string, value: unknown, names: readonly string[]): Fields => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      return refuse(where, value, `an object with ${names.join(', ')}`)
-    const unknown = Object.keys(value).find((name) => !names.includes(name))
-    const missing = names.find((name) => !Object.hasOwn(value, name))
-    const wrong = unknown ?? missing
-    if (wrong === undefined) return value as Fields
-    const place = where === '' ? wrong : `${where}.${wrong}`
-    throw new LimiterError('INVALID_OPTIONS', `${message}: ${place} is ${unknown === undefined ? 'missing' : 'unknown'}`)
-  }
-  const count = (where: string, value: unknown, most: number = Number.MAX_SAFE_INTEGER): number =>
-    Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most
-      ? (value as number)
-      : refuse(where, value, `a whole number from 0 to ${most}`)
-  const text =
-    (least: number, most: number) =>
-    (where: string, value: unknown): string =>
-      typeof value === 'string' && value.length >= least && value.length <= most
-        ? value
-        : refuse(where, value, `a text of ${least} to ${most} characters`)
-  const name = text(1, MAX_NAME_LENGTH)
-  const list = <T>(where: string, value: unknown, most: number, one: (where: string, value: unknown) => T): T[] =>
-    Array.isArray(value) && value.length <= most
-      ? value.map((item, index) => one(`${where}[${index}]`, item))
-      : refuse(where, value, `a list of at most ${most}`)
-  return {
-    fields,
-    count,
-    name,
-    // The key of a limit that all callers share is empty.
-    key: text(0, MAX_KEY_LENGTH),
-    list,
-    tuple: (where: string, value: unknown, length: number): readonly unknown[] =>
-      Array.isArray(value) && value.length === length ? value : refuse(where, value, `a list of ${length}`),
-    one: <T>(where: string, value: unknown, allowed: readonly T[]): T =>
-      allowed.includes(value as T) ? (value as T) : refuse(where, value, allowed.join(' or ')),
-    optional: <T>(where: string, value: unknown, one: (where: string, value: unknown) => T): T | undefined =>
-      value === null ? undefined : one(where, value),
-    position: (where: string, value: unknown): Position => {
-      const { run, at } = fields(where, value, ['run', 'at'])
-      return { run: name(`${where}.run`, run), at: count(`${where}.at`, at) }
-    },
-    policy: (where: string, value: unknown): string =>
-      typeof value === 'string' && planIn(value) !== undefined ? value : refuse(where, value, 'the numbers of a token bucket'),
-    roster: (where: string, value: unknown): Roster => {
-      const { version, weights } = fields(where, value, ['version', 'weights'])
-      if (typeof weights !== 'object' || weights === null || Array.isArray(weights)) return refuse(`${where}.weights`, weights, 'an object')
-      const named = list(`${where}.weights`, Object.entries(weights), UNITS, (place, one) => {
-        const [region, weight] = one as [string, unknown]
-        return [name(place, region), count(`${place} ${region}`, weight, UNITS)] as const
-      })
-      count(
-        `the sum of ${where}.weights`,
-        named.reduce((sum, [, weight]) => sum + weight, 0),
-        UNITS,
-      )
-      return { version: count(`${where}.version`, version), weights: new Map(named) }
-    },
   }
 }

@@ -3,13 +3,15 @@ import { MICRO } from '../algorithms/decimal.ts'
 import type { CallGroup, GroupVerdict, StateId } from '../stores/store.ts'
 import type { MonotonicInstant } from '../time/time.ts'
 import { type RegionalLimit, UNITS } from './limit.ts'
-import { MAX_KEY_LENGTH } from './messages.ts'
+import { isNameable } from './messages.ts'
 
 /** What a region's callers attempt of one key. */
 export interface Metered {
   readonly id: StateId
   whole: AnyLimit
   limit: RegionalLimit
+  /** Whether that is the limit of a call. If not, a peer names it. */
+  called: boolean
   /** In the window that ended last, as in `Demand`, at most UNITS; undefined before one has ended. */
   need: number | undefined
   /** The average of the latest windows, and by how much it grows in each. */
@@ -17,13 +19,22 @@ export interface Metered {
   trend: number
   /** When this window began. */
   since: MonotonicInstant
-  /** Micro-tokens in this window, and the most in one call that was denied. */
+  /** Micro-tokens in this window, the most in one call, and the most in one that was denied. */
   cost: number
+  most: number
   largest: number
+  /** For how many windows that denial still counts, because no wait would have helped: the callers wait for units. */
+  waits: number
+  /** The most micro-tokens in one call, and how many windows ago that was. */
+  peak: number
+  peakAge: number
   /** Windows without calls. */
   idle: number
-  /** Windows since a peer asked for units of it; Infinity if none has. */
-  asked: number
+  /** Windows since a peer requested units of it; Infinity if none has. */
+  requested: number
+  /** The units that the region held when a peer last requested some, and since when it has had them (R8). */
+  units: number | undefined
+  heldSince: MonotonicInstant
 }
 
 /** Counts what is attempted of the keys for which a region has too little, or of which it might send units. Other keys cost nothing. */
@@ -44,6 +55,8 @@ export interface Meter {
 const MIN_WINDOW_MS = 400
 /** A growing demand is met as it will be so many windows later, because units arrive later than they are needed. */
 const LEAD = 2
+/** Windows for which a call waits that was denied because the region holds too little: it may come seldom, and peers read less often. */
+const WAITS = 6
 /** Windows without calls after which a key is forgotten. */
 const MAX_IDLE = 60
 
@@ -59,7 +72,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
     for (const named of scopes.values()) yield* named.values()
   }
   const watch: Meter['watch'] = ({ scope, key }, whole, limit) => {
-    if (size >= maxKeys || key.length > MAX_KEY_LENGTH) return undefined
+    if (size >= maxKeys || !isNameable({ scope, key })) return undefined
     const named = scopes.get(scope.text) ?? new Map<string, Metered>()
     // An object of its own: a caller may use its id again.
     const id = { scope, key }
@@ -67,14 +80,21 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
       id,
       whole,
       limit,
+      called: false,
       need: undefined,
       level: undefined,
       trend: 0,
       since: monotonic(),
       cost: 0,
+      most: 0,
       largest: 0,
+      waits: 0,
+      peak: 0,
+      peakAge: 0,
+      units: undefined,
+      heldSince: 0,
       idle: 0,
-      asked: Infinity,
+      requested: Infinity,
     }
     scopes.set(scope.text, named.set(key, metered))
     size += 1
@@ -93,8 +113,9 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
     get active() {
       return size > 0
     },
-    count({ calls }, { outcome, calls: verdicts }) {
-      if (outcome === undefined) return
+    count({ calls }, verdict) {
+      if (verdict.outcome === undefined) return
+      const { outcome, retryAfter, calls: verdicts } = verdict
       for (const [index, { id, limit: whole, cost }] of calls.entries()) {
         const denied = verdicts[index]?.outcome !== 'allowed'
         // A call that another limit of its group denies needs nothing of this one; and no units help a cost above the whole limit.
@@ -106,8 +127,11 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
         }
         if (metered === undefined) continue
         if (metered.whole !== whole) Object.assign(metered, { whole, limit: bucketOf(whole) ?? metered.limit })
+        metered.called = true
         metered.cost += cost
+        metered.most = Math.max(metered.most, cost)
         if (denied) metered.largest = Math.max(metered.largest, cost)
+        if (denied && retryAfter === undefined) metered.waits = WAITS
       }
     },
     roll() {
@@ -123,8 +147,11 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
         metered.level = level
         metered.need = Math.min(UNITS, level + LEAD * Math.max(0, metered.trend))
         metered.idle = metered.cost === 0 ? metered.idle + 1 : 0
-        metered.asked += 1
-        Object.assign(metered, { since: now, cost: 0, largest: 0 })
+        metered.requested += 1
+        metered.peakAge = metered.most >= metered.peak ? 0 : metered.peakAge + 1
+        if (metered.peakAge === 0 || metered.peakAge > MAX_IDLE) metered.peak = metered.most
+        metered.waits = Math.max(0, metered.waits - 1)
+        Object.assign(metered, { since: now, cost: 0, most: 0, largest: metered.waits > 0 ? metered.largest : 0 })
         if (metered.idle > MAX_IDLE) drop(metered)
       }
     },

@@ -1,6 +1,7 @@
 export { spendable, decide } from './decide.ts'
 export { keepUntil, unitsOf } from './cell.ts'
+export { adopt } from './adopt.ts'
 export { close, meet, open, statusFor } from './era.ts'
-export { regionalLimit, undividedLimit } from './limit.ts'
+export { regionalLimit, keyedLimit } from './limit.ts'
 export { greet, hello, inRun, invite, learn, newRun, unanswered } from './recovery.ts'
 export { give, merge, rowTo } from './transfer.ts'

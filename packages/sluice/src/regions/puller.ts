@@ -3,9 +3,9 @@ import type { MonotonicInstant, Random, Time } from '../time/time.ts'
 import type { Ledger } from './ledger.ts'
 import { type Position, type Pulled, readPage, type RegionRequest, requestOf } from './messages.ts'
 import type { Needs } from './needs.ts'
-import { hello, learn, unanswered } from './recovery.ts'
+import { hello, learn, replace, unanswered } from './recovery.ts'
 import type { Region } from './roster.ts'
-import type { Hello, RegionStore } from './state.ts'
+import type { Hello, RegionStore, Run } from './state.ts'
 
 /** What a puller works with. */
 export interface PullerParts {
@@ -24,6 +24,8 @@ export interface PullerParts {
 /** Reads from one peer again and again. At most one request is under way. */
 export interface Puller {
   start(): void
+  /** The peer has read from here, so it runs: a pull that waits because others failed is made soon. */
+  onRequest(): void
   close(): Promise<void>
   /** When the latest pull that read all began. */
   readonly pulledAt: MonotonicInstant | undefined
@@ -35,18 +37,20 @@ export interface Puller {
 const JITTER = 0.1
 /** The longest wait after failures, in periods. */
 const MAX_BACKOFF = 5
-/** How much sooner the next pull is while the store is not open: it waits for its peers, and its keys for it. */
+/** How much sooner the next pull is while the store is not open, which waits for its peers, or once a peer that failed has read. */
 const HURRY = 5
 
 export function createPuller(parts: PullerParts): Puller {
   const { self, peer, ledger, needs, transport, timeoutMs, periodMs, clock, random, onError } = parts
-  let [failures, closed] = [0, false]
+  let [failures, closed, backsOff] = [0, false, false]
   let [error, pulledAt]: [string?, MonotonicInstant?] = []
   let underWay: Promise<void> | undefined
   let cancel = (): void => {}
   let current: AbortController | undefined
   // A cursor counts for one run of the peer, and one run and era of this region: what came before an era began here was not received.
   let knownNeeds: Position | undefined
+  // When a page last named this run, and how many runs of this region the peer had bound then.
+  let known: { readonly run: Run; readonly own: Run; readonly joins: number } | undefined
   let rows: (Position & { readonly of: Pick<RegionStore, 'run' | 'era'> }) | undefined
 
   /** Settles at the latest when the time is over, whatever the transport does. */
@@ -68,7 +72,7 @@ export function createPuller(parts: PullerParts): Puller {
   const pull = async (): Promise<void> => {
     const began = clock.monotonic()
     let greeting: Hello | undefined
-    let fits = true
+    let [fits, again] = [true, false]
     // Other processes may have changed what a server has.
     await ledger.update((region) => region)
     const atStart = ledger.region
@@ -78,6 +82,7 @@ export function createPuller(parts: PullerParts): Puller {
       const request = requestOf({ from: self, to: peer, rows: position, ...needs.since(peer, knownNeeds), hello: greeting })
       const page = readPage(await send(request), peer, self)
       knownNeeds = page.needsAt
+      await checkBound(page)
       if (page.answer !== undefined) {
         const { answer } = page
         await ledger.update((store) => learn(store, answer))
@@ -87,6 +92,12 @@ export function createPuller(parts: PullerParts): Puller {
         continue
       }
       const last = position?.run === page.run ? position.at : 0
+      // A peer that counts from the beginning again is read from the beginning again.
+      if (page.cursor < last && !again) {
+        again = true
+        position = rows = undefined
+        continue
+      }
       if (page.cursor < last || (page.cursor === last && page.status === undefined))
         throw new LimiterError('INVALID_OPTIONS', `page of region ${peer}: cursor is ${page.cursor}, expected more than ${last}`)
       position = { run: page.run, at: page.cursor }
@@ -97,18 +108,34 @@ export function createPuller(parts: PullerParts): Puller {
     }
     pulledAt = began
   }
+  /** A page that came late names an earlier run, but then fewer runs were bound than when this one was. */
+  const checkBound = async ({ run: theirs, joins, status }: Pulled): Promise<void> => {
+    const { run } = ledger.region
+    if (status?.toRun === run) known = { run: theirs, own: run, joins }
+    if (status?.toRun === undefined || known?.run !== theirs || known.own !== run || joins <= known.joins) return
+    await ledger.update((region, now) => (region.run === run ? replace(region, now) : region))
+    throw new LimiterError(
+      'CLOSED',
+      `region ${peer} has bound a later run of region ${self}: another store has this name. This one denies every call until it is started again`,
+    )
+  }
   const isOf = (of: Pick<RegionStore, 'run' | 'era'>, { run, era }: RegionStore): boolean => of.run === run && of.era === era
   /** Two new runs that greet each other at once void each other's answers. So the first by name greets first. */
   const defers = ({ bound }: RegionStore, { status, run }: Pulled): boolean =>
     status?.phase === 'learning' && peer < self && bound.get(peer) !== run
+  /** @param periods until the next pull */
+  const wait = (periods: number): void => {
+    const jitter = 1 + JITTER * (2 * random() - 1)
+    cancel = clock.after(periodMs * jitter * periods, run)
+  }
   const next = (): void => {
     if (closed) return
-    const jitter = 1 + JITTER * (2 * random() - 1)
-    const hurry = failures === 0 && ledger.region.phase !== 'open' ? 1 / HURRY : 1
     const backoff = Math.min(MAX_BACKOFF, 2 ** Math.max(0, failures - 1))
-    cancel = clock.after(periodMs * jitter * hurry * backoff, run)
+    backsOff = backoff > 1
+    wait(failures === 0 && ledger.region.phase !== 'open' ? 1 / HURRY : backoff)
   }
   const run = (): void => {
+    backsOff = false
     underWay = pull()
       .then(
         () => {
@@ -126,6 +153,13 @@ export function createPuller(parts: PullerParts): Puller {
   }
   return {
     start: run,
+    onRequest() {
+      if (closed || !backsOff) return
+      // Once for each wait: else requests that come often would put the pull off for ever.
+      backsOff = false
+      cancel()
+      wait(1 / HURRY)
+    },
     async close() {
       closed = true
       cancel()
@@ -153,6 +187,6 @@ export function report(onError: PullerParts['onError'], region: Region, error: u
   try {
     onError?.(region, error)
   } catch {
-    // It is the observer's.
+    // What the observer throws is dropped, as there is nobody to tell.
   }
 }

@@ -1,11 +1,11 @@
 import type { Micros } from '../time/micros.ts'
-import { statusFor } from './era.ts'
-import { newest, peersOf, type Region, type Roster } from './roster.ts'
-import type { Answer, Hello, Invitation, RegionStore, Run } from './state.ts'
+import { isNewer, newest, peersOf, type Region, type Roster } from './roster.ts'
+import type { Answer, Hello, Invitation, RegionStore, Run, Status } from './state.ts'
+import { statusFor } from './status.ts'
 
 /**
- * The state for a program that runs in `run`: the stored one if it is of this run, else that of a new run. Compared by each program, because
- * the server may be another one since the last.
+ * The state of a region whose store runs as `run`: the stored state if it is of that run, else the first state of a new run. Each operation
+ * compares the runs, because the server may have been replaced since the previous one.
  */
 export function inRun(stored: RegionStore | undefined, region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   return stored?.run === run ? stored : newRun(region, run, roster, now)
@@ -31,6 +31,15 @@ export function newRun(region: Region, run: Run, roster: Roster, now: Micros): R
     answers: new Map(),
   }
   return unanswered(store).length > 0 ? store : learned(store)
+}
+
+/**
+ * The state of a store after a peer has bound a later run of its region. What it held, the later run may hold. It stays so: if it bound itself
+ * again, two stores that run at the same time would take the region from each other for ever.
+ */
+export function replace(store: RegionStore, now: Micros): RegionStore {
+  if (store.replaced === true) return store
+  return { ...newRun(store.region, store.run, store.roster, now), phase: 'learning', joins: store.joins, replaced: true }
 }
 
 /** What a new run must name in its hello. */
@@ -60,16 +69,27 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
  * it held in that era, its earlier runs may have sent.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
-  if (store.phase !== 'learning' || answer.to !== store.region || answer.toRun !== store.run) return store
+  if (store.phase !== 'learning' || store.replaced === true || answer.to !== store.region || answer.toRun !== store.run) return store
   if (answer.seen !== joinsOf(store, answer.from)) return store
   const answers = new Map(store.answers).set(answer.from, answer)
   const next = { ...store, answers, bound: new Map(store.bound).set(answer.from, answer.run) }
   return unanswered(next).length > 0 ? next : learned(next)
 }
 
+/**
+ * What a peer reports after its answer: it may know by then that a region is gone for which this store waits, or have begun another era. A
+ * status for this run is of after the answer; of two, the later one has more.
+ */
+export function relearn(store: RegionStore, status: Status): RegionStore {
+  const known = store.answers.get(status.from)
+  if (known === undefined || known.run !== status.run || status.era < known.era) return store
+  const isLater = status.era > known.era || isNewer(status.next ?? status.roster, known.next ?? known.roster)
+  return isLater ? learn(store, { ...status, seen: known.seen }) : store
+}
+
 /** The peers from which a new run still needs an answer, those that it learned of from answers included. */
 export function unanswered(store: RegionStore): readonly Region[] {
-  if (store.phase !== 'learning') return []
+  if (store.phase !== 'learning' || store.replaced === true) return []
   return peersOf(latestRoster(store), store.region).filter((peer) => !store.answers.has(peer))
 }
 

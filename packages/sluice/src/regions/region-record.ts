@@ -56,25 +56,33 @@ export function decodeRegion(record: unknown): RegionStore {
 }
 
 export function encodeRows({ rows, ...others }: StoredRows): object {
-  return { ...others, era: rows.era, weight: rows.weight, sent: [...rows.sent], received: [...rows.received] }
+  return {
+    ...others,
+    era: rows.era,
+    weight: rows.weight,
+    ...(rows.whole ? { whole: true } : {}),
+    sent: [...rows.sent],
+    received: [...rows.received],
+  }
 }
 
 /** @param found what `encodeRows` made; undefined for none */
 export function decodeRows(found: unknown): StoredRows | undefined {
   if (found === undefined) return undefined
-  const { run, scope, key, policy, era, weight, sent, received } = found as Omit<StoredRows, 'rows'> &
-    Pick<Rows, 'era' | 'weight'> & { readonly sent: Pairs<Sent>; readonly received: Pairs<Received> }
-  return { run, scope, key, policy, rows: { era, weight, sent: new Map(sent), received: new Map(received) } }
+  const { run, scope, key, policy, era, weight, whole, sent, received } = found as Omit<StoredRows, 'rows'> &
+    Pick<Rows, 'era' | 'weight' | 'whole'> & { readonly sent: Pairs<Sent>; readonly received: Pairs<Received> }
+  const rows = { era, weight, sent: new Map(sent), received: new Map(received), ...(whole ? { whole } : {}) }
+  return { run, scope, key, policy, rows }
 }
 
 function answerOf({ roster, next, ...others }: PlainAnswer): Answer {
   return { ...others, roster: rosterOf(roster), next: next === undefined ? undefined : rosterOf(next) }
 }
 
-function plainRoster({ version, weights }: Roster): PlainRoster {
-  return { version, weights: [...weights] }
+function plainRoster({ weights, ...others }: Roster): PlainRoster {
+  return { ...others, weights: [...weights] }
 }
 
-function rosterOf({ version, weights }: PlainRoster): Roster {
-  return { version, weights: new Map(weights) }
+function rosterOf({ weights, ...others }: PlainRoster): Roster {
+  return { ...others, weights: new Map(weights) }
 }

@@ -33,7 +33,7 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
   const find = (limit: AnyLimit): Known => {
     const found = known.get(limit)
     if (found !== undefined) return found
-    const own = problemOf(region, weights, limit)
+    const own = problemOf(region, weights, limit, escrow)
     const shares = escrow && own === undefined && limit.algorithm.tag === 'tb' ? attempt(() => regionalLimit(limit.plan)) : undefined
     const problem = shares instanceof LimiterError ? shares.message : own
     // A bucket whose shares cannot change all the same keeps to its fixed part, if a call has one that was not checked.
@@ -55,7 +55,7 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
 }
 
 /** All regions refuse what one of them must refuse: otherwise a policy would load in some only. */
-function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: AnyLimit): string | undefined {
+function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: AnyLimit, escrow: boolean): string | undefined {
   for (const [name, units] of weights) {
     if (units === 0 && name === region && limit.algorithm.tag !== 'tb')
       return `the part of region ${name} is nothing, for good: units of a ${limit.algorithm.name} cannot be sent`
@@ -63,6 +63,8 @@ function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: 
     const part = fractionOf(limit, units, UNITS)
     const what = `the part of region ${name}, ${units} of ${UNITS} units`
     if (part === undefined) return `${what}, cannot be represented exactly; round the limit, or choose other weights`
+    // With escrow, the region gets more units of a bucket, or all of them, when its callers need them.
+    if (escrow && limit.algorithm.tag === 'tb') continue
     if (name === region && limit.capacity >= 1 && part.capacity < 1)
       return `${what}, is at most ${part.capacity} of ${limit.capacity} tokens: less than a call costs. Raise it, or give it to one region`
   }

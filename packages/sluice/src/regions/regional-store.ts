@@ -1,9 +1,11 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { checkOptions, COUNT, type Form, OBJECT, oneOf, requireForm, shown, STORE, TEXTS } from '../errors/options.ts'
+import { checkOptions, COUNT, type Form, OBJECT, oneOf, requireForm, shown, STORE, TEXTS, within } from '../errors/options.ts'
 import type { Store } from '../stores/store.ts'
-import { systemSecret } from '../time/system.ts'
-import { createEscrow, type Escrow, isRewriting } from './escrow.ts'
+import type { Counters } from './counters.ts'
+import { countedStore } from './counters-regional.ts'
+import { createEscrow, type Escrow } from './escrow.ts'
+import { freshRun } from './fresh-run.ts'
 import { type RegionalLimit, UNITS } from './limit.ts'
 import { pull } from './pull.ts'
 import { metered, type Metering } from './metering.ts'
@@ -12,6 +14,7 @@ import { type RegionalLimits, regionalLimits } from './regional-limits.ts'
 import { createRemoteEscrow, type RemoteEscrow } from './remote-escrow.ts'
 import { remoteRegional } from './remote-regional.ts'
 import { pullRemote, type Side } from './remote-pull.ts'
+import { isRewriting } from './rewriting-store.ts'
 import { equalRoster, weightOf } from './roster.ts'
 
 /** Options of `regionalStore`. */
@@ -29,11 +32,21 @@ export interface RegionalStoreOptions {
   readonly weights?: Readonly<Record<string, number>>
   /**
    * `fixed` (default): each region grants its part, for good. `escrow`: regions send units of token buckets to each other, and read what was
-   * sent by `exchange`; other limits keep to fixed parts. Not over every store in this version.
+   * sent by `exchange`; other limits keep to fixed parts. Not over every store in this version. `counters`: each region grants whole token
+   * buckets, and is charged with what the others spent when it reads it (`replicate`): N regions exceed a limit by at most (N - 1) times
+   * burst + rate * D, where D is how old what they know of each other is. Only over a `memoryStore`.
    */
-  readonly mode?: 'fixed' | 'escrow'
-  /** With `escrow`: the most keys of which units were sent or received, default 100,000. Beyond it, keys keep to their weight. */
+  readonly mode?: 'fixed' | 'escrow' | 'counters'
+  /**
+   * The most keys, default 100,000. With `escrow`: of which units were sent or received; beyond it, keys keep to their weight. With
+   * `counters`: of which something was spent; beyond it, calls of other keys fail.
+   */
   readonly maxCells?: number
+  /**
+   * With `counters`: a region that did not read some peer for so many milliseconds grants only its part of each limit, until it has read all
+   * again: so D is never longer. At least 1000. Default: none, so D is as long as regions cannot reach each other.
+   */
+  readonly cutoffMs?: number
 }
 
 export type { RegionalKey, RegionalStore, RemoteRights } from './regional.ts'
@@ -44,8 +57,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   self: NAME,
   peers: TEXTS,
   weights: OBJECT,
-  mode: oneOf('fixed', 'escrow'),
+  mode: oneOf('fixed', 'escrow', 'counters'),
   maxCells: COUNT,
+  cutoffMs: within(1_000, 86_400_000),
 }
 const MAX_CELLS = 100_000
 
@@ -53,6 +67,9 @@ const MAX_CELLS = 100_000
 const METERINGS = new WeakMap<Store, Metering>()
 const ESCROWS = new WeakMap<Store, Escrow>()
 const REMOTES = new WeakMap<Store, RemoteEscrow>()
+const COUNTERS = new WeakMap<Store, Counters>()
+
+export const countersOf = (store: Store): Counters | undefined => COUNTERS.get(store)
 
 /**
  * A store for one of several regions that share their limits. Each region grants its part of every limit, by fixed weights, in the store
@@ -61,8 +78,8 @@ const REMOTES = new WeakMap<Store, RemoteEscrow>()
  *
  * A cost above the region's part, which the whole limit could grant, is denied without a `retryAfter`. Blocks, resets, refunds and holds
  * are those of the region.
- * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit whose part would be below one token, or
- * that the regions cannot divide exactly
+ * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit whose part would be below one token, unless
+ * its units can be sent, or that the regions cannot divide exactly
  */
 export function regionalStore(options: RegionalStoreOptions): RegionalStore {
   checkOptions('regionalStore', options, FORMS)
@@ -71,10 +88,17 @@ export function regionalStore(options: RegionalStoreOptions): RegionalStore {
   requireForm('regionalStore', 'self', self, NAME)
   const weights = weightsOf(options)
   const escrow = options.mode === 'escrow'
-  if (!escrow && options.maxCells !== undefined) refuse('maxCells is for mode escrow')
+  const counts = options.mode === 'counters'
+  if (!escrow && !counts && options.maxCells !== undefined) refuse('maxCells is for modes escrow and counters')
+  if (!counts && options.cutoffMs !== undefined) refuse('cutoffMs is for mode counters')
+  const maxCells = options.maxCells ?? MAX_CELLS
+  if (counts) {
+    const { store: made, counters } = countedStore(store, self, weights, maxCells, options.cutoffMs)
+    COUNTERS.set(made, counters)
+    return made
+  }
   const limits = regionalLimits(self, weights, escrow)
   if (!escrow) return regional(store, self, weights, limits)
-  const maxCells = options.maxCells ?? MAX_CELLS
   if (!isRewriting(store)) {
     const { regions } = store.capabilities
     const how = typeof regions === 'string' ? ` ${regions}` : ''
@@ -87,8 +111,23 @@ export function regionalStore(options: RegionalStoreOptions): RegionalStore {
     METERINGS.set(made, metering)
     return made
   }
-  const run = Array.from({ length: 4 }, () => Math.floor(systemSecret() * 2 ** 32).toString(16)).join('-')
-  return escrowed(store, createEscrow(store, self, { version: 1, weights }, run, maxCells), maxCells, weights, limits)
+  return escrowed(store, createEscrow(store, self, { version: 1, weights }, freshRun(), maxCells), maxCells, weights, limits)
+}
+
+/**
+ * The store without waits that are charged ahead of their tokens: units of which the tokens are awaited may be sent, or end with their era,
+ * and then both those who wait and the peer would have them.
+ */
+function withoutAhead(store: Store): Store {
+  const { groupOptions = [], changes, ...capabilities } = store.capabilities
+  return {
+    ...store,
+    capabilities: {
+      ...capabilities,
+      changes: changes.filter((kind) => kind !== 'leave'),
+      groupOptions: groupOptions.filter((option) => option !== 'maxWait'),
+    },
+  }
 }
 
 /** A store whose shares of token buckets may change. */
@@ -101,14 +140,21 @@ function escrowed(
 ): RegionalStore {
   let last: AnyLimit | undefined
   let lastBucket: RegionalLimit | undefined
-  const decided = regional(store, escrow.region.region, weights, limits, (call) => {
+  const decided = regional(withoutAhead(store), escrow.region.region, weights, limits, (call) => {
     const { limit } = call
     if (limit !== last) lastBucket = limits.bucketOf(limit)
     last = limit
     return lastBucket === undefined ? limits.partOf(limit) : escrow.limitOf(call, lastBucket)
   })
   const metering: Metering = { ledger: escrow, maxCells, limits, meter: undefined }
-  const made = metered(decided, metering)
+  const resetting: RegionalStore = {
+    ...decided,
+    change(changes, options) {
+      for (const change of changes) if (change.kind === 'reset') escrow.reset(change.id)
+      return decided.change(changes, options)
+    },
+  }
+  const made = metered(resetting, metering)
   const bucketOf = bucketsOf(limits)
   // Assigned, because spreading would evaluate the getters once.
   const regions: RegionalStore = Object.defineProperties(made, {

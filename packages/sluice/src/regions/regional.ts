@@ -24,8 +24,9 @@ export interface RegionalStore extends Store {
   /** The thousandths of a key's limit that this region holds now; absent with `mode: 'fixed'`. */
   unitsOf?(key: RegionalKey): number
   /**
-   * Sends units of a key to a peer, with their part of the tokens that are left; absent with `mode: 'fixed'`. They belong to nobody until the
-   * peer has read them. Returns false, with nothing changed, if the store is not open, the key has fewer units, or there is no room.
+   * Sends units of a key to a peer, with their part of the tokens that are left; absent with `mode: 'fixed'`. They belong to nobody until
+   * the peer has read them. Returns false, with nothing changed, if the store is not open, the key has fewer units, or so many keys have
+   * sent or received units that there is no room for another.
    * @param units a whole number above 0
    */
   give?(key: RegionalKey, to: string, units: number): boolean
@@ -113,7 +114,7 @@ export function checkGive({ self, weights }: RegionalStore, to: string, units: n
 }
 
 /** No waiting helps, as the region holds no more; but the limit could grant it. */
-function denied(verdict: Decided): Decided {
+export function denied(verdict: Decided): Decided {
   const calls = verdict.calls.map((call) =>
     call.outcome === 'impossible' ? { ...call, outcome: 'denied' as const, retryAfter: call.replenishAfter } : call,
   )

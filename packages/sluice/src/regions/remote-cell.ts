@@ -2,10 +2,18 @@ import { type BucketState, bucketWith, tokenBucketKernel } from '../algorithms/t
 import type { FoundRegion, RegionWrite } from '../stores/region-port.ts'
 import type { StateId } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
-import { currentCell, explicitBucket, lastShift, unitsOf } from './cell.ts'
-import type { RegionalLimit } from './limit.ts'
+import { currentCell, explicitBucket, fullBucket, lastShift, unitsOf } from './cell.ts'
+import { keyedLimit, limitNamed, type RegionalLimit } from './limit.ts'
 import { encodeRows, type StoredRows } from './region-record.ts'
 import type { Cell, RegionStore, Rows, Run } from './state.ts'
+import { inDoubt } from './transfer.ts'
+
+/** The limit by which a cell is changed. */
+export interface By {
+  readonly limit: RegionalLimit
+  /** As of `give` and `merge`. */
+  readonly doubt: Micros | undefined
+}
 
 /** What a program made of a cell: absent rows stay, null removes. Undefined changes nothing. */
 export type Made =
@@ -28,15 +36,25 @@ export function recordRunOf(record: unknown): Run | undefined {
 
 /**
  * What of a cell counts. Rows of another run are void. A state that is absent while there are rows of an earlier era was full at a share that
- * is not known any more: it is taken as empty at the latest shift.
+ * is not known any more: it is taken as empty at the latest shift. While there are rows of this era, it was full by the limit that they name,
+ * which is that of its last use.
  */
-export function cellOf({ cell }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
+export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
   const rows = stored?.run === region.run ? stored.rows : undefined
-  const bucket = cell.bucket === undefined ? undefined : tokenBucketKernel.codec.decodeState(cell.bucket)
-  if (bucket !== undefined || stored === undefined || rows?.era === region.era) return { bucket, rows }
+  const bucket = bucketIn({ cell })
+  if (bucket !== undefined || stored === undefined) return { bucket, rows }
+  if (rows?.era === region.era) {
+    const named = stored.policy === limit.policy ? undefined : limitNamed(stored.policy)
+    const last = named && limit.hash !== undefined ? keyedLimit(named, limit.hash) : named
+    return { bucket: last && fullBucket(region, rows, last, now), rows }
+  }
   const { at } = lastShift(region)
   const units = unitsOf(region, { bucket, rows: undefined }, limit)
   return { bucket: bucketWith(limit.share(Math.max(units, 1)), 0n, at, 0), rows: undefined }
+}
+
+export function bucketIn({ cell }: Pick<FoundRegion, 'cell'>): BucketState | undefined {
+  return cell.bucket === undefined ? undefined : tokenBucketKernel.codec.decodeState(cell.bucket)
 }
 
 /** From when on a key without a state is full, and needs no settling. */
@@ -61,10 +79,11 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
 
 /**
  * A state that is absent, written out: full. Whether a state came and went since an absent one was read cannot be seen, and what it accrued
- * would count twice. So it is written, and read again, before a program changes it.
+ * would count twice. So it is written, and read again, before a program changes it. If its limit is in doubt, it is written as empty.
  */
-export function presentState(region: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): RegionWrite {
-  const bucket = explicitBucket(currentCell(region, cell, limit, now), limit)
+export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: By, now: Micros): RegionWrite {
+  const current = currentCell(region, cell, limit, now)
+  const bucket = doubt === undefined ? explicitBucket(current, limit) : inDoubt({ ...current, bucket: undefined }, limit, doubt)
   const { codec, expiresAt } = tokenBucketKernel
   return { bucket: codec.encodeState(bucket), expires: Math.max(expiresAt(bucket.plan, bucket), now + PRESENT) }
 }

@@ -1,25 +1,28 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { BucketState } from '../algorithms/token-bucket.ts'
 import { type FoundRegion, type RegionPort, withShares } from '../stores/region-port.ts'
-import { type Call, type CallOptions, type Change, nameOf, type StateId, StoreFailure } from '../stores/store.ts'
+import { type Call, type CallOptions, type Change, nameOf, type Scope, type StateId, StoreFailure } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 import { eachBounded } from './bounded.ts'
-import { currentCell, heldOf, unitsToGive } from './cell.ts'
+import { convertedBucket, currentCell, heldOf, type UnitsToGive, unitsToGive } from './cell.ts'
 import { adopted } from './decide.ts'
 import { meet, open, statusFor } from './era.ts'
-import type { Page, Transfers } from './escrow.ts'
+import type { Page } from './escrow.ts'
 import type { Ledger } from './ledger.ts'
-import { limitNamed, type RegionalLimit } from './limit.ts'
-import { MAX_KEY_LENGTH, PAGE_ROWS } from './messages.ts'
+import { createLastLimits, ownLimit } from './last-limits.ts'
+import type { RegionalLimit } from './limit.ts'
+import { isNameable, PAGE_ROWS } from './messages.ts'
 import { inRun, newRun } from './recovery.ts'
-import { decodeRegion, decodeRows, encodeRegion, encodeRows, type StoredRows } from './region-record.ts'
+import { decodeRegion, decodeRows, encodeRegion, type StoredRows } from './region-record.ts'
 import type { Region, Roster } from './roster.ts'
-import { cellOf, isSame, type Made, presentState, recordRun, recordRunOf, storedRows, writeOf } from './remote-cell.ts'
+import { isSame, type Made, recordRun, recordRunOf, storedRows } from './remote-cell.ts'
+import { contended, MAX_ROUNDS, type Read, type RemoteCell, type RewriteBy, rewriteRemote } from './remote-rewrite.ts'
 import { createShares, type KnownRegion, type KnownRows } from './remote-shares.ts'
-import { scopeLimit } from './scope-limit.ts'
+import { type ScopeLimit, scopeLimit } from './scope-limit.ts'
 import { shareOf } from './share.ts'
-import type { Cell, RegionStore, Run, Status } from './state.ts'
-import { give, merge, newRows, rowTo, unitsReceived } from './transfer.ts'
+import type { Cell, RegionStore, Run, Status, Transfers } from './state.ts'
+import { give, merge, rowTo, unitsReceived } from './transfer.ts'
+import { keyed, limitOfKey } from './undivided.ts'
 
 type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 
@@ -39,21 +42,6 @@ export interface RemoteEscrow extends Ledger {
   cursorOf(peer: RegionStore): number
   setCursor(peer: RegionStore, cursor: number): void
 }
-
-/** A cell as it was read, and what of it counts in this run. */
-export interface RemoteCell {
-  readonly region: RegionStore
-  readonly cell: Cell
-  /** The number of the last change of its rows. */
-  readonly change: number
-  readonly now: Micros
-}
-
-interface Read extends RemoteCell {
-  readonly found: FoundRegion
-}
-
-const MAX_ROUNDS = 64
 
 /**
  * @param roster by configuration
@@ -75,6 +63,9 @@ export function createRemoteEscrow(
   const cursors = new Map<Region, { readonly run: Run; readonly own: Run; readonly era: number; readonly at: number }>()
   const rows = new Map<string, KnownRows>()
   const marked = new WeakMap<AnyLimit, AnyLimit>()
+  const limits = createLastLimits()
+  let lastScope: Scope | undefined
+  let lastWhole: AnyLimit | undefined
 
   const remember = (region: RegionStore, begins: string): void => {
     if (region.run !== known?.region.run) rows.clear()
@@ -86,7 +77,14 @@ export function createRemoteEscrow(
     if (rows.size > maxCells) rows.delete(rows.keys().next().value as string)
   }
   const regionIn = ({ run, record, now }: FoundRegion): RegionStore => {
-    return inRun(record === undefined ? undefined : decodeRegion(record), self, run, roster, now + 1)
+    const stored = record === undefined ? undefined : decodeRegion(record)
+    if (stored?.run === run && stored.region !== self)
+      throw new StoreFailure(
+        'setup',
+        'no',
+        `regions: region ${stored.region} has this store, and region ${self} needs one, or a prefix, of its own`,
+      )
+    return inRun(stored, self, run, roster, now + 1)
   }
   /** Changes the region's state until no other process was faster. A shift is one microsecond later than all states that do not know it. */
   const update = async (program: Parameters<Ledger['update']>[0], options?: CallOptions): Promise<RegionStore> => {
@@ -110,53 +108,32 @@ export function createRemoteEscrow(
     throw contended()
   }
   const refresh = (options?: CallOptions): Promise<RegionStore> => update((current) => current, options)
-  /** Runs a program on a cell until no other process was faster. */
-  const rewrite = async (id: StateId, limit: RegionalLimit, program: (read: Read) => Made, options?: CallOptions): Promise<boolean> => {
-    let found = await port.read(id, time(), options)
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (recordRun(found) !== found.run) {
-        await refresh(options)
-        found = await port.read(id, time(), options)
-        continue
-      }
-      const current = regionIn(found)
-      remember(current, found.begins)
-      const stored = decodeRows(found.cell.rows)
-      rememberRows(id, found.cell.change, stored)
-      const cell = cellOf(found, current, stored, limit)
-      const made = program({ found, region: current, cell, change: found.cell.change, now: found.now })
-      if (made === undefined) return false
-      if (found.cell.bucket === undefined && made.settled !== true) {
-        await port.write(id, found, presentState(current, cell, limit, found.now), time(), options)
-        found = await port.read(id, time(), options)
-        continue
-      }
-      const before = found
-      const answer = await port.write(id, before, { ...writeOf(made), maxCells }, time(), options)
-      if (answer === 0) return false
-      if (typeof answer === 'number') {
-        if (made.rows !== undefined) rememberRows(id, answer, made.rows ?? undefined)
-        return true
-      }
-      found = answer
-      // On a busy key each state is another one by the time at which it is replaced. While its rows have another number than processes know,
-      // they do not decide calls of the key. This process knows the number first.
-      if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
-        const same = stored ?? storedRows(id, current, limit, newRows(current, heldOf(current, limit, undefined, 0).units))
-        const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)
-        if (stopped === undefined) return false
-        found = stopped
-      }
+  const rewriting = { port, time, maxCells, regionIn, remember, rememberRows, refresh }
+  const rewrite = (id: StateId, by: RewriteBy, program: (read: Read) => Made, options?: CallOptions): Promise<boolean> =>
+    rewriteRemote(rewriting, id, by, program, options)
+  /** Chooses the limit of a cell of which something names one: other processes may have called it by another. */
+  const ownOf =
+    (id: StateId, named: ScopeLimit): RewriteBy =>
+    (current, cell) =>
+      ownLimit(current, cell, keyed(named, id), keyed(limits.of(id), id), false, limits.fillOf(id.scope.text))
+  /** The limit of a cell that was transferred by another one at last, or by the same. Undefined if it is in doubt: its next call settles it. */
+  const lastOf =
+    (id: StateId, policy: string): RewriteBy =>
+    (current, cell) => {
+      const named = scopeLimit(id.scope.text, policy)
+      const own = named && ownLimit(current, cell, keyed(named, id), keyed(limits.of(id), id), false, 0)
+      return own?.doubt === undefined ? own : undefined
     }
-    throw contended()
-  }
   /** Applies what happened to the region since to a state, and removes rows that are void. */
-  const settle = async (id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<void> => {
+  const settle = async (id: StateId, by: RewriteBy, options?: CallOptions): Promise<void> => {
     await rewrite(
       id,
-      limit,
-      ({ found, region: current, cell, now }) => {
+      by,
+      ({ found, region: current, cell, now, stored, by: { limit } }) => {
         const settled = currentCell(current, cell, limit, now)
+        // The rows name the limit of the last use, by which a state that is absent was full.
+        if (settled.rows !== undefined && stored?.policy !== limit.policy)
+          return { bucket: convertedBucket(current, cell, limit, now), settled: true, rows: storedRows(id, current, limit, settled.rows) }
         const bucket = settled.units === 0 ? settled.bucket : adopted(current, settled, limit)
         const isVoid = found.cell.change > 0 && settled.rows === undefined
         return isVoid || !isSame(found, bucket) ? { bucket, settled: true, ...(isVoid ? { rows: null } : {}) } : undefined
@@ -171,18 +148,27 @@ export function createRemoteEscrow(
       const found = await port.changedSince(cursor, PAGE_ROWS, time())
       const stale = found.rows.map(decodeRows).filter((row) => row !== undefined)
       const old = stale.filter((row) => row.run !== known?.region.run || row.rows.era !== known.region.era)
-      for (const { scope, key, policy } of old) {
-        const limit = limitNamed(policy)
-        if (limit !== undefined) await settle({ scope: { text: scope }, key }, limit)
-      }
+      for (const { scope, key, policy } of old)
+        await settle({ scope: { text: scope }, key }, lastOf({ scope: { text: scope }, key }, policy))
       ;({ cursor, all } = found)
     }
   }
-  const transfer = (id: StateId, limit: RegionalLimit, program: (read: Read) => Cell | undefined): Promise<boolean> =>
-    rewrite(id, limit, (read) => {
+  const transfer = (id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean> =>
+    rewrite(id, by, (read) => {
       const made = program(read)
-      return made?.rows && { bucket: made.bucket, rows: storedRows(id, read.region, limit, made.rows) }
+      return made?.rows && { bucket: made.bucket, rows: storedRows(id, read.region, read.by.limit, made.rows) }
     })
+  const send = async (id: StateId, by: RewriteBy, to: Region, wanted: UnitsToGive, most?: number): Promise<boolean> => {
+    if (!isNameable(id)) return false
+    let units = 0
+    const sent = await transfer(id, by, ({ region: current, cell, now, by: { limit, doubt } }) => {
+      units = unitsToGive(wanted, () => heldOf(current, limit, cell.rows, 0))
+      return give(current, cell, limit, to, units, now, most, doubt)
+    })
+    if (sent) transfers.sent += 1
+    if (sent) transfers.unitsSent += units
+    return sent
+  }
   const readCell: RemoteEscrow['read'] = async (id, limit, options) => {
     let cell: RemoteCell | undefined
     const keep = (read: Read): undefined => void (cell = read)
@@ -206,8 +192,11 @@ export function createRemoteEscrow(
     },
     transfers,
     refresh,
-    limitIn: scopeLimit,
-    limitOf({ limit: whole }, limit) {
+    limits,
+    limitIn: (id, policy) => limits.of(id) ?? scopeLimit(id.scope.text, policy),
+    limitOf({ id: { scope }, limit: whole }, limit) {
+      if (scope !== lastScope || whole !== lastWhole) limits.called(scope, whole, limit)
+      ;[lastScope, lastWhole] = [scope, whole]
       const made = marked.get(whole) ?? withShares(whole, createShares(parts, whole, limit))
       marked.set(whole, made)
       return made
@@ -215,18 +204,21 @@ export function createRemoteEscrow(
     read: readCell,
     async held(id, limit) {
       const found = await readCell(id, limit)
-      return heldOf(found.region, limit, found.cell.rows, found.change)
+      return heldOf(found.region, limitOfKey(limit, id), found.cell.rows, found.change)
     },
-    async give({ id }, limit, to, wanted, most) {
-      if (id.key.length > MAX_KEY_LENGTH) return false
-      let units = 0
-      const sent = await transfer(id, limit, ({ region: current, cell, now }) => {
-        units = unitsToGive(wanted, () => heldOf(current, limit, cell.rows, 0))
-        return give(current, cell, limit, to, units, now, most)
-      })
-      if (sent) transfers.sent += 1
-      if (sent) transfers.unitsSent += units
-      return sent
+    give: ({ id }, limit, to, wanted, most) => send(id, limit, to, wanted, most),
+    async lend(id, policy, to, wanted) {
+      const named = scopeLimit(id.scope.text, policy)
+      return named !== undefined && send(id, ownOf(id, named), to, wanted)
+    },
+    async changedKeys(cursor) {
+      // Without a cursor, only the number of the latest change is read.
+      const found = await port.changedSince(cursor ?? Number.MAX_SAFE_INTEGER, PAGE_ROWS, time())
+      const isWhole = cursor !== undefined && found.all && found.cursor >= cursor
+      const names = found.rows
+        .map(decodeRows)
+        .flatMap((row) => (row === undefined ? [] : [nameOf({ scope: { text: row.scope }, key: row.key })]))
+      return { names: isWhole ? names : undefined, cursor: found.cursor }
     },
     async page(to, cursor) {
       await refresh()
@@ -245,14 +237,14 @@ export function createRemoteEscrow(
     async receive({ rows: found, status }) {
       let fits = true
       const one = async ({ scope, key, row }: Page['rows'][number]): Promise<void> => {
-        const limit = limitNamed(row.policy)
-        if (limit === undefined) return
-        const id = { scope: { text: scope }, key }
+        const named = scopeLimit(scope, row.policy)
+        if (named === undefined) return
+        const id = { scope: named.scope, key }
         // Refused until the program has run: there may be no room for another key.
         let refused = true
         let units = 0
-        const merged = await transfer(id, limit, ({ region: current, cell, now }) => {
-          const next = merge(current, cell, limit, row, now)
+        const merged = await transfer(id, ownOf(id, named), ({ region: current, cell, now, by: { limit, doubt } }) => {
+          const next = merge(current, cell, limit, row, now, doubt)
           refused = next !== undefined
           units = unitsReceived(current, cell, next)
           return next
@@ -273,12 +265,14 @@ export function createRemoteEscrow(
       await rewrite(
         call.id,
         limit,
-        ({ region: current, cell, now }) => {
-          const share = shareOf(call.limit, limit, current, cell.rows).limit
+        ({ region: current, cell, now, stored, by: { limit: own } }) => {
+          const share = shareOf(call.limit, own, current, cell.rows).limit
           if (share.capacity === 0) return undefined
           const { algorithm, plan } = share
           const state = cell.bucket === undefined ? undefined : algorithm.adopt(plan, cell.bucket, now, call.phase)
-          return { bucket: algorithm.adjust(plan, state, now, amount, call.phase, receipt) as BucketState | undefined }
+          const bucket = algorithm.adjust(plan, state, now, amount, call.phase, receipt) as BucketState | undefined
+          const isOther = cell.rows?.era === current.era && stored?.policy !== limit.policy
+          return { bucket, ...(isOther ? { rows: storedRows(call.id, current, limit, cell.rows) } : {}) }
         },
         options,
       )
@@ -293,8 +287,4 @@ export function createRemoteEscrow(
       cursors.set(peer.region, { run: peer.run, own: known.region.run, era: known.region.era, at })
     },
   }
-}
-
-function contended(): StoreFailure {
-  return new StoreFailure('contention', 'no', 'regions: other processes keep changing the rights of this region')
 }

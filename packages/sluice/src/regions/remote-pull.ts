@@ -5,7 +5,7 @@ import { greet, hello, invite, learn, unanswered } from './recovery.ts'
 import type { Roster } from './roster.ts'
 import type { RegionStore } from './state.ts'
 
-/** A region's part of escrow, as a pull needs it: over a store in this process, or on a server. */
+/** What a pull needs of one region's escrow. The region's store is in this process or on a server. */
 export type Side = Pick<Ledger, 'region' | 'page' | 'receive' | 'update'> & Pick<Escrow, 'cursorOf' | 'setCursor'>
 
 /** Reads what a peer has for a region, in pages, as `pull` does. */

@@ -8,6 +8,7 @@ import type { StoredRows } from './region-record.ts'
 import { settledAt } from './remote-cell.ts'
 import { plainShare } from './share.ts'
 import type { RegionStore } from './state.ts'
+import { limitOfKey, mayBeWhole } from './undivided.ts'
 
 /** What this process knows of its region: as last read, and how its record began. */
 export interface KnownRegion {
@@ -33,13 +34,15 @@ export interface SharesParts {
 /** The shares of a limit, by what this process knows of the region and of keys. */
 export function createShares(parts: SharesParts, whole: AnyLimit, limit: RegionalLimit): KnownShares {
   const byUnits = new Map<number, AnyLimit>()
-  let plain: { readonly of: KnownRegion; readonly share: KnownShare } | undefined
-  const make = (current: RegionStore, change: number, stored: StoredRows | undefined): KnownShare => {
-    const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, limit)
+  /** Of keys without rows; the share is undefined if the limit is not divided, because it depends on the key. */
+  let plain: { readonly of: KnownRegion; readonly share: KnownShare | undefined } | undefined
+  const make = (current: RegionStore, change: number, stored: StoredRows | undefined, own: RegionalLimit): KnownShare => {
+    const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, own)
     const share = byUnits.get(units) ?? plainShare(whole, limit, units)
     byUnits.set(units, share)
-    const isVoid = change > 0 && stored?.rows.era !== current.era
-    return { limit: share, holds: units > 0, change, settled: isVoid ? MAX_MICROS : settledAt(current, limit, units) }
+    // Of rows that are void, or were last used by another limit, the process must settle a key without a state.
+    const isKnown = change === 0 || (stored?.rows.era === current.era && stored.policy === limit.policy)
+    return { limit: share, holds: units > 0, change, settled: isKnown ? settledAt(current, own, units) : MAX_MICROS }
   }
   return {
     get view() {
@@ -51,11 +54,12 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
       const known = parts.known as KnownRegion
       const { region: current } = known
       const found = parts.rowsOf(id)
-      if (found !== undefined) return make(current, found.change, found.stored.run === current.run ? found.stored : undefined)
+      if (found !== undefined)
+        return make(current, found.change, found.stored.run === current.run ? found.stored : undefined, limitOfKey(limit, id))
       // Most keys have no rows, and one share.
-      const fresh = plain !== undefined && plain.of === known ? plain : { of: known, share: make(current, 0, undefined) }
-      plain = fresh
-      return fresh.share
+      if (plain === undefined || plain.of !== known)
+        plain = { of: known, share: mayBeWhole(current, limit) ? undefined : make(current, 0, undefined, limit) }
+      return plain.share ?? make(current, 0, undefined, limitOfKey(limit, id))
     },
     refresh: async (options) => void (await parts.refresh(options)),
     settle: (id, options) => parts.settle(id, limit, options),

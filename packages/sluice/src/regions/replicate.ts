@@ -2,91 +2,21 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { checkOptions, CLOCK, type Form, FUNCTION, OBJECT, requireForm, within } from '../errors/options.ts'
 import { MICROS_PER_MS } from '../time/micros.ts'
 import { systemRandom, systemSecret, systemTime } from '../time/system.ts'
-import type { MonotonicInstant, Random, Time } from '../time/time.ts'
-import type { Transfers } from './escrow.ts'
+import type { MonotonicInstant } from '../time/time.ts'
+import { replicateSpend } from './counters-replicate.ts'
 import type { Ledger } from './ledger.ts'
-import { type RegionPage, type RegionRequest, pageOf, readRequest } from './messages.ts'
+import { pageOf, readRequest } from './messages.ts'
 import { createDonor, createNeeds } from './needs.ts'
 import { createPuller, type Puller, report } from './puller.ts'
 import { lastShift } from './cell.ts'
 import { greet, invite } from './recovery.ts'
+import { createHeldKeys } from './held-keys.ts'
 import { createMeter } from './meter.ts'
 import { createRegionNeeds, ownNeeds } from './region-needs.ts'
-import { meteringOf, type RegionalStore } from './regional-store.ts'
-import type { Phase } from './state.ts'
+import { countersOf, meteringOf } from './regional-store.ts'
+import type { PeerStatus, ReplicateOptions, Replicator, ReplicatorStatus } from './replicator.ts'
 
-/** Options of `replicate`. */
-export interface ReplicateOptions {
-  /** The store of this region, with `mode: 'escrow'`. */
-  readonly store: RegionalStore
-  /**
-   * Sends a request to a peer, and returns what `answer` of its replicator returns. Both are plain JSON. It may lose, repeat, delay or reorder
-   * them. It must make sure that the peer is who it says. The signal aborts when the answer is not needed any more.
-   *
-   * Over a store on a server, one process of a region carries its units. The others leave this out: they publish there what their callers
-   * need.
-   */
-  readonly transport?: (peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
-  /** Milliseconds between two pulls of one peer, default 1000, from 100 to 60,000. Each wait is up to a tenth shorter or longer, by chance. */
-  readonly periodMs?: number
-  /** Milliseconds after which a pull counts as failed, default 5000. */
-  readonly timeoutMs?: number
-  /**
-   * Called for each pull that failed. The next one reads again what this one would have read. With the name of this region: what its callers
-   * need could not be computed, because its store did not answer.
-   */
-  readonly onError?: (peer: string, error: unknown) => void
-  /** Default the system's clock. */
-  readonly clock?: Time
-  /** Draws the waits; default `Math.random`. */
-  readonly random?: Random
-}
-
-/** Carries units between the regions, so that shares follow the demand. */
-export interface Replicator {
-  /**
-   * Answers a request that a peer's `transport` brought. The caller has made sure that it comes from a region.
-   * @throws LimiterError INVALID_OPTIONS for a request that no region sends, CLOSED after `close`; StoreFailure if the region's own store on
-   * a server does not answer: the peer tries again
-   */
-  answer(request: unknown): Promise<RegionPage>
-  /** For a page or a check by an operator; it reads no store. Of a store on a server it is as last read. */
-  status(): ReplicatorStatus
-  /** Ends all pulls, and resolves when none is under way. The store keeps what it holds. */
-  close(): Promise<void>
-}
-
-/** What a replicator knows. */
-export interface ReplicatorStatus {
-  /** The name of this region. */
-  readonly self: string
-  /** As of the store. `learning`: it holds nothing until all peers know it. */
-  readonly phase: Phase
-  /** As of the store. */
-  readonly era: number
-  /** Thousandths of every token bucket that each region holds at the start of this era; a region that was removed is absent. */
-  readonly weights: Readonly<Record<string, number>>
-  /** Thousandths of a limit that this region holds of a key that has sent and received nothing. */
-  readonly units: number
-  /** Keys that have sent or received units in this era. */
-  readonly cells: number
-  /** Counts since the store was started; of a store on a server, those of this process. */
-  readonly transfers: Readonly<Transfers>
-  /** By name. */
-  readonly peers: Readonly<Record<string, PeerStatus>>
-}
-
-/** What a replicator knows of one peer. */
-export interface PeerStatus {
-  /** Milliseconds since the start of the latest pull that read all; undefined before the first. */
-  readonly lagMs: number | undefined
-  /** Milliseconds since this peer last read of this region; undefined before it has. */
-  readonly readMs: number | undefined
-  /** Pulls that failed since the latest that did not. */
-  readonly failures: number
-  /** Why the latest pull failed; undefined if it did not. */
-  readonly error: string | undefined
-}
+type Transport = NonNullable<ReplicateOptions['transport']>
 
 const PERIOD: Form = within(100, 60_000)
 const FORMS: Readonly<Record<string, Form>> = {
@@ -115,6 +45,11 @@ export function replicate(options: ReplicateOptions): Replicator {
   checkOptions('replicate', options, FORMS)
   requireForm('replicate', 'store', options.store, OBJECT)
   const { store, transport, periodMs = 1_000, timeoutMs = 5_000, onError, clock = systemTime, random = systemRandom } = options
+  const counters = countersOf(store)
+  if (counters !== undefined) {
+    requireForm('replicate', 'transport', transport, FUNCTION)
+    return replicateSpend(store, counters, { transport: transport as Transport, periodMs, timeoutMs, onError, clock, random })
+  }
   const metering = meteringOf('replicate', store)
   if (metering.shareNeeds === undefined) requireForm('replicate', 'transport', transport, FUNCTION)
   if (metering.meter !== undefined)
@@ -125,10 +60,12 @@ export function replicate(options: ReplicateOptions): Replicator {
   const monotonic = (): MonotonicInstant => clock.monotonic()
   const meter = createMeter(maxCells, (limit) => limits.bucketOf(limit), monotonic)
   metering.meter = meter
+  ledger.limits.meter = meter
   const name = `${Math.floor(systemSecret() * 2 ** 32)}`
   const shared = shareNeeds === undefined ? ownNeeds : createRegionNeeds(shareNeeds, meter, name, KEPT * periodMs * MICROS_PER_MS)
-  const needs = createNeeds(ledger, meter, shared, name)
-  const donor = createDonor(ledger, meter, shared, self, { maxKeys: maxCells, keepMs: KEPT * periodMs, monotonic })
+  const heldKeys = createHeldKeys(ledger, maxCells)
+  const needs = createNeeds(heldKeys, meter, shared, name)
+  const donor = createDonor(ledger, heldKeys, meter, shared, self, { maxKeys: maxCells, keepMs: KEPT * periodMs, monotonic })
   const readAt = new Map<string, MonotonicInstant>()
   const isRecent = (at: MonotonicInstant | undefined): boolean => at !== undefined && clock.monotonic() - at <= RECENT * periodMs
   let closed = false
@@ -168,6 +105,7 @@ export function replicate(options: ReplicateOptions): Replicator {
       const { run, joins } = invite(ledger.region, from)
       const needsAt = donor.learn(from, request)
       readAt.set(from, clock.monotonic())
+      pullers.get(from)?.onRequest()
       // Before the page is made: it has what is sent by it. Only a peer that reads now gets units, because on their way they are of no use.
       await donor.give(
         from,
@@ -182,6 +120,7 @@ export function replicate(options: ReplicateOptions): Replicator {
       closed = true
       cancel()
       metering.meter = undefined
+      ledger.limits.meter = undefined
       await Promise.all([rolling, ...[...pullers.values()].map((puller) => puller.close())])
       // Else it counts until it is too old.
       await shared.end().catch(() => {})
@@ -199,7 +138,7 @@ function statusOf(
   const since = (at: MonotonicInstant | undefined): number | undefined => (at === undefined ? undefined : now - at)
   const peers = [...pullers].map(([name, { pulledAt, failures, error }]): [string, PeerStatus] => [
     name,
-    { lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error },
+    { run: region.bound.get(name), lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error },
   ])
   const { phase, era, roster } = region
   const weights = Object.fromEntries(roster.weights)

@@ -1,20 +1,40 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import { OBJECT, requireForm, shown } from '../errors/options.ts'
+import { checkOptions, type Form, OBJECT, requireForm, shown } from '../errors/options.ts'
+import { adopt } from './adopt.ts'
 import { close } from './era.ts'
 import { UNITS } from './limit.ts'
+import type { Ledger } from './ledger.ts'
 import type { RegionalStore } from './regional.ts'
 import { meteringOf } from './regional-store.ts'
+
+type Pairs = readonly (readonly [region: string, weight: number])[]
+
+/** Options of `reweigh`. */
+export interface ReweighOptions {
+  /**
+   * Runs of regions whose store will never run again, by region, as `status().peers` of a replicator has them. The era ends without them, also
+   * if it has begun to end. Only a person can know it: if such a run still decides, the regions together admit more than the limit.
+   */
+  readonly gone?: Readonly<Record<string, string>>
+}
+
+const FORMS: Readonly<Record<keyof ReweighOptions, Form>> = { gone: OBJECT }
 
 /**
  * Ends the era, so that the regions go on with other weights: with 0 for a region that is to be stopped, or without a region that is not
  * to come back. The others follow as soon as they read of it. Until all have ended the era, no units are sent, and each region holds at most
  * what it has by both weights.
  * @param weights thousandths of every token bucket, of some or all regions of the store; together 1 to 1000. Other limits keep their parts
- * @returns false, with nothing changed, if the store is not open
+ * @returns false, with nothing changed, if the store is not open; with `gone`, if it is learning, or was removed
  * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store without `mode: 'escrow'`
  */
-export async function reweigh(store: RegionalStore, weights: Readonly<Record<string, number>>): Promise<boolean> {
+export async function reweigh(
+  store: RegionalStore,
+  weights: Readonly<Record<string, number>>,
+  options: ReweighOptions = {},
+): Promise<boolean> {
   const { ledger } = meteringOf('reweigh', store)
+  checkOptions('reweigh', options, FORMS)
   requireForm('reweigh', 'weights', weights, OBJECT)
   const next = Object.entries(weights)
   for (const [name, weight] of next) {
@@ -24,12 +44,26 @@ export async function reweigh(store: RegionalStore, weights: Readonly<Record<str
   }
   const sum = next.reduce((total, [, weight]) => total + weight, 0)
   if (sum < 1 || sum > UNITS) refuse(`weights are ${sum} together, expected 1 to ${UNITS}`)
+  const gone = Object.entries(options.gone ?? {})
+  for (const [name, run] of gone) requireGone(store, ledger, next, name, run)
   let ends = false
   await ledger.update((region, now) => {
+    if (gone.length > 0) {
+      const adopted = adopt(region, new Map(next), gone, now)
+      ends = adopted !== undefined
+      return adopted ?? region
+    }
     ends = region.phase === 'open'
     return ends ? close(region, { version: region.roster.version + 1, weights: new Map(next) }, now) : region
   })
   return ends
+}
+
+function requireGone({ self }: RegionalStore, { region }: Ledger, weights: Pairs, name: string, run: string): void {
+  if (weights.some(([other]) => other === name)) refuse(`weights has ${shown(name)}, which is gone`)
+  const known = region.bound.get(name)
+  if (known === undefined) refuse(`gone has ${shown(name)}, of which region ${self} knows no run`)
+  if (known !== run) refuse(`gone.${name} is ${shown(run)}, but region ${self} knows a later run: ${shown(known)}`)
 }
 
 function refuse(what: string): never {

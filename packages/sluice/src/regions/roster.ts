@@ -2,12 +2,18 @@ import { UNITS } from './limit.ts'
 
 /** The name of a region. */
 export type Region = string
+/** One life of a store: the identity of its server process and replication history. A restored or promoted store has another run. */
+export type Run = string
+/** A run of a region of which a person said that it will never run again. */
+export type Gone = readonly [region: Region, run: Run]
 
 /** The regions of one era and their weights. */
 export interface Roster {
   readonly version: number
   /** Units of every cell that a region holds at first; together at most UNITS. A region of weight 0 takes part, and holds nothing. */
   readonly weights: ReadonlyMap<Region, number>
+  /** Nobody waits for these when the era of this roster begins. Absent: none. */
+  readonly gone?: readonly Gone[]
 }
 
 /** A roster of equal weights. The first region has the remainder. */
@@ -21,21 +27,22 @@ export function weightOf(roster: Roster, region: Region): number {
   return roster.weights.get(region) ?? 0
 }
 
-/** The region in which an undivided cell begins; by weight, and by a hash of the key. Undefined if nobody has a weight. */
-export function homeOf({ weights }: Roster, hash: number): Region | undefined {
-  const sum = [...weights.values()].reduce((total, weight) => total + weight, 0)
-  let point = hash % Math.max(sum, 1)
-  for (const region of [...weights.keys()].sort()) {
-    const weight = weights.get(region) ?? 0
-    if (point < weight) return region
-    point -= weight
-  }
-  return undefined
-}
-
 /** The other regions of a roster. */
 export function peersOf(roster: Roster, region: Region): readonly Region[] {
   return [...roster.weights.keys()].filter((name) => name !== region)
+}
+
+/** Whether a run is one of those that never run again. Another run of the region is not: it may hold units. */
+export function isGone({ gone = [] }: Roster, region: Region, run: Run): boolean {
+  return gone.some(([name, dead]) => name === region && dead === run)
+}
+
+/**
+ * Whether an era with this roster begins without a peer: the run that is bound is gone. A new run of a store may not have bound any. Whether
+ * another run of the peer than the one that is gone holds units, only those know that were there before: one of them must have begun the era.
+ */
+export function isPassedOver(roster: Roster, peer: Region, bound: Run | undefined, isBegun: boolean): boolean {
+  return bound === undefined ? isBegun && (roster.gone ?? []).some(([name]) => name === peer) : isGone(roster, peer, bound)
 }
 
 /** Whether all regions would choose `one` over `other`. Rosters of one version that differ are in order of their text. */
@@ -51,6 +58,6 @@ export function newest(rosters: readonly [Roster, ...Roster[]]): Roster {
   return rosters.reduce((best, roster) => (isNewer(roster, best) ? roster : best))
 }
 
-function textOf({ weights }: Roster): string {
-  return JSON.stringify([...weights].sort(([a], [b]) => (a < b ? -1 : 1)))
+function textOf({ weights, gone = [] }: Roster): string {
+  return JSON.stringify([[...weights].sort(([a], [b]) => (a < b ? -1 : 1)), gone.map(([name, run]) => `${name} ${run}`).sort()])
 }

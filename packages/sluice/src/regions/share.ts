@@ -60,7 +60,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   return share
 }
 
-/** The share of a key by a number of units, for a store whose program applies shifts elsewhere. */
+/** The share of a key with so many units. Unlike `shareOf`, it does not apply shifts to states: `settle` of `KnownShares` does that. */
 export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number): AnyLimit {
   const plan = limit.share(Math.max(units, 1))
   if (units === 0) return Object.freeze({ ...whole, plan, capacity: 0, algorithm: EMPTY })

@@ -1,9 +1,8 @@
 import type { BucketState } from '../algorithms/token-bucket.ts'
 import type { Micros } from '../time/micros.ts'
-import type { Region, Roster } from './roster.ts'
+import type { Region, Roster, Run } from './roster.ts'
 
-/** One life of a store: the identity of its server process and replication history. A restored or promoted store has another run. */
-export type Run = string
+export type { Run }
 
 /**
  * `learning`: a new run holds nothing until all peers know it. `open`: rights may be sent and received. `closed`: they may not, and the era
@@ -17,7 +16,7 @@ export interface Shift {
   /** Store time; later shifts have the same or a later time. */
   readonly at: Micros
   readonly units: number
-  /** An undivided cell without rows is held whole by its home, if it is the same in all of these; by nobody if undefined. */
+  /** The roster of the era, and those that may follow it: a cell that is not divided begins by each of them. Undefined: nothing is held. */
   readonly rosters: readonly Roster[] | undefined
   /** Whether cells keep at most these units (an era closes). If not, they hold exactly these units (an era opens). */
   readonly cut: boolean
@@ -41,6 +40,8 @@ export interface RegionStore {
   readonly joins: ReadonlyMap<Region, number>
   /** While learning: what peers have answered. */
   readonly answers: ReadonlyMap<Region, Answer>
+  /** Set if a peer has bound a later run of this region: another store has its name. This one holds nothing any more, and greets nobody. */
+  readonly replaced?: true
 }
 
 /** Enough for a cell that was last used in the previous era. */
@@ -60,6 +61,8 @@ export interface Rows {
   readonly era: number
   /** The units that the cell held before any were sent or received. */
   readonly weight: number
+  /** Set if the cell is not divided (R8). */
+  readonly whole?: true
   readonly sent: ReadonlyMap<Region, Sent>
   readonly received: ReadonlyMap<Region, Received>
 }
@@ -122,12 +125,27 @@ export interface Hello {
   readonly run: Run
   readonly to: Region
   readonly toRun: Run
-  /** The peer's count of runs when it was asked. */
+  /** The peer's count of runs in its invitation. */
   readonly joins: number
-  /** The new run's own count of runs of this peer: the answer is void if the peer was lost and has joined since. */
+  /**
+   * How many runs of the peer `to` the new run has bound. The answer repeats this number. If the new run has bound another run of the peer
+   * since, it ignores the answer.
+   */
   readonly seen: number
 }
 
 export interface Answer extends Status {
   readonly seen: number
+}
+
+/** Counts since a store was started. */
+export interface Transfers {
+  /** How often this region sent units. */
+  sent: number
+  /** How often it received units. */
+  received: number
+  /** Units sent in all, in thousandths of the limits of their keys. */
+  unitsSent: number
+  /** Units received in all. */
+  unitsReceived: number
 }

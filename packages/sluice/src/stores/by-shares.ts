@@ -1,7 +1,17 @@
 import { stateName } from '../keys/encode.ts'
+import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { BucketPlan } from '../algorithms/bucket-plan.ts'
 import { type KnownShare, type KnownShares, hasShares, sharesOf } from './region-port.ts'
-import { type Call, type CallGroup, type CallOptions, type GroupVerdict, type StateId, type Store, StoreFailure } from './store.ts'
+import {
+  type Call,
+  type CallGroup,
+  type CallOptions,
+  failedBy,
+  type GroupVerdict,
+  type StateId,
+  type Store,
+  StoreFailure,
+} from './store.ts'
 
 /** A key that is decided by a share. */
 interface ShareCell {
@@ -41,16 +51,19 @@ export function decideByShares<Options extends CallOptions>(
   store: string,
   decide: (groups: readonly CallGroup[], used: SharesUsed, options: Options) => Promise<readonly GroupVerdict[]>,
 ): (groups: readonly CallGroup[], options: Options) => Promise<readonly GroupVerdict[]> {
-  return async (groups: readonly CallGroup[], options: Options): Promise<readonly GroupVerdict[]> => {
-    const first = firstShares(groups)
-    if (first === undefined) throw new Error('no shares')
+  const decideAll = async (first: KnownShares, groups: readonly CallGroup[], options: Options): Promise<readonly GroupVerdict[]> => {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       if (first.view === undefined) await first.refresh(options)
       const { view } = first
       if (view === undefined) continue
       const cells: ShareCell[] = []
-      const byShare = createByShare(cells)
+      const { byShare, others } = createByShare(cells)
       const own = groups.map((group) => ({ ...group, calls: group.calls.map(byShare) }))
+      // A key whose limit changes within the list is adopted twice: no call could find it as both groups need it.
+      if (groups.length > 1 && (others.size > 0 || new Set(cells.map(({ name }) => name)).size < cells.length)) {
+        const runs = runsOf(groups)
+        if (runs.length > 1) return inOrder(runs, (run) => decideAll(first, run, options))
+      }
       try {
         return await decide(own, { view, cells }, options)
       } catch (error) {
@@ -61,6 +74,54 @@ export function decideByShares<Options extends CallOptions>(
     }
     throw new StoreFailure('contention', 'no', `${store}: the shares of the region keep changing`)
   }
+  return async (groups, options) => {
+    const first = firstShares(groups)
+    if (first === undefined) throw new Error('no shares')
+    return decideAll(first, groups, options)
+  }
+}
+
+/** Splits a list, in order, before each group that names a key under another limit than its run so far: these need calls of their own. */
+function runsOf(groups: readonly CallGroup[]): readonly (readonly CallGroup[])[] {
+  let run: CallGroup[] = []
+  const runs = [run]
+  /** What a call of the run decides each key by: its shares, or a limit without any. */
+  const found = new Map<string, KnownShares | AnyLimit>()
+  for (const group of groups) {
+    const named = group.calls.map(({ id, limit }) => ({ name: stateName(id), by: sharesOf(limit) ?? limit }))
+    if (named.some(({ name, by }) => (found.get(name) ?? by) !== by)) {
+      run = []
+      runs.push(run)
+      found.clear()
+    }
+    run.push(group)
+    for (const { name, by } of named) found.set(name, by)
+  }
+  return runs
+}
+
+/**
+ * Decides runs one after the other. Only if the first fails does the whole call fail: after that, groups were charged, and a call that fails
+ * as a whole may be sent again as a whole. Then the groups of the run that failed have its failure, and those of later ones are not sent.
+ */
+async function inOrder(
+  runs: readonly (readonly CallGroup[])[],
+  decide: (run: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>,
+): Promise<readonly GroupVerdict[]> {
+  const verdicts: GroupVerdict[] = []
+  for (const [index, run] of runs.entries()) {
+    try {
+      verdicts.push(...(await decide(run)))
+    } catch (error) {
+      if (index === 0) throw error
+      const failed = failedBy(error)
+      const { kind, message, cause } = failed.failure
+      const unsent = { failure: new StoreFailure(kind, 'no', message, { cause }) }
+      const later = runs.slice(index + 1).flat()
+      return [...verdicts, ...run.map(() => failed), ...later.map(() => unsent)]
+    }
+  }
+  return verdicts
 }
 
 function firstShares(groups: readonly CallGroup[]): KnownShares | undefined {
@@ -92,13 +153,18 @@ async function settle(cell: ShareCell | undefined, options: CallOptions): Promis
   await cell?.shares.settle(cell.id, options)
 }
 
-/** Finds the shares of calls, and lists the cells of which they are. */
-function createByShare(cells: ShareCell[]): (call: Call) => Call {
+/** Finds the shares of calls, and lists the cells of which they are. `others` are limits of token buckets without shares. */
+function createByShare(cells: ShareCell[]) {
   const found = new Map<string, ShareCell>()
+  const others = new Set<AnyLimit>()
   let last: ShareCell | undefined
-  return (call) => {
+  const byShare = (call: Call): Call => {
     const shares = sharesOf(call.limit)
-    if (shares === undefined) return call
+    if (shares === undefined) {
+      // Only a bucket can have shares under another limit: states of other algorithms have other names.
+      if (call.limit.algorithm.tag === 'tb') others.add(call.limit)
+      return call
+    }
     // On a busy key most calls are of the key of the call before.
     if (last === undefined || last.id.key !== call.id.key || last.id.scope !== call.id.scope || last.shares !== shares) {
       const name = stateName(call.id)
@@ -115,4 +181,5 @@ function createByShare(cells: ShareCell[]): (call: Call) => Call {
     const id = { scope: { text: `none:${call.id.scope.text}` }, key: call.id.key }
     return { id, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase: call.phase }
   }
+  return { byShare, others }
 }

@@ -6,19 +6,19 @@ import type { StoreFailure } from './store-failure.ts'
 
 /**
  * A change of one state.
- * - `adjust`: gives tokens back (`amount` above 0) or takes them unconditionally (below 0). `amount` is in micro-tokens; the cost of `call`
- *   is ignored. `receipt` is the store time of the charge. If the window of that charge has ended, nothing is given back.
- * - `leave`: gives back a call that was charged ahead and does not wait any longer, less what others charged since.
- * - `release`: a holder gives back its slots, which it then no longer holds. Nothing happens if it holds none.
+ * - `adjust`: gives tokens back (`amount` above 0) or takes them even if they are not there (below 0). `amount` is in micro-tokens; the
+ *   cost of `call` is ignored. `receipt` is the store time of the charge. If the window of that charge has ended, nothing is given back.
+ * - `leave`: gives back what a call was charged ahead, because it does not wait any longer, less what other calls were charged after it.
+ * - `release`: a holder gives back its slots. Nothing changes if it has none.
  * - `settle`: ends a hold with what was used. Its record and the limits that it charged are changed together. It may be sent again.
- * - `extend`: lets a hold end later, with its slots of concurrency limits. It may be sent again.
+ * - `extend`: moves the end of a hold, and of its slots of concurrency limits, to a later instant. It may be sent again.
  * - `block`: no call passes for `micros` microseconds, counted from the store's present time; `unblock` ends the block.
  * - `reset`: deletes the state, so that the next call finds it fresh. A block stays, and leased tokens stay leased. Not for states of
  *   concurrency limits, whose holders are still at work.
  */
 export type Change =
   | {
-      /** Gives tokens back, or takes them unconditionally. */
+      /** Gives tokens back, or takes them even if they are not there. */
       readonly kind: 'adjust'
       /** The state and its limit; the cost is ignored. */
       readonly call: Call
@@ -28,15 +28,15 @@ export type Change =
       readonly receipt?: Micros | undefined
     }
   | {
-      /** Gives back a call that was charged ahead, less what others charged since. */
+      /** Gives back what a call was charged ahead, less what other calls were charged after it. */
       readonly kind: 'leave'
       /** The call that was charged. */
       readonly call: Call
-      /** What the verdict said of the state after the charge. */
+      /** The state after the charge, as the verdict of the call returned it (`after`). */
       readonly after: unknown
     }
   | {
-      /** Gives back what a holder holds. */
+      /** Gives back the slots of a holder. */
       readonly kind: 'release'
       /** The state and its limit; the cost is ignored. */
       readonly call: Call
@@ -44,27 +44,30 @@ export type Change =
       readonly holder: string
     }
   | {
-      /** Ends a hold: gives back what it did not use, or charges what it used more. */
+      /** Ends a hold: gives back what it did not use, or charges what it used in addition. */
       readonly kind: 'settle'
-      /** The record of the hold. */
+      /** The id of the hold's record. */
       readonly id: StateId
-      /** The limits that it may have charged, with what was used as their cost: at least 0. Their states lie where the record lies. */
+      /**
+       * The limits that the hold may have charged. The cost of each call is what was used of its limit: at least 0. The states must be
+       * where the record is: on one server, and in one slot of a Cluster.
+       */
       readonly calls: readonly Call[]
       /** The id of the hold, under which it has slots of concurrency limits. */
       readonly holder: string
-      /** Set if what was held stays charged; the costs are ignored then. */
+      /** Set if what was charged stays charged. The costs are then ignored. */
       readonly stands?: true
     }
   | {
-      /** Lets a hold end later. */
+      /** Moves the end of a hold to a later instant. */
       readonly kind: 'extend'
-      /** The record of the hold. */
+      /** The id of the hold's record. */
       readonly id: StateId
-      /** As those of `settle`; their costs are ignored. */
+      /** The limits that the hold may have charged, as in `settle`. The costs are ignored. */
       readonly calls: readonly Call[]
-      /** The id of the hold: its slots of these limits end later, too. */
+      /** The id of the hold, under which it has slots of concurrency limits. These end later, too. */
       readonly holder: string
-      /** It ends so many microseconds after the store's present time, unless it ends later already. */
+      /** The hold ends this many microseconds after the store's present time, unless it ends later already. */
       readonly micros: Micros
     }
   | {
@@ -82,17 +85,18 @@ export type Change =
       readonly id: StateId
     }
 
-/** The result of one change, which was made unless `failure` is set. */
+/** The result of one change. The change was made, unless `failure` is set. */
 export interface ChangeResult {
-  /** Why the change was not made, or may not have been; absent if it was. */
+  /** Why the change was not made, or may not have been made; absent if it was made. */
   readonly failure?: StoreFailure
-  /** Of `settle` and `extend`: how the hold stands. */
+  /** For `settle` and `extend`: the status of the hold, and what it was charged. */
   readonly hold?: HoldReport
 }
 
 /**
- * The state after a caller or a holder gave back what it had; the same state if nothing changes, and undefined if the result is fresh.
- * @param limit that of the call, as the store decides it
+ * Computes the state after a call (`leave`) or a holder (`release`) gave back what it had. Returns the same state if nothing changes, and
+ * undefined if the result is fresh.
+ * @param limit that of the call, with the algorithm that decides the store's states
  * @param state as stored
  */
 export function givenBack(
@@ -113,12 +117,12 @@ export function isOfHold(change: Change): change is HoldChange {
   return change.kind === 'settle' || change.kind === 'extend'
 }
 
-/** The states that a change may write: of a hold its record first. */
+/** The states that a change may write. For a change of a hold, its record is the first. */
 export function changedStates(change: Change): readonly StateId[] {
   return isOfHold(change) ? [change.id, ...change.calls.map(({ id }) => id)] : [changedState(change)]
 }
 
-/** The state that a change applies to: of a hold its record. */
+/** The state that a change applies to. For a change of a hold, its record. */
 export function changedState(change: Change): StateId {
   return 'call' in change ? change.call.id : change.id
 }

@@ -4,7 +4,7 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Micros } from '../time/micros.ts'
 import type { HoldChange } from './change.ts'
 
-/** A state to write; undefined: it is fresh, and is removed. `index`: the record is 0, the state of the n-th call is n. */
+/** A state to write; undefined if the state is fresh and must be removed. `index`: 0 for the record, n for the state of the n-th call. */
 export interface HoldWrite {
   readonly index: number
   readonly limit: AnyLimit
@@ -13,9 +13,9 @@ export interface HoldWrite {
 
 /**
  * Makes a change of a hold.
- * @param limits those of the change's calls, with the algorithms that decide the store's states
- * @param states as stored: the record, then that of each call
- * @param slots for each call the index of the first call of the same state
+ * @param limits the limits of the change's calls, with the algorithms that decide the store's states
+ * @param states as stored: that of the record, then that of each call
+ * @param slots for each call the index of the first call that has the same state
  */
 export function changeHold(
   change: HoldChange,

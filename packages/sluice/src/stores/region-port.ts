@@ -6,9 +6,9 @@ import type { Call, CallOptions, StateId } from './call.ts'
 export interface FoundCell {
   /** Undefined for no state. */
   readonly bucket: readonly number[] | undefined
-  /** Names the state's value; empty for none. */
+  /** Identifies the present value of the state; empty if there is no state. */
   readonly digest: string
-  /** The end of its block; 0 for none. */
+  /** The end of the block of the key; 0 if the key is not blocked. */
   readonly ends: Micros
   /** The number of the last change of its rows; 0 for none. */
   readonly change: number
@@ -62,8 +62,8 @@ export interface RegionPort {
   /** Returns the number of the change; 0 if there is no room for another cell; what was found instead if something has changed. */
   write(id: StateId | undefined, found: FoundRegion, write: RegionWrite, now: Micros, options?: CallOptions): Promise<number | FoundRegion>
   /**
-   * Writes rows again as they are, with the number of a new change: until processes have read them, they do not decide calls of the cell. The
-   * state may be any. Returns what is there then, also if something had changed before; undefined if there is no room for another cell.
+   * Writes rows again as they are, with the number of a new change: until processes have read them, they do not decide calls of the cell.
+   * The state may be any. Returns what is there then, also if something had changed before; undefined if there is no room for another cell.
    * Absent where a transfer is only tried again.
    */
   touch?(
@@ -75,12 +75,11 @@ export interface RegionPort {
     options?: CallOptions,
   ): Promise<FoundRegion | undefined>
   /**
-   * Publishes what the callers of a process need, or removes it, and returns what the region's other processes published. Absent where each
-   * process counts only its own.
+   * Publishes what the callers of a process need, or removes it, and returns what the region's other processes published.
    * @param keepFor how long an entry counts
    * @param most processes
    */
-  shareNeeds?(process: string, entry: object | undefined, keepFor: Micros, most: number, options?: CallOptions): Promise<readonly unknown[]>
+  shareNeeds(process: string, entry: object | undefined, keepFor: Micros, most: number, options?: CallOptions): Promise<readonly unknown[]>
   changedSince(cursor: number, most: number, now: Micros, options?: CallOptions): Promise<FoundRows>
 }
 

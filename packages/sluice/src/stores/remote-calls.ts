@@ -2,26 +2,28 @@ import { createDeadlines } from '../time/deadlines.ts'
 import type { Time } from '../time/time.ts'
 import { type CallOptions, StoreFailure } from './store.ts'
 
-/** Sends a store's calls so that each settles by its deadline and no more than a bounded number is under way. */
+/** Sends a store's calls. Each call resolves or rejects by its deadline, and the number of calls in flight is bounded. */
 export interface RemoteCalls {
-  /** @param classify turns what the client threw into the one error a store may reject with */
+  /** @param classify converts what the client threw into the one kind of error that a store may reject with */
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, classify: (error: unknown) => StoreFailure): Promise<T>
 }
 
 export interface RemoteBounds {
-  /** Calls under way at once, abandoned ones included. */
+  /** The most calls in flight, including those that were abandoned at their deadline. */
   readonly maxInFlight: number
-  /** Calls the client can send at once; further ones wait here, where one that is given up is never sent. Default: no bound. */
+  /**
+   * The most calls that the client can send at once. Further calls wait here, and are not sent if they are abandoned. Default: no bound.
+   */
   readonly maxSent?: number | undefined
-  /** While it returns a promise, calls wait here until that is settled. Default: none do. */
+  /** While this function returns a promise, calls wait here until that resolves. Default: they do not wait. */
   readonly opening?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
- * A call whose deadline has passed is `timeout`. One that was sent is `unknown`: it may yet be executed, counts as spent and is
- * never sent again; its late answer is dropped, and it stays counted as under way until the client lets go of it, so a dead
- * server cannot make the process queue without end. One that still waited is dropped unsent: after an outage the server is not
- * kept busy with calls that nobody waits for.
+ * Makes the `RemoteCalls` of a store. A call whose deadline passes is abandoned: it rejects with `timeout`. If it was sent, its failure
+ * says `unknown`, because the server may still execute it. It counts as charged, is never sent again, and a late answer is dropped. It also
+ * stays in flight until the client rejects or answers it, so that a dead server cannot make the process queue calls without end. If the
+ * call was not sent yet, it is never sent. So after an outage the server does not get calls whose callers have stopped waiting.
  */
 export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds): RemoteCalls {
   const { maxInFlight, maxSent = Number.POSITIVE_INFINITY, opening } = bounds

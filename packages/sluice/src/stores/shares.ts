@@ -6,9 +6,9 @@ import { type Call, type CallGroup, type Change, type Decided, type GroupVerdict
 export interface Shares {
   /** The part of a call's limit; undefined if the store cannot grant it, or it is nothing. */
   of(call: Call): AnyLimit | undefined
-  /** The verdict for a group with a limit that has no part. */
+  /** The verdict for a group with a call for which `of` returns undefined. */
   none(group: CallGroup): GroupVerdict
-  /** The verdict for a group whose cost is above a part. */
+  /** The verdict for a group that is `impossible` by the parts, because a cost is above what its part can ever hold. */
   beyond(group: CallGroup, verdict: Decided): GroupVerdict
 }
 

@@ -2,13 +2,13 @@
  * - `timeout`: there was no answer by the deadline
  * - `connection`: the connection was lost, refused or never made
  * - `unavailable`: the server cannot serve (loading, moved, cluster down, shutting down), or the breaker is open
- * - `readonly`: the server may not write
+ * - `readonly`: the server does not accept writes
  * - `memory`: the server is full, or a bound on the store's states is reached
  * - `contention`: other calls kept the states locked or kept changing them
  * - `overload`: too many calls are in flight or queued in this process
  * - `setup`: wrong credentials, permission, schema or version
  * - `aborted`: the caller's signal ended the call
- * - `protocol`: the answer makes no sense
+ * - `protocol`: the answer does not have the expected form
  */
 export type StoreFailureKind =
   | 'timeout'
@@ -27,9 +27,9 @@ export type StoreFailureKind =
  * so it is never sent again.
  */
 export class StoreFailure extends Error {
-  /** Always `StoreFailure`, also across realms and bundles, where `instanceof` may fail. */
+  /** Always `StoreFailure`. Compare it where `instanceof` may fail: across realms and bundles. */
   override readonly name = 'StoreFailure'
-  /** What went wrong; code reacts to it alone, never to the message. */
+  /** What went wrong. Programs react to `kind` and `executed`, never to the message. */
   readonly kind: StoreFailureKind
   /** `no`: nothing was charged, so the call may be sent again. `unknown`: it may have been charged. */
   readonly executed: 'no' | 'unknown'

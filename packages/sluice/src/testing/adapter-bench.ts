@@ -11,7 +11,7 @@ import { sendRequest, type HttpAnswer, type HttpRequest } from './send-http.ts'
 export interface Served {
   /** Its origin, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Stops it and ends its connections. */
+  /** Stops the server and ends its connections. */
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export interface Bench<Request> {
 export const PROBLEM: RegExp = /^application\/problem\+json\b/
 export const QUOTA: string[] = ['', '-policy', '-limit', '-remaining', '-reset'].map((end) => `ratelimit${end}`)
 export const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const
-/** All header fields of a limit but the wait. */
+/** The names of all header fields of a limit except Retry-After. */
 export const FIELDS: readonly string[] = [...QUOTA, ...LEGACY]
 
 /** Makes the bench, and registers hooks that open and close it around each case. To be called inside `describe`. */

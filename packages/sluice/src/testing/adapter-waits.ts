@@ -7,7 +7,10 @@ import type { HttpAnswer } from './send-http.ts'
 
 const MINUTE_MS = 60_000
 
-/** Resolves when so many tokens are missing: of a bucket of one token a minute, one for each that waits, and the one of the peek. */
+/**
+ * Resolves when a bucket of one token a minute lacks this many tokens: one for each request that waits, and one for the peek of this
+ * function.
+ */
 async function missing(limiter: Limiter, tokens: number): Promise<void> {
   await expect.poll(async () => (await limiter.peek('all')).retryAfterMs, { interval: 5 }).toBe(tokens * MINUTE_MS)
 }

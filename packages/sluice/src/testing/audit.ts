@@ -13,7 +13,7 @@ export interface TraceEntry {
   readonly allowed: boolean
 }
 
-/** The result of `audit`: the interval in which a trace admitted most above its limit. */
+/** The result of `audit`: the interval in which a trace exceeded its limit by the most tokens. */
 export interface Audit {
   /** Tokens admitted in the worst interval above burst + rate * its length; 0 if no interval has more. */
   readonly overGrant: number
@@ -36,8 +36,8 @@ function isEntry(value: Partial<TraceEntry> | null | undefined): boolean {
 }
 
 /**
- * Finds the largest over-grant over every interval of a trace (law 5), in exact integers. The order of the entries does not matter. Sorting
- * apart, the time is linear: from one admission to the next, the start that gives the largest over-grant is kept.
+ * Finds the largest over-grant over every interval of a trace (law 5), in exact integers. The order of the entries does not matter. Apart
+ * from sorting, the time is linear: the start that gives the largest over-grant is remembered from one admission to the next.
  * @throws LimiterError INVALID_OPTIONS for a trace or limit that is not one; INVALID_COST for an invalid cost of an admitted entry
  */
 export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {

@@ -1,5 +1,7 @@
+import type { AnyLimit, MicroTokens } from '../algorithms/algorithm.ts'
+import { type BucketPlan, floorDiv, levelAt, samePlan } from '../algorithms/bucket-plan.ts'
 import { applyGroup } from '../algorithms/group.ts'
-import type { MicroTokens } from '../algorithms/algorithm.ts'
+import { bucketWith, filled, timeOf, tokenBucketKernel } from '../algorithms/token-bucket.ts'
 import { stateName } from '../keys/encode.ts'
 import type { HoldReport } from '../algorithms/settle-hold.ts'
 import { callsOf } from '../stores/group-options.ts'
@@ -16,20 +18,29 @@ export interface ReferenceState {
   readonly expires: Micros
 }
 
+/** Whether the bucket of a call, if it is full, keeps the tokens that it has when its limit changes. */
+export type KeepsTokens = (call: Pick<Call, 'id' | 'limit'>) => boolean
+
 /** The reference driver over a plain map, in which nothing ever expires. Every store must decide as it does. */
 export class Reference {
   /** States by name; nothing is ever deleted for its age. */
   readonly states: Map<string, ReferenceState>
   readonly #blocks: Map<string, Micros>
 
-  constructor(from?: Reference) {
+  /** By name of the state, of those that keep tokens: the limit of the last call. */
+  readonly #limits: Map<string, AnyLimit>
+  readonly #keepsTokens: KeepsTokens
+
+  constructor(from?: Reference, keepsTokens: KeepsTokens = () => false) {
     this.states = new Map(from?.states)
     this.#blocks = new Map(from === undefined ? [] : from.#blocks)
+    this.#limits = new Map(from === undefined ? [] : from.#limits)
+    this.#keepsTokens = from === undefined ? keepsTokens : from.#keepsTokens
   }
 
   /** @param dryRun true: the new states are not stored, and the views show what is left without the charge */
   decide(group: CallGroup, now: Micros, dryRun = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
-    const calls = callsOf(group)
+    const calls = callsOf(group).map((call) => this.#by(call, now))
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
     const placed = calls.map((call) => ({ ...call, slot: names.indexOf(stateName(call.id)) }))
     const states = names.map((name) => this.states.get(name)?.state)
@@ -42,13 +53,14 @@ export class Reference {
     return { outcome: result.outcome, at: now, retryAfter: result.retryAfter, calls: result.calls }
   }
 
-  /** Gives micro-tokens back (above 0) or takes them (below 0), for each call the amount with its index. */
+  /** Gives micro-tokens back (above 0) or takes them (below 0). The amount for each call is the one with the same index. */
   adjust(
     calls: readonly Call[],
     amounts: readonly MicroTokens[],
     { now, receipt }: { readonly now: Micros; readonly receipt?: Micros | undefined },
   ): void {
-    calls.forEach((call, index) => {
+    calls.forEach((each, index) => {
+      const call = this.#by(each, now)
       const { algorithm, plan } = call.limit
       const stored = this.states.get(stateName(call.id))?.state
       const state = stored === undefined ? undefined : algorithm.adopt(plan, stored, now, call.phase)
@@ -56,9 +68,9 @@ export class Reference {
     })
   }
 
-  /** Gives back a call that was charged ahead, or what a holder holds. */
+  /** Gives back what a call was charged ahead (`leave`), or the slots of a holder (`release`). */
   giveBack(change: Parameters<typeof givenBack>[0], now: Micros): void {
-    const { call } = change
+    const call = this.#by(change.call, now)
     const stored = this.states.get(stateName(call.id))?.state
     const left = givenBack(change, call.limit, stored, now)
     if (left !== stored) this.#write(call, left)
@@ -66,11 +78,12 @@ export class Reference {
 
   /** Settles or extends a hold. */
   changeHold(change: HoldChange, now: Micros): HoldReport {
+    const limits = change.calls.map((call) => this.#by(call, now).limit)
     const states = changedStates(change).map((id) => this.states.get(stateName(id))?.state)
     const names = change.calls.map(({ id }) => stateName(id))
     const { report, writes } = changeHold(
       change,
-      change.calls.map(({ limit }) => limit),
+      limits,
       states,
       names.map((name) => names.indexOf(name)),
       now,
@@ -96,6 +109,22 @@ export class Reference {
     this.states.delete(stateName(id))
   }
 
+  /** The call by a limit that keeps tokens. A bucket without a state was full by the limit of its last call. */
+  #by(call: Call, now: Micros): Call {
+    if (call.limit.algorithm.tag !== 'tb' || !this.#keepsTokens(call)) return call
+    const limit = { ...call.limit, algorithm: KEEPING }
+    const name = stateName(call.id)
+    const last = this.#limits.get(name)
+    this.#limits.set(name, limit)
+    if (last !== undefined && !this.states.has(name)) {
+      const { burst, m } = last.plan as BucketPlan
+      const full = bucketWith(last.plan as BucketPlan, BigInt(burst) * BigInt(m), now, 0)
+      const state = KEEPING.adopt(limit.plan, full, now, 0)
+      if (state !== full) this.#write({ ...call, limit }, state)
+    }
+    return { ...call, limit }
+  }
+
   /**
    * Stores a state after encoding and decoding it. A kernel's state may refer to the arguments of the call, which the caller may change.
    */
@@ -106,4 +135,16 @@ export class Reference {
     const expires = limit.algorithm.expiresAt(limit.plan, state)
     this.states.set(stateName(id), { id, state: codec.decodeState(numbers), numbers, expires })
   }
+}
+
+/** The token bucket, of which a state that is expired is adopted as any other. */
+const KEEPING: typeof tokenBucketKernel = {
+  ...tokenBucketKernel,
+  adopt(plan, state, now) {
+    const old = state.plan
+    if (samePlan(old, plan)) return state
+    const time = timeOf(state, now)
+    const level = floorDiv(levelAt(old, filled(old, state, time), time) * BigInt(plan.m), BigInt(old.m))
+    return bucketWith(plan, level, time, Math.max(state.keepFor, old.emptyBefore.micros))
+  },
 }

@@ -28,6 +28,8 @@ const FORMS: Readonly<Record<string, Form>> = {
   close: FUNCTION,
   algorithms: TAGS_FORM,
   givesBack: FLAG,
+  peeksAdopt: FLAG,
+  keepsTokens: FUNCTION,
   differentialCalls: COUNT,
   ownClockCalls: within(0, Number.MAX_SAFE_INTEGER),
   sweep: FUNCTION,

@@ -19,7 +19,7 @@ export function decideNow(store: Store, group: CallGroup, now?: Micros): Decided
   return decided(verdict)
 }
 
-/** The verdict of a group that was decided; throws its StoreFailure otherwise. */
+/** Returns the verdict of a group that was decided. @throws StoreFailure of a group that failed */
 export function decided(verdict: GroupVerdict | undefined): Decided {
   if (verdict === undefined) throw new Error('there is no verdict')
   if (verdict.failure !== undefined) throw verdict.failure

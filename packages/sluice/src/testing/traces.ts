@@ -11,7 +11,7 @@ import { seeded } from './random.ts'
 export interface TraceStep {
   /** The time at which the groups are decided, microseconds since 1970. */
   readonly now: Micros
-  /** Decided in order, each all or nothing. */
+  /** The groups, decided in order. Each is charged completely or not at all. */
   readonly groups: readonly CallGroup[]
 }
 
@@ -21,7 +21,7 @@ export interface TraceOptions {
   readonly algorithms?: readonly TimedTag[]
   /** Time of the first step. */
   readonly start?: Micros
-  /** Whether time never runs backwards. */
+  /** True if time must never run backwards. */
   readonly forwards?: boolean
   /** The most groups in one step; default 60. */
   readonly groups?: number

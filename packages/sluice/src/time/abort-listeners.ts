@@ -8,13 +8,14 @@ interface Listeners {
 const known = new WeakMap<AbortSignal, Listeners>()
 
 /**
- * Runs `fn` when the signal aborts, unless it is cancelled before. A signal has one listener, however many wait for it: with thousands of its
- * own it would be slow, and Node.js would warn of a leak. The listener is removed with the last `fn`.
+ * Runs `fn` when the signal aborts, unless the returned function cancels that before. A signal gets one listener, however many functions
+ * wait for it. Thousands of listeners would be slow, and Node.js would warn of a leak. The listener is removed when no function waits any
+ * more.
  */
 export function onAbort(signal: AbortSignal, fn: () => void): Cancel {
   const listeners = known.get(signal) ?? listened(signal)
   const { fns, run } = listeners
-  // A function of its own for each, as callers may pass the same one twice.
+  // A new function for each call of `onAbort`, because callers may pass the same `fn` twice.
   const own = (): void => fn()
   fns.add(own)
   return () => {
@@ -28,7 +29,7 @@ function listened(signal: AbortSignal): Listeners {
   const fns = new Set<() => void>()
   const run = (): void => {
     known.delete(signal)
-    // Those that an earlier one cancels do not run.
+    // Functions that an earlier one cancels do not run.
     for (const fn of fns) {
       fns.delete(fn)
       fn()

@@ -1,6 +1,9 @@
 import type { Cancel, MonotonicInstant, Time } from './time.ts'
 
-/** A timer due within this many milliseconds is not cleared when nobody needs it any more, although Node.js does not exit before it has run. */
+/**
+ * Milliseconds. If no deadline is left, a timer that is due within this time is not cleared, although Node.js does not exit before it has
+ * run.
+ */
 const SOON_MS = 100
 
 export interface Bounds {
@@ -8,12 +11,12 @@ export interface Bounds {
   readonly signal?: AbortSignal
 }
 
-/** A deadline that was added: a link of a circular list. */
+/** A deadline that was added. It is also its own link in a circular list. */
 export class Deadline {
   before: Deadline = this
   after: Deadline = this
   readonly at: MonotonicInstant
-  /** Undefined once it has run or is cancelled. */
+  /** What to run at the deadline. Undefined once it has run or was cancelled. */
   fn: (() => void) | undefined
   readonly #cancel: (deadline: Deadline) => void
 
@@ -23,26 +26,27 @@ export class Deadline {
     this.#cancel = cancel
   }
 
-  /** Again, or too late, it has no effect. */
+  /** Cancels the deadline. Has no effect if it was cancelled before or has passed. */
   cancel(): void {
     if (this.fn !== undefined) this.#cancel(this)
   }
 }
 
-/** Many deadlines on one timer: a call that is answered in time needs no timer of its own. */
+/** Many deadlines with one timer, so that a call which is answered in time needs no timer of its own. */
 export interface Deadlines {
   /** Runs `fn` at the deadline unless it is cancelled before. */
   add(at: MonotonicInstant, fn: () => void): Deadline
   /**
-   * Settles as the call does; or, if the deadline passes or the signal aborts first, rejects with what `late` returns. A late answer is
-   * dropped.
+   * Returns a promise that resolves or rejects as `call` does. If the deadline passes or the signal aborts first, the promise rejects with
+   * what `late` returns, and a later result of `call` is dropped.
    */
   within<T>(bounds: Bounds, call: Promise<T>, late: (why: 'timeout' | 'aborted') => unknown): Promise<T>
 }
 
 /**
- * A circular list of deadlines; the timer is set for the earliest. Sequential calls reuse the timer of an earlier call instead of setting and
- * clearing one each. Not a Set: its discarded tables keep what was in them alive, and with many calls at once that costs more than the calls.
+ * Keeps deadlines in a circular list; the timer is set for the earliest. Sequential calls share the timer of an earlier call, so that not
+ * every call sets and clears one. A Set would cost more: tables that it has discarded keep their entries alive, and with many concurrent
+ * calls that costs more than the calls.
  */
 export function createDeadlines(time: Time): Deadlines {
   let stop: Cancel | undefined
@@ -63,7 +67,7 @@ export function createDeadlines(time: Time): Deadlines {
     entry.fn = undefined
     entry.before.after = entry.after
     entry.after.before = entry.before
-    // An old entry must not keep younger ones alive.
+    // The entry points to itself, so that an old entry does not keep later ones in memory.
     entry.before = entry
     entry.after = entry
   }
@@ -100,29 +104,37 @@ export function createDeadlines(time: Time): Deadlines {
   }
   return {
     add,
-    within: ({ deadline, signal }, call, late) =>
-      new Promise((resolve, reject) => {
-        const leave = (why: 'timeout' | 'aborted'): void => {
-          release()
-          reject(late(why))
-        }
-        const entry = deadline === undefined ? undefined : add(deadline, () => leave('timeout'))
-        const abort = signal && ((): void => leave('aborted'))
-        if (abort !== undefined) signal?.addEventListener('abort', abort)
-        const release = (): void => {
-          entry?.cancel()
-          if (abort !== undefined) signal?.removeEventListener('abort', abort)
-        }
-        call.then(
-          (answer) => {
-            release()
-            resolve(answer)
-          },
-          (error: unknown) => {
-            release()
-            reject(error)
-          },
-        )
-      }),
+    within: (bounds, call, late) => settledWithin(add, bounds, call, late),
   }
+}
+
+function settledWithin<T>(
+  add: Deadlines['add'],
+  { deadline, signal }: Bounds,
+  call: Promise<T>,
+  late: (why: 'timeout' | 'aborted') => unknown,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = (why: 'timeout' | 'aborted'): void => {
+      release()
+      reject(late(why))
+    }
+    const entry = deadline === undefined ? undefined : add(deadline, () => leave('timeout'))
+    const abort = signal && ((): void => leave('aborted'))
+    if (abort !== undefined) signal?.addEventListener('abort', abort)
+    const release = (): void => {
+      entry?.cancel()
+      if (abort !== undefined) signal?.removeEventListener('abort', abort)
+    }
+    call.then(
+      (answer) => {
+        release()
+        resolve(answer)
+      },
+      (error: unknown) => {
+        release()
+        reject(error)
+      },
+    )
+  })
 }

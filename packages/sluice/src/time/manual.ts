@@ -4,9 +4,9 @@ import type { Cancel, Time } from './time.ts'
 
 /** A clock that moves only on command, for tests without sleeping. */
 export interface ManualClock extends Time {
-  /** Moves forward by `ms` milliseconds and runs the timers that fall due, in order. */
+  /** Moves the clock forward by `ms` milliseconds, and runs the timers that fall due, in order. */
   advance(ms: number): void
-  /** Moves wall time by microseconds, backwards if negative. Only a move forward moves monotonic time too. Runs no timers. */
+  /** Moves wall time by microseconds, backwards if they are negative. Monotonic time moves with it, but only forward. Runs no timers. */
   shift(micros: Micros): void
 }
 
@@ -14,7 +14,7 @@ const INSTANT: Form = [Number.isSafeInteger, 'whole microseconds']
 const AHEAD: Form = [(value) => typeof value === 'number' && value >= 0 && value < Infinity, 'a number of milliseconds of at least 0']
 
 /**
- * Makes a clock that stands still until it is moved.
+ * Makes a clock whose time changes only when it is moved.
  * @param start initial time in microseconds since 1970
  * @throws LimiterError INVALID_OPTIONS, as the clock's functions do, for a time that is not a number in the right unit
  */

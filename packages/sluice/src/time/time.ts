@@ -3,32 +3,35 @@ import type { Micros } from './micros.ts'
 /** Milliseconds on a clock that never steps. Only differences have a meaning. */
 export type MonotonicInstant = number
 
-/** Times something. Both readings are of `Time.monotonic`. */
+/** The beginning and the end of something that is measured. Both are readings of `Time.monotonic`. */
 export interface Stopwatch {
   readonly started: MonotonicInstant
-  /** Undefined until it is stopped. */
+  /** Undefined until the end. */
   ended: MonotonicInstant | undefined
 }
 
-/** Cancels what `after` started. Calling it again, or too late, has no effect. */
+/** Cancels the timer that `after` started. Has no effect if it was called before or the timer has run. */
 export type Cancel = () => void
 
-/** The port to real time. Only an implementation of it may read a clock or start a timer; all other code gets one passed in. */
+/**
+ * The interface to real time. Only its implementations may read a clock or start a timer. All other code gets an implementation passed in.
+ */
 export interface Time {
   /** Microseconds since 1970; never goes backwards while the process lives. */
   now(): Micros
   /** Milliseconds on a clock that never steps; only differences have a meaning. */
   monotonic(): MonotonicInstant
   /**
-   * The machine's wall time in milliseconds since 1970. It may step. While the machine sleeps, wall time advances and `monotonic` stops.
+   * The machine's wall time in milliseconds since 1970. It may step forward or back. While the machine sleeps, wall time advances, but
+   * `monotonic` does not.
    */
   wall?(): number
   /**
-   * Runs `fn` once, after at least `ms` milliseconds. Input that has already arrived at the process is handled before `fn` runs, so that
-   * after a stall a reply in a socket counts as in time. Keeps the process alive until `fn` has run or is cancelled.
+   * Runs `fn` once, after at least `ms` milliseconds. Input that has arrived at the process before is handled first. So if the process was
+   * stopped for a while, a reply that waits in a socket counts as in time. Keeps the process alive until `fn` has run or is cancelled.
    */
   after(ms: number, fn: () => void): Cancel
 }
 
-/** The port to randomness: a number in [0, 1). For spreading load, never for secrets. */
+/** The interface to randomness: returns a number in [0, 1). For spreading load, never for secrets. */
 export type Random = () => number

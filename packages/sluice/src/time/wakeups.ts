@@ -1,26 +1,26 @@
 import type { Cancel, MonotonicInstant, Time } from './time.ts'
 
-/** Something that is due at an instant. It is its own place in the heap, so that a waiter costs no further object. */
+/** Something that is to run at an instant. The heap keeps its own data in this object, so that a waiter needs no second object. */
 export interface Wakeup {
   readonly at: MonotonicInstant
-  /** Set by the heap: those that are due at one instant run in the order in which they were added. */
+  /** Set by the heap: the order in which it was added. Entries with the same instant run in this order. */
   nth: number
-  /** Set by the heap: the place in it; -1 if it is not there. */
+  /** Set by the heap: the index in it; -1 if it is not in the heap. */
   index: number
-  /** Runs at the instant, never before it. */
+  /** Called at the instant or later, never before. */
   run(): void
 }
 
-/** Many instants on one timer. */
+/** Many entries with one timer. */
 export interface Wakeups {
-  /** How many are not due yet. */
+  /** How many entries have not run yet. */
   readonly size: number
   add(entry: Wakeup): void
-  /** Too late, it has no effect. */
+  /** Removes an entry. Has no effect if it is not in the heap. */
   remove(entry: Wakeup): void
 }
 
-/** A binary heap of instants, the earliest on top; the timer is set for that one. */
+/** A binary heap with the earliest instant on top. The timer is set for that instant. */
 export function createWakeups(time: Time): Wakeups {
   const heap: Wakeup[] = []
   let added = 0

@@ -46,7 +46,7 @@ describe('hono', () => {
     expect(await (await app.request('/free')).json()).toEqual({ decision: null })
   })
 
-  it('a key may use the parameters of the route', async () => {
+  it('U2: a key may use the parameters of the route', async () => {
     const app = new Hono()
     app.get('/people/:id', rateLimit({ limiter: limiter(), key: (c) => c.req.param('id') }), (c) => c.text('hello'))
     const seen: number[] = []

@@ -46,7 +46,7 @@ describe('koa', () => {
     expect([(await sendRequest(url)).text, (await sendRequest(url, { path: '/free' })).text]).toEqual(['{"left":4}', '{"left":"none"}'])
   })
 
-  it('a key may use the parameters of the route, and the state', async () => {
+  it('U2: a key may use the parameters of the route, and the state', async () => {
     const app = new Koa()
     const router = new Router()
     app.use((ctx, next) => ((ctx.state['user'] = ctx.get('x-user')), next()))

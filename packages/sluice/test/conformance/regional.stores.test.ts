@@ -1,51 +1,54 @@
-import { exchange, type RegionalStore, regionalStore } from '../../src/regions.ts'
+import { regionalStore } from '../../src/regions.ts'
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
-import { storeSuite } from '../../src/testing.ts'
-import { systemTime } from '../../src/time/system.ts'
+import type { Store } from '../../src/stores/store.ts'
+import { type StoreSuiteOptions, storeSuite } from '../../src/testing.ts'
+import { allInOne, escrowOverMemory } from './escrow-memory.ts'
+import { ADOPTS, travellers } from './out-and-back.ts'
 
-const NAMES = ['eu', 'us', 'ap']
-const weightsOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, name === 'eu' ? 1000 : 0]))
+type Opened = readonly [Store, MemoryStore]
 
-// All rights in one region: whatever the regions divide, one that holds everything decides as a store without regions.
-for (const count of [1, 2, 3]) {
+function suite(name: string, open: (maxKeys?: number) => Opened, options: Partial<StoreSuiteOptions> = {}): void {
   let inner: MemoryStore
-  const around = (store: MemoryStore) => regionalStore({ store, self: 'eu', weights: weightsOf(NAMES.slice(0, count)) })
-  storeSuite(`a region that holds all, of ${count}, over memory`, {
-    open: async () => around((inner = memoryStore())),
-    openFull: async () => around(memoryStore({ maxKeys: 1 })),
-    readState: async (id) => inner.stateOf(id),
-    differentialCalls: 10_000,
-    ownClockCalls: 1_500,
-  })
-}
-
-// The regions have met long before the times of the suite, so that all keys are full.
-const LONG_BEFORE = -3_000_000_000_000_000
-for (const count of [1, 2, 3]) {
-  let inner: MemoryStore
-  const open = (options: { readonly maxKeys?: number } = {}): [RegionalStore, MemoryStore] => {
-    let joined = false
-    const clock = { ...systemTime, now: () => (joined ? systemTime.now() : LONG_BEFORE) }
-    const own = memoryStore({ ...options, clock })
-    const names = NAMES.slice(0, count)
-    const stores = names.map((self) =>
-      regionalStore({ store: self === 'eu' ? own : memoryStore({ clock }), self, weights: weightsOf(names), mode: 'escrow' }),
-    )
-    for (let round = 0; round < 3; round += 1) {
-      for (const one of stores) for (const other of stores) if (one !== other) exchange(one, other)
-    }
-    joined = true
-    return [stores[0] as RegionalStore, own]
-  }
-  storeSuite(`escrow with all rights in one region of ${count}, over memory`, {
+  storeSuite(`${name}, over memory`, {
     open: async () => {
       const [store, own] = open()
       inner = own
       return store
     },
-    openFull: async () => open({ maxKeys: 1 })[0],
+    openFull: async () => open(1)[0],
     readState: async (id) => inner.stateOf(id),
     differentialCalls: 10_000,
     ownClockCalls: 1_500,
+    ...options,
   })
+}
+
+// All rights in one region: whatever the regions divide, one that holds everything decides as a store without regions.
+for (const count of [1, 2, 3]) {
+  suite(`a region that holds all, of ${count}`, (maxKeys) => {
+    const inner = memoryStore(maxKeys === undefined ? {} : { maxKeys })
+    return [regionalStore({ store: inner, self: 'eu', weights: allInOne(count) }), inner]
+  })
+  suite(`escrow with all rights in one region of ${count}`, (maxKeys) => escrowOverMemory(count, undefined, maxKeys))
+}
+
+// So does one that has sent units of each key, and has them back.
+for (const count of [2, 3]) {
+  const travelling = travellers()
+  let inner: MemoryStore
+  suite(
+    `escrow after transfers out and back, through ${count} regions`,
+    (maxKeys) => {
+      const opened = escrowOverMemory(count, maxKeys === undefined ? travelling : travellers(), maxKeys)
+      if (maxKeys === undefined) [, inner] = opened
+      return opened
+    },
+    {
+      readState: async (id) => travelling.unlessUntouched(inner.stateOf(id)),
+      keepsTokens: travelling.keepsTokens,
+      // Only a state that is absent, because it is full by the limit that the key had.
+      ...ADOPTS,
+      differentialCalls: 3_000,
+    },
+  )
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as working } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, type Limiter, type LimiterOptions, memoryStore, tokenBucket } from '../../src/index.ts'
@@ -103,7 +104,7 @@ describe.each(HELD)('holds on %s', (name, make) => {
     expect((await limiter.check('other')).outcome).toBe('allowed')
     const { redis, address } = held
     if (redis === undefined || address === undefined) return
-    const keys = await redis.keys(`${address.space}*:ho:*`)
+    const keys = await redis.keys(`${address.space}*}ho:*`)
     expect(keys).toHaveLength(500)
     const lives = await Promise.all(keys.map((key) => redis.pttl(key)))
     expect(Math.min(...lives)).toBeGreaterThan(0)
@@ -119,6 +120,7 @@ describe.each(HELD)('holds on %s', (name, make) => {
 
   it.each([
     ['exact estimates', 1, 0, 0.97],
+    ['exact estimates, and a fifth of the clients leaves', 1, 0.2, 0.97],
     ['estimates that are twice as high', 2, 0, 0.85],
     ['estimates that are twice as high, and a fifth of the clients leaves', 2, 0.2, 0.85],
   ])(
@@ -130,20 +132,27 @@ describe.each(HELD)('holds on %s', (name, make) => {
       const random = seeded(7)
       const uses: { readonly at: number; readonly charged: number }[] = []
       const until = performance.now() + MS
-      let last = 0
+      let [last, left] = [0, 0]
       const spend = async (): Promise<void> => {
         while (performance.now() < until) {
           const actual = 1 + Math.floor((random() * 0.02 * burst) / factor)
-          const { decision, settle } = await limiter.reserve('budget', { cost: actual * factor })
+          const client = new AbortController()
+          const { signal } = client
+          const { decision, settle } = await limiter.reserve('budget', { cost: actual * factor, signal })
           last = Math.max(last, decision.atMicros)
           if (decision.outcome !== 'allowed') {
             await pause(Math.min(50, decision.outcome === 'denied' ? (decision.retryAfterMs ?? 5) : 5))
             continue
           }
-          await pause(random() * 20)
-          // Who leaves in the middle has used half of it.
-          const used = random() < leaving ? actual / 2 : actual
-          const { limits } = await settle(used)
+          const ms = random() * 20
+          if (random() < leaving) setTimeout(() => client.abort(), ms / 2)
+          const isDone = await working(ms, undefined, { signal }).then(
+            () => true,
+            () => false,
+          )
+          // A client that leaves in the middle ends the work, and has used half of it. The settlement is not its own, and so goes on.
+          const { limits } = await settle(isDone ? actual : actual / 2)
+          left += isDone ? 0 : 1
           uses.push({ at: decision.atMicros, charged: limits[0]?.charged ?? actual * factor })
         }
       }
@@ -159,9 +168,10 @@ describe.each(HELD)('holds on %s', (name, make) => {
       const permitted = burst + ((last - first) / 1_000_000) * rate
       const percent = ((100 * sum) / permitted).toFixed(1)
       console.log(
-        `${name}, ${what}: ${uses.length} holds, ${sum} of ${permitted.toFixed(0)} tokens used (${percent} %), ${Math.max(0, over)} over`,
+        `${name}, ${what}: ${uses.length} holds, ${left} of clients that left, ${sum} of ${permitted.toFixed(0)} tokens used (${percent} %), ${Math.max(0, over)} over`,
       )
       expect(over).toBeLessThanOrEqual(1e-6)
+      expect(left / uses.length).toBeCloseTo(leaving, 1)
       expect(sum / permitted).toBeGreaterThanOrEqual(share)
     },
     MS + 60_000,

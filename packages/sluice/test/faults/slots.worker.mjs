@@ -1,21 +1,24 @@
 // One of several processes that take slots of one key, and are killed while they hold some. Runs the built package, as an application
 // would. Reports each grant, and each release before it is sent.
 import { Redis } from 'ioredis'
+import pgDriver from 'pg'
 import { concurrency, createLimiter } from 'sluice'
+import { pg, postgresStore } from 'sluice/postgres'
 import { ioredis, redisStore } from 'sluice/redis'
 
-/** @typedef {{ port: number, limit: number, holdMs: number, callers: number }} Task */
+/** @typedef {{ kind: 'redis' | 'postgres', url: string, limit: number, holdMs: number, callers: number }} Task */
 
 process.on('disconnect', () => process.exit(0))
 process.once('message', (/** @type {Task} */ task) => void run(task))
 
 /** @param {Task} task */
-async function run({ port, limit, holdMs, callers }) {
-  const client = new Redis(port, '127.0.0.1')
-  const limiter = createLimiter({
-    limit: concurrency({ limit, holdMs }),
-    store: redisStore({ client: ioredis(client), ring: { deadline: 10_000 } }),
-  })
+async function run({ kind, url, limit, holdMs, callers }) {
+  const ring = { deadline: 10_000 }
+  const store =
+    kind === 'redis'
+      ? redisStore({ client: ioredis(new Redis(url)), ring })
+      : postgresStore({ client: pg(new pgDriver.Pool({ connectionString: url, max: 2 })), ring })
+  const limiter = createLimiter({ limit: concurrency({ limit, holdMs }), store })
   await limiter.ready()
   const caller = async () => {
     for (;;) {

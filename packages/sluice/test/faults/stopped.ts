@@ -6,6 +6,8 @@ import { continueTree, stopTree } from './process-tree.ts'
 
 export const DEADLINE_MS = 50
 export const CALLERS = 64
+/** What callers get who are too late: on PostgreSQL also while they wait for the row of their key, before anything is sent. */
+export const LATE = ['timeout', 'contention'] as const
 /** Answers may be this much later than the deadline, once the time for which this process's loop was held is taken off. */
 const GRACE_MS = 5
 /** So large that no caller uses it up: every denial would be a false one. */

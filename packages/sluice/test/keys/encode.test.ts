@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { composeKey, encodeKey, encodePart } from '../../src/keys/encode.ts'
-import { sha256 } from '../../src/keys/sha256.ts'
+import { sha256, shortDigest } from '../../src/keys/sha256.ts'
 
 const nasty = fc.string({ unit: 'binary', maxLength: 12 })
 
@@ -30,6 +30,7 @@ describe('state ids', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme-ascii', maxLength: 300 }), (text) => {
         expect(sha256(text)).toBe(createHash('sha256').update(text).digest('hex'))
+        expect(shortDigest(text)).toBe(createHash('sha256').update(text).digest('base64url').slice(0, 22))
       }),
       { seed: 3 },
     )

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { holdRecord, KEPT_AFTER, RECORD_COST } from '../../src/algorithms/hold-record.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { memoryStore } from '../../src/index.ts'
 import type { Call, Decided } from '../../src/stores/store.ts'
@@ -29,6 +30,54 @@ describe('holds', () => {
       'nothing back',
     ]) {
       expect([event, (met.get(event) ?? 0) > draws(150, 15)]).toEqual([event, true])
+    }
+  })
+
+  describe('of a bucket with 10 tokens, refilled in a second, of which a hold takes 4', () => {
+    const { algorithm, plan } = tokenBucket({ rate: '10/s', burst: 10 })
+    const { next: charged } = algorithm.decide(plan, undefined, START, 4 * S, 0)
+    const mark = algorithm.markOf?.(charged) as number
+    /** Settles the hold with nothing used. */
+    const settled = (state: typeof charged, now: number) =>
+      algorithm.settle?.(plan, state, now, { held: 4 * S, actual: 0, at: START, mark }, 0)?.state as typeof charged
+
+    it('give nothing back, and change nothing, from the instant on at which the bucket could have been full without them', () => {
+      const { next: state } = algorithm.decide(plan, { ...charged }, START + 100_000, 3 * S, 0)
+      for (const after of [400_000, 400_001]) expect(settled(state, START + after)).toBe(state)
+      expect(settled(state, START + 399_999)).not.toBe(state)
+    })
+
+    it('leave no state of a bucket that is full again', () => {
+      for (const after of [200_000, 399_999]) expect(settled(charged, START + after)).toBeUndefined()
+      // What has room here is no whole number of micro-tokens.
+      const third = tokenBucket({ rate: '7/3s', burst: 6 })
+      const { next } = algorithm.decide(third.plan, undefined, START, 6 * S, 0)
+      const charge = { held: 6 * S, actual: 0, at: START, mark: algorithm.markOf?.(next) as number }
+      for (const after of [1_000_000, 1_000_001, 1_000_002])
+        expect(algorithm.settle?.(third.plan, next, START + after, charge, 0)).toEqual({ state: undefined, charged: 0 })
+    })
+
+    it('give back what had room until the last of the calls that wait has started', () => {
+      const waited = (micros: number) => ({ ...charged, zero: START + micros, rest: 0 })
+      const all = waited(1_000_000)
+      expect(settled(all, START)).toBe(all)
+      // In the 0.7 s since the bucket was empty after the charge, 7 of 10 tokens are refilled: 3 of the hold's 4 go back.
+      expect(settled(waited(100_000), START)).toMatchObject({ zero: START - 200_000, rest: 0 })
+      expect(settled(waited(-100_000), START)).toMatchObject({ zero: START - 500_000, rest: 0 })
+    })
+  })
+
+  it('are remembered until a minute after their end, to the microsecond', () => {
+    const { algorithm, plan } = holdRecord({ micros: S, final: false, parts: [] })
+    const { next, state = next } = algorithm.decide(plan, undefined, START, RECORD_COST, 0)
+    const forgotten = START + S + KEPT_AFTER
+    expect(algorithm.expiresAt(plan, state)).toBe(forgotten)
+    for (const [now, outcome, kept] of [
+      [forgotten - 1, 'denied', state],
+      [forgotten, 'allowed', undefined],
+    ] as const) {
+      expect(algorithm.decide(plan, state, now, RECORD_COST, 0).outcome).toBe(outcome)
+      expect(algorithm.adopt(plan, state, now, 0)).toBe(kept)
     }
   })
 

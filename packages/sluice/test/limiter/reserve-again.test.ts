@@ -105,6 +105,66 @@ describe('check with an id', () => {
 })
 
 describe('reserve with slots', () => {
+  const slots = () =>
+    ten({ limits: { tokens: tokenBucket({ rate: '1/h', burst: 100 }), open: concurrency({ limit: 1, holdMs: 600_000 }) } })
+
+  it('repeated says what its holder has, and takes again a slot that was given back', async () => {
+    const { limiter, clock } = slots()
+    const first = await limiter.reserve('k', { id: 'a', holdMs: 5_000 })
+    clock.advance(1_000)
+    const again = await limiter.reserve('k', { id: 'a', holdMs: 5_000 })
+    expect(again.decision.hold).toEqual(first.decision.hold)
+    expect(again.decision.limits).toEqual([
+      expect.objectContaining({ remaining: 99 }),
+      expect.objectContaining({ remaining: 0, resetAfterMs: 4_000 }),
+    ])
+    await limiter.release('k', 'a')
+    expect((await limiter.reserve('k', { id: 'b' })).decision.outcome).toBe('allowed')
+    expect((await limiter.reserve('k', { id: 'a', holdMs: 5_000 })).decision).toMatchObject({
+      outcome: 'denied',
+      reason: 'concurrency',
+      limitName: 'open',
+    })
+    await limiter.cancel('k', 'b')
+    expect((await limiter.reserve('k', { id: 'a', holdMs: 5_000 })).decision.hold).toMatchObject({ id: 'a' })
+    expect((await limiter.reserve('k', { id: 'c' })).decision).toMatchObject({ outcome: 'denied', reason: 'concurrency' })
+  })
+
+  it('repeated while its hold is settled takes no slot that nobody would give back', async () => {
+    const { decideNow: _, ...inner } = memoryStore()
+    let calls = 0
+    let second = async (): Promise<void> => {}
+    const store = {
+      ...inner,
+      capabilities: { ...inner.capabilities, sync: false },
+      decide: async (...all: Parameters<typeof inner.decide>) => {
+        calls += 1
+        if (calls === 3) await second()
+        return inner.decide(...all)
+      },
+    }
+    const { limiter } = ten({ store, limits: { open: concurrency({ limit: 1, holdMs: 600_000 }) } })
+    const first = await limiter.reserve('k', { id: 'a' })
+    // The repeat reads the open record with its first call, and asks for the slot with its second.
+    second = async () => void (await first.settle())
+    await expect(limiter.reserve('k', { id: 'a' })).rejects.toThrow('the id "a" was settled or cancelled')
+    expect((await limiter.check('k')).outcome).toBe('allowed')
+  })
+
+  it('a check with an id passes only with its slot, also after the slot was given back or has ended', async () => {
+    const { limiter, remaining, clock } = slots()
+    const check = (id: string) => limiter.check('k', { id, holdMs: 1_000 })
+    const { hold } = await check('a')
+    expect((await check('a')).hold).toEqual(hold)
+    clock.advance(1_000)
+    expect((await check('b')).outcome).toBe('allowed')
+    expect(await check('a')).toMatchObject({ outcome: 'denied', reason: 'concurrency', limitName: 'open' })
+    await limiter.release('k', 'b')
+    expect(await check('a')).toMatchObject({ outcome: 'allowed', hold: { id: 'a' } })
+    expect(await check('b')).toMatchObject({ outcome: 'denied', reason: 'concurrency' })
+    expect(await remaining()).toEqual([98, 0])
+  })
+
   it('holds a slot under its id until it is settled, or as long as it lasts', async () => {
     const { limiter, clock } = ten({
       limits: { tokens: tokenBucket({ rate: '1/h', burst: 100 }), open: concurrency({ limit: 2, holdMs: 600_000 }) },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fixedWindow, memoryStore, slidingWindowLog, type Store, tokenBucket } from '../../src/index.ts'
+import { concurrency, fixedWindow, memoryStore, slidingWindowLog, type Store, tokenBucket } from '../../src/index.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { MINUTE, ten } from './ten-to-hold.ts'
 
@@ -37,19 +37,66 @@ describe('reserve', () => {
     expect(await remaining()).toEqual([9])
   })
 
-  it('repeated with its id charges nothing, and answers as the first time', async () => {
+  it('repeated with its id charges nothing while it is open, and answers as the first time', async () => {
     const { limiter, remaining, clock } = ten()
     const first = await limiter.reserve('k', { cost: 6, id: 'order 7' })
     clock.advance(1_000)
     const second = await limiter.reserve('k', { cost: 6, id: 'order 7' })
     expect(second).toMatchObject({ id: 'order 7', decision: { outcome: 'allowed', atMicros: first.decision.atMicros } })
     expect(second.decision.limits).toMatchObject([{ remaining: 4 }])
+    // Also after the limit is used up by others.
+    await limiter.check('k', { cost: 4 })
+    expect((await limiter.reserve('k', { cost: 6, id: 'order 7' })).decision.outcome).toBe('allowed')
     await second.cancel()
     expect(await first.settle(3)).toMatchObject({ repeated: true, limits: [{ charged: 0 }] })
-    expect(await remaining()).toEqual([10])
-    // Also after the limit is used up by others.
-    await limiter.check('k', { cost: 10 })
+    expect(await remaining()).toEqual([6])
+  })
+
+  it.each([0, 2, 6, 8, undefined])('with an id whose hold was settled with %s is ID_REUSED, and charges nothing', async (actual) => {
+    const { limiter, remaining, clock } = ten()
+    const { settle } = await limiter.reserve('k', { cost: 6, id: 'order 7', holdMs: 1_000 })
+    await settle(actual)
+    const left = await remaining()
+    for (const passed of [0, 999, MINUTE]) {
+      clock.advance(passed)
+      await expect(limiter.reserve('k', { cost: 6, id: 'order 7' })).rejects.toMatchObject({
+        code: 'ID_REUSED',
+        message: expect.stringContaining('was settled or cancelled; use a new id'),
+      })
+    }
+    expect(await remaining()).toEqual(left)
+    await limiter.reset('k')
+    clock.advance(1)
+    // A minute after its end it is forgotten.
     expect((await limiter.reserve('k', { cost: 6, id: 'order 7' })).decision.outcome).toBe('allowed')
+    expect(await remaining()).toEqual([4])
+  })
+
+  it('with an id whose hold has ended is ID_REUSED, because its slot is free again', async () => {
+    const { limiter, clock } = ten({
+      limits: { tokens: tokenBucket({ rate: '1/h', burst: 10 }), open: concurrency({ limit: 1, holdMs: MINUTE }) },
+    })
+    await limiter.reserve('k', { id: 'a', holdMs: 1_000 })
+    clock.advance(999)
+    expect((await limiter.reserve('k', { id: 'a' })).decision.outcome).toBe('allowed')
+    clock.advance(1)
+    await expect(limiter.reserve('k', { id: 'a' })).rejects.toMatchObject({
+      code: 'ID_REUSED',
+      message: expect.stringContaining('that has ended; use a new id'),
+    })
+    expect((await limiter.reserve('k', { id: 'b' })).decision.outcome).toBe('allowed')
+  })
+
+  it('with the id of a check is ID_REUSED, and so is a check with that of a reservation: nothing of one is to be settled', async () => {
+    const { limiter, remaining } = ten()
+    await limiter.check('k', { cost: 2, id: 'checked' })
+    await expect(limiter.reserve('k', { cost: 2, id: 'checked' })).rejects.toMatchObject({ code: 'ID_REUSED' })
+    const { cancel } = await limiter.reserve('k', { cost: 2, id: 'reserved' })
+    const check = (): Promise<unknown> => limiter.check('k', { cost: 2, id: 'reserved' })
+    await expect(check()).rejects.toMatchObject({ code: 'ID_REUSED', message: expect.stringContaining('reservation') })
+    await cancel()
+    await expect(check()).rejects.toMatchObject({ code: 'ID_REUSED' })
+    expect(await remaining()).toEqual([8])
   })
 
   it('with an id that was used for another cost is ID_REUSED', async () => {

@@ -165,6 +165,8 @@ describe('a wrong policy', () => {
     ['version: 1\nrules: []\nfailure: { processes: 0 }', 'failure.processes is 0: expected a whole number from 1'],
     ['version: 1\nrules: []\nfailure: { outage: 5 parsecs }', 'failure.outage is "5 parsecs": expected a number and a unit'],
     ['version: 1\nrules: []\nheaders: { dialect: draft-12 }', 'headers.dialect is "draft-12": expected draft-11, '],
+    ['version: 1\nrules: []\nreservations: {}', 'policy.yaml:3:15: reservations has none: expected secretFile or maxHolds'],
+    ['version: 1\nrules: []\nreservations: { maxHolds: 0 }', 'reservations.maxHolds is 0: expected a whole number from 1 to 4000'],
     ['version: 1\nrules: []\njwt: {}', 'policy.yaml:3:6: jwt has none: expected one of secretFile, jwksFile, jwksUrl, verified'],
     ['version: 1\nrules: []\njwt: { secretFile: a, jwksFile: b }', 'jwt has secretFile and jwksFile: expected one of'],
     ...[

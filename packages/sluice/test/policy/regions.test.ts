@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { PolicyError } from '../../src/policy/document/policy-error.ts'
+import { overBudget } from '../../src/policy/model/bound.ts'
 import type { Policy } from '../../src/policy/model/policy.ts'
+import type { Rule } from '../../src/policy/model/rule.ts'
 
 const read = (regions: string): Policy['regions'] => parsePolicy(`version: 1\nrules: []\nregions: ${regions}\n`).regions
 
@@ -29,6 +31,7 @@ describe('the regions of a policy', () => {
     ],
     ['{ self: eu, peers: [us], weights: { us: 0, eu: 1000 } }', { self: 'eu', weights: { us: 0, eu: 1_000 } }],
     ['{ weights: { eu: 1 } }', { peers: [], weights: { eu: 1 } }],
+    ['{ peers: [eu, us], mode: counters, cutoff: 10s }', { mode: 'counters', cutoffMs: 10_000 }],
   ])('%s', (text, expected) => {
     expect(read(text)).toMatchObject(expected)
   })
@@ -46,7 +49,9 @@ describe('the regions of a policy', () => {
 
   it.each([
     ['eu', 'regions is "eu": expected a map'],
-    ['{ peer: [us] }', 'regions.peer is unknown: did you mean peers? allowed are self, peers, weights, mode'],
+    ['{ peer: [us] }', 'regions.peer is unknown: did you mean peers? allowed are self, peers, weights, mode, cutoff'],
+    ['{ peers: [eu], cutoff: 10s }', 'regions.cutoff is for mode counters, and the mode is escrow'],
+    ['{ peers: [eu], mode: counters, cutoff: 500ms }', 'regions.cutoff: expected 1 second to a day'],
     ['{ mode: fixed }', 'regions has neither peers nor weights: expected one of them, with the names of the regions'],
     ['{ self: "e u", peers: [us] }', 'regions.self is "e u": expected a name of at most 64 letters'],
     ['{ self: 7, peers: [us] }', 'regions.self is 7: expected a name'],
@@ -71,9 +76,31 @@ describe('the regions of a policy', () => {
     ['{ peers: [eu, us], weights: { eu: 5 } }', 'regions.weights has no weight for us: expected the weights of all regions'],
     ['{ self: eu, peers: [us], weights: { us: 5 } }', 'regions.weights has no weight for eu'],
     ['{ peers: [eu, us], weights: { eu: 5, us: 5, ap: 5 } }', 'regions.weights.ap: peers has no region of this name'],
-    ['{ peers: [us], mode: counters }', 'regions.mode is "counters": expected escrow, fixed'],
+    ['{ peers: [us], mode: counter }', 'regions.mode is "counter": expected escrow, fixed, counters'],
   ])('%s is one clear mistake: %s', (text, message) => {
     expect(mistakes(text)).toEqual([expect.stringContaining(message)])
     expect(mistakes(text).join()).not.toContain('secret')
+  })
+
+  it('with counters may exceed a bucket by the burst and the rate of the cutoff for each other region', () => {
+    const rule = 'rules: [{ name: a, key: [], rate: 10/s, burst: 50, maxOvergrant: MOST }]'
+    const policy = (section: string, most: string): Policy =>
+      parsePolicy(`version: 1\n${rule.replace('MOST', most)}\nregions: { peers: [ap, eu, us], mode: counters${section} }\n`)
+    // 2 * (50 + 10 * 3)
+    const exact = policy(', cutoff: 3s', '160')
+    expect(exact.boundOf(exact.rules[0] as Rule, 'process')).toMatchObject({
+      running: 160,
+      storeDown: 0,
+      text: expect.stringContaining('160, which is (N - 1) (B + r S) for 3 regions and a cutoff of 3000 ms'),
+    })
+    expect(overBudget(exact, exact.rules[0] as Rule, 'process')).toBe(undefined)
+    const smaller = policy(', cutoff: 3s', '159')
+    expect(overBudget(smaller, smaller.rules[0] as Rule, 'process')).toContain('159 is below its bound on this store, 160')
+    const open = policy('', 'unbounded')
+    expect(open.boundOf(open.rules[0] as Rule, 'process')).toMatchObject({ running: Infinity, text: expect.stringContaining('unbounded') })
+    const window = parsePolicy(
+      'version: 1\nrules: [{ name: a, key: [], algorithm: fixed-window, limit: 5, window: 1m }]\nregions: { peers: [eu, us], mode: counters }\n',
+    )
+    expect(window.boundOf(window.rules[0] as Rule, 'process').running).toBe(0)
   })
 })

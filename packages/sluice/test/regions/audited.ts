@@ -1,5 +1,6 @@
 import { UNITS } from '../../src/regions/limit.ts'
-import { type Coverage, type History, newCoverage, type Outcome, run } from './history.ts'
+import { type Coverage, newCoverage } from './coverage.ts'
+import { type History, type Outcome, run } from './history.ts'
 import type { Programs } from './site.ts'
 import { shrink } from './shrink.ts'
 

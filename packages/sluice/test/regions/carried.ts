@@ -17,12 +17,12 @@ interface Carried {
 /** Regions with memory stores and replicators on one manual clock. A message takes 50 ms, unless its link is cut or its page is changed. */
 export function carriedRegions(
   names: readonly string[],
-  options: { rate?: number; burst?: number; maxCells?: number; seed?: number; tickMs?: number } = {},
+  options: { rate?: number; per?: string; burst?: number; maxCells?: number; seed?: number; tickMs?: number } = {},
 ) {
-  const { rate = 1_000, burst = rate, seed = 1, tickMs = 10, ...others } = options
+  const { rate = 1_000, per = 's', burst = rate, seed = 1, tickMs = 10, ...others } = options
   const clock = manualClock()
   const random = seeded(seed)
-  const limit = tokenBucket({ rate: `${rate}/s`, burst })
+  const limit = tokenBucket({ rate: `${rate}/${per}`, burst })
   const audit = cellAudit([limit.plan as BucketPlan], false)
   const regions = new Map<string, Carried>()
   const cuts = new Set<string>()
@@ -94,6 +94,12 @@ export function carriedRegions(
     async lose(name: string): Promise<void> {
       await at(name).replicator.close()
       start(name)
+    },
+    /** Starts another store with the name of a region. Returns the one that was there, which goes on. */
+    again(name: string): Carried {
+      const first = at(name)
+      start(name)
+      return first
     },
     isOpen: () => names.every((name) => at(name).store.phase === 'open' && at(name).store.era === at(names[0] as string).store.era),
     close: () => Promise.all([...regions.values()].map(({ replicator }) => replicator.close())),
@@ -185,4 +191,29 @@ export async function sun(seed: number, demand: number, rate: number, ms: number
   await network.pass(2 * ms, calls)
   await network.close()
   return { part: passed / tried, over: network.audit.worst.a > 0 }
+}
+
+/**
+ * Regions that take turns: each calls every `pauseMs`, of which no two can be granted at once. Returns what each was granted from when all
+ * regions are open, the part of the rate that this is, and how often the cell moved.
+ */
+export async function turns(
+  names: readonly string[],
+  limit: { rate: number; per: string; burst: number; cost: number },
+  { seconds, pauseMs, seed = 1, tickMs = 50 }: { seconds: number; pauseMs: number; seed?: number; tickMs?: number },
+) {
+  const { rate, per, burst, cost } = limit
+  const network = carriedRegions(names, { rate, per, burst, seed, tickMs })
+  while (!network.isOpen()) await network.pass(100)
+  const granted = names.map(() => 0)
+  let ticks = 0
+  await network.pass(seconds * 1_000, () => {
+    ticks += 1
+    if ((ticks * tickMs) % pauseMs < tickMs)
+      for (const [index, name] of names.entries()) granted[index] = (granted[index] ?? 0) + network.call(name, cost)
+  })
+  const moves = names.reduce((sum, name) => sum + network.at(name).replicator.status().transfers.sent, 0)
+  await network.close()
+  const perSecond = per === 's' ? rate : rate / 60
+  return { granted, use: granted.reduce((sum, one) => sum + one) / (perSecond * seconds), moves, over: network.audit.worst.a > 0 }
 }

@@ -1,8 +1,10 @@
-import { planOf } from '../../src/algorithms/bucket-plan.ts'
+import { type BucketPlan, planOf } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import { equalRoster } from '../../src/regions/roster.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { DRIFT_PARTS } from './audit.ts'
+import { type Coverage, newCoverage } from './coverage.ts'
+import { withDeaths } from './deaths.ts'
 import { createNetwork, type Network, type NetworkOptions } from './network.ts'
 import type { Programs } from './site.ts'
 
@@ -22,6 +24,8 @@ export type Action = readonly [
     | 'snapshot'
     | 'lose'
     | 'restore'
+    | 'die'
+    | 'adopt'
     | 'step'
     | 'sweep'
     | 'settle',
@@ -36,21 +40,8 @@ export interface History {
   readonly actions: readonly Action[]
   /** Whether messages of before are delivered again and again after all links are healed. */
   readonly late: boolean
-}
-
-export interface Coverage {
-  partitions: number
-  oneWay: number
-  losses: number
-  restores: number
-  transfers: number
-  /** Transfers of a cell while another one of it was on its way. */
-  overlapping: number
-  eras: number
-  rollouts: number
-  steps: number
-  /** Cells for which the limit was reached exactly. */
-  reached: number
+  /** Whether regions that are dead at the end get new servers. If not, an order in another region says that they are gone. */
+  readonly returns: boolean
 }
 
 export interface Outcome {
@@ -81,8 +72,7 @@ export function historyOf(seed: number): History {
   const clocks = chance(0.4)
   const rollout = chance(0.35)
   const limitOf = () => planOf(oneOf([1, 2, 3, 10]), oneOf([1, 1, 1, 3]), oneOf([1, 3, 10, 30, 40, 60, 100]) * MICRO)
-  const limits = rollout ? [limitOf(), limitOf()] : [limitOf()]
-  const fill = Math.max(...limits.map((plan) => plan.emptyBefore.micros))
+  const drawnLimits = rollout ? [limitOf(), limitOf()] : [limitOf()]
   const grid = (micros: number): number => Math.max(1, Math.round(micros / DRIFT_PARTS)) * DRIFT_PARTS
   const weights = (): number[] => {
     if (chance(0.4)) return [...equalRoster(Array.from({ length: regions }, (_, index) => `${index}`)).weights.values()]
@@ -97,9 +87,12 @@ export function historyOf(seed: number): History {
   const parts = chance(0.5) ? 1 : 0
   const rosters = Array.from({ length: 3 }, (_, index) => ({ version: index < 2 ? 2 : 3, weights: weights() }))
   const offset = (): number => (clocks ? (below(2001) - 1000) * DRIFT_PARTS : 0)
-  const policy = (): number => below(limits.length)
+  const policy = (): number => below(drawnLimits.length)
   const cells = oneOf([1, 1, 1, 2])
+  // Their bursts are drawn without another number, so that all other histories stay as they are.
   const undivided = chance(0.15)
+  const limits = undivided ? drawnLimits.map((plan, index) => smallOf(plan, index, seed, regions)) : drawnLimits
+  const fill = Math.max(...limits.map((plan) => plan.emptyBefore.micros))
   const drawn: readonly (readonly [weight: number, draw: () => Action])[] = [
     [12, () => ['wait', grid(oneOf([0, 0.001, 0.02, 0.1, 0.3, 0.6, 1.1]) * fill * random())]],
     [8, () => ['call', region(), oneOf([0.1, 0.5, 1, 1, 2, 5]) * MICRO, below(cells), policy()]],
@@ -140,7 +133,13 @@ export function historyOf(seed: number): History {
     drifts: Array.from({ length: regions }, () => (clocks ? oneOf([500, 0, -500]) : 0)),
     offsets: Array.from({ length: regions }, offset),
   }
-  return { seed, network, rosters, actions, late: chance(0.5) }
+  const late = chance(0.5)
+  return { seed, network, rosters, late, ...withDeaths(seed, actions, regions, offset) }
+}
+
+/** A limit below one token in each region; in some rollouts, only the first of them. */
+function smallOf(plan: BucketPlan, index: number, seed: number, regions: number): BucketPlan {
+  return index > 0 && seed % 3 === 0 ? plan : planOf(plan.n, plan.m, (1 + ((seed + index) % (regions - 1))) * MICRO)
 }
 
 /** Runs a history by these programs, audits every step, then heals all links and counts the rounds until all regions agree. */
@@ -155,20 +154,22 @@ export function run(programs: Programs, history: History): Outcome {
     if (network.failed) return { ...network.worst, units: network.mostUnits, rounds: undefined, late: history.late, coverage }
   }
   if (gave.size > 1) coverage.rollouts = 1
+  if (gave.size > 0 && network.mixed) coverage.mixed = 1
   const rounds = heal(network, history, coverage)
   coverage.reached = network.reached
   return { ...network.worst, units: network.mostUnits, rounds, late: history.late, coverage }
 }
 
 /** Heals all links, pulls until all regions agree, and takes everything that is left. */
-function heal(network: Network, { late }: History, coverage: Coverage): number | undefined {
+function heal(network: Network, { late, returns }: History, coverage: Coverage): number | undefined {
   const { regions, queue } = network
   const old = late ? queue.splice(0) : []
   queue.length = 0
   for (let one = 0; one < regions; one += 1) for (let other = 0; other < regions; other += 1) network.heal(one, other)
   let rounds = 0
-  while (!network.agree() && !network.failed && rounds < MAX_ROUNDS) {
-    rounds += 1
+  for (let all = 0; !network.agree() && !network.failed && all < MAX_ROUNDS; all += 1) {
+    // What a person does counts from then on.
+    rounds = bury(network, returns, coverage) ? 1 : rounds + 1
     queue.push(...old)
     coverage.eras += network.round()
   }
@@ -179,8 +180,23 @@ function heal(network: Network, { late }: History, coverage: Coverage): number |
   return agreed ? rounds : undefined
 }
 
-export function newCoverage(): Coverage {
-  return { partitions: 0, oneWay: 0, losses: 0, restores: 0, transfers: 0, overlapping: 0, eras: 0, rollouts: 0, steps: 0, reached: 0 }
+/** Each dead region gets a new server, or an order in another region says that it is gone, if a region knows which run is meant. */
+function bury(network: Network, returns: boolean, coverage: Coverage): boolean {
+  let changed = false
+  const all = Array.from({ length: network.regions }, (_, region) => region)
+  const dead = all.filter((region) => network.site(region).dead)
+  for (const gone of dead) {
+    const wasAdopted = !returns && all.some((region) => network.adopt(region, gone))
+    if (wasAdopted) coverage.adopted += 1
+    const { name } = network.site(gone)
+    const isKnown = all.some((region) => {
+      const { dead: isDead, store, name: own } = network.site(region)
+      return !isDead && store !== undefined && store.phase !== 'learning' && store.roster.weights.has(own) && store.bound.has(name)
+    })
+    if (returns || !isKnown) network.replace(gone, false)
+    changed ||= wasAdopted || returns || !isKnown
+  }
+  return changed
 }
 
 function apply(network: Network, { rosters }: History, [kind, ...numbers]: Action, coverage: Coverage, gave: Set<number>): void {
@@ -194,10 +210,11 @@ function apply(network: Network, { rosters }: History, [kind, ...numbers]: Actio
       return void network.call(one, two === 0 ? undefined : two, three, four)
     case 'give': {
       const most = four === 1 ? undefined : Math.floor(network.spendable(one, five, six) * four)
-      if (!network.give(one, two, Math.ceil(network.unitsOf(one, five) * three), most, five, six)) return
+      if (!network.give(one, two, Math.ceil(network.unitsOf(one, five) * (network.isWhole(six) ? 1 : three)), most, five, six)) return
       coverage.transfers += 1
       gave.add(six)
       if (queue.some((message) => message.kind === 'row')) coverage.overlapping += 1
+      if (network.isWhole(six)) coverage.whole += 1
       return
     }
     case 'pull':
@@ -230,6 +247,12 @@ function apply(network: Network, { rosters }: History, [kind, ...numbers]: Actio
     case 'restore':
       coverage.restores += 1
       return network.replace(one, true, two)
+    case 'die':
+      coverage.deaths += 1
+      return network.die(one)
+    case 'adopt':
+      if (network.adopt(one, two)) coverage.adopted += 1
+      return
     case 'step':
       coverage.steps += 1
       return network.step(one, two)

@@ -3,15 +3,13 @@ import type { MicroTokens } from '../../src/algorithms/algorithm.ts'
 import { EMPTY_CELL, type Cell, type RegionStore } from '../../src/regions/state.ts'
 import { type RegionalLimit, UNITS } from '../../src/regions/limit.ts'
 import { type Roster, weightOf } from '../../src/regions/roster.ts'
+import { isWhole } from '../../src/regions/undivided.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
-import { isReceived, limitOf, type Message, type Programs, type Site } from './site.ts'
+import { doAgree, goneOf, isMixed, limitOf, sumOf, type Message, type Programs, type Site, withWeightOf } from './site.ts'
 
-/** True time begins here; stores' clocks are around it. */
+/** True time begins here; stores' clocks are around it. The stores have been running for so long that all cells are full. */
 const START = 1_000_000_000_000
-/** The stores have been running for so long that all cells are full. */
 const LONG_AGO = 0
-/** The hash of the first key. */
-const HASH = 0
 
 export interface NetworkOptions {
   readonly programs: Programs
@@ -19,7 +17,7 @@ export interface NetworkOptions {
   /** One limit, or two that take turns. */
   readonly limits: readonly BucketPlan[]
   readonly cells?: number
-  /** Whether one region holds all of a cell (R8). */
+  /** Whether cells of limits with a share below one token are not divided (R8). */
   readonly undivided?: boolean
   /** By region: parts per million by which its clock is fast (500, 0 or -500). */
   readonly drifts?: readonly number[]
@@ -48,10 +46,11 @@ export function createNetwork({
   const keys = Array.from({ length: count }, (_, index) => `k${index}`)
   const regional = limits.map((plan) => {
     const limit = limitOf(programs, plan)
-    return new Map(keys.map((key, index) => [key, undivided ? programs.undividedLimit(limit, HASH + index) : limit]))
+    return new Map(keys.map((key, index) => [key, undivided ? programs.keyedLimit(limit, index) : limit]))
   })
   const drifting = drifts.some((drift) => drift !== 0)
-  const audits = new Map<string, CellAudit[]>(keys.map((key) => [key, [cellAudit(limits, drifting)]]))
+  const mixed = undivided && isMixed(limits, weights.length)
+  const audits = new Map<string, CellAudit[]>(keys.map((key) => [key, [cellAudit(mixed ? [sumOf(limits)] : limits, drifting)]]))
   const queue: Message[] = []
   const cuts = new Set<string>()
   let now = 0
@@ -67,14 +66,16 @@ export function createNetwork({
     const store = { region: name, run: `${name}.1`, ...fixed }
     const offset = offsets[index] ?? 0
     const clock = { offset, drift: drifts[index] ?? 0 }
-    return { name, server: 1, store, cells: new Map(), statuses: new Map(), snapshot: undefined, ...clock }
+    return { name, server: 1, store, cells: new Map(), statuses: new Map(), snapshot: undefined, dead: false, ...clock }
   })
   const siteOf = (index: number): Site => sites[index] as Site
   const clockOf = ({ offset, drift }: Site): number => START + offset + now + Math.floor((now * drift) / 1_000_000)
+  const living = (): readonly Site[] => sites.filter(({ dead }) => !dead)
   const policiesNow = (): readonly number[] => (settled === undefined ? [...limits.keys()] : [settled])
   const limitAt = (policy: number, key: string): RegionalLimit => regional[settled ?? policy]?.get(key) as RegionalLimit
   const cellOf = (site: Site, key: string): Cell => site.cells.get(key) ?? EMPTY_CELL
   const keyOf = (cell: number): string => keys[cell] as string
+  const unitsAt = (site: Site, key: string): number => programs.unitsOf(storeOf(site), cellOf(site, key), limitAt(0, key))
 
   /** What every program does first: finds out whether the server is still the one that wrote the state. */
   const storeOf = (site: Site): RegionStore => {
@@ -84,13 +85,13 @@ export function createNetwork({
     return stored
   }
   const post = (message: Message): void => {
-    if (!cuts.has(`${message.from}>${message.to}`)) queue.push(message)
+    if (!cuts.has(`${message.from}>${message.to}`) && !siteOf(message.from).dead) queue.push(message)
   }
   const check = (): void => {
     for (const [key, all] of audits) {
       let left = 0
       let units = 0
-      for (const site of sites) {
+      for (const site of living()) {
         const store = storeOf(site)
         const cell = cellOf(site, key)
         units += programs.unitsOf(store, cell, limitAt(0, key))
@@ -134,6 +135,8 @@ export function createNetwork({
     regions: weights.length,
     cells: count,
     limits: limits.length,
+    mixed,
+    isWhole: (policy: number): boolean => isWhole(first, limitAt(policy, keyOf(0))),
     rosterOf,
     site: siteOf,
     queue,
@@ -161,6 +164,7 @@ export function createNetwork({
     /** Calls once; returns the micro-tokens that passed. Without a cost, all that is left. */
     call(region: number, cost?: MicroTokens, cell = 0, policy = 0): number {
       const site = siteOf(region)
+      if (site.dead) return 0
       const store = storeOf(site)
       const key = keyOf(cell)
       const limit = limitAt(policy, key)
@@ -183,13 +187,11 @@ export function createNetwork({
       const site = siteOf(region)
       return programs.spendable(storeOf(site), cellOf(site, keyOf(cell)), limitAt(policy, keyOf(cell)), clockOf(site))
     },
-    unitsOf: (region: number, cell = 0): number => {
-      const site = siteOf(region)
-      return programs.unitsOf(storeOf(site), cellOf(site, keyOf(cell)), limitAt(0, keyOf(cell)))
-    },
+    unitsOf: (region: number, cell = 0): number => unitsAt(siteOf(region), keyOf(cell)),
     /** Sends units, at most those that are held. */
     give(region: number, to: number, units: number, most?: MicroTokens, cell = 0, policy = 0): boolean {
       const site = siteOf(region)
+      if (site.dead) return false
       const key = keyOf(cell)
       const limit = limitAt(policy, key)
       const next = programs.give(storeOf(site), cellOf(site, key), limit, siteOf(to).name, units, clockOf(site), most)
@@ -200,6 +202,7 @@ export function createNetwork({
     pull(region: number, peer: number): void {
       const link = { from: peer, to: region }
       const [reader, site] = [siteOf(region), siteOf(peer)]
+      if (reader.dead || site.dead) return
       if (programs.unanswered(storeOf(reader)).includes(site.name)) post({ from: region, to: peer, kind: 'ask' })
       const store = storeOf(site)
       for (const [cell, value] of site.cells) {
@@ -213,7 +216,7 @@ export function createNetwork({
       const message = queue[index]
       if (message === undefined) return undefined
       if (!again) queue.splice(index, 1)
-      if (cuts.has(`${message.from}>${message.to}`)) return undefined
+      if (cuts.has(`${message.from}>${message.to}`) || siteOf(message.to).dead) return undefined
       receive(message, policy)
       return message.kind
     },
@@ -223,11 +226,23 @@ export function createNetwork({
     },
     close(region: number, roster: Roster = first): void {
       const site = siteOf(region)
-      site.store = programs.close(storeOf(site), roster, clockOf(site))
+      if (!site.dead) site.store = programs.close(storeOf(site), roster, clockOf(site))
+    },
+    /** The server of a region ends, for good unless it is replaced. */
+    die: (region: number): void => void (siteOf(region).dead = true),
+    /** Says in a region that a run of another one never runs again, if that is true. Its weight goes to the region that gets the order. */
+    adopt(region: number, lost: number): boolean {
+      const [site, other] = [siteOf(region), siteOf(lost)]
+      const store = site.dead ? undefined : storeOf(site)
+      const gone = store && goneOf(store, other)
+      if (store === undefined || gone === undefined) return false
+      site.store = programs.adopt(store, withWeightOf(store, other.name), [gone], clockOf(site)) ?? store
+      return site.store !== store
     },
     /** Returns whether the region is open in a new era. */
     open(region: number): boolean {
       const site = siteOf(region)
+      if (site.dead) return false
       const store = storeOf(site)
       site.store = programs.open(store, site.statuses, clockOf(site))
       return site.store.phase === 'open' && store.phase !== 'open'
@@ -251,7 +266,7 @@ export function createNetwork({
     isCut: (from: number, to: number): boolean => cuts.has(`${from}>${to}`),
     snapshot(region: number): void {
       const site = siteOf(region)
-      site.snapshot = { store: storeOf(site), cells: new Map(site.cells) }
+      if (!site.dead) site.snapshot = { store: storeOf(site), cells: new Map(site.cells) }
     },
     /** Another server, with nothing or the last snapshot in it, and with another clock. */
     replace(region: number, restored: boolean, offset: number = siteOf(region).offset): void {
@@ -261,6 +276,7 @@ export function createNetwork({
       site.store = store
       site.cells = new Map(cells)
       site.offset = offset
+      site.dead = false
     },
     /** The clock of a store steps. Each forward step counts: a key may be new since the clock stepped back. */
     step(region: number, micros: number): void {
@@ -271,21 +287,11 @@ export function createNetwork({
     /** States that have expired disappear. */
     sweep(region: number): void {
       const site = siteOf(region)
-      storeOf(site)
+      if (!site.dead) storeOf(site)
       for (const [key, cell] of site.cells) if (programs.keepUntil(cell) <= clockOf(site)) site.cells.delete(key)
     },
     /** Whether all regions agree (audit d): one era, one roster, all rows received, and all units of the roster held. */
-    agree(): boolean {
-      const stores = sites.map(storeOf)
-      const [{ era, roster }] = stores as [RegionStore, ...RegionStore[]]
-      if (!stores.every((store) => store.phase === 'open' && store.era === era && store.roster.version === roster.version)) return false
-      const total = [...roster.weights.values()].reduce((sum, weight) => sum + weight, 0)
-      const whole = undivided && total > 0 ? UNITS : total
-      return keys.every((key) => {
-        const held = sites.reduce((sum, site) => sum + programs.unitsOf(storeOf(site), cellOf(site, key), limitAt(0, key)), 0)
-        return held === whole && sites.every((site) => sites.every((peer) => isReceived(site, peer, key, era)))
-      })
-    },
+    agree: (): boolean => doAgree(sites, storeOf, keys, mixed ? undefined : limitAt(0, keyOf(0)), (site, key) => unitsAt(site, key)),
   }
   return network
 }

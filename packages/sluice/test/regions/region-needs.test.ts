@@ -100,7 +100,7 @@ describe('what the processes of a region need together', () => {
     expect(metered && all[0]?.needs.sumOf(metered)).toBe(800)
   })
 
-  it('forgets a key that nobody calls and no peer asks for, and counts again one that a peer asks for', async () => {
+  it('forgets a key that nobody calls and no peer requests, and counts again one that a peer requests', async () => {
     const { all, pass, sums } = processes(2)
     const [one] = all as [Process, Process]
     one.use('k', 20)
@@ -108,7 +108,7 @@ describe('what the processes of a region need together', () => {
     expect(sums('k')).toEqual([undefined, undefined])
     for (let window = 0; window < 150; window += 1) {
       const metered = one.meter.find({ scope: SCOPE, key: 'k' }) ?? one.meter.watch({ scope: SCOPE, key: 'k' }, limit, bucket)
-      if (metered !== undefined) metered.asked = 0
+      if (metered !== undefined) metered.requested = 0
       await pass()
     }
     // At most for a few windows after one of them has forgotten it, the sum is not whole.

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Redis } from 'ioredis'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createLimiter, memoryStore, tokenBucket } from '../../src/index.ts'
 import { ioredis, redisStore } from '../../src/redis.ts'
-import { exchangeRemote, type RegionalKey, type RegionalStore, regionalStore } from '../../src/regions.ts'
+import { exchangeRemote, type RegionalKey, type RegionalStore, regionalStore, replicate, type Replicator } from '../../src/regions.ts'
 import { advised, noRedis, privateRedis } from '../faults/private-redis.ts'
 import { until } from '../faults/until.ts'
 
@@ -79,6 +80,53 @@ describe.skipIf(noRedis)('regionalStore over Redis, with rights that are sent, w
     await until('the region admits calls again', async () => (await spend(0)) + (await spend(1)) > 0)
     await spend(2)
     check()
+  })
+
+  it('is in another run once its server was emptied, and its peers read it from the beginning', async () => {
+    const servers = await Promise.all([privateRedis(), privateRedis()])
+    const clients = servers.map(({ port }) => advised(port))
+    const replicators: Record<string, Replicator> = {}
+    const errors: string[] = []
+    const stores = ['eu', 'us'].map((self, index) => {
+      const store = redisStore({ client: ioredis(clients[index] as Redis), ring: { deadline: '5s', breaker: false } })
+      const made = regionalStore({ store, self, peers: [self === 'eu' ? 'us' : 'eu'], mode: 'escrow' })
+      const transport = async (peer: string, request: unknown) => JSON.parse(JSON.stringify(await replicators[peer]?.answer(request)))
+      replicators[self] = replicate({ store: made, transport, periodMs: 100, onError: (_, error) => errors.push(String(error)) })
+      return made
+    }) as [RegionalStore, RegionalStore]
+    onTestFinished(async () => {
+      await Promise.all(Object.values(replicators).map((replicator) => replicator.close()))
+      for (const client of clients) client.disconnect()
+      await Promise.all(servers.map((server) => server.stop()))
+    })
+    const areOpen = async (era: number): Promise<boolean> => {
+      const found = await Promise.all(stores.map(async (store) => store.remote?.status()))
+      return found.every((one) => one?.phase === 'open' && one.era >= era)
+    }
+    await until('the regions are open', () => areOpen(1))
+    for (let round = 0; round < 40; round += 1) await stores[0].remote?.give(KEY, 'us', 1)
+    await until('the peer has read', async () => (await stores[1].remote?.unitsOf(KEY)) === 540)
+    await clients[0]?.flushall()
+    expect(await stores[0].remote?.status()).toMatchObject({ phase: 'learning' })
+    await until('the regions are open again', () => areOpen(2))
+    expect(errors).toEqual([])
+  })
+
+  it('refuses a second region on one server, and a region with another name', async () => {
+    const redis = await privateRedis()
+    const client = advised(redis.port)
+    onTestFinished(async () => {
+      client.disconnect()
+      await redis.stop()
+    })
+    const [eu, us] = ['eu', 'us'].map((self) =>
+      regionalStore({ store: redisStore({ client: ioredis(client) }), self, peers: [self === 'eu' ? 'us' : 'eu'], mode: 'escrow' }),
+    ) as [RegionalStore, RegionalStore]
+    expect(await eu.remote?.status()).toMatchObject({ phase: 'learning' })
+    const why = 'regions: region eu has this store, and region us needs one, or a prefix, of its own'
+    await expect(us.remote?.status()).rejects.toThrow(why)
+    const decision = await createLimiter({ limit, store: us, onStoreFailure: 'deny' }).check('k')
+    expect(decision).toMatchObject({ outcome: 'undecided' })
   })
 
   it('is named where units cannot be sent', async () => {

@@ -1,18 +1,22 @@
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
+import { tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
 import type { Page } from '../../src/regions/escrow.ts'
 import { spendable, unitsOf } from '../../src/regions/programs.ts'
-import { regionalLimit } from '../../src/regions/limit.ts'
+import { regionalLimit, UNITS } from '../../src/regions/limit.ts'
+import { isUndivided, limitOfKey } from '../../src/regions/undivided.ts'
 import { regionalLimits } from '../../src/regions/regional-limits.ts'
 import type { RegionalStore } from '../../src/regions/regional.ts'
 import { remoteRegional } from '../../src/regions/remote-regional.ts'
+import { bucketIn } from '../../src/regions/remote-cell.ts'
 import { createRemoteEscrow, type RemoteEscrow } from '../../src/regions/remote-escrow.ts'
 import { bindRemote, endEraRemote, pullRemote } from '../../src/regions/remote-pull.ts'
 import type { RegionPort } from '../../src/stores/region-port.ts'
 import type { StateId } from '../../src/stores/store.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
+import { isMixed, sumOf } from './site.ts'
 import type { RegionServer } from './remote-servers.ts'
-import type { HistoryNetwork } from './store-history.ts'
+import type { HistoryNetwork, NetworkOptions } from './store-history.ts'
 import { TOKEN } from './store-network.ts'
 
 /** True time begins here. */
@@ -22,6 +26,7 @@ const SCOPE = { text: 'limiter:limit:tb:' }
 interface Process {
   readonly escrow: RemoteEscrow
   readonly store: RegionalStore
+  readonly port: RegionPort
 }
 
 /**
@@ -32,13 +37,21 @@ export async function remoteNetwork(
   servers: readonly RegionServer[],
   weights: readonly number[],
   limits: readonly AnyLimit[],
-  { cells, maxCells, offsets }: { readonly cells: number; readonly maxCells: number; readonly offsets: readonly number[] },
+  { cells, maxCells, offsets, others = limits }: NetworkOptions,
 ): Promise<HistoryNetwork> {
   const names = weights.map((_, index) => `r${index}`)
   const byName = new Map(names.map((name, index) => [name, weights[index] as number]))
-  const plans = limits.map(({ plan }) => plan as BucketPlan)
-  const bounds = plans.map(regionalLimit)
-  const audits: CellAudit[] = Array.from({ length: cells }, () => cellAudit(plans, false))
+  const limitsOf = (cell: number): readonly AnyLimit[] => (cell === 0 ? limits : others)
+  const plansOf = (cell: number): BucketPlan[] => limitsOf(cell).map(({ plan }) => plan as BucketPlan)
+  const bounds = [limits, others].map((all) => all.map(({ plan }) => regionalLimit(plan as BucketPlan)))
+  const boundOf = (cell: number, policy: number) => bounds[Math.min(cell, 1)]?.[policy] as ReturnType<typeof regionalLimit>
+  const isMixedIn = (cell: number): boolean => isMixed(plansOf(cell), names.length, names.length)
+  const auditOf = (cell: number): CellAudit => cellAudit(isMixedIn(cell) ? [sumOf(plansOf(cell))] : plansOf(cell), false)
+  const audits: CellAudit[] = Array.from({ length: cells }, (_, cell) => auditOf(cell))
+  /** Of before a rollout was settled. */
+  const before: CellAudit[] = []
+  /** Those that count. */
+  let policies = limits.map((_, policy) => policy)
   const queue: { readonly to: number; readonly page: Page }[] = []
   const cuts = new Set<string>()
   /** By region: what restores the latest one. */
@@ -57,15 +70,15 @@ export async function remoteNetwork(
     const port = store.capabilities.regions as RegionPort
     const contended: RegionPort = {
       ...port,
-      async write(id, found, write, ...others) {
+      async write(id, found, write, ...rest) {
         const first = write.rows ? contends : undefined
         if (write.rows) contends = undefined
         if (first !== undefined && id !== undefined) await first(id)
-        return port.write(id, found, write, ...others)
+        return port.write(id, found, write, ...rest)
       },
     }
     const escrow = createRemoteEscrow(contended, self, { version: 1, weights: byName }, maxCells, () => timeOf(region))
-    return { escrow, store: remoteRegional(store, escrow, self, byName, regionalLimits(self, byName, true)) }
+    return { escrow, port, store: remoteRegional(store, escrow, self, byName, regionalLimits(self, byName, true)) }
   }
   await Promise.all(names.map((_, region) => serverOf(region).empty()))
   const sites = names.map((_, region): readonly Process[] => [start(region), start(region), start(region)])
@@ -73,17 +86,17 @@ export async function remoteNetwork(
   const observer = (region: number): RemoteEscrow => sites[region]?.[2]?.escrow as RemoteEscrow
   /** The processes of a region take turns. */
   const at = (region: number): Process => sites[region]?.[(turn += 1) % 2] as Process
-  const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limits[policy] as AnyLimit })
+  const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limitsOf(cell)[policy] as AnyLimit })
   const isCut = (from: number, to: number): boolean => cuts.has(`${from}>${to}`)
   /** States know a shift by its time, so time goes on between steps. */
   const pass = (): void => void (now += 2)
   const left = async (region: number, cell: number, policy: number): Promise<number> => {
-    const limit = bounds[policy] as ReturnType<typeof regionalLimit>
+    const limit = limitOfKey(boundOf(cell, policy), keyOf(cell, policy).id)
     const found = await observer(region).read(keyOf(cell, policy).id, limit)
     return spendable(found.region, found.cell, limit, timeOf(region))
   }
   const held = async (region: number, cell: number): Promise<number> => {
-    const limit = bounds[0] as ReturnType<typeof regionalLimit>
+    const limit = limitOfKey(boundOf(cell, 0), keyOf(cell, 0).id)
     const found = await observer(region).read(keyOf(cell, 0).id, limit)
     return unitsOf(found.region, found.cell, limit)
   }
@@ -94,10 +107,22 @@ export async function remoteNetwork(
       return mostUnits
     },
     get worst() {
-      return { a: Math.max(...audits.map(({ worst }) => worst.a)), b: Math.max(...audits.map(({ worst }) => worst.b)) }
+      const all = [...before, ...audits]
+      return { a: Math.max(...all.map(({ worst }) => worst.a)), b: Math.max(...all.map(({ worst }) => worst.b)) }
     },
     wait(micros) {
       now += micros
+    },
+    async forget() {
+      for (const region of sites.keys()) {
+        for (let cell = 0; cell < cells; cell += 1) {
+          const { id } = keyOf(cell, 0)
+          const { port, store } = at(region)
+          const bucket = bucketIn(await port.read(id, timeOf(region)))
+          const isExpired = bucket !== undefined && tokenBucketKernel.expiresAt(bucket.plan, bucket) <= timeOf(region)
+          if (isExpired) await store.change([{ kind: 'reset', id }], { now: timeOf(region) })
+        }
+      }
     },
     async call(region, cost, cell = 0, policy = 0) {
       pass()
@@ -123,6 +148,21 @@ export async function remoteNetwork(
       if (turn % 3 === 0) contends = () => network.call(region, 1, cell, policy)
       return units > 0 && (await at(region).store.remote?.give(keyOf(cell, policy), names[to] as string, units)) === true
     },
+    async lend(region, to, part, cell, policy) {
+      pass()
+      if (turn % 3 === 0) contends = () => network.call(region, 1, cell, policies.at(-1))
+      const { id } = keyOf(cell, policy)
+      return at(region).escrow.lend(id, boundOf(cell, policy).policy, names[to] as string, ({ units }) => Math.ceil(units * part))
+    },
+    async settle(policy) {
+      policies = [policy]
+      for (let cell = 0; cell < cells; cell += 1) {
+        // Once in each process.
+        for (const region of [...sites.keys()].flatMap((one) => [one, one])) await network.call(region, 1, cell, policy)
+        before.push(audits[cell] as CellAudit)
+        audits[cell] = cellAudit([plansOf(cell)[policy] as BucketPlan], false, now)
+      }
+    },
     async read(region, peer) {
       pass()
       if (isCut(peer, region) || isCut(region, peer)) return
@@ -136,7 +176,7 @@ export async function remoteNetwork(
       const message = queue[index]
       if (message === undefined) return
       if (!again) queue.splice(index, 1)
-      if (turn % 3 === 0) contends = (id) => network.call(message.to, 1, Number(id.key.slice(1)))
+      if (turn % 3 === 0) contends = (id) => network.call(message.to, 1, Number(id.key.slice(1)), policies.at(0))
       await at(message.to).escrow.receive(message.page)
     },
     async lose(region) {
@@ -161,7 +201,7 @@ export async function remoteNetwork(
         let sum = 0
         let units = 0
         for (const region of sites.keys()) {
-          sum += Math.max(...(await Promise.all(limits.map((_, policy) => left(region, cell, policy)))))
+          sum += Math.max(...(await Promise.all(policies.map((policy) => left(region, cell, policy)))))
           units += await held(region, cell)
         }
         mostUnits = Math.max(mostUnits, units)
@@ -176,7 +216,8 @@ export async function remoteNetwork(
       for (const cell of audits.keys()) {
         const units = await Promise.all(sites.map((_, region) => held(region, cell)))
         const sum = units.reduce((one, other) => one + other)
-        if (sum !== total && !(sum < total && maxCells < cells)) return false
+        const whole = isUndivided(first.roster, boundOf(cell, 0).whole.burst) ? UNITS : total
+        if (sum !== whole && !(sum < whole && (maxCells < cells || isMixedIn(cell)))) return false
       }
       return true
     },

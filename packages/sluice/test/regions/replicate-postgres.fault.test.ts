@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLimiter, tokenBucket } from '../../src/index.ts'
-import { pg, postgresStore } from '../../src/postgres.ts'
+import { createLimiter, type Limiter, tokenBucket } from '../../src/index.ts'
+import { pg, type PostgresStore, postgresStore } from '../../src/postgres.ts'
 import { ioredis, redisStore } from '../../src/redis.ts'
-import { type RegionalStore, regionalStore, replicate, type Replicator } from '../../src/regions.ts'
-import { migratedPostgres, noPostgres, pooled } from '../faults/private-postgres.ts'
+import { type RegionalStore, regionalStore, replicate, type ReplicateOptions, type Replicator } from '../../src/regions.ts'
+import { migratedPostgres, noPostgres, pooled, privatePostgres } from '../faults/private-postgres.ts'
 import { advised, noRedis, privateRedis } from '../faults/private-redis.ts'
 import { until } from '../faults/until.ts'
 import { overOf, type Passed } from './over.ts'
@@ -12,8 +12,42 @@ import { overOf, type Passed } from './over.ts'
 const [RATE, BURST] = [100, 100]
 const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
 const RING = { deadline: '2s', breaker: false } as const
+const limiterOf = (store: RegionalStore): Limiter => createLimiter({ limit, store, onStoreFailure: 'deny', deadlineMs: 2_000 })
 
 describe.skipIf(noRedis || noPostgres)('replicate', () => {
+  it('sums what the callers of all processes need: one that carries no units gets them, and keeps them', async () => {
+    const server = await privatePostgres()
+    onTestFinished(() => server.stop())
+    const carrying = new Map<string, Replicator>()
+    const start = async (self: string, peer: string) => {
+      const [store, other] = [0, 1].map(() =>
+        // The regions have tables of their own on one server.
+        postgresStore({ client: pg(pooled(server.url, 4).pool), table: self, sweepEveryMs: 0, onWarning: () => {}, ring: RING }),
+      ) as [PostgresStore, PostgresStore]
+      await store.migrate()
+      const [carries, publishes] = [store, other].map((one) => regionalStore({ store: one, self, peers: [peer], mode: 'escrow' }))
+      const transport: ReplicateOptions['transport'] = async (to, request) => carrying.get(to)?.answer(request)
+      const replicator = replicate({ store: carries as RegionalStore, transport, periodMs: 200, timeoutMs: 2_000 })
+      carrying.set(self, replicator)
+      const publishing = replicate({ store: publishes as RegionalStore, periodMs: 200 })
+      onTestFinished(async () => void (await Promise.all([replicator.close(), publishing.close()])))
+      return { replicator, limiter: limiterOf(publishes as RegionalStore) }
+    }
+    const [eu, us] = [await start('eu', 'us'), await start('us', 'eu')]
+    await until('both are open', async () => [eu, us].every(({ replicator }) => replicator.status().phase === 'open'))
+    const busy = new Set([eu, us])
+    const callers = [eu, us].map(async (region) => {
+      while (busy.has(region)) if (!(await region.limiter.check('k', { cost: 10 })).allowed) await pause(5)
+    })
+    // Both need more than there is, so each keeps its half, although the process that answers has no callers.
+    await pause(5_000)
+    expect(us.replicator.status().transfers.unitsSent).toBeLessThanOrEqual(100)
+    busy.delete(us)
+    await until('units move to eu', async () => eu.replicator.status().transfers.unitsReceived >= 480, 60_000)
+    busy.clear()
+    await Promise.all(callers)
+  }, 120_000)
+
   it('carries units between a region on Redis and one on PostgreSQL, to where the demand is: 0 over', async () => {
     const [redis, postgres] = [await privateRedis(), await migratedPostgres()]
     const client = advised(redis.port)
@@ -31,7 +65,6 @@ describe.skipIf(noRedis || noPostgres)('replicate', () => {
         mode: 'escrow',
       }),
     }
-    expect(() => replicate({ store: stores['us'] as RegionalStore })).toThrow('replicate: transport is undefined, expected a function')
     const replicators: Record<string, Replicator> = {}
     for (const [name, store] of Object.entries(stores)) {
       const made = replicate({
@@ -50,7 +83,7 @@ describe.skipIf(noRedis || noPostgres)('replicate', () => {
     await until('both are open', async () => statusOf('eu').phase === 'open' && statusOf('us').phase === 'open')
     const passed: Passed[] = []
     const load = async (name: string, units: number): Promise<void> => {
-      const limiter = createLimiter({ limit, store: stores[name] as RegionalStore, onStoreFailure: 'deny', deadlineMs: 2_000 })
+      const limiter = limiterOf(stores[name] as RegionalStore)
       const ending = new AbortController()
       const calling = (async () => {
         while (!ending.signal.aborted) {

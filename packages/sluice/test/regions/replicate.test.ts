@@ -56,12 +56,44 @@ describe('regions R7: replicate', () => {
     await network.close()
   })
 
+  it('reads a peer soon after that one has read from it, also after many failures', async () => {
+    const network = await opened(['ap', 'eu'])
+    const failures = (): number => network.at('eu').replicator.status().peers['ap']?.failures ?? 0
+    for (let turn = 0; turn < 5; turn += 1) {
+      network.hooks.page = (page) => ((page as { from: string }).from === 'ap' ? 'busy' : page)
+      await network.pass(20_300)
+      expect(failures()).toBeGreaterThan(4)
+      delete network.hooks.page
+      await network.pass(1_600)
+      expect(failures()).toBe(0)
+    }
+    await network.close()
+  })
+
   it('sends units of a limit that all callers share: its key is empty', async () => {
     const network = await opened(['ap', 'eu'])
     await network.pass(4_000, () => {
       for (let call = 0; call < 8; call += 1) network.call('eu', 1, '')
     })
     expect([network.units(''), network.errors]).toEqual([[10, 990], []])
+    await network.close()
+  })
+
+  it('leaves keys whose scope or text is too long for messages at their weight, and goes on with others', async () => {
+    const network = await opened(['ap', 'eu'])
+    const { limit } = network
+    const long = [
+      { scope: { text: `limiter:${'l'.repeat(250)}:tb:` }, key: 'k' },
+      { scope: { text: 'limiter:limit:tb:' }, key: 'k'.repeat(513) },
+    ]
+    const { store } = network.at('eu')
+    await network.pass(4_000, () => {
+      for (const id of long)
+        for (let call = 0; call < 8; call += 1) store.decideNow?.({ calls: [{ id, limit, cost: 1_000_000, phase: 0 }] })
+      paced(network, 'eu', 150)
+    })
+    for (const id of long) expect([store.give?.({ id, limit }, 'ap', 1), store.unitsOf?.({ id, limit })]).toEqual([false, 500])
+    expect([network.units(), network.errors]).toEqual([[10, 990], []])
     await network.close()
   })
 
@@ -89,6 +121,58 @@ describe('regions R7: replicate', () => {
     await network.close()
   })
 
+  it('regions R6: a store of which a peer has bound a later run holds nothing any more, and says so', async () => {
+    const network = await opened(['ap', 'eu', 'us'])
+    await network.pass(1_000)
+    const first = network.again('eu')
+    await network.pass(4_000)
+    const key = network.keyOf()
+    expect(first.replicator.status()).toMatchObject({ phase: 'learning', units: 0 })
+    expect(first.store.decideNow?.({ calls: [{ ...key, cost: 1, phase: 0 }] })).toMatchObject({ outcome: 'denied' })
+    expect(String(network.errors[0])).toContain('has bound a later run of region eu: another store has this name')
+    // The later one is not disturbed.
+    expect(network.isOpen()).toBe(true)
+    const { era } = network.at('eu').replicator.status()
+    await network.pass(8_000)
+    expect([network.isOpen(), network.at('eu').replicator.status().era]).toEqual([true, era])
+    expect(network.audit.worst.a).toBeLessThanOrEqual(0)
+    await first.replicator.close()
+    await network.close()
+  })
+
+  it('regions R6: a page from before its hello does not make a store lose its region', async () => {
+    const network = await opened(['ap', 'eu'])
+    const isOfAp = (page: unknown): boolean => (page as { from: string }).from === 'ap'
+    const pages: unknown[] = []
+    network.hooks.page = (page) => {
+      if (isOfAp(page)) pages.push(page)
+      return page
+    }
+    await network.pass(2_000)
+    delete network.hooks.page
+    await network.lose('eu')
+    await network.pass(4_000)
+    expect(network.isOpen()).toBe(true)
+    network.hooks.page = (page) => (isOfAp(page) ? (pages.pop() ?? page) : page)
+    await network.pass(4_000)
+    expect([network.isOpen(), pages, network.at('eu').store.phase]).toEqual([true, [], 'open'])
+    await network.close()
+  })
+
+  it('reads a peer from the beginning that counts from the beginning again, and refuses one that does not get on', async () => {
+    const network = await opened(['ap', 'eu'])
+    await use(network, 'eu', 4_000)
+    const isOfAp = (page: unknown): page is { from: string; cursor: number } => (page as { from: string }).from === 'ap'
+    let lower = 1
+    network.hooks.page = (page) => (isOfAp(page) && (lower -= 1) >= 0 ? { ...page, cursor: 0 } : page)
+    await network.pass(3_000)
+    expect([network.errors, lower < 0, network.units()]).toEqual([[], true, [10, 990]])
+    network.hooks.page = (page) => (isOfAp(page) ? { ...page, cursor: 0, status: null } : page)
+    await network.pass(3_000)
+    expect(String(network.errors[0])).toContain('page of region ap: cursor is 0, expected more than 0')
+    await network.close()
+  })
+
   it.each([
     ['no page', () => 'busy', 'page of region ap: it is "busy", expected an object'],
     ['a field that no region sends', (page: object) => ({ ...page, more: 1 }), 'page of region ap: more is unknown'],
@@ -102,8 +186,12 @@ describe('regions R7: replicate', () => {
     ['a long key', row([1, 'k'.repeat(513)]), 'expected a text of 0 to 512 characters'],
     ['many rows', (page: object) => ({ ...page, rows: Array.from({ length: 1_001 }, () => []) }), 'rows is [[],[]'],
     ['a phase', status({ phase: 'shut' }), 'status.phase is "shut", expected learning or open or closed'],
-    ['weights above all', status({ roster: { version: 1, weights: { ap: 999, eu: 2 } } }), 'the sum of status.roster.weights is 1001'],
-    ['a cursor that goes back', (page: object) => ({ ...page, cursor: 0 }), 'page of region ap: cursor is 0, expected more than'],
+    [
+      'weights above all',
+      status({ roster: { version: 1, weights: { ap: 999, eu: 2 }, gone: [] } }),
+      'the sum of status.roster.weights is 1001',
+    ],
+    ['a run that is gone, without a name', status({ next: { version: 1, weights: {}, gone: [['us']] } }), 'status.next.gone[0] is ["us"]'],
   ])('refuses %s at once, loses nothing, and reads it again', async (_name, wrong, message) => {
     const network = await opened(['ap', 'eu'])
     network.at('ap').store.give?.(network.keyOf(), 'eu', 100)
@@ -129,7 +217,7 @@ describe('regions R7: replicate', () => {
       [{ from: 'us' }, 'request: from is "us", expected ap'],
       [{ to: 'ap' }, 'request: to is "ap", expected eu'],
       [{ version: 2 }, 'request: version is 2, expected 1'],
-      [{ needs: [['s', 'k', '1/1/1', 1_001, 0, 0]] }, 'request: needs[0] need is 1001, expected a whole number from 0 to 1000'],
+      [{ needs: [['s', 'k', '1/1/1', 1_001, 0, 0, 0]] }, 'request: needs[0] need is 1001, expected a whole number from 0 to 1000'],
       [{ needs: Array.from({ length: 251 }, () => []) }, 'expected a list of at most 250'],
       [{ rows: { run: 'r', at: -1 } }, 'request: rows.at is -1, expected a whole number'],
       [{ hello: { run: '', toRun: 'r', joins: 0, seen: 0 } }, 'request: hello.run is "", expected a text of 1 to 256 characters'],

@@ -89,6 +89,56 @@ describe('regions R5: reweigh', () => {
     await network.close()
   })
 
+  it('a region that is gone for good is not waited for, and the others go on with its weight; a new run of it joins later', async () => {
+    const network = await opened(['ap', 'eu', 'us'])
+    const era = eraOf(network)
+    const { replicator } = network.at('eu')
+    const runOf = (name: string): string => replicator.status().peers[name]?.run ?? ''
+    const gone = { us: runOf('us') }
+    await network.at('us').replicator.close()
+    // An era had begun to end: without it, it never does.
+    expect(await reweigh(storeOf(network, 'eu'), { ap: 600, eu: 200, us: 200 })).toBe(true)
+    await network.pass(5_000)
+    expect([storeOf(network, 'ap').phase, storeOf(network, 'eu').phase]).toEqual(['closed', 'closed'])
+    const weights = { ap: 500, eu: 500 }
+    await expect(reweigh(storeOf(network, 'eu'), weights, { gone: { us: 'another' } })).rejects.toThrow('but region eu knows a later run')
+    await expect(reweigh(storeOf(network, 'eu'), { us: 9 }, { gone })).rejects.toThrow('weights has "us", which is gone')
+    await expect(reweigh(storeOf(network, 'eu'), { ap: 1_000 }, { gone: { eu: 'x' } })).rejects.toThrow('region eu knows no run')
+    expect(await reweigh(storeOf(network, 'eu'), weights, { gone })).toBe(true)
+    const isOpen = (): boolean => ['ap', 'eu'].every((name) => storeOf(network, name).phase === 'open' && eraOf(network) > era)
+    while (!isOpen()) await network.pass(100)
+    expect(network.units().slice(0, 2)).toEqual([500, 500])
+    let passed = 0
+    await network.pass(3_000)
+    await network.pass(5_000, () => ['ap', 'eu'].forEach((name) => (passed += paced(network, name, 60))))
+    expect(passed).toBeGreaterThanOrEqual(480)
+    await network.lose('us')
+    while (!network.isOpen()) await network.pass(100)
+    const later = eraOf(network)
+    expect([network.units(), runOf('us') !== gone.us]).toEqual([[500, 500, 0], true])
+    expect(await reweigh(storeOf(network, 'us'), { ap: 400, eu: 300, us: 300 })).toBe(true)
+    await nextEra(network, later)
+    expect(network.units()).toEqual([400, 300, 300])
+    expect(network.audit.worst.a).toBeLessThanOrEqual(0)
+    await network.close()
+  })
+
+  it('a store that is lost and waits for a region that is gone learns from the others that it is', async () => {
+    const network = await opened(['ap', 'eu', 'us'])
+    await network.at('us').replicator.close()
+    network.cuts.add('eu reads us').add('ap reads us')
+    await network.lose('ap')
+    await network.pass(5_000)
+    expect(storeOf(network, 'ap').phase).toBe('learning')
+    const run = network.at('eu').replicator.status().peers['us']?.run ?? ''
+    expect(await reweigh(storeOf(network, 'ap'), { ap: 500, eu: 500 }, { gone: { us: run } }).catch(() => false)).toBe(false)
+    expect(await reweigh(storeOf(network, 'eu'), { ap: 500, eu: 500 }, { gone: { us: run } })).toBe(true)
+    const isOpen = (): boolean => ['ap', 'eu'].every((name) => storeOf(network, name).phase === 'open')
+    while (!isOpen()) await network.pass(100)
+    expect(network.units().slice(0, 2)).toEqual([500, 500])
+    await network.close()
+  })
+
   it.each([
     [{ ap: 500, eu: 500 }, 'weights has "ap", expected eu, us'],
     [{ eu: 0.5 }, 'weights.eu is 0.5, expected a whole number from 0 to 1000'],

@@ -154,7 +154,7 @@ describe('regions R4: merge', () => {
 
 describe('regions R8: cells that are not divided', () => {
   it('begin whole in one region, and are sent whole', () => {
-    const limit = programs.undividedLimit(limitOf(1), 7)
+    const limit = programs.keyedLimit(limitOf(1), 7)
     expect([left(EU, EMPTY_CELL, limit), left(US, EMPTY_CELL, limit)]).toEqual([
       [MICRO, 1000],
       [0, 0],
@@ -173,4 +173,26 @@ it('regions: a cell with rows is kept, one without until its state has expired',
   const limit = limitOf(30)
   const { cell } = programs.decide(EU, EMPTY_CELL, limit, NOW, MICRO)
   expect([EMPTY_CELL, cell, given(limit, 1)].map((one) => programs.keepUntil(one))).toEqual([-Infinity, NOW + 2 * SECOND, Infinity])
+})
+
+describe('regions R5: a region that is gone for good', () => {
+  const ALL = new Map([
+    ['eu', 1000],
+    ['us', 0],
+  ])
+
+  it('ends the era with its run among those that nobody waits for, and a run that was named before stays named', () => {
+    const once = programs.adopt(EU, ALL, [['us', 'us.1']], NOW)
+    expect(once).toMatchObject({ phase: 'closed', next: { version: 2, weights: ALL, gone: [['us', 'us.1']] } })
+    const twice = programs.adopt(once as RegionStore, ALL, [['us', 'us.2']], NOW)
+    expect(twice?.next?.gone).toEqual([
+      ['us', 'us.1'],
+      ['us', 'us.2'],
+    ])
+  })
+
+  it('is not ordered of a region that is learning, or that is not in the roster: it may not know the latest run', () => {
+    expect(programs.adopt({ ...EU, phase: 'learning' }, ALL, [['us', 'us.1']], NOW)).toBeUndefined()
+    expect(programs.adopt({ ...EU, region: 'ap' }, ALL, [['us', 'us.1']], NOW)).toBeUndefined()
+  })
 })

@@ -1,7 +1,8 @@
-import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
-import type { RegionalLimit } from '../../src/regions/limit.ts'
+import { type BucketPlan, planOf, reduced } from '../../src/algorithms/bucket-plan.ts'
+import { type RegionalLimit, UNITS } from '../../src/regions/limit.ts'
 import type * as rules from '../../src/regions/programs.ts'
-import type { Region } from '../../src/regions/roster.ts'
+import { equalRoster, type Gone, isGone, type Region, type Roster, weightOf } from '../../src/regions/roster.ts'
+import { isUndivided, isWhole } from '../../src/regions/undivided.ts'
 import type { Answer, Cell, Hello, Invitation, RegionStore, Row, Status } from '../../src/regions/state.ts'
 
 /** The programs of src/regions, or a wrong variant of them. */
@@ -17,6 +18,8 @@ export interface Site {
   snapshot: { readonly store: RegionStore | undefined; readonly cells: Map<string, Cell> } | undefined
   offset: number
   readonly drift: number
+  /** Whether its server has ended, and none has taken its place. */
+  dead: boolean
 }
 
 /** A message on its way between two regions. */
@@ -42,9 +45,65 @@ export function limitOf(programs: Programs, plan: BucketPlan): RegionalLimit {
 }
 
 /** Whether a peer has received all that a site sent of a cell in this era. */
-export function isReceived(site: Site, peer: Site, key: string, era: number): boolean {
+function isReceived(site: Site, peer: Site, key: string, era: number): boolean {
   const [rows, others] = [site, peer].map(({ cells }) => cells.get(key)?.rows).map((found) => (found?.era === era ? found : undefined))
   const sent = rows?.sent.get(peer.name)
   const received = others?.received.get(site.name)
   return (sent?.units ?? 0) === (received?.units ?? 0) && (sent?.tokens ?? 0) === (received?.tokens ?? 0)
+}
+
+/** Whether some roster of so many regions divides one of two limits, and not the other. */
+export function isMixed(limits: readonly BucketPlan[], most: number, least = 1): boolean {
+  const counts = Array.from({ length: most - least + 1 }, (_, index) => least + index)
+  return counts.some((count) => {
+    const roster = equalRoster(Array.from({ length: count }, (_, name) => `${name}`))
+    return new Set(limits.map(({ burst }) => isUndivided(roster, burst))).size > 1
+  })
+}
+
+/** What limits allow together that may be in use side by side: their sum. */
+export function sumOf(limits: readonly BucketPlan[]): BucketPlan {
+  return limits.reduce((one, other) => planOf(...reduced(one.n * other.m + other.n * one.m, one.m * other.m), one.burst + other.burst))
+}
+
+/**
+ * Whether all regions that are there agree: one era, one roster without those that are dead, all rows received, and all units of it held.
+ * @param limit undefined: not all units need be held
+ */
+export function doAgree(
+  sites: readonly Site[],
+  storeOf: (site: Site) => RegionStore,
+  keys: readonly string[],
+  limit: RegionalLimit | undefined,
+  units: (site: Site, key: string) => number,
+): boolean {
+  const living = sites.filter(({ dead }) => !dead)
+  const stores = living.map(storeOf)
+  const [first] = stores
+  if (first === undefined) return true
+  const { era, roster } = first
+  if (sites.some(({ dead, name }) => dead && roster.weights.has(name))) return false
+  if (!stores.every((store) => store.phase === 'open' && store.era === era && store.roster.version === roster.version)) return false
+  const total = [...roster.weights.values()].reduce((sum, weight) => sum + weight, 0)
+  // A limit that was divided before the last rollout, or is now, has less until the era ends.
+  if (limit === undefined) return true
+  const whole = total > 0 && isWhole(roster, limit) ? UNITS : total
+  return keys.every((key) => {
+    const held = living.reduce((sum, site) => sum + units(site, key), 0)
+    return held === whole && living.every((site) => living.every((peer) => isReceived(site, peer, key, era)))
+  })
+}
+
+/** A run of a region that is dead: the one that a store has bound, or one that the region had before. Undefined if it is of no use to name it. */
+export function goneOf({ phase, roster, next, bound }: RegionStore, { name, server, dead }: Site): Gone | undefined {
+  const run = dead ? bound.get(name) : `${name}.${server - 1}`
+  const isOfUse = phase === 'closed' || roster.weights.has(name)
+  return run === undefined || server === 0 || !isOfUse || isGone(next ?? roster, name, run) ? undefined : [name, run]
+}
+
+/** Weights without a region: a store's own region has its weight. */
+export function withWeightOf({ region, roster }: RegionStore, lost: Region): Roster['weights'] {
+  const weights = new Map(roster.weights).set(region, weightOf(roster, region) + weightOf(roster, lost))
+  weights.delete(lost)
+  return weights
 }

@@ -14,8 +14,14 @@ export interface HistoryNetwork {
   readonly mostUnits: number
   readonly worst: { readonly a: number; readonly b: number }
   wait(micros: number): void
+  /** States that are expired disappear. */
+  forget(): Awaitable<void>
   call(region: number, cost?: number, cell?: number, policy?: number): Awaitable<number>
   give(region: number, to: number, part: number, cell?: number, policy?: number): Awaitable<boolean>
+  /** Sends units as to a peer that names a limit. */
+  lend(region: number, to: number, part: number, cell: number, policy: number): Awaitable<boolean>
+  /** Every region calls every cell by one limit. From now on only that one counts. */
+  settle(policy: number): Awaitable<void>
   read(region: number, peer: number): Awaitable<void>
   deliver(index: number, again: boolean): Awaitable<void>
   lose(region: number): Awaitable<void>
@@ -25,11 +31,15 @@ export interface HistoryNetwork {
   agree(): Awaitable<boolean>
 }
 
-export type MakeNetwork = (
-  weights: readonly number[],
-  limits: readonly AnyLimit[],
-  options: { readonly cells: number; readonly maxCells: number; readonly offsets: readonly number[] },
-) => Awaitable<HistoryNetwork>
+export interface NetworkOptions {
+  readonly cells: number
+  readonly maxCells: number
+  readonly offsets: readonly number[]
+  /** Of cells other than the first: overrides, in one scope with it. */
+  readonly others?: readonly AnyLimit[]
+}
+
+export type MakeNetwork = (weights: readonly number[], limits: readonly AnyLimit[], options: NetworkOptions) => Awaitable<HistoryNetwork>
 
 /** A random history of real stores, audited after each step. Equal seeds give equal histories. */
 export async function history(seed: number, make: MakeNetwork = storeNetwork) {
@@ -37,8 +47,14 @@ export async function history(seed: number, make: MakeNetwork = storeNetwork) {
   const below = (bound: number): number => Math.floor(random() * bound)
   const oneOf = <T>(values: readonly T[]): T => values[below(values.length)] as T
   const regions = oneOf([2, 2, 3, 4])
-  const bucket = () => tokenBucket({ rate: oneOf(['1/s', '2/s', '10/3s']), burst: oneOf([30, 40, 100]) })
-  const limits = random() < 0.3 ? [bucket(), bucket()] : [bucket()]
+  // A fifth of the histories have limits that these regions do not divide (R8); in some of them, they divide the second one.
+  const undivided = seed % 5 === 0
+  const burstOf = (burst: number, index: number): number =>
+    undivided && (index === 0 || seed % 3 > 0) ? 1 + ((burst / 10) % (regions - 1)) : burst
+  const bucket = (index: number) => tokenBucket({ rate: oneOf(['1/s', '2/s', '10/3s']), burst: burstOf(oneOf([30, 40, 100]), index) })
+  const costOf = (most: number): number => (undivided ? Math.floor(most / 9) : most) + 1
+  const partOf = (part: number): number => (undivided ? 1 : part)
+  const limits = random() < 0.5 ? [bucket(0), bucket(1)] : [bucket(0)]
   const weights = (): number[] =>
     Array.from({ length: regions }, () => oneOf([1, 2, 3])).map((part, _, all) =>
       Math.floor((part * 1000) / all.reduce((sum, one) => sum + one)),
@@ -46,20 +62,30 @@ export async function history(seed: number, make: MakeNetwork = storeNetwork) {
   const cells = oneOf([1, 1, 2])
   const network = await make(weights(), limits, {
     cells,
+    others: random() < 0.5 ? limits.map((_, index) => bucket(index)) : limits,
     maxCells: oneOf([1, 2, 100]),
     offsets: Array.from({ length: regions }, () => below(9) * SECOND),
   })
   const [losses, eras] = [random() < 0.4, random() < 0.5]
   let gifts = 0
+  // A rollout is settled when every state has adopted the new limit. Rows and figures of the old one may be on their way all the same.
+  let settled: number | undefined
   for (let round = 0; round < 3; round += 1) await network.round()
   network.wait(below(200) * SECOND)
   for (let step = 20 + below(50); step > 0; step -= 1) {
     const [one, other] = [below(regions), below(regions)]
-    const [cell, policy] = [below(cells), below(limits.length)]
+    const [cell, named] = [below(cells), below(limits.length)]
+    const policy = settled ?? named
     const kind = random()
-    if (kind < 0.12) network.wait(below(60) * SECOND + below(1000))
-    else if (kind < 0.32) await network.call(one, random() < 0.5 ? undefined : below(9 * TOKEN) + 1, cell, policy)
-    else if (kind < 0.5) gifts += one !== other && (await network.give(one, other, oneOf([1, 0.5, 0.25, 0.01]), cell, policy)) ? 1 : 0
+    if (limits.length > 1 && settled === undefined && random() < 0.08) await network.settle((settled = named))
+    if (kind < 0.12) {
+      network.wait(below(60) * SECOND + below(1000))
+      if (seed % 2 === 0) await network.forget()
+    } else if (kind < 0.32) await network.call(one, random() < 0.5 ? undefined : costOf(below(9 * TOKEN)), cell, policy)
+    else if (kind < 0.45)
+      gifts += one !== other && (await network.give(one, other, partOf(oneOf([1, 0.5, 0.25, 0.01])), cell, policy)) ? 1 : 0
+    else if (kind < 0.5)
+      gifts += one !== other && (await network.lend(one, other, partOf(oneOf([1, 0.5, 0.25, 0.01])), cell, named)) ? 1 : 0
     else if (kind < 0.66 && one !== other) await network.read(one, other)
     else if (kind < 0.86) await network.deliver(below(network.queue.length), random() < 0.2)
     else if (kind < 0.9 && one !== other) network.cuts.add(`${one}>${other}`)
@@ -72,7 +98,7 @@ export async function history(seed: number, make: MakeNetwork = storeNetwork) {
   for (let round = 0; round < 8 && !(await network.agree()); round += 1) await network.round()
   const agreed = await network.agree()
   for (let region = 0; region < regions; region += 1)
-    for (let cell = 0; cell < cells; cell += 1) await network.call(region, undefined, cell)
+    for (let cell = 0; cell < cells; cell += 1) await network.call(region, undefined, cell, settled)
   await network.check()
   const { a, b } = network.worst
   return {

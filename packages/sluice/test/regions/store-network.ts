@@ -1,14 +1,19 @@
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
+import { tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
 import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import type { Escrow, Page } from '../../src/regions/escrow.ts'
 import { bind, endEra, pull } from '../../src/regions/pull.ts'
 import { type RegionalStore, regionalStore } from '../../src/regions.ts'
 import { escrowOf } from '../../src/regions/regional-store.ts'
-import { regionalLimit } from '../../src/regions/limit.ts'
+import { fullBucket } from '../../src/regions/cell.ts'
+import { regionalLimit, UNITS } from '../../src/regions/limit.ts'
+import * as programs from '../../src/regions/programs.ts'
+import { isUndivided, limitOfKey } from '../../src/regions/undivided.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
+import { isMixed, sumOf } from './site.ts'
 
 /** True time begins here. */
 const START = 1_763_692_800_000_000
@@ -26,12 +31,20 @@ interface Site {
 export function storeNetwork(
   weights: readonly number[],
   limits: readonly AnyLimit[],
-  { cells = 1, maxCells = 100, offsets = [] as readonly number[] } = {},
+  { cells = 1, maxCells = 100, offsets = [] as readonly number[], others = limits } = {},
 ) {
   const names = weights.map((_, index) => `r${index}`)
-  const plans = limits.map(({ plan }) => plan as BucketPlan)
-  const bounds = plans.map(regionalLimit)
-  const audits: CellAudit[] = Array.from({ length: cells }, () => cellAudit(plans, false))
+  const limitsOf = (cell: number): readonly AnyLimit[] => (cell === 0 ? limits : others)
+  const plansOf = (cell: number): BucketPlan[] => limitsOf(cell).map(({ plan }) => plan as BucketPlan)
+  const bounds = [limits, others].map((all) => all.map(({ plan }) => regionalLimit(plan as BucketPlan)))
+  const boundOf = (cell: number, policy: number) => bounds[Math.min(cell, 1)]?.[policy] as ReturnType<typeof regionalLimit>
+  const isMixedIn = (cell: number): boolean => isMixed(plansOf(cell), names.length, names.length)
+  const auditOf = (cell: number): CellAudit => cellAudit(isMixedIn(cell) ? [sumOf(plansOf(cell))] : plansOf(cell), false)
+  const audits: CellAudit[] = Array.from({ length: cells }, (_, cell) => auditOf(cell))
+  /** Of before a rollout was settled. */
+  const before: CellAudit[] = []
+  /** Those that count. */
+  let policies = limits.map((_, policy) => policy)
   const queue: { readonly to: number; readonly page: Page }[] = []
   const cuts = new Set<string>()
   let now = 0
@@ -48,23 +61,19 @@ export function storeNetwork(
   })
   const at = (region: number): Site => sites[region] as Site
   const escrow = (region: number): Escrow => escrowOf(at(region).store)
-  const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limits[policy] as AnyLimit })
+  const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limitsOf(cell)[policy] as AnyLimit })
   const isCut = (from: number, to: number): boolean => cuts.has(`${from}>${to}`)
-  /** The most micro-tokens that one call could take now. */
+  /** The most micro-tokens that one call could take now. Nothing is called, because a call by another limit changes the state. */
   const spendable = (region: number, cell = 0, policy = 0): number => {
     const { inner, clock } = at(region)
-    const key = keyOf(cell, policy)
-    const { algorithm, plan } = escrow(region).limitOf(key, bounds[policy] as ReturnType<typeof regionalLimit>)
+    const { id } = keyOf(cell, policy)
+    const [own, bound] = [escrow(region), limitOfKey(boundOf(cell, policy), id)]
     const time = START + clock.offset + clock.micros
-    const numbers = inner.stateOf(key.id)
-    const state = numbers === undefined ? undefined : algorithm.adopt(plan, algorithm.codec.decodeState(numbers), time, 0)
-    let [low, high] = [0, (plan as BucketPlan).burst]
-    while (low < high) {
-      const cost = Math.ceil((low + high) / 2)
-      if (algorithm.decide(plan, state, time, cost, 0).outcome === 'allowed') low = cost
-      else high = cost - 1
-    }
-    return low
+    const numbers = inner.stateOf(id)
+    const { rows } = own.held(id, bound)
+    const absent = rows === undefined ? undefined : fullBucket(own.region, rows, own.fullBy(id) ?? bound, time)
+    const bucket = numbers === undefined ? absent : tokenBucketKernel.codec.decodeState(numbers)
+    return programs.spendable(own.region, { bucket, rows }, bound, time)
   }
   return {
     sites,
@@ -75,13 +84,25 @@ export function storeNetwork(
       return mostUnits
     },
     get worst() {
-      return { a: Math.max(...audits.map(({ worst }) => worst.a)), b: Math.max(...audits.map(({ worst }) => worst.b)) }
+      const all = [...before, ...audits]
+      return { a: Math.max(...all.map(({ worst }) => worst.a)), b: Math.max(...all.map(({ worst }) => worst.b)) }
     },
     /** By a region's clock. */
     time: (region: number): number => START + at(region).clock.offset + at(region).clock.micros,
     wait(micros: number): void {
       now += micros
       for (const { clock } of sites) clock.micros = now
+    },
+    /** States that are expired disappear, as if other keys needed their room. */
+    forget(): void {
+      for (const { inner, clock } of sites) {
+        for (let cell = 0; cell < cells; cell += 1) {
+          const { id } = keyOf(cell, 0)
+          const bucket = tokenBucketKernel.codec.decodeState(inner.stateOf(id) ?? [])
+          if (tokenBucketKernel.expiresAt(bucket.plan, bucket) > START + clock.offset + clock.micros) continue
+          inner.rewrite(id, tokenBucketKernel, () => ({ limit: limitsOf(cell)[0] as AnyLimit, state: undefined }))
+        }
+      }
     },
     /** Calls once, with all that is left unless a cost is named; returns the micro-tokens that passed. */
     call(region: number, cost?: number, cell = 0, policy = 0): number {
@@ -95,6 +116,18 @@ export function storeNetwork(
     give: (region: number, to: number, part: number, cell = 0, policy = 0): boolean => {
       const units = Math.ceil((at(region).store.unitsOf?.(keyOf(cell, policy)) ?? 0) * part)
       return units > 0 && at(region).store.give?.(keyOf(cell, policy), at(to).name, units) === true
+    },
+    lend(region: number, to: number, part: number, cell: number, policy: number): boolean {
+      const { id } = keyOf(cell, policy)
+      return escrow(region).lend({ ...id }, boundOf(cell, policy).policy, at(to).name, ({ units }) => Math.ceil(units * part))
+    },
+    settle(policy: number): void {
+      policies = [policy]
+      for (let cell = 0; cell < cells; cell += 1) {
+        for (const region of sites.keys()) this.call(region, 1, cell, policy)
+        before.push(audits[cell] as CellAudit)
+        audits[cell] = cellAudit([plansOf(cell)[policy] as BucketPlan], false, now)
+      }
     },
     /** Reads a peer: what it read arrives later, if at all. */
     read(region: number, peer: number): void {
@@ -125,7 +158,7 @@ export function storeNetwork(
         let left = 0
         let units = 0
         for (const region of sites.keys()) {
-          left += Math.max(...limits.map((_, policy) => spendable(region, cell, policy)))
+          left += Math.max(...policies.map((policy) => spendable(region, cell, policy)))
           units += at(region).store.unitsOf?.(keyOf(cell, 0)) ?? 0
         }
         mostUnits = Math.max(mostUnits, units)
@@ -140,7 +173,8 @@ export function storeNetwork(
       if (!sites.every(({ store }) => store.phase === 'open' && store.era === era)) return false
       return audits.every((_, cell) => {
         const held = sites.reduce((sum, { store }) => sum + (store.unitsOf?.(keyOf(cell, 0)) ?? 0), 0)
-        return held === total || (held < total && maxCells < cells)
+        const whole = isUndivided(roster, boundOf(cell, 0).whole.burst) ? UNITS : total
+        return held === whole || (held < whole && (maxCells < cells || isMixedIn(cell)))
       })
     },
   }

@@ -2,11 +2,23 @@ import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { runInThisContext } from 'node:vm'
 import { build } from 'esbuild'
+import type { CountersPrograms } from './counters-network.ts'
 import type { Programs } from './site.ts'
 
 /** One text of src/regions, and what a wrong program has there. */
 export interface Replacement {
-  readonly file: 'cell.ts' | 'decide.ts' | 'transfer.ts' | 'era.ts' | 'recovery.ts'
+  readonly file:
+    | 'cell.ts'
+    | 'decide.ts'
+    | 'transfer.ts'
+    | 'era.ts'
+    | 'recovery.ts'
+    | 'roster.ts'
+    | 'undivided.ts'
+    | 'counters.ts'
+    | 'counters-debt.ts'
+    | 'counters-known.ts'
+    | 'counters-spend.ts'
   readonly from: string
   readonly to: string
 }
@@ -18,9 +30,18 @@ const SOURCES = join(import.meta.dirname, '..', '..', 'src', 'regions')
  * @throws Error if a text is not found exactly once, because then the sources have changed
  */
 export async function variantOf(replacements: readonly Replacement[]): Promise<Programs> {
+  return (await variant(join(SOURCES, 'programs.ts'), replacements)) as Programs
+}
+
+/** The same for the programs of counters. */
+export async function countersVariantOf(replacements: readonly Replacement[]): Promise<CountersPrograms> {
+  return (await variant(join(import.meta.dirname, 'counters-programs.ts'), replacements)) as CountersPrograms
+}
+
+async function variant(entry: string, replacements: readonly Replacement[]): Promise<unknown> {
   const pending = new Set(replacements)
   const { outputFiles } = await build({
-    entryPoints: [join(SOURCES, 'programs.ts')],
+    entryPoints: [entry],
     bundle: true,
     write: false,
     format: 'iife',
@@ -45,5 +66,5 @@ export async function variantOf(replacements: readonly Replacement[]): Promise<P
     ],
   })
   if (pending.size > 0) throw new Error(`not replaced: ${[...pending].map(({ from }) => from).join(', ')}`)
-  return runInThisContext(`${outputFiles[0]?.text}; variant`) as Programs
+  return runInThisContext(`${outputFiles[0]?.text}; variant`)
 }

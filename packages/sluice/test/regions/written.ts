@@ -1,59 +1,8 @@
-import { type BucketPlan, planOf } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
-import { createNetwork, type Network } from './network.ts'
 import type { Programs } from './site.ts'
+import { arrive, era, HALVES, heal, limit, type Result, SECOND, takeAll, written } from './write.ts'
 
 /** Histories written by hand, each the shortest that shows one fault of a wrong program. */
-export interface Result {
-  /** Whether audit (a) or (b) found more than the limit. */
-  readonly over: boolean
-  /** The most units held together (c). */
-  readonly mostUnits: number
-  /** Whether all regions agreed at last (d). */
-  readonly agreed: boolean
-}
-
-const SECOND = 1_000_000
-/** One token per second. */
-const limit = (burst: number): BucketPlan => planOf(1, 1, burst * MICRO)
-const HALVES = [500, 500]
-
-function written(weights: readonly number[], limits: readonly BucketPlan[], happens: (network: Network) => void) {
-  return (programs: Programs): Result => {
-    const network = createNetwork({ programs, weights, limits })
-    network.check()
-    happens(network)
-    network.check()
-    heal(network)
-    takeAll(network)
-    const { a, b } = network.worst
-    return { over: a > 0 || b > 0, mostUnits: network.mostUnits, agreed: network.agree() }
-  }
-}
-
-/** All regions take what they have. */
-function takeAll(network: Network, policy = 0): void {
-  for (let region = 0; region < network.regions; region += 1) network.call(region, undefined, 0, policy)
-  network.check()
-}
-
-/** Rounds of pulls until all agree. */
-function heal(network: Network): void {
-  for (let round = 0; round < 8 && !network.agree(); round += 1) network.round()
-}
-
-function arrive(network: Network, region: number, peer: number, policy = 0): void {
-  network.pull(region, peer)
-  network.deliverAll(policy)
-  network.check()
-}
-
-/** An era with this roster, to which all regions agree at once. */
-function era(network: Network, weights: readonly number[], version = 2): void {
-  network.close(0, network.rosterOf(version, weights))
-  for (let round = 0; round < 3; round += 1) network.round()
-}
-
 export const HISTORIES = {
   'both regions see a key first': written(HALVES, [limit(30)], (network) => {
     takeAll(network)
@@ -256,5 +205,53 @@ export const HISTORIES = {
     network.queue.push(...late)
     network.deliverAll()
     heal(network)
+  }),
+  'a region is gone for good, and another run of it joins later': written([400, 300, 300], [limit(30)], (network) => {
+    takeAll(network)
+    network.die(2)
+    network.adopt(0, 2)
+    for (let round = 0; round < 3; round += 1) network.round()
+    network.wait(10 * SECOND)
+    takeAll(network)
+    network.replace(2, false)
+    heal(network)
+    era(network, [400, 300, 300], 3)
+    network.wait(10 * SECOND)
+    network.call(0)
+  }),
+  'a region is said to be gone after another run of it has joined': written(HALVES, [limit(30)], (network) => {
+    network.die(1)
+    network.replace(1, false)
+    heal(network)
+    network.adopt(0, 1)
+    network.open(0)
+    network.wait(30 * SECOND)
+    takeAll(network)
+  }),
+  'a new run learns of a region that is gone': written([400, 300, 300], [limit(30)], (network) => {
+    network.die(2)
+    network.replace(2, false)
+    heal(network)
+    // Region 1 is lost, and learns of an earlier run of region 2 that is gone. Region 2 goes on, and reads nobody.
+    for (const region of [0, 1]) network.cut(region, 2)
+    network.replace(1, false)
+    network.adopt(0, 2)
+    for (let round = 0; round < 3; round += 1) {
+      arrive(network, 1, 0)
+      arrive(network, 0, 1)
+      network.open(1)
+    }
+    network.wait(30 * SECOND)
+    takeAll(network)
+    for (const region of [0, 1]) network.heal(region, 2)
+  }),
+  'a limit is raised after an era': written([1000, 0], [limit(30), limit(40)], (network) => {
+    network.call(0, undefined, 0, 1)
+    era(network, [0, 1000])
+    network.wait(10 * SECOND)
+    network.call(1)
+    // Its bucket is full by the lower limit, and by the higher one it is not.
+    network.wait(35 * SECOND)
+    network.check()
   }),
 } satisfies Record<string, (programs: Programs) => Result>

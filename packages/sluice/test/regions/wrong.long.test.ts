@@ -3,12 +3,14 @@ import { problemOf } from './audited.ts'
 import { historyOf, run } from './history.ts'
 import { variantOf } from './variants.ts'
 import { HISTORIES } from './written.ts'
+import { UNDIVIDED_HISTORIES } from './written-undivided.ts'
 import { WRONG } from './wrong.ts'
 
 const SEED = 1
 /** Enough for the wrong programs that random histories notice soon. The others have a history written by hand. */
 const FEW = 40
-const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof HISTORIES>> = {
+const ALL = { ...HISTORIES, ...UNDIVIDED_HISTORIES }
+const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof ALL>> = {
   'a full bucket is full at its new share': 'units without tokens for a full bucket',
   'a key without a state is full at its new share': 'units without tokens for a key without a state',
   'a lost store is full at once': 'a store is lost',
@@ -24,9 +26,16 @@ const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof HISTORIES>> = {
   'more tokens are sent than the units may have': 'all tokens with few units',
   'tokens of another limit are received, cut by their sum': 'a lowered limit while tokens are on their way',
   'tokens of the limit before last are received': 'a lowered limit while tokens are on their way',
+  'a full bucket of another limit is full by this one': 'a limit is raised after an era',
   'states of a longer limit are forgotten early': 'a limit returns that takes longer to fill',
   'rows of any run are received': 'all stores are lost, and a row of before arrives',
+  'a region that is gone is passed over, whatever its run': 'a region is said to be gone after another run of it has joined',
+  'a new run passes over a region of which it knows no run': 'a new run learns of a region that is gone',
   'a late hello of a dead run is applied': 'a hello of a dead run arrives',
+  'a cell is whole at its next home while an era ends': 'the home of a cell changes while an era ends',
+  'rows of a divided cell count when it no longer is': 'a limit is no longer divided, and had rows',
+  'rows of a divided cell are received when it no longer is': 'a limit is no longer divided while a row is on its way',
+  'units are sent of a cell with rows of when it was not divided': 'a limit is divided, and had rows',
 }
 
 /** The rule that each of them breaks. */
@@ -56,10 +65,19 @@ const RULES: Record<keyof typeof WRONG, string> = {
   'more tokens are sent than the units may have': 'R3',
   'tokens of another limit are received, cut by their sum': 'R4',
   'tokens of the limit before last are received': 'R4',
+  'a full bucket of another limit is full by this one': 'R5',
   'states of a longer limit are forgotten early': 'R4',
   'a lost store returns in the same era': 'R6',
   'rows of any run are received': 'R6',
+  'a region that is gone is passed over, whatever its run': 'R5',
+  'a new run passes over a region of which it knows no run': 'R5',
   'a late hello of a dead run is applied': 'R6',
+  'a cell that is not divided is whole in every region': 'R8',
+  'regions differ in the home of a cell': 'R8',
+  'a cell is whole at its next home while an era ends': 'R8',
+  'rows of a divided cell count when it no longer is': 'R8',
+  'rows of a divided cell are received when it no longer is': 'R8',
+  'units are sent of a cell with rows of when it was not divided': 'R8',
 }
 
 describe('regions: wrong programs', () => {
@@ -68,7 +86,7 @@ describe('regions: wrong programs', () => {
     it(`regions ${RULES[name as keyof typeof WRONG]}: noticed by ${written === undefined ? 'random histories' : 'a history'}: ${name}`, async () => {
       const programs = await variantOf(replacements)
       if (written !== undefined) {
-        const { over, agreed } = HISTORIES[written](programs)
+        const { over, agreed } = ALL[written](programs)
         return expect(over || !agreed).toBe(true)
       }
       for (let index = 0; index < FEW; index += 1) if (problemOf(run(programs, historyOf(SEED + index))) !== undefined) return undefined

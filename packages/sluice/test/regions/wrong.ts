@@ -15,6 +15,9 @@ const EMPTY = 'if (now === 0) return undefined'
 const CUT = 'const units = Math.min(last.units, weightOf(coming, region))'
 const FIRST_SHIFT = 'shifts: [{ era: -1, at: now, units: 0, rosters: undefined, cut: false }],'
 
+const HOME = 'homeOf(roster, limit.hash as number) === region ? UNITS : 0'
+const OTHER_ROWS = 'if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)'
+
 /** Programs that are wrong in one way each (regions.md, and the faults of the earlier design that a hole names). */
 export const WRONG = {
   'the first region to see a key owns all of it': [at('cell.ts', NO_ROWS, `${NO_ROWS} > 0 ? 1000 : 0`)],
@@ -65,7 +68,7 @@ export const WRONG = {
     ),
   ],
   'an era opens before all have closed': [
-    at('era.ts', "} else if (status.phase !== 'closed') return store\n", "} else if (status.phase !== 'closed') continue\n"),
+    at('era.ts', "if (status.phase !== 'closed') return store\n", "if (status.phase !== 'closed') continue\n"),
   ],
   'closing keeps what was received': [
     at(
@@ -132,6 +135,13 @@ export const WRONG = {
     at('transfer.ts', TOKENS, 'Math.min(Math.max(0, row.tokens - known.tokens), portion(limit.whole.burst, units))'),
   ],
   'tokens of the limit before last are received': [at('transfer.ts', 'Math.max(known.tokens, row.base)', 'known.tokens')],
+  'a full bucket of another limit is full by this one': [
+    at(
+      'decide.ts',
+      '>= plan.emptyBefore.micros + bucket.plan.emptyBefore.micros',
+      '>= Math.max(plan.emptyBefore.micros, bucket.plan.emptyBefore.micros)',
+    ),
+  ],
   'states of a longer limit are forgotten early': [at('cell.ts', 'Math.max(bucket.keepFor, old.emptyBefore.micros)', '0')],
   'a lost store returns in the same era': [
     at(
@@ -143,5 +153,27 @@ export const WRONG = {
     at('transfer.ts', RUNS, 'if (row.to !== store.region) return undefined'),
   ],
   'rows of any run are received': [at('transfer.ts', RUNS, 'if (row.to !== store.region) return undefined')],
+  'a region that is gone is passed over, whatever its run': [
+    at('roster.ts', 'name === region && dead === run', 'name === region && dead !== undefined'),
+  ],
+  'a new run passes over a region of which it knows no run': [at('roster.ts', 'isBegun && (roster.gone', '(roster.gone')],
   'a late hello of a dead run is applied': [at('recovery.ts', ' || guest.joins !== joins) return', ') return')],
+  'a cell that is not divided is whole in every region': [at('undivided.ts', HOME, 'UNITS')],
+  'regions differ in the home of a cell': [
+    at('undivided.ts', HOME, 'homeOf(roster, (limit.hash as number) + 400 * region.charCodeAt(1)) === region ? UNITS : 0'),
+  ],
+  'a cell is whole at its next home while an era ends': [
+    at(
+      'cell.ts',
+      'Math.min(...shift.rosters.map((roster) => firstUnits(roster, region, limit)))',
+      'firstUnits(shift.rosters.at(-1), region, limit)',
+    ),
+  ],
+  'rows of a divided cell count when it no longer is': [at('cell.ts', OTHER_ROWS, '')],
+  'rows of a divided cell are received when it no longer is': [
+    at('transfer.ts', 'isUndivided(roster, plan.burst) === isWhole(roster, limit)', 'roster !== undefined'),
+  ],
+  'units are sent of a cell with rows of when it was not divided': [
+    at('transfer.ts', 'if (!isOfRows(rows, store.roster, limit)) return undefined\n  const row = rows', 'const row = rows'),
+  ],
 } satisfies Record<string, readonly Replacement[]>

@@ -118,7 +118,7 @@ export const CORNERS: Readonly<Record<string, (corner: (limit: AnyLimit) => Corn
   async 'a bucket that was reset meanwhile, from its largest short numbers on'(corner) {
     for (const [limit, cost] of [
       [tokenBucket({ rate: '255/s', burst: 255 }), 51_000_000],
-      [tokenBucket({ rate: '256/s', burst: 255 }), 64_000_000],
+      [tokenBucket({ rate: '256/s', burst: 255 }), 64_000_192],
       [tokenBucket({ rate: '100/s', burst: 256 }), 1_000_000],
       [tokenBucket({ rate: '1/s', burst: 20 }), 20_000_000 - 16_777_215],
       [tokenBucket({ rate: '1/s', burst: 20 }), 20_000_000 - 16_777_216],

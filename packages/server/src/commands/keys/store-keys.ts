@@ -15,7 +15,7 @@ export interface KeyAccess extends AsyncDisposable {
   block(target: KeyTarget, duration: number | null): Promise<void>
 }
 
-/** Deadline of a call. A person can wait longer than a request. */
+/** Deadline of a store call, in place of the policy's. A person can wait longer than a request. */
 const WAIT = { deadlineMs: 5_000 }
 
 /** The states of a store, addressed by the rules of a policy. */

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { failed, wrongValue } from '../../cli/failure.ts'
+import { failed, usage, wrongValue } from '../../cli/failure.ts'
 import type { Io } from '../../cli/io.ts'
 import { wholeNumber } from '../../cli/parse-arguments.ts'
 import type { ParsedArguments } from '../../cli/verb.ts'
+import type { WantedEra } from '../../regions/begin-era.ts'
 import type { RegionStatus } from '../../regions/region-status.ts'
 import { added, drained, removed } from './weights.ts'
 
 /** Changes of the weights of the regions. */
-export const CHANGES = ['add', 'drain', 'remove'] as const
+export const CHANGES = ['add', 'adopt', 'drain', 'remove'] as const
 /** Milliseconds to wait for the next era, and between two readings. */
 const MAX_WAIT_MS = 60_000
 const STEP_MS = 250
@@ -17,7 +18,7 @@ const AWAY_MS = 3_000
 /** The service of a region. */
 export interface RegionService {
   status(): Promise<RegionStatus>
-  reweigh(weights: RegionStatus['weights']): Promise<unknown>
+  reweigh(wanted: WantedEra): Promise<unknown>
 }
 
 /**
@@ -27,12 +28,13 @@ export interface RegionService {
 export async function changeWeights(service: RegionService, args: ParsedArguments, io: Io): Promise<RegionStatus> {
   const before = await service.status()
   if (before.era === undefined) throw failed('regions: the parts are fixed: change the weights of the policy, and restart each region')
-  await service.reweigh(wanted(before.weights, args))
+  const era = wanted(before, args)
+  await service.reweigh(era)
   let said = ''
   for (let waited = 0; waited <= MAX_WAIT_MS; waited += STEP_MS) {
     const status = await service.status()
     if (status.phase === 'open' && (status.era ?? 0) > before.era) return status
-    const line = `era ${before.era} ends: ${waitingFor(status)}`
+    const line = `era ${before.era} ends: ${waitingFor(status, era)}`
     if (line !== said) io.err(`sluice: regions: ${line}\n`)
     said = line
     await pause(STEP_MS)
@@ -40,15 +42,27 @@ export async function changeWeights(service: RegionService, args: ParsedArgument
   throw failed(`regions: era ${before.era} has not ended within ${MAX_WAIT_MS / 1_000} s; it ends as soon as all regions answer`)
 }
 
-function wanted(weights: RegionStatus['weights'], args: ParsedArguments): RegionStatus['weights'] {
+function wanted({ weights, peers }: RegionStatus, args: ParsedArguments): WantedEra {
   const [action, name] = args.words
   if (name === undefined) throw wrongValue('regions: NAME', name, `one of ${Object.keys(weights).join(', ')}`)
-  if (action === 'add') return added(weights, name, wholeNumber(args, 'weight', undefined, 1, 1_000))
-  return action === 'drain' ? drained(weights, name) : removed(weights, name)
+  if (args.switch('never-runs-again') !== (action === 'adopt')) throw usage(NEVER)
+  if (action === 'add') return { weights: added(weights, name, wholeNumber(args, 'weight', undefined, 1, 1_000)) }
+  if (action === 'drain') return { weights: drained(weights, name) }
+  const others = removed(weights, name)
+  if (action === 'remove') return { weights: others }
+  const run = peers[name]?.run
+  if (run === undefined) throw failed(`regions: this region has never known a store of ${name}: ask another region`)
+  return { weights: others, gone: { [name]: run } }
 }
 
-function waitingFor({ peers, weights }: RegionStatus): string {
-  const away = Object.entries(peers).filter(([name, { lagMs = Infinity }]) => Object.hasOwn(weights, name) && lagMs > AWAY_MS)
+const NEVER =
+  'regions: adopt, and only that, needs --never-runs-again: it says that no store with the data of the region will ever run again. ' +
+  'If one does, the regions together admit more than the limit. To stop a region that answers, use remove'
+
+function waitingFor({ peers, weights }: RegionStatus, { gone = {} }: WantedEra): string {
+  const isAway = ([name, { lagMs = Infinity }]: [string, { readonly lagMs: number | undefined }]): boolean =>
+    Object.hasOwn(weights, name) && !Object.hasOwn(gone, name) && lagMs > AWAY_MS
+  const away = Object.entries(peers).filter(isAway)
   if (away.length === 0) return 'all regions answer, and end it one after the other'
   return `waits for ${away.map(([name]) => name).join(' and ')}, which cannot be read`
 }

@@ -4,13 +4,16 @@ import type { Connections } from '../../http/connections.ts'
 import type { DecisionLog } from '../../logs/decision-log.ts'
 import type { ServiceStore } from './service-store.ts'
 
-/** Milliseconds after SIGTERM for responses under way to finish, then for the store to close. Together they are less than five seconds. */
+/**
+ * Milliseconds after SIGTERM that responses under way have to finish, and then that the store has to close: together less than five
+ * seconds.
+ */
 const DRAIN_MS = 4_000
 const CLOSE_MS = 500
 
 /** What a service closes at its end. */
 interface Closed {
-  /** The watcher of the policy, the keys that verify tokens, and the events of the page. */
+  /** What follows changes: the policy's watcher, the keys that verify tokens, and the event streams of the page. */
   readonly followers: readonly { close(): void }[]
   readonly connections: Connections
   readonly engine: Engine

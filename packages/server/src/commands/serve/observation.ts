@@ -24,7 +24,7 @@ interface Measured {
   readonly decisionLog: DecisionLog
 }
 
-/** Parts that are created after their observers. They are read at each decision or scrape. */
+/** Parts of the service that are created after the observers. Observers read them at each decision or scrape. */
 interface Later {
   engine(): Engine
   policy(): HeldPolicy
@@ -38,7 +38,7 @@ export interface Observation {
   readonly reports: Omit<ReadReports, 'readiness'>
 }
 
-/** Creates the observers of the engine, the metrics, and the reports for the page and for an administrator. */
+/** Creates three things: what observes the engine, the metrics, and the reports for the page and for an administrator. */
 export function observe({ opened, ring, health, region }: ServiceStore, measured: Measured, later: Later): Observation {
   const { admin, tokens, decisionLog } = measured
   const policyNow = () => later.engine().policy

@@ -45,7 +45,9 @@ export function serveOptions(args: ParsedArguments, io: Io) {
   }
 }
 
-/** @throws CommandFailure exit 3 for a sample of a log that is not written */
+/**
+ * @throws CommandFailure exit 3 if a sample is set but no decision log is written
+ */
 function decisionLogChoice(args: ParsedArguments): DecisionLogChoice | undefined {
   const target = args.text('decision-log')
   const sample = wholeNumber(args, 'decision-log-sample', undefined, 1, 1_000_000)

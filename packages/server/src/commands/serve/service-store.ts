@@ -10,9 +10,10 @@ import { followStore } from '../../stores/store-health.ts'
 import type { Group } from '../../workers/worker-group.ts'
 import type { ServeOptions } from './options.ts'
 
-/** Stores that can send units to other regions. */
-const SENDING = /^(?:memory|rediss?|redis\+sentinel):/
-const SENDING_STORES = 'memory:, and redis://, rediss:// or redis+sentinel:// with one primary,'
+/** Stores that can send units to other regions. Compare-and-swap has no functions in the database, which compare what is written. */
+const SENDING = /^(?:memory|rediss?|redis\+sentinel|postgres(?:ql)?):(?!.*[?&]concurrency=compare-and-swap)/
+const SENDING_STORES =
+  'memory:, redis://, rediss:// or redis+sentinel:// with one primary, and postgres:// without concurrency=compare-and-swap,'
 
 export type ServiceStore = Awaited<ReturnType<typeof openServiceStore>>
 
@@ -42,6 +43,10 @@ export async function openServiceStore(
   }
   const policyFile = chosen === undefined ? place.file : undefined
   const health = followStore(url, group.report)
+  if (shared?.mode === 'counters' && !url.startsWith('memory:'))
+    throw usage(
+      `serve: regions with mode counters run over memory: in this version, and the store is ${withoutPassword(url)}; or use mode fixed`,
+    )
   const opened = await openServing(url, { policyFile, required, log: group.logs.shared, health })
   const { store: own, ring, around } = surrounded(opened.store, opened.name, policy.failure, health.breakerChanged)
   const region = shared && (shared.mode === 'fixed' ? openFixedRegion(shared, own) : openRegion(shared, own, group.logs.shared))

@@ -8,7 +8,8 @@ import { relayPolicies } from '../../workers/shared-state.ts'
 import type { Change, Group } from '../../workers/worker-group.ts'
 
 /**
- * Applies the policy and overrides that the other processes have received. From then on all processes exchange their changes.
+ * Applies to this process the policy and overrides that the other processes have received. From then on, all processes exchange their
+ * changes.
  * @param requestedAt milliseconds since 1970 when this process began to read its policy
  */
 export async function share(group: Group, beginning: Beginning, engine: Engine, policy: HeldPolicy, requestedAt: number) {

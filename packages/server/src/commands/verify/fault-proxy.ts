@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What happens to what passes through the proxy from now on. */
+/** What the proxy does with bytes and connections. */
 export type Network =
-  /** Everything passes. Each answer is held for so many milliseconds. */
+  /** Everything passes. Each answer is delayed by this many milliseconds. */
   | { readonly passes: 'all'; readonly delayMs: number }
   /** Connections stay open, and nothing passes: a server that hangs, or a network that swallows packets. */
   | { readonly passes: 'nothing' }
@@ -29,7 +29,7 @@ export async function openFaultProxy(target: { readonly host: string; readonly p
     pairs.add(pair)
     for (const socket of pair) {
       socket.setNoDelay(true)
-      // Its close follows, and takes the other half along.
+      // After an error the socket closes, and the close event below also ends the other connection.
       socket.on('error', () => {})
       socket.once('close', () => {
         pairs.delete(pair)
@@ -44,7 +44,7 @@ export async function openFaultProxy(target: { readonly host: string; readonly p
   return {
     port: (server.address() as AddressInfo).port,
     set(next) {
-      // Bytes that were swallowed are missing on their connections, so these cannot be used again.
+      // Connections from which bytes were swallowed cannot be used again.
       if (network.passes === 'nothing' || next.passes === 'no-connection') end()
       network = next
     },
@@ -56,7 +56,7 @@ export async function openFaultProxy(target: { readonly host: string; readonly p
   }
 }
 
-/** Hands on what a socket sends, in order, each chunk when its delay is over. */
+/** Forwards what a socket sends, in order, each chunk when its delay is over. */
 function relay(from: Socket, to: Socket, network: () => Network): void {
   let last: Promise<unknown> = Promise.resolve()
   from.on('data', (chunk: Uint8Array) => {

@@ -12,15 +12,15 @@ import type { Tally, Task } from './hammer.ts'
 /** The default of `serve` and of the library for a store on a server. */
 const DEADLINE_MS = 50
 const POLICIES = ['deny', 'allow', 'local'] as const satisfies readonly FailurePolicy[]
-/** Milliseconds between the calls of one caller: a service's client is not a loop. */
+/** Milliseconds between the calls of one caller: a service's client does not call in a tight loop. */
 const PAUSE_MS = 1
-/** Milliseconds that a healed store may take to decide again. */
+/** Milliseconds that the store may take to decide again after a fault has ended. */
 const BACK_MS = 30_000
 /** Milliseconds that removing the states may take. */
 const FORGET_MS = 5_000
 
 const WORKS: Network = { passes: 'all', delayMs: 0 }
-/** What is done to the network, one after the other. Between two faults it works again until the store decides. */
+/** The faults of the network, tried in this order. Between two faults the network works until the store has decided again. */
 const FAULTS: readonly { readonly fault: string; readonly network: Network }[] = [
   { fault: 'none', network: WORKS },
   { fault: 'answers 20 ms late', network: { passes: 'all', delayMs: 20 } },
@@ -36,11 +36,11 @@ export interface FaultFinding {
   readonly calls: number
   /** Answers of the store, of its leases and of remembered denials. */
   readonly decided: number
-  /** Requests that passed in all. */
+  /** All requests that passed. */
   readonly passed: number
-  /** Requests that passed because of the policy, without the store. */
+  /** Requests that passed because of the failure policy, without an answer of the store. */
   readonly passedByPolicy: number
-  /** burst + rate * time, rounded down: what the limit itself permits within the fault. */
+  /** burst + rate * time, rounded down: how many requests the limit permits during the fault. */
   readonly permitted: number
   /** Requests that passed above `permitted`, in percent of it. */
   readonly overGrantPercent: number
@@ -53,8 +53,8 @@ export interface FaultFinding {
 }
 
 /**
- * What the store itself admitted under `deny` in all faults together, by its own clock: each line alone has a whole burst, so a store that
- * forgets in between exceeds none of them.
+ * What the store itself admitted under `deny` over all faults, by the store's clock. Each line of the table permits a whole burst. So a
+ * store that lost its state between two faults would exceed no line, but it exceeds this sum.
  */
 export type WholeRun = Pick<
   Awaited<ReturnType<typeof findingsOf>>,
@@ -65,16 +65,16 @@ export interface FaultTest {
   readonly task: Task
   readonly limit: AnyLimit
   readonly progress: Progress
-  /** Ends the test early. Its states are removed all the same. */
+  /** Ends the test early. The test's states are removed in that case too. */
   readonly stop: AbortSignal
   /** Called with a line about states that could not be removed. */
   readonly warn: (line: string) => void
 }
 
 /**
- * Calls the store of a URL through a proxy that breaks the network, once for each failure policy at the same time, with the ring that
- * `serve` uses. The states are removed afterwards. Rejects with the reason of `stop` once it is aborted.
- * @throws CommandFailure exit 3 for a store without one server that a proxy can stand before
+ * Calls a store, with the ring that `serve` uses, through a proxy that breaks the network. All failure policies are tested concurrently.
+ * Removes the states of the test. Rejects with the reason of `stop` when `stop` is aborted.
+ * @throws CommandFailure exit 3 if the store is not exactly one server: the proxy forwards to one address
  */
 export async function tryFaults(test: FaultTest): Promise<{ findings: FaultFinding[]; wholeRun: WholeRun }> {
   const { url, space } = test.task
@@ -124,8 +124,8 @@ async function throughProxy(proxy: FaultProxy, opened: OpenStore, { task, limit,
 }
 
 /**
- * Removes the states past the proxy, once its connections are closed: a call that nobody waits for any more could write them again. Tables are
- * dropped with their rows.
+ * Removes the test's states over a direct connection, and drops its tables. To be called when the proxy's connections are closed: otherwise
+ * a call that was given up could write the states again.
  */
 async function removeStates({ task: { url, space }, limit, warn }: FaultTest): Promise<void> {
   try {
@@ -146,7 +146,7 @@ async function removeStates({ task: { url, space }, limit, warn }: FaultTest): P
 }
 
 type Faced = Omit<FaultFinding, 'fault' | 'policy' | 'backAfterMs'>
-/** What the store decided over the whole run. */
+/** The tally of the store's own decisions over the whole run. */
 interface Seen extends Tally {
   total: number
   readonly allowed: number[]
@@ -169,7 +169,7 @@ async function face(
     if (source !== 'fallback') decided += 1
     if (allowed) passed += 1
     if (allowed && source === 'fallback') passedByPolicy += 1
-    // Only these have the store's time; that of a lease goes on from the call that took it.
+    // Only these sources have the store's time. For a lease, that is the time of the call that took it plus the time passed since.
     if (source !== 'store' && source !== 'lease') return
     seen.total += 1
     if (!(atMicros > seen.first)) seen.first = atMicros
@@ -202,7 +202,10 @@ async function face(
   }
 }
 
-/** Milliseconds since `healed` at which the store decided; a peek charges nothing. @throws CommandFailure if it does not come back */
+/**
+ * Milliseconds from `healed` until the store decides again. Tries with peeks, which charge nothing. @throws CommandFailure if the store
+ * does not decide within BACK_MS
+ */
 async function decidedAgain(limiter: Limiter, healed: number, stop: AbortSignal): Promise<number> {
   while (performance.now() - healed < BACK_MS) {
     stop.throwIfAborted()
@@ -217,7 +220,10 @@ function permittedIn(limit: AnyLimit, ms: number): number {
   return Math.floor((burst + (n * ms * 1_000) / m) / 1e6)
 }
 
-/** A proxy can stand before one server that is called without TLS: a certificate would not be valid for the proxy's address. */
+/**
+ * The address that the proxy forwards to. The store must be one server called without TLS, because its certificate would not be valid for
+ * the proxy's address.
+ */
 function targetOf(url: string): { readonly host: string; readonly port: number } {
   const name = withoutPassword(url)
   const { protocol, hostname, port, searchParams } = URL.canParse(url)
@@ -232,7 +238,7 @@ function targetOf(url: string): { readonly host: string; readonly port: number }
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
 }
 
-/** The same URL, with the proxy's address. */
+/** The URL of the store, with the proxy's address in place of the server's. */
 function behind(url: string, port: number): string {
   const [, scheme = '', user = '', rest = ''] = /^([a-z]+:\/\/)((?:[^/?#]*@)?)[^/?#]*(.*)$/s.exec(url) ?? []
   return `${scheme}${user}127.0.0.1:${port}${rest}`

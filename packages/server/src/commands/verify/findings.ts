@@ -2,10 +2,11 @@ import type { AnyLimit } from 'sluice'
 import type { Tally } from './hammer.ts'
 
 /**
- * Merges the tallies of all processes into the result of the test. Its fields have the names of Benchmarking Token Bucket Rate Limiters.
+ * Merges the tallies of all processes into the result of the test. The names of its fields are those of the paper "Benchmarking Token
+ * Bucket Rate Limiters".
  */
 export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit) {
-  // Without the rest of the test kit, which loads vitest: a user of the command has none.
+  // Imports the audit alone. The whole test kit would import vitest, which a user of the command does not have.
   const { audit } = await import('sluice/testing/audit')
   const times = tallies.flatMap(({ first, last }) => (Number.isNaN(first) ? [] : [first, last]))
   const micros = times.length === 0 ? 0 : Math.max(...times) - Math.min(...times)

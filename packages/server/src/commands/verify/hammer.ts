@@ -1,6 +1,9 @@
 import { type StateId, type Store, StoreFailure, tokenBucket } from 'sluice'
 
-/** The load of one process: `callers` concurrent callers on one key. Each sends its next call as soon as the last one is answered. */
+/**
+ * The load of one process: `callers` concurrent callers on one key. Each caller sends its next call as soon as the previous one is
+ * answered.
+ */
 export interface Task {
   readonly url: string
   /** A prefix or schema that separates the test's states from all others in the store. */

@@ -9,34 +9,34 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['cc', 'concurrency'],
 ])
 
-/** What is counted together with one key: a limit by its names, or keys whose names are not shown. */
+/** The group in which a key is counted: a limit by its names, or keys whose names are not shown. */
 export interface KeyGroup {
   readonly limit: string
   readonly algorithm: string
 }
 
 /** Records of holds, of all limiters together. */
-const HOLDS = '(records of holds)'
+const HOLDS: KeyGroup = { limit: '(records of holds)', algorithm: '' }
 const OTHER: KeyGroup = { limit: '(other keys)', algorithm: '' }
 const PACKED: KeyGroup = { limit: '(hashes of the packed layout)', algorithm: '' }
 const PACKED_LOGS: KeyGroup = { limit: '(logs of the packed layout)', algorithm: 'sliding-window-log' }
-/** A part of a name as Sluice encodes it, and a caller's key, or the digest of a long one. */
+/** Patterns: a part of a name as Sluice encodes it; and a caller's key, or the digest of a long key. */
 const PART = String.raw`(?:[\w.@+=,;~!/-]|%[\da-f]{4})+`
 const KEY = String.raw`(?:[\w.@+=,;~!/:-]|%[\da-f]{4}){0,200}|#[\da-f]{64}`
-const STATE = new RegExp(String.raw`^\{([\w-]{1,11})\}(${PART}:${PART}):(tb|fw|sc|sl|cc|ho):(${KEY})$`)
+const RECORD = /^\{[\w-]{3}\}ho:[\w-]{22}$/
+const STATE = new RegExp(String.raw`^\{([\w-]{1,11})\}(${PART}:${PART}):(tb|fw|sc|sl|cc):(${KEY})$`)
 
 /**
- * The group of a Redis key. The names of limiter and limit are shown only if the hash tag is the digest of the rest, which is a caller's
- * key: so the key of another program, whose parts may be secrets, shows nothing. The tags of the packed layout cannot be checked,
- * because they depend on a secret, so their logs show no names.
+ * The group of a Redis key. The names of limiter and limit are shown only if the hash tag is the digest of the rest, which is then a
+ * caller's key. So nothing is shown of a key of another program, whose parts may be secrets. The tags of the packed layout cannot be
+ * checked, because they depend on a secret, so their logs show no names.
  * @param name the Redis key without its prefix
  */
 export function groupOf(name: string): KeyGroup {
   if (/^\{\d{1,11}\}$/.test(name)) return PACKED
+  if (RECORD.test(name)) return HOLDS
   const [, tag, limit = '', algorithm = '', key = ''] = STATE.exec(name) ?? []
   if (tag === undefined) return OTHER
-  // The record of a hold has the id of the hold where limits have their names.
-  const isHold = algorithm === 'ho'
-  if (tag === hashTagOf(key)) return { limit: isHold ? HOLDS : limit, algorithm: isHold ? '' : (ALGORITHMS.get(algorithm) as string) }
+  if (tag === hashTagOf(key)) return { limit, algorithm: ALGORITHMS.get(algorithm) as string }
   return /^\d+$/.test(tag) && algorithm === 'sl' ? PACKED_LOGS : OTHER
 }

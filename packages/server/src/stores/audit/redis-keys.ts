@@ -3,7 +3,7 @@ import { groupOf, type KeyGroup } from './limit-name.ts'
 import { isRefusal } from './refusals.ts'
 import type { AuditRequest, LimitUse } from './report.ts'
 
-/** Keys of one step, and how many of them are measured. */
+/** The number of keys of one step, and how many of these keys are measured. */
 const STEP = 1_000
 const MEASURED = 20
 
@@ -22,8 +22,8 @@ export interface KeysFound {
 }
 
 /**
- * Counts the store's keys on these servers by SCAN, one step at a time, and stops after `maxKeys` keys of the servers. SCAN comes upon keys
- * in an order of their hashes, so the keys that it has seen by then are a fair sample.
+ * Counts the store's keys on these servers by SCAN, one step at a time. Stops when SCAN has returned `maxKeys` keys, of any program. SCAN
+ * returns keys in an order of their hashes, so the keys returned up to then are a fair sample.
  */
 export async function countKeys(nodes: readonly Redis[], { maxKeys, prefix, progress }: AuditRequest): Promise<KeysFound> {
   const refused = new Set<string>()
@@ -45,7 +45,7 @@ export async function countKeys(nodes: readonly Redis[], { maxKeys, prefix, prog
   return { limits: sorted, looked: { at, of }, refused: [...refused] }
 }
 
-/** The size of a database whose account may not read it. */
+/** The result for the size of a database that the account may not read. */
 function unknown(error: unknown, refused: Set<string>): number {
   if (!isRefusal(error)) throw error
   refused.add('dbsize')
@@ -85,11 +85,11 @@ async function countStep(node: Redis, prefix: string, keys: readonly string[], c
     else if (typeof bytes === 'number') bytesOf.set(key, bytes)
   }
   for (const [index, key] of keys.entries()) {
-    // The salt of shared states is one key for each prefix, and is kept on purpose.
+    // The salt that chooses the overflow state of a new key is one key for each prefix, and has no expiry on purpose.
     if (key === `${prefix}$salt`) continue
     const [error, ttl] = replies[index] ?? []
     if (isRefusal(error)) refused.add('pttl')
-    // The key has expired since the step.
+    // The key has expired since SCAN returned it.
     if (ttl === -2) continue
     const group = groupOf(key.slice(prefix.length))
     const name = `${group.limit} ${group.algorithm}`

@@ -3,7 +3,7 @@ import type { FindingList } from './report.ts'
 
 type Command = readonly string[]
 
-/** What the programs and clients call, with arguments that a dry run accepts; K is a key of the store. */
+/** The commands that Lua programs and clients call, with arguments that a dry run accepts. K stands for a key of the store. */
 const NEEDED: readonly Command[] = [
   ['evalsha', 'x', '0'],
   ['eval', 'return 1', '0'],
@@ -25,9 +25,9 @@ const NEEDED: readonly Command[] = [
   ['ping'],
   ['info'],
 ]
-/** Of those, what can be tried without a dry run, because it changes nothing. */
+/** Those of the needed commands that can be tried without a dry run, because they change nothing. */
 const HARMLESS: ReadonlySet<string> = new Set(['time', 'get', 'mget', 'getrange', 'strlen', 'hget', 'hmget', 'hrandfield', 'ping', 'info'])
-/** What a stolen password should not allow. `other` is a key outside the prefix. */
+/** Commands that a stolen password should not allow. `other` stands for a key outside the prefix. */
 const DANGEROUS: readonly Command[] = [
   ['flushall'],
   ['config', 'set', 'maxmemory', '0'],
@@ -40,8 +40,8 @@ const DANGEROUS: readonly Command[] = [
 ]
 
 /**
- * Adds findings about the commands that the account lacks, and about those that it does not need. Uses `ACL DRYRUN`; an account that may
- * not call it gets only calls that change nothing.
+ * Adds findings about the commands that the account lacks, and about those that it does not need. Uses `ACL DRYRUN`. If the account may not
+ * call that, only commands that change nothing are tried.
  */
 export async function addPermissions(list: FindingList, node: Redis, prefix: string, username: string): Promise<void> {
   const key = `${prefix}{audit}`
@@ -102,7 +102,7 @@ async function dryRun(node: Redis, account: string, command: readonly string[]):
   }
 }
 
-/** Calls a command that changes nothing. A script that is not there is not run. */
+/** Calls a command that changes nothing. `evalsha` is called with the digest of no script, so nothing runs. */
 async function tried(node: Redis, command: readonly string[]): Promise<boolean | undefined> {
   const [name = '', ...args] = command
   if (!HARMLESS.has(name) && name !== 'evalsha') return undefined

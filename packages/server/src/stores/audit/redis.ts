@@ -6,7 +6,7 @@ import { addCluster, addSentinels } from './redis-topology.ts'
 import { allowed } from './refusals.ts'
 import { addAccess, addClock, type Audited, type AuditRequest, type FindingList, findingList } from './report.ts'
 
-/** What is read of one server. Values of settings that the account may not read are absent. */
+/** The facts that are read of one server. Values of settings that the account may not read are absent. */
 interface Node {
   readonly node: Redis
   readonly info: ReadonlyMap<string, string>
@@ -14,7 +14,7 @@ interface Node {
 }
 
 const SETTINGS = ['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync', 'save', 'min-replicas-to-write', 'timeout', 'maxclients']
-/** A part of a bound above which little is left. */
+/** The share of a bound above which the audit reports that little is left. */
 const NEARLY = 0.8
 const MANY_SCRIPTS = 500
 
@@ -76,7 +76,7 @@ async function readNode(node: Redis, refused: Set<string>): Promise<Node> {
   }
 }
 
-/** The pairs of a reply: a list of names and values. */
+/** A map of the pairs in a reply that is a list of alternating names and values. */
 function pairsOf(reply: unknown): Map<string, string> {
   const words = Array.isArray(reply) ? reply.map(String) : []
   return new Map(words.flatMap((name, index) => (index % 2 === 0 ? [[name, words[index + 1] ?? '']] : [])))
@@ -239,7 +239,7 @@ function numberOr(value: string): string | number {
   return /^\d{1,15}$/.test(value) ? Number(value) : value
 }
 
-/** Primaries of a cluster often have the same settings. */
+/** Removes equal findings: primaries of a cluster often have the same settings. */
 function unique<T>(findings: readonly T[]): T[] {
   return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()]
 }

@@ -1,9 +1,11 @@
-/** Whether a server refused a command: the account may not call it, or this version does not have it, or not in this form. */
+/**
+ * Whether a server refused a command: the account may not call it, or the server's version does not have the command or this form of it.
+ */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^(?:NOPERM|ERR (?:unknown (?:command|subcommand)|wrong number of arguments))/i.test(error.message)
 }
 
-/** The reply, or undefined if the account may not call the command; then its name is added to `refused`. */
+/** Resolves with the reply. If the server refuses the command, resolves with undefined and adds the command to `refused`. */
 export async function allowed<T>(reply: Promise<T>, command: string, refused: Set<string>): Promise<T | undefined> {
   return reply.catch((error: unknown) => {
     if (!isRefusal(error)) throw error

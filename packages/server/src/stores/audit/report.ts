@@ -1,4 +1,4 @@
-/** How much a finding matters: an error breaks limits or calls, a warning may, a note is worth knowing. */
+/** How much a finding matters: an error breaks limits or calls, a warning may break them, a note is only worth knowing. */
 export type Severity = 'error' | 'warning' | 'note'
 
 /** One result of `sluice audit`. Its texts contain no identity, no key and no password. */
@@ -16,14 +16,14 @@ export interface Finding {
 
 /** The states of one limit. */
 export interface LimitUse {
-  /** The names of limiter and limit (`policy:per-key`), or what the store keeps of them. */
+  /** The names of limiter and limit (`policy:per-key`), or what the store has kept of these names. */
   readonly limit: string
   readonly algorithm: string
   /** Keys of the limit; an estimate if not all keys were looked at. */
   readonly keys: number
   /** Bytes of these keys, from a sample; absent if the account may not read them. */
   readonly bytes?: number
-  /** Those keys that never expire; absent for a store that expires none by itself. */
+  /** The number of these keys that never expire; absent for a store that does not expire keys by itself. */
   readonly withoutExpiry?: number
 }
 
@@ -32,7 +32,7 @@ export interface Audited {
   readonly server: Readonly<Record<string, string | number | boolean>>
   readonly findings: readonly Finding[]
   readonly limits: readonly LimitUse[]
-  /** How many keys or rows were looked at, and how many there are, whoever made them. */
+  /** How many keys or rows were looked at, and how many there are, including those of other programs. */
   readonly looked: { readonly at: number; readonly of: number }
 }
 
@@ -48,7 +48,7 @@ export interface AuditRequest {
 /** Reads a store and its server, and writes nothing. It may be called before the store has connected. */
 export type Audit = (request: AuditRequest) => Promise<Audited>
 
-/** A list of findings that are made from facts: `add` takes one if its condition holds. */
+/** Makes a list of findings. `add` adds a finding if its condition is true. */
 export function findingList() {
   const all: Finding[] = []
   return {
@@ -61,7 +61,7 @@ export function findingList() {
 
 export type FindingList = ReturnType<typeof findingList>
 
-/** Milliseconds by which a server's clock may differ from ours. A human notices nothing of less. */
+/** Milliseconds by which a server's clock may differ from ours. People do not notice a smaller difference. */
 const MAX_SKEW_MS = 1_000
 
 /** A finding about the server's clock. @param skewMs its time less ours */

@@ -66,7 +66,7 @@ function readTime(value: Value | undefined): Micros | undefined {
   })
 }
 
-/** Reads the policies and sorts them by id, because they apply in that order. */
+/** Reads the policies and sorts them by id, because policies apply in the order of their ids. */
 function* readPolicies(list: Value | undefined): Sliced<Rule[]> {
   const policies = new Map<string, readonly Rule[]>()
   for (const item of list?.items('a list of policies') ?? []) {

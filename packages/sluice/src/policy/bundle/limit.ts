@@ -48,7 +48,7 @@ function readLimit(config: Value): AnyLimit | undefined {
   return readBucket(chosenRate(rate, burst, rateValue), burst, rateValue, burstValue)
 }
 
-/** The most exact form of a rate that a bucket of this burst can hold. Warns if that form is rounded. */
+/** Chooses the most exact form of a rate that is valid for a bucket of this burst. Warns if that form is rounded. */
 function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
   const found = forms.findIndex(({ rate }) => !(attempt(() => tokenBucket({ rate, burst })) instanceof LimiterError))
   // If no form fits, the last and simplest one gives the clearest error.
@@ -70,7 +70,8 @@ function readBundleCost(config: Value): Cost | undefined {
   const positive = (name: string, otherwise: number): number => Number(readPositive(config.get(name)) ?? otherwise)
   const [fixed, fallback] = [positive('fixed_cost', 1), positive('default_cost', 1)]
   const max = positive('max_cost', MAX_COST)
-  // A client that may send 0.0001 would pay almost nothing. So the minimum is below 1 only if the author wrote a number below 1.
+  // A client could otherwise send 0.0001 and pay almost nothing. So the minimum is below 1 only if the policy's author wrote a number below
+  // 1.
   const min = positive('min_cost', Math.min(1, fallback, max))
   if (source !== undefined && from === undefined) return undefined
   if (from === undefined || from === 'fixed') return fixedCost(fixed)

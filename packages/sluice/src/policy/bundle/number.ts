@@ -2,7 +2,7 @@ import { toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Rate } from '../../algorithms/rate.ts'
 import { DECIMAL_FORM, type PolicyNode, type Value } from '../document/value.ts'
 
-/** The exact decimal above 0 of a field, as its text. Undefined for a missing or a wrong one; a wrong one is reported. */
+/** The exact decimal above 0 of a field, as its text. Undefined for a missing or a wrong value; a wrong value is reported. */
 export function readPositive(value: Value | undefined): string | undefined {
   return value?.as(DECIMAL_FORM, decimalOf)
 }
@@ -10,7 +10,7 @@ export function readPositive(value: Value | undefined): string | undefined {
 const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
 
 export interface PerSecond {
-  /** The most exact form first. `text` is the number of tokens per second. */
+  /** The ways to write the rate, the most exact first. `text` is the number of tokens per second. */
   readonly forms: readonly { readonly rate: Rate; readonly text: string }[]
   /** The rate rounded to a number, for comparisons. */
   readonly value: number
@@ -61,8 +61,8 @@ function decimalText(value: number): string {
 const MAX_PERIOD = 86_400
 
 /**
- * The divisor of a quotient, found among the denominators of its continued fraction. Undefined if none up to `MAX_PERIOD` gives the
- * quotient.
+ * A whole number of seconds, at most `MAX_PERIOD`, for which `value` is exactly the quotient of a whole number of tokens and these seconds.
+ * Tries the denominators of the continued fraction of `value`. Undefined if none of them fits.
  */
 function divisorOf(value: number): number | undefined {
   let [before, seconds, rest] = [0, 1, value]

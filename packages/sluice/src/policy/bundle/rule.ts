@@ -19,9 +19,9 @@ export interface BundleRule extends BundleLimit {
 }
 
 export interface RuleOptions {
-  /** Replaces a missing name. */
+  /** The name to use if the rule has none. */
   readonly name?: string
-  /** Whether the rule stands without a bundle: it may then omit its `limit_keys`. */
+  /** Whether the rule is the whole text, without a bundle. It may then omit its `limit_keys`. */
   readonly alone?: boolean
 }
 

@@ -3,7 +3,7 @@ import type { Issues, Position } from './issues.ts'
 import { type Field, type PolicyNode, quoted, type ScalarNode } from './value.ts'
 
 const MAX_DEPTH = 32
-/** The parser's stack has two entries more than the depth: the document and the innermost scalar. */
+/** The deepest stack of the parser. It has two entries more than the deepest nesting: the document and the innermost scalar. */
 const MAX_STACK = MAX_DEPTH + 2
 const MAX_MISTAKES = 200
 const MAX_LEXEMES = 150_000

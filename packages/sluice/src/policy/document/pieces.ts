@@ -11,8 +11,8 @@ const TYPES = ['text', 'number', 'boolean', 'null'] as const
 const [LIST, MAP] = [TYPES.length, TYPES.length + 1]
 
 /**
- * Writes a tree as pieces. A scalar is written as type, offset and text; a list or map as code, offset, size and items. Before an item of a
- * map come its name and offset.
+ * Writes a tree as pieces. A scalar becomes the index of its type, its offset and its text. A list or a map becomes its code (`LIST` or
+ * `MAP`), its offset, the number of its items, and the items. The name and the offset of the name precede each item of a map.
  */
 export function piecesOf(root: PolicyNode): NodePiece[] {
   const values: (string | number)[] = []

@@ -1,24 +1,24 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
 
-/** One mistake in a policy, with its position. */
+/** One mistake in a policy, with its position in the text. */
 export interface PolicyIssue {
   /** Name of the file, as passed in `filename`. */
   readonly file: string
-  /** Counted from 1, as in editors. */
+  /** The line, counted from 1, as in editors. */
   readonly line: number
-  /** Counted from 1, in UTF-16 units. */
+  /** The column, counted from 1 in UTF-16 units. */
   readonly column: number
-  /** Such as `rules[0].rate`; empty for the whole text. */
+  /** The path of the field, such as `rules[0].rate`; empty for the whole text. */
   readonly path: string
   /** The value found, shortened; absent if there is nothing to show. */
   readonly value?: string
   /** The allowed values. */
   readonly allowed?: string
-  /** The mistake in one line, without the position. */
+  /** One line that describes the mistake, without the position. */
   readonly message: string
 }
 
-/** A policy cannot be loaded; code INVALID_POLICY. The message has one line for each issue. */
+/** Thrown if a policy cannot be loaded; the code is INVALID_POLICY. The message has one line for each issue. */
 export class PolicyError extends LimiterError {
   /** Every mistake, in the order of the text. */
   readonly issues: readonly PolicyIssue[]

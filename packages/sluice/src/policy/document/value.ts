@@ -123,7 +123,10 @@ export class Value {
     return this.get(name) ?? this.at(below(this.path, name)).refuse(` is missing: expected ${allowed}`, { allowed })
   }
 
-  /** The items of a list with their paths; none for another value or for more than `most` items. With `allowed`, these are reported. */
+  /**
+   * The items of a list with their paths; no items for a value that is not a list, or for more than `most` items. With `allowed`, both are
+   * reported.
+   */
   *items(allowed?: string, most: number = Infinity): Generator<Value, void, undefined> {
     if (this.node.kind !== 'list' || this.node.items.length > most) return allowed === undefined ? undefined : this.wrong(allowed)
     for (const [index, item] of this.node.items.entries()) yield new Value(item, `${this.path}[${index}]`, this.issues)

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../algorithms/algorithm.ts'
 import { MICRO } from '../../algorithms/decimal.ts'
+import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { RegionChoice } from './region-choice.ts'
 import type { FailureChoice, Rule } from './rule.ts'
 
@@ -8,11 +9,11 @@ export type StoreKind = 'process' | 'shared'
 
 /** The most tokens a rule may admit above its limit, over any interval. Infinity: there is no bound. */
 export interface Bound {
-  /** While the store decides. */
+  /** Tokens above the limit while the store decides. */
   readonly running: number
-  /** While the store cannot decide, and the rule's `onStoreFailure` decides instead. */
+  /** Tokens above the limit while the store cannot decide, and the rule's `onStoreFailure` decides instead. */
   readonly storeDown: number
-  /** Both bounds in words. With regions they are those of all regions together. */
+  /** Both bounds in words. With regions, these are the bounds of all regions together. */
   readonly text: string
 }
 
@@ -28,9 +29,11 @@ interface Bounding {
  * outage of length T they grant at most n (B + r T). The store's bucket refills meanwhile, but only up to B: it loses at least max(0, r T -
  * B) tokens, which are subtracted.
  *
- * Regions hold parts of the limit that are together at most the limit, so the bound of all is 0 too. In an outage of all stores the local
- * fallbacks grant the parts. With escrow nothing is subtracted: units of a region whose store is down may be in another one, where they
- * are used.
+ * The parts of the limit that regions have are together at most the limit, so the bound of all regions is 0 too. In an outage of all stores
+ * the local fallbacks grant the parts. With escrow nothing is subtracted: units of a region whose store is down may be in another region,
+ * and be used there.
+ * With counters each region grants the whole limit, and learns within D what the others have granted: N regions exceed it by at most
+ * (N - 1) (B + r D). D is the cutoff at most; without a cutoff, a partition has no bound. Other limits than token buckets keep fixed parts.
  */
 export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {
   const { processes, outageMs } = failure
@@ -39,8 +42,9 @@ export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreK
     return { running: Infinity, storeDown: Infinity, text }
   }
   const over = regions === undefined ? '' : 'over all regions together '
+  const running = regions?.mode === 'counters' ? countersBound(regions, rule) : { most: 0, text: '0' }
   const down = (storeDown: number, then: string): Bound => {
-    return { running: 0, storeDown, text: `${over}0 while the store decides, ${then}` }
+    return { running: running.most, storeDown, text: `${over}${running.text} while the store decides, ${then}` }
   }
   if (rule.onStoreFailure === 'deny') return down(0, '0 while it does not')
   if (rule.onStoreFailure === 'allow') return down(Infinity, 'unbounded while it does not')
@@ -57,9 +61,28 @@ export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreK
   return down(worst, `${worst} while it does not, for at most ${processes} processes${each} and ${outageMs} ms`)
 }
 
+/** What regions that each grant whole token buckets may exceed a rule by, while all their stores decide. */
+function countersBound(
+  { cutoffMs, self, peers, weights }: RegionChoice,
+  { tiers }: Rule,
+): { readonly most: number; readonly text: string } {
+  const buckets = tiers.filter(({ limit }) => limit.algorithm.tag === 'tb').map(({ limit }) => limit.algorithm.envelope(limit.plan))
+  if (buckets.length === 0) return { most: 0, text: '0' }
+  const regions = new Set([...(self === undefined ? [] : [self]), ...peers.map(({ name }) => name), ...Object.keys(weights ?? {})]).size
+  if (regions < 2) return { most: 0, text: '0' }
+  if (cutoffMs === undefined)
+    return {
+      most: Infinity,
+      text: `(N - 1) (B + r D), for ${regions} regions that know each other's calls within D: unbounded without regions.cutoff`,
+    }
+  const each = buckets.map(({ n, m, burst }) => burst + Math.ceil((n * cutoffMs * MICROS_PER_MS) / m))
+  const most = Math.ceil(((regions - 1) * Math.max(...each)) / MICRO)
+  return { most, text: `${most}, which is (N - 1) (B + r S) for ${regions} regions and a cutoff of ${cutoffMs} ms,` }
+}
+
 /** The bound of the local fallbacks of all processes together. @param moves whether another region may use what a store's bucket loses */
 function fallbackBound({ n, m, burst }: Envelope, processes: number, outageMs: number, moves: boolean): number {
-  const flow = Math.ceil((n * outageMs * 1_000) / m)
+  const flow = Math.ceil((n * outageMs * MICROS_PER_MS) / m)
   const lost = moves ? 0 : Math.max(0, flow - burst)
   return Math.ceil((processes * (burst + flow) - lost) / MICRO)
 }
@@ -71,5 +94,5 @@ export function overBudget(policy: Bounding, rule: Rule, kind: StoreKind): strin
   const worst = Math.max(running, storeDown)
   if (worst <= rule.maxOvergrant) return undefined
   const shown = worst === Infinity ? 'unbounded' : String(worst)
-  return `${rule.maxOvergrant} is below its bound on this store, ${shown} (${text}): expected onStoreFailure deny, or at least ${shown}`
+  return `${rule.maxOvergrant} is below its bound on this store, ${shown} (${text}): expected ${running > rule.maxOvergrant ? 'another mode of regions, a shorter cutoff' : 'onStoreFailure deny'}, or at least ${shown}`
 }

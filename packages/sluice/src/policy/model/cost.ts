@@ -15,7 +15,7 @@ export interface ClientCost {
   readonly fallback: number
   readonly min: number
   readonly max: number
-  /** Undefined for a text that is not a cost. Default: `readCost`. */
+  /** Parses a text; undefined for a text that is not a cost. Default: `readCost`. */
   readonly costOf?: (text: string) => number | undefined
 }
 

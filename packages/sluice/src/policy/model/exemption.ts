@@ -10,7 +10,7 @@ export interface Exemption {
   readonly text: string
   readonly paths?: readonly Glob[]
   readonly networks?: NetworkSet
-  /** Accepted only from a trusted proxy. */
+  /** Header texts that a request must have. They count only if a trusted proxy sent the request. */
   readonly headers?: readonly HeaderText[]
 }
 

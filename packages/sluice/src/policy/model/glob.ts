@@ -38,7 +38,7 @@ export function compileGlob(text: string, segments: readonly string[]): Glob | u
   return {
     text,
     segments: pattern,
-    // Each step counts more than all smaller ones together, because there are at most 30 segments.
+    // A literal outweighs `**` and all single stars together, and `**` outweighs all single stars: there are at most 30 segments.
     rank: 64 * literal + single - (stay === 0 ? 0 : 32),
     matches(values) {
       let at = start

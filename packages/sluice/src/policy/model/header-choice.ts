@@ -22,11 +22,11 @@ export interface HeaderOptions {
   readonly refusal?: RefusalHeaders
 }
 
-/** Headers of a denial as Fairvisor's Token Bucket sends them. */
+/** Additional headers of a denial, as Fairvisor's Token Bucket sends them. */
 export interface RefusalHeaders {
   /** Name of the field that gives the reason. */
   readonly field: string
-  /** Its value for each reason of a decision; a reason that is absent here gets no field. */
+  /** The field's value for each reason of a decision. For a reason that is absent here, the field is not sent. */
   readonly reasons: Readonly<Partial<Record<string, string>>>
   /** The limits that denied the request report this number as remaining, whatever they have left. */
   readonly remaining: 0

@@ -8,7 +8,7 @@ interface PathNode<T> {
   any: PathNode<T> | undefined
   /** The next node for `**`. It is reached without a segment too, because `**` matches any number of segments. */
   deep: PathNode<T> | undefined
-  /** Whether this node follows `**`: then every segment leads back to it. */
+  /** Whether this node follows `**`, so that every segment leads back to it. */
   readonly stays: boolean
   readonly things: Entry<T>[]
   /** The number of the last step that reached this node, so that a step that reaches it twice counts it once. */

@@ -10,7 +10,7 @@ import type { StoreUrl } from './store-url.ts'
 export interface Policy {
   /** `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`. */
   readonly dialect: 'native' | 'rate-limits' | 'bundle'
-  /** In the order of the file; names are unique. */
+  /** The rules in the order of the file; their names are unique. */
   readonly rules: readonly Rule[]
   /** Requests that no rule limits. */
   readonly exempt?: readonly Exemption[]
@@ -20,22 +20,26 @@ export interface Policy {
   readonly warnings: readonly string[]
   /** URL of the store that the policy names. It may contain a password: never print it. */
   readonly store?: string
-  /** The URL, parsed. */
+  /** `store`, parsed. */
   readonly storeUrl?: StoreUrl
-  /** The regions that share the limits. Absent: the policy is that of one place. */
+  /** The regions that share the limits. Absent: limits are not divided among regions. */
   readonly regions?: RegionChoice
   /** What is done while the store fails. */
   readonly failure: FailureChoice
   /** Which header fields answers have. */
   readonly headers: HeaderChoice
-  /** The proxies whose forwarding header is believed. Absent: none is, and nothing was said about them. */
+  /**
+   * The proxies whose forwarding header is believed. Absent: no proxy is believed, and the policy does not say whether there are proxies.
+   */
   readonly trustedProxies?: TrustedProxies
   /** Whether keys contain identifiers as they are or as pseudonyms; absent: as they are. */
   readonly identifiers?: IdentifierChoice
-  /** How the service signs the ids of reservations; absent: with a secret of its process. */
+  /** How the service signs the ids of reservations, and how many may be open; absent: with a random secret of its process, and any number. */
   readonly reservations?: {
-    /** File with the secret, relative to the policy's folder. */
-    readonly secretFile: string
+    /** File with the secret that signs, relative to the policy's folder; absent: a secret of the process signs. */
+    readonly secretFile?: string
+    /** How many reservations of a key may be open at once; absent: any number. */
+    readonly maxHolds?: number
   }
   /** How tokens are verified. Absent: no token is verified, and every claim counts as absent. */
   readonly jwt?: JwtChoice

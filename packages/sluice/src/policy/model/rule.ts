@@ -8,7 +8,7 @@ import type { Micros } from '../../time/micros.ts'
 import { type Glob, pathSegments } from './glob.ts'
 import { finish, type Sliced } from './sliced.ts'
 
-/** The outcome of a group if the store cannot answer. */
+/** What happens to requests if the store cannot answer. */
 export type OnStoreFailure = 'allow' | 'deny' | 'local'
 
 /** `shadow` decides and reports, but never denies; `off` does nothing. */
@@ -16,7 +16,7 @@ export type Mode = 'enforce' | 'shadow' | 'off'
 
 /** One compiled rule: which requests it matches, their key, their limit and their cost. */
 export interface Rule {
-  /** Unique in the policy; in headers, metrics and state ids. */
+  /** The name of the rule; unique in the policy. It appears in headers, metrics and state ids. */
   readonly name: string
   /** Whether the rule denies (`enforce`), only reports (`shadow`), or does nothing (`off`). */
   readonly mode: Mode
@@ -72,7 +72,7 @@ export interface Tier {
   readonly label: string
   /** Conditions that must all hold; none: the tier is for every request. */
   readonly when: readonly Condition[]
-  /** The limit of the tier; its keys are apart from those of other tiers. */
+  /** The limit of the tier; its states are separate from those of other tiers. */
   readonly limit: AnyLimit
   /** The period that the policy states. It is reported as the window instead of the time that the bucket takes to fill. */
   readonly windowMs?: number
@@ -81,7 +81,7 @@ export interface Tier {
 export interface Cost {
   readonly text: string
   of(request: Request): number
-  /** The cost of a request of which nothing is known. */
+  /** The cost of a request whose facts are not known. */
   readonly unknown: number
   /** The highest cost of any request. */
   readonly most?: number
@@ -107,13 +107,13 @@ export interface FailureChoice {
   readonly deadlineMs: number
   /** Set if the policy states no deadline: the first calls may then take longer, while the first connection is made. */
   readonly defaultDeadline?: true
-  /** For rules without their own `onStoreFailure`. */
+  /** The failure policy of rules without their own `onStoreFailure`. */
   readonly policy: OnStoreFailure
   /** The most processes that share the store, and the longest outage in milliseconds; bounds are computed from them. */
   readonly processes?: number
   /** The longest outage in milliseconds that the bounds of `local` are computed for. */
   readonly outageMs?: number
-  /** Absent: the defaults of the breaker. */
+  /** The options of the breaker; absent: its defaults. */
   readonly breaker?: BreakerChoice
 }
 
@@ -203,7 +203,10 @@ export function allHold(conditions: readonly Condition[], request: Request): Tru
   return all
 }
 
-/** Why a rule cannot be sampled this way; undefined if it can. The counted request is charged for all requests that it stands for. */
+/**
+ * Why a rule cannot be sampled this way; undefined if it can. The counted request is charged for all requests that it represents, so that
+ * charge must fit into every limit.
+ */
 export function sampleProblem(sample = 1, { most = Infinity }: Cost, tiers: readonly Tier[]): string | undefined {
   const least = Math.min(...tiers.map(({ limit }) => limit.capacity))
   if (sample !== 1 && tiers.some(({ limit }) => limit.algorithm.holding !== undefined))

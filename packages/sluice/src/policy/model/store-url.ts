@@ -6,13 +6,13 @@ import { defined } from './defined.ts'
 export interface StoreUrl {
   /** The text before the first colon, in lower case; `postgresql` is read as `postgres`. */
   readonly scheme: string
-  /** As written; it may contain a password. */
+  /** The URL as written; it may contain a password. */
   readonly url: string
   /** Servers in their order; none for a store in this process. */
   readonly hosts: readonly StoreHost[]
-  /** Decoded; absent if the URL has none. */
+  /** The user's name, decoded; absent if the URL has none. */
   readonly username?: string
-  /** Decoded; never print it. */
+  /** The password, decoded; never print it. */
   readonly password?: string
   /** Name or number of the database; for `pglite` the folder. */
   readonly database?: string
@@ -24,7 +24,7 @@ export interface StoreUrl {
 
 /** A server of a store. */
 export interface StoreHost {
-  /** Without the brackets of IPv6. */
+  /** The name or address, without the brackets of IPv6. */
   readonly host: string
   /** The port, or the scheme's default. */
   readonly port: number

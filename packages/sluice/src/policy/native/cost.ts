@@ -50,7 +50,7 @@ function* readEndpoints(value: Value): Sliced<Cost | undefined> {
   return costs.cost
 }
 
-/** Warns of costs that no tier, or not every tier, can admit: requests with such a cost are refused whatever they wait. */
+/** Warns of costs that no tier, or not every tier, can admit: requests with such a cost are refused however long they wait. */
 export function warnOfCost(value: Value | undefined, cost: Cost, tiers: readonly Tier[]): void {
   const capacities = tiers.map(({ limit }) => limit.capacity)
   if (value === undefined || capacities.length === 0) return

@@ -1,3 +1,4 @@
+import { MAX_HOLDERS } from '../../algorithms/concurrency.ts'
 import { DIALECTS, LEGACY } from '../model/header-choice.ts'
 import { REGION_MODES, REGION_NAME, REGION_UNITS } from '../model/region-choice.ts'
 import { about, listOf, oneOf, oneOrMore, SCALAR, type Schema, type Shape, shapeOf, TEXT, wholeFrom } from './shape.ts'
@@ -187,8 +188,9 @@ export const RESERVATIONS: Shape = shapeOf(
       "File with a secret of at least 32 bytes that signs the ids of reservations, relative to the policy's folder. Needed with several processes.",
       TEXT,
     ),
+    maxHolds: about('How many reservations of a key may be open at once; without it any number.', wholeFrom(1, MAX_HOLDERS)),
   },
-  { required: ['secretFile'] },
+  { minProperties: 1 },
 )
 export const BREAKER: Shape = shapeOf({
   failures: about(
@@ -242,8 +244,13 @@ export const REGIONS: Shape = shapeOf({
     minProperties: 1,
   }),
   mode: about(
-    'escrow (default): parts of token buckets move to where the demand is. fixed: each region keeps its part of every limit.',
+    'escrow (default): parts of token buckets move to where the demand is. fixed: each region keeps its part of every limit. ' +
+      'counters: each region grants whole token buckets, and is charged later with what the others spent.',
     oneOf(REGION_MODES),
+  ),
+  cutoff: about(
+    'With mode counters: a region that has not read some other one for this long keeps to its part. 1 second to a day.',
+    DURATION,
   ),
 })
 
@@ -259,7 +266,7 @@ export const ROOT: Shape = shapeOf(
       listOf(TEXT),
     ),
     identifiers: about('Whether stores get the values of keys or keyed hashes.', IDENTIFIERS.schema),
-    reservations: about('How the service signs the ids of reservations.', RESERVATIONS.schema),
+    reservations: about('How the service signs the ids of reservations, and how many may be open.', RESERVATIONS.schema),
     jwt: about(
       'How tokens are verified: exactly one of secretFile, jwksFile, jwksUrl and verified. Without it claims count as absent.',
       JWT.schema,

@@ -75,7 +75,7 @@ function readTokenBucket(fields: Value): AnyLimit | undefined {
   const [rate, burst] = [fields.require('rate', RATE_FORM), fields.require('burst', DECIMAL_FORM)]
   const burstText = burst?.decimal()
   if (rate === undefined || burst === undefined) return undefined
-  // A wrong burst is already reported. The rate is still checked, with another burst.
+  // A wrong burst is already reported. The rate is still checked, with a valid burst in place of the wrong one.
   const limit = readBucket(textOf(rate.node) ?? '', burstText ?? '0.000001', rate, burst)
   return burstText === undefined ? undefined : limit
 }
@@ -111,7 +111,7 @@ function readConcurrency(fields: Value): AnyLimit | undefined {
   return (made.code === 'INVALID_LIMIT' ? limitValue : holdValue).refuse(`: ${made.message}`)
 }
 
-/** Warns of a number without a unit: it means milliseconds, which few authors intend. */
+/** Warns of a duration without a unit, because it counts as milliseconds, which few authors intend. */
 function warnOfBare(value: Value | undefined): void {
   if (value?.node.kind !== 'scalar' || value.node.type !== 'number') return
   const problem = bareProblem(Number(value.node.text))

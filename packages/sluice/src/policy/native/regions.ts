@@ -1,3 +1,4 @@
+import { MICROS_PER_MS } from '../../time/micros.ts'
 import { textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { REGION_MODES, REGION_NAME, REGION_UNITS, type RegionChoice, type RegionPeer } from '../model/region-choice.ts'
@@ -8,6 +9,7 @@ const PEER_FORM = 'NAME or NAME=URL, such as us=https://us.limits.example'
 const PEERS_FORM = `a list of 1 to ${REGION_UNITS} regions, each ${PEER_FORM}`
 const WEIGHTS_FORM = `a map of regions, each with a whole number from 0 to ${REGION_UNITS}`
 const MAX_URL_LENGTH = 2_048
+const MAX_CUTOFF_MS = 86_400_000
 
 /** Reads the `regions` of a policy. */
 export function readRegions(policy: Value): RegionChoice | undefined {
@@ -19,9 +21,17 @@ export function readRegions(policy: Value): RegionChoice | undefined {
   const weights = readWeights(fields.get('weights'))
   if (fields.get('peers') === undefined && fields.get('weights') === undefined && !fields.issues.failed)
     fields.refuse(' has neither peers nor weights: expected one of them, with the names of the regions')
-  const choice = { peers, mode, ...defined({ self, weights }) }
+  const choice = { peers, mode, ...defined({ self, weights, cutoffMs: readCutoff(fields.get('cutoff'), mode) }) }
   refuseUnknown(fields, choice)
   return choice
+}
+
+function readCutoff(value: Value | undefined, mode: RegionChoice['mode']): number | undefined {
+  const micros = value?.duration()
+  if (value === undefined || micros === undefined) return undefined
+  if (mode !== 'counters') return value.refuse(` is for mode counters, and the mode is ${mode}`)
+  const ms = micros / MICROS_PER_MS
+  return ms >= 1_000 && ms <= MAX_CUTOFF_MS ? ms : value.refuse(': expected 1 second to a day')
 }
 
 function readPeers(list: Value | undefined): RegionPeer[] {
@@ -40,7 +50,7 @@ function readPeers(list: Value | undefined): RegionPeer[] {
   })
 }
 
-/** Whether a text is the address of a service: http or https, without anything that a signature or a log would have to hide. */
+/** Whether a text is the address of a service: http or https, without a login, query or other part that a log would have to hide. */
 function isAddress(text: string): boolean {
   if (!/^https?:\/\/[^\s\\@?#]+$/.test(text) || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return false
   const { username, password, search, hash } = new URL(text)

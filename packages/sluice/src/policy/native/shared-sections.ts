@@ -1,3 +1,4 @@
+import { MAX_HOLDERS } from '../../algorithms/concurrency.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { createNetworkSet } from '../../identity/network.ts'
 import { readTrusted, TRUST_FORM, type TrustedProxies, trustNetworks } from '../../identity/trusted-proxies.ts'
@@ -56,8 +57,13 @@ function readIdentifiers(policy: Value): IdentifierChoice | undefined {
 }
 
 function readReservations(policy: Value): PolicyBody['reservations'] {
-  const secretFile = policy.get('reservations')?.open(RESERVATIONS)?.require('secretFile', FILE_FORM)?.text(FILE_FORM)
-  return secretFile === undefined ? undefined : { secretFile }
+  const section = policy.get('reservations')
+  const fields = section?.open(RESERVATIONS)
+  if (section === undefined || fields === undefined) return undefined
+  const secretFile = fields.get('secretFile')?.text(FILE_FORM)
+  const maxHolds = fields.get('maxHolds')?.whole(1, MAX_HOLDERS)
+  const isEmpty = RESERVATIONS.names.every((name) => fields.get(name) === undefined)
+  return isEmpty ? section.refuse(` has none: expected ${RESERVATIONS.names.join(' or ')}`) : defined({ secretFile, maxHolds })
 }
 
 function* readTrustedProxies(list: Value | undefined): Sliced<TrustedProxies | undefined> {

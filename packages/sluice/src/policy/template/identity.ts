@@ -16,8 +16,9 @@ const HEADER_FORM = 'the name of a header'
 const source = (text: string): Source => parseSource(text) as Source
 
 /**
- * The identity is the configured header, or without one a verified token's subject; if that is absent, the address. The tier comes from the
- * token's plan, else the header's value in `tiers`, else a trusted proxy's `x-tenant-tier`.
+ * Reads how callers are identified. The identity is the value of the configured header, or of the subject of a verified token if no header
+ * is configured; if that value is absent, the address. The tier comes from the token's plan, otherwise from the header's value in `tiers`,
+ * otherwise from `x-tenant-tier` of a trusted proxy.
  */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
   const fields = block?.open({ names: ['header', 'tiers'] })

@@ -14,7 +14,7 @@ interface Use {
   readonly key: readonly KeyPart[]
   readonly match: Match
   readonly cost: Cost
-  /** Where the level has no failure policy of its own. */
+  /** The failure policy, if the level has none of its own. */
   readonly onStoreFailure: OnStoreFailure
 }
 

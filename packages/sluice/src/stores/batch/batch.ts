@@ -4,50 +4,50 @@ import type { Call, CallGroup } from '../store.ts'
 
 /** One state of a batch. */
 export interface BatchState {
-  /** The text of its scope, followed by `key`. */
+  /** The text of the state's scope, followed by `key`. */
   readonly name: string
   /** The key, encoded by `encodeKey`. */
   readonly key: string
-  /** The first call of this state. If its calls have different limits, the state is read with the limit of this one. */
+  /** The first call of this state. If the state's calls have different limits, the state is read with the limit of this call. */
   readonly first: Call
-  /** Whether the state is a log. Logs may be long, so the program returns the verdicts of their calls instead of the state. */
+  /** Whether the state is a log. A log may be long, so the program returns the verdicts of its calls instead of the state. */
   readonly isLog: boolean
-  /** The state's index in the program's arguments and reply. States are first in the order of their calls; a store may reorder them. */
+  /** The state's index in the program's arguments and reply. At first, states are in the order of their calls. A store may reorder them. */
   index: number
   /** The last entry that uses this state. */
   entry: BatchEntry | undefined
 }
 
-/** A run, which is several groups of one and the same call, or a single group. */
+/** A single group; or a run, which is several equal groups of one call. */
 export interface BatchEntry {
-  /** The state of each call. */
+  /** The state of each call of the group. */
   readonly states: readonly BatchState[]
-  /** The index of each call's descriptor in the batch. */
+  /** The index of the descriptor of each call of the group. */
   readonly descriptors: readonly number[]
-  /** How many groups; 1 unless it is a run. */
+  /** How many groups the entry has; 1 unless it is a run. */
   times: number
-  /** How many of these groups passed in the replay. */
+  /** How many of the groups have passed in the replay so far. */
   passed: number
 }
 
 /**
- * Groups of calls in the form that programs in Lua and SQL take. It has three sections:
+ * Groups of calls in the form that programs in Lua and SQL take. A batch has three sections:
  *
  * 1. `states`: each state once, by name.
  * 2. `descriptors`: each combination of limit, cost and phase once.
- * 3. `entries`, in order: for a run its state, its descriptor and its number of groups; for a single group the state and the descriptor of
- *    each call.
+ * 3. `entries`, in order. A run has its state, its descriptor and its number of groups. A single group has the state and the descriptor of
+ * each call.
  *
  * The reply has sections too: the time; each state as it was found (`FoundState`); the verdict of each call of a log (`reported.ts`); and
- * how many groups of each entry passed, which the replay must confirm. Each store encodes names and numbers in its own way.
+ * how many groups of each entry passed. The replay must find the same counts. Each store encodes names and numbers in its own way.
  */
 export interface Batch {
   readonly states: readonly BatchState[]
   readonly descriptors: readonly Call[]
   readonly entries: readonly BatchEntry[]
-  /** The entry of each group; undefined for one without calls. */
+  /** The entry to which each group belongs; undefined for a group without calls. */
   readonly byGroup: readonly (BatchEntry | undefined)[]
-  /** Whether every group is one call, and all calls have one descriptor. */
+  /** Whether every group is a single call, and all calls have the same descriptor. */
   readonly alike: boolean
 }
 
@@ -55,7 +55,7 @@ type IsLog = (limit: AnyLimit) => boolean
 
 const variesInSize: IsLog = ({ algorithm }) => algorithm.cells === 'log'
 
-/** @param isLog whether the program returns the verdicts of a limit's calls; default: if the size of its states varies */
+/** @param isLog whether the program returns the verdicts of calls with this limit; default: if the size of the limit's states varies */
 export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSize): Batch {
   const only = groups.length === 1 ? groups[0]?.calls : undefined
   if (only?.length === 1) return batchOfOne(only[0] as Call, isLog)
@@ -65,7 +65,7 @@ export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSiz
   let last: BatchState | undefined
   const stateOf = (call: Call): BatchState => {
     const { id } = call
-    // On a busy key most calls have the state of the call before. For them the name is not built, which is most of the work of a call.
+    // On a busy key, most calls have the same state as the call before. For these the name is not built, which would be most of the work.
     if (last !== undefined && last.first.id.key === id.key && last.first.id.scope === id.scope) return last
     const state = newState(call, states.size, isLog)
     last = states.get(state.name)
@@ -107,23 +107,39 @@ function newState(call: Call, index: number, isLog: IsLog): BatchState {
   return { name: id.scope.text + key, key, first: call, isLog: isLog(limit), index, entry: undefined }
 }
 
-/** Lists each combination of limit, cost and phase once. A call with the descriptor of the call before needs no lookup. */
+/**
+ * Makes the list of descriptors, in which each combination of limit, cost and phase is once. A call that has the descriptor of the call
+ * before, or of the last call of its limit, needs no lookup by text.
+ */
 function createDescriptors(): { readonly descriptors: readonly Call[]; indexOf(call: Call): number } {
   const descriptors: Call[] = []
   const known = new Map<AnyLimit, Map<string, number>>()
+  /** The index of the last call's descriptor, by limit. */
+  const recent = new Map<AnyLimit, number>()
   let [last, index]: [Call | undefined, number] = [undefined, 0]
+  const find = (call: Call): number => {
+    const { limit, cost, phase } = call
+    const before = recent.get(limit)
+    if (before !== undefined && isAlike(descriptors[before], call)) return before
+    let indexes = known.get(limit)
+    if (indexes === undefined) known.set(limit, (indexes = new Map()))
+    const name = `${cost} ${phase}`
+    const found = indexes.get(name) ?? descriptors.push(call) - 1
+    indexes.set(name, found)
+    recent.set(limit, found)
+    return found
+  }
   return {
     descriptors,
     indexOf(call) {
-      const { limit, cost, phase } = call
-      if (last?.limit === limit && last.cost === cost && last.phase === phase) return index
-      let indexes = known.get(limit)
-      if (indexes === undefined) known.set(limit, (indexes = new Map()))
-      const name = `${cost} ${phase}`
-      index = indexes.get(name) ?? descriptors.push(call) - 1
-      indexes.set(name, index)
+      if (!isAlike(last, call)) index = find(call)
       last = call
       return index
     },
   }
+}
+
+/** Whether both calls have one descriptor. */
+function isAlike(one: Call | undefined, { limit, cost, phase }: Call): boolean {
+  return one !== undefined && one.limit === limit && one.cost === cost && one.phase === phase
 }

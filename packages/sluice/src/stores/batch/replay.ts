@@ -8,37 +8,37 @@ import { REPORTED, reportedLimit } from './reported.ts'
 
 /** A state as the program found it. The replay updates it after each group. */
 export interface FoundState {
-  /** Undefined if there is no state, and for a log: the program reports the verdicts of its calls. */
+  /** Undefined if there is no state. Also undefined for a log: the program reports the verdicts of its calls. */
   state: unknown
   /** The end of the state's block; 0 if there is no block. */
   readonly until: Micros
-  /** The kernel that decides on this state, if that is not the kernel of the call's limit. */
+  /** The kernel that decides on this state, if it is not that of the call's limit. */
   readonly kernel?: AnyLimit['algorithm'] | undefined
   /** Why groups with this state cannot be decided; absent if they can. */
   readonly failure?: StoreFailure | undefined
-  /** Set if the state may not be created: the verdict of a group that would pass and create it. */
+  /** Set if the state may not be created. It is then the verdict of a group that would create the state by passing. */
   readonly refusal?: Failed | undefined
-  /** Whether a group with this state passed. */
+  /** Whether any group with this state has passed in the replay. */
   passed?: boolean
-  /** The kernel writes each decision on this state here, which saves allocations. */
+  /** The step into which the kernel writes each decision on this state. It is used again, which saves allocations. */
   step?: Step<unknown> | undefined
 }
 
-/** A program's reply. */
+/** A program's reply, decoded. */
 export interface Found {
   readonly now: Micros
-  /** By the index of the state. */
+  /** The states, by their index in the batch. */
   readonly states: readonly FoundState[]
-  /** Reads the next of the numbers that make up the reported verdicts. */
+  /** Reads the next number of the reported verdicts. */
   next(): number
 }
 
-/** Thrown if a program's reply makes no sense. */
+/** Thrown if a program's reply does not have the expected form. */
 export class InvalidReply extends Error {}
 
 /**
- * Reads a program's reply.
- * @param read throws InvalidReply if the reply makes no sense
+ * Reads a program's reply with `read`.
+ * @param read throws InvalidReply if the reply does not have the expected form
  * @throws StoreFailure of kind `protocol` in place of InvalidReply, because a corrupt reply must never look like a denial
  */
 export function validated<T>(program: string, reply: unknown, read: () => T): T {
@@ -52,8 +52,8 @@ export function validated<T>(program: string, reply: unknown, read: () => T): T 
 
 /**
  * Computes the verdicts from a program's reply: kernels decide again, on the states and at the time in the reply. The replay counts the
- * groups that pass in each entry; the caller compares these counts with the program's own.
- * @param charge false for a dry run: views then show the states uncharged
+ * groups of each entry that pass. The caller compares these counts with those of the program.
+ * @param charge false for a dry run: views then show the states without the charges
  * @throws InvalidReply
  */
 export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: Found, charge: boolean): GroupVerdict[] {
@@ -68,8 +68,8 @@ export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: 
 }
 
 /**
- * Decides a group of one call as `applyGroup` does, but with fewer allocations, because most groups have one call. Undefined for other
- * groups, and if the state is blocked, failed, a log or a record of a hold.
+ * Decides a group of one call as `applyGroup` does, but with fewer allocations, because most groups have one call. Undefined for a group of
+ * several calls, and if the state is blocked, failed, a log or a hold record.
  */
 function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry, charge: boolean): GroupVerdict | undefined {
   // Indexed access: destructuring an array costs more than the decision.
@@ -96,8 +96,8 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
 }
 
 /**
- * Decides a group of one call and its record as `applyGroup` does, if it passes. Undefined for other groups, and if a state is blocked,
- * failed, refused, a log or charged ahead, or the record is there already.
+ * Decides a group of one call and its hold record as `applyGroup` does, if the group passes. Undefined for other groups; if a state is
+ * blocked, failed, refused, a log or charged ahead; and if the record exists already.
  */
 function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry): GroupVerdict | undefined {
   const [call, record] = calls as readonly [Call, Call]
@@ -135,7 +135,7 @@ function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry)
   return { outcome, at: now, retryAfter: undefined, calls: verdicts }
 }
 
-/** Whether nothing but the limit decides on a state. */
+/** Whether the limit alone decides on a state: there is no block, no failure and no refusal. */
 function isOpen({ until, failure, refusal }: FoundState, now: Micros): boolean {
   return until <= now && failure === undefined && refusal === undefined
 }
@@ -171,7 +171,7 @@ function decideGroup(found: Found, calls: readonly Call[], states: readonly Batc
   return verdictOf(result, now)
 }
 
-/** The limit of a call of a log, with a kernel that returns the next verdict of the reply. */
+/** A limit for a call of a log. Its kernel returns the next verdict in the reply. */
 function reported(limit: AnyLimit, found: Found): AnyLimit {
   const numbers = Array.from({ length: REPORTED }, () => found.next())
   const made = reportedLimit(limit, numbers, found.now)

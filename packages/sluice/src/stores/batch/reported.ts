@@ -12,7 +12,7 @@ interface Reported extends Omit<Step<undefined>, 'next'> {
   readonly at: Micros
 }
 
-/** By algorithm: a kernel that only returns the verdict in its plan, which a program has reported. */
+/** For each algorithm, a kernel that returns the verdict which a program has reported. The verdict is the plan of the kernel's limits. */
 const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
 
 function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefined> {
@@ -24,8 +24,8 @@ function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefin
 }
 
 /**
- * Returns the reported verdict. For a later time it derives the verdict: without new charges, entries only leave a log, so a denied call
- * passes once its wait is over.
+ * Returns the reported verdict. For a later time it computes the verdict from it. Without new charges, entries only leave a log, so a
+ * denied call passes once its wait is over.
  */
 function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   const passed = now - reported.at
@@ -35,8 +35,8 @@ function decide(reported: Reported, _state: unknown, now: Micros): Reported {
 }
 
 /**
- * Makes a limit that the reference driver can decide without the state: its kernel returns the verdict that a program reported. Undefined
- * if the number of the outcome is invalid.
+ * Makes a limit with which the reference driver decides without a state: its kernel returns the verdict that a program has reported.
+ * Returns undefined if the number of the outcome is invalid.
  * @param at the store time at which the program decided
  */
 export function reportedLimit(

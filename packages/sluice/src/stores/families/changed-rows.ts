@@ -7,15 +7,15 @@ import { ABSENT, rowWith, stateOf, type SwapRow } from './swap-row.ts'
 
 type LimitOf = (limit: AnyLimit) => AnyLimit
 
-/** The result of a change, and the rows to write, by the index of their state. */
+/** The result of a change, and the rows that it writes, each by the index of its state in `ids`. */
 interface Changed extends ChangeResult {
   readonly rows: ReadonlyMap<number, SwapRow>
 }
 
 /**
- * The rows after a change.
- * @param ids of the states that it may change (`changedStates`)
- * @param before their rows
+ * Computes the rows after a change.
+ * @param ids the row ids of the states that the change may touch (`changedStates`)
+ * @param before the rows of these states
  */
 export function changedRows(change: Change, ids: readonly string[], before: readonly SwapRow[], now: Micros, limitOf: LimitOf): Changed {
   if (isOfHold(change)) return ofHold(change, ids, before, now, limitOf)
@@ -37,7 +37,7 @@ function rowAfter(row: SwapRow, limit: AnyLimit, state: unknown): SwapRow {
   return state === undefined ? { ...ABSENT, until: row.until } : rowWith(row, limit, state)
 }
 
-/** The row after a change: the same object if nothing changes. */
+/** Computes the row after a change: the same object if nothing changes. */
 function changedRow(change: Exclude<Change, HoldChange>, row: SwapRow, now: Micros, limitOf: LimitOf): SwapRow {
   switch (change.kind) {
     case 'block':

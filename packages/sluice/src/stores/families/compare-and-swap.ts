@@ -22,57 +22,57 @@ import { ABSENT, rowOf, rowWith, stateOf, type SwapRow } from './swap-row.ts'
 
 export type { SwapRow } from './swap-row.ts'
 
-/** A row to write in place of the one that was read. */
+/** A row that replaces the one that was read. */
 export interface SwapWrite extends SwapRow {
   readonly id: string
-  /** The version of the new row. It is random, so that a row that is deleted and made again does not repeat a version. */
+  /** The version of the new row. It is random, so that a row which is deleted and created again does not get an earlier version. */
   readonly next: string
 }
 
-/** What was read: the rows that exist, by id, and the backend's time. */
+/** What `read` returns: the existing rows, by id, and the backend's time. */
 export interface SwapRead {
   readonly rows: ReadonlyMap<string, SwapRow>
   readonly now: Micros
 }
 
-/** The operations that `compareAndSwapStore` needs. Each method may be called again after a failure. */
+/** The operations that `compareAndSwapStore` needs. It may call each method again after a failure. */
 export interface SwapBackend {
   readonly name: string
-  /** Whether `read` returns the time of the caller or of the server. */
+  /** Whether the time that `read` returns is that of the caller or of the server. */
   readonly clock: Capabilities['clock']
   /** The id of a state's row. Different states have different ids. */
   idOf(id: StateId): string
   read(ids: readonly string[], options: DecideOptions | undefined): Promise<SwapRead>
   /**
-   * Writes all rows if each still has the version that was read; otherwise it writes none. Returns whether it wrote. Rows are in the order
-   * of their ids. With `options.now`, rows are kept longer than `expiresAt`. All rows should outlive the time between a read and a write:
-   * one that is absent at both counts as unchanged.
+   * Writes all rows if each row still has the version that was read. Otherwise it writes none. Returns whether it wrote. The rows are in
+   * the order of their ids. With `options.now`, rows are kept longer than `expiresAt`. A row that is absent both when it is read and when
+   * it is written counts as unchanged. So rows should not be deleted within the time between a read and a write.
    */
   write(rows: readonly SwapWrite[], options: DecideOptions | undefined): Promise<boolean>
   /** Converts an error that the client threw. */
   classify(error: unknown): StoreFailure
-  /** Whether the server aborted the attempt because of concurrent calls. Nothing was written then, and a new attempt may succeed. */
+  /** Whether the server aborted an attempt because of concurrent calls. Then nothing was written, and another attempt may succeed. */
   isConflict?(error: unknown): boolean
   /** Replaces the algorithm of a limit by the one that decides this backend's states. Default: leaves the limit unchanged. */
   limitOf?(limit: AnyLimit): AnyLimit
-  /** The failure of groups that would create this row; undefined if they may create it. Default: they may. */
+  /** The failure of groups that would create this row; undefined if they may create it. Default: all rows may be created. */
   refuse?(id: string): StoreFailure | undefined
-  /** Runs the attempts of one call. Default: at most `maxInFlight` calls at once, each until its deadline. */
+  /** Runs the attempts of one call. Default: at most `maxInFlight` calls are in flight at once, each until its deadline. */
   run?: <T>(attempts: () => Promise<T>, options: DecideOptions | undefined) => Promise<T>
 }
 
 export interface SwapOptions {
   readonly clock: Time
-  /** For versions, and for the pauses before retries. */
+  /** Makes versions of rows, and the pauses before further attempts. */
   readonly random: Random
-  /** Calls in flight at once, including abandoned ones. Default 10,000. */
+  /** The most calls in flight at once, including those that were abandoned at their deadline. Default 10,000. */
   readonly maxInFlight?: number
 }
 
-/** Longest pause before the first retry, in milliseconds; it doubles up to the maximum. */
+/** The longest pause before the second attempt, in milliseconds. It doubles before each further attempt, up to MAX_PAUSE_MS. */
 const PAUSE_MS = 2
 const MAX_PAUSE_MS = 50
-/** The most attempts of a call, and of a call with `onContention: 'fail'`. */
+/** The most attempts of a call; MAX_HASTY_TRIES is for calls with `onContention: 'fail'`. */
 const MAX_TRIES = 100
 const MAX_HASTY_TRIES = 3
 
@@ -80,8 +80,8 @@ const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unb
 
 /**
  * A store on any backend that can read rows, and write them if they have not changed since. Kernels decide in this process. If a row has
- * changed, the store reads and decides again, after a random pause and within the deadline. It is exact. A state that many processes
- * charge at once needs many attempts; batching reduces them.
+ * changed, the store reads and decides again, after a random pause and within the deadline. Decisions are exact. If many processes charge
+ * one state at the same time, calls need many attempts; batching reduces them.
  */
 export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxInFlight = 10_000 }: SwapOptions): Store {
   const { name } = backend
@@ -149,7 +149,7 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
     close: async () => {},
   }
 
-  /** Decides groups with the reference driver. Returns their verdicts, and the rows to write, by id. */
+  /** Decides groups with the reference driver. Returns their verdicts, and the rows to write, by row id. */
   function decided(
     groups: readonly CallGroup[],
     found: ReadonlyMap<string, SwapRow>,

@@ -12,11 +12,11 @@ import {
 } from '../store.ts'
 
 /**
- * A store with programs for some algorithms and options of groups. Groups with a call of another algorithm, or with an option that the
- * store does not offer, go to `swap`, which decides with the kernels on the same states. Groups that share a state with such a group go
- * there too, so that all of them are decided in order. Programs decide the other groups of a list, even if `swap` fails. A list of changes
- * with an adjustment of such states, or of a kind for which there is no program, goes to `swap` as a whole.
- * @param isChanged whether programs make a change, of a kind that the store lists; default: all but adjustments of such states
+ * Makes one store of two. `store` has programs for some algorithms and options of groups. `swap` decides with the kernels, on the same
+ * states. A group goes to `swap` if one of its calls has an algorithm without a program, or if it has an option that `store` does not
+ * offer. Groups that share a state with such a group go to `swap` too, so that all of them are decided in order. `store` decides the other
+ * groups of a list, even if `swap` fails. A list of changes goes to `swap` as a whole if programs cannot make one of them.
+ * @param isChanged whether programs make a change, of a kind that the store lists; default: all but adjusts whose algorithm has no program
  */
 export function programsOrSwap<S extends Store>(
   store: S,
@@ -24,7 +24,7 @@ export function programsOrSwap<S extends Store>(
   hasProgram: (limit: AnyLimit) => boolean,
   isChanged: (change: Change) => boolean = (change) => change.kind !== 'adjust' || hasProgram(change.call.limit),
 ): S {
-  // Most calls have the limit of the call before.
+  // The last limit that was found to have a program. Cached because most calls have the limit of the call before.
   let known: AnyLimit | undefined
   const isKnown = (limit: AnyLimit): boolean => {
     if (limit !== known && hasProgram(limit)) known = limit
@@ -60,7 +60,7 @@ function offered({ capabilities: { groupOptions } }: Store): Pick<Capabilities, 
   return groupOptions === undefined ? {} : { groupOptions }
 }
 
-/** Whether a group has no programs, or shares states with such a group. */
+/** Returns a function that says whether a group goes to `swap`: it has no programs, or shares a state with a group that has none. */
 function swappedAmong(groups: readonly CallGroup[], hasPrograms: (group: CallGroup) => boolean): (group: CallGroup) => boolean {
   const names = new Set<string>()
   const isSwapped = (group: CallGroup): boolean => !hasPrograms(group) || group.calls.some(({ id }) => names.has(nameOf(id)))

@@ -4,24 +4,24 @@ import type { StoreFailure } from '../store.ts'
 
 /** A row of the backend: one state and its block. */
 export interface SwapRow {
-  /** Differs if the row differs; '0' if there is no row. */
+  /** Two different rows of a state have different versions. '0' if there is no row. */
   readonly version: string
   /** The numbers of the state's codec; empty if there is no state. */
   readonly numbers: readonly number[]
   /** The first instant from which the state is expired. The row may be deleted when both this instant and `until` have passed. */
   readonly expiresAt: Micros
-  /** Nothing passes before this instant; 0 if there is no block. */
+  /** The end of the block: no call passes before this instant. 0 if there is no block. */
   readonly until: Micros
   /** The tag of the algorithm that wrote the state; absent if the backend does not know it. Calls of another algorithm ignore the state. */
   readonly tag?: string
-  /** Set if this version of the library cannot read the row. Groups and changes of this state fail with it. */
+  /** Set if this version of the library cannot read the row. Groups and changes of this state fail with this failure. */
   readonly failure?: StoreFailure
 }
 
-/** The row of a state that is not there. */
+/** The row of a state that does not exist. */
 export const ABSENT: SwapRow = { version: '0', numbers: [], expiresAt: 0, until: 0 }
 
-/** The row with another state. */
+/** The same row with another state. */
 export function rowWith(row: SwapRow, { algorithm, plan }: AnyLimit, state: unknown): SwapRow {
   const numbers = algorithm.codec.encodeState(state)
   return { ...row, tag: algorithm.tag, numbers, expiresAt: algorithm.expiresAt(plan, algorithm.codec.decodeState(numbers)) }

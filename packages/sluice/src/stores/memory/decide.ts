@@ -6,16 +6,17 @@ import type { Room } from './room.ts'
 import { type DryRun, isNew, keep, nameOf, read, type Slot, slotted } from './slots.ts'
 
 /**
- * The decision for a new key for which there is no room: `allow` it, `deny` it, or `shared`. With `shared` it is decided by one of 1,024
- * states that all such keys of its limit share; they start empty. Logs have no shared states and are denied.
+ * What happens to a call of a new key when the store is full: it is allowed (`allow`), denied (`deny`), or decided by an overflow state
+ * (`shared`). All such keys of a limit share 1,024 overflow states, which start empty. Logs have no overflow states: with `shared`, their
+ * calls are denied.
  */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 const one = (): number => 1
 
 /**
- * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but allocates only the verdict. Undefined, with
- * nothing changed, if there is no room for a new state or if a new state would not begin fresh.
+ * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but allocates only the verdict. Returns
+ * undefined, with nothing changed, if there is no room for a new state, or if a new state would begin as a copy of an overflow state.
  */
 export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): Decided | undefined {
   const known = room.find(id.scope, id.key, limit)
@@ -38,13 +39,13 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
 
 /**
  * Decides calls all or nothing with the reference driver.
- * @param dryRun set for a peek: states are read from it first, and written only to it
+ * @param dryRun set for a peek: states are read from it if it has them, and written only to it
  */
 export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull?: OnFull, dryRun?: DryRun): GroupVerdict {
   const slots: Slot[] = []
   const groupCalls = calls.map((call) => slotted(room, call, slots))
   const blocks = slots.map(({ id }) => room.blockOf(id, now))
-  /** @param share whether keys without a state are decided by a shared state */
+  /** @param share whether keys without a state of their own are decided by an overflow state */
   const decide = (share: boolean): Decided | undefined => {
     const shared = slots.map((slot) => isNew(slot, dryRun) && (share || room.overflow.trace(slot.id.scope.text, slot.lo) !== undefined))
     const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot, share, now))
@@ -69,7 +70,10 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
   return { failure: room.full, ...(onFull === undefined ? {} : { onFull: onFull === 'allow' ? 'allow' : 'deny' }) }
 }
 
-/** The calls, each with the slot of the first one whose shared state it has: they are charged to it together. A block denies the group anyway. */
+/**
+ * Replaces the slots of calls whose keys share an overflow state by the first of these slots, so that the state is charged for all of them.
+ * Blocked keys keep their slots, because a block denies the group anyway.
+ */
 function together(
   calls: readonly GroupCall[],
   slots: readonly Slot[],

@@ -12,31 +12,37 @@ import type { DryRun } from './slots.ts'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** The most states kept at once, blocks included; default a million. */
+  /** The most states kept at once, including blocks; default a million. */
   readonly maxKeys?: number
-  /** The decision for new keys when all states are in use. Default: none, so the failure policy of the limiter or rule applies. */
+  /**
+   * What happens to calls of new keys when the store is full. Default: the call fails, so the failure policy of the limiter or rule
+   * applies.
+   */
   readonly onFull?: OnFull
-  /** The most bytes for the entries of logs; default 256 MiB, and as many for records of holds. A log that cannot grow follows `onFull`. */
+  /**
+   * The most bytes for the entries of logs, and the same again for hold records; default 256 MiB. `onFull` applies to a log that cannot
+   * grow.
+   */
   readonly maxBytes?: number
-  /** The most holds that are remembered at once: open ones, and those that ended at most a minute ago. Default 100,000. */
+  /** The most holds that are remembered at once: open ones, and those that ended less than a minute ago. Default 100,000. */
   readonly maxHolds?: number
   /** The time of decisions; default the system's. */
   readonly clock?: Time
 }
 
-/** A store in this process, with what it can tell about itself. */
+/** A store in this process, with methods that show its contents. */
 export interface MemoryStore extends Store {
-  /** Decides at once, without a promise. `now` (microseconds since 1970) replaces the clock. */
+  /** Decides synchronously. `now` (microseconds since 1970) replaces the clock. */
   decideNow(group: CallGroup, now?: Micros): GroupVerdict
-  /** States and blocks held now, including expired ones. */
+  /** How many states and blocks are stored now, including expired ones. */
   readonly size: number
-  /** The numbers of a state, in the order of its codec, for inspection; undefined if there is no state. */
+  /** The numbers of a state, in the order of its codec; undefined if there is no state. For tests and inspection. */
   stateOf(id: StateId): readonly number[] | undefined
-  /** The time by which it decides, in microseconds since 1970. */
+  /** The present time of the store's clock, in microseconds since 1970. */
   now(): Micros
   /**
-   * Replaces one state by what a program makes of it, at once, for rights that are sent between regions. Returns false, with nothing
-   * changed, if there is no room for the state.
+   * Replaces one state by the state that `program` computes from it, synchronously. Regions use it to move units. Returns false, with
+   * nothing changed, if there is no room for the state.
    * @param algorithm of the state
    */
   rewrite(id: StateId, algorithm: AnyLimit['algorithm'], program: StateProgram): boolean
@@ -54,8 +60,8 @@ const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unb
 
 /**
  * A store that keeps states in this process: synchronous, exact, lost on restart and not shared with other processes. States are rows of
- * numbers in tables, under 64-bit digests: no object, timer or text per key. At most `maxKeys` states are kept. Only expired states are
- * dropped. If none is expired, `onFull` decides new keys, so no denied key comes back early.
+ * numbers in tables, found by 64-bit digests. So a key needs no object, timer or text. At most `maxKeys` states are kept. Only expired
+ * states are dropped, so no denied key is allowed early. If none is expired, `onFull` says what happens to new keys.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {

@@ -3,19 +3,22 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
 
 const STATES = 1_024
-/** The most limits with shared states. One limit more takes the place of the limit that has had such states longest. */
+/** The most limits with overflow states. If another limit needs some, those of the limit that has had them longest are dropped. */
 const LIMITS = 256
 
-/** Which of its limit's shared states a key has, by the lower half of its hash. */
+/** The index of the overflow state that a key of a limit has, from the lower half of the key's digest. */
 export function cellOf(lo: number): number {
   return lo & (STATES - 1)
 }
 
-/** States that keys without room share: up to 1,024 for each limit, created on first use. */
+/** Overflow states: states that keys share for which there is no room. Each limit has up to 1,024, created on first use. */
 export class Overflow {
   readonly #states = new Map<string, unknown[]>()
 
-  /** The shared state that replaces a key's own. It starts empty, so that a flood of new keys brings no burst. */
+  /**
+   * The overflow state that decides for a key without a state of its own. A new one starts empty, so that a flood of new keys gets no
+   * burst.
+   */
   read(scope: string, lo: number, limit: AnyLimit, now: Micros, phase: number): unknown {
     const known = this.trace(scope, lo)
     if (known !== undefined) return known
@@ -25,8 +28,8 @@ export class Overflow {
   }
 
   /**
-   * The initial state of a key that has room again. The key may have been decided by its shared state: a fresh state would give it a
-   * second burst, or let it back early. Undefined if its shared state was never used.
+   * The state with which a key begins when there is room for it. The key may have been charged to its overflow state, so it begins with a
+   * copy of that. A fresh state would give the key a second burst, or end a denial early. Undefined if the overflow state was never used.
    */
   trace(scope: string, lo: number): unknown {
     return this.#states.size === 0 ? undefined : this.#states.get(scope)?.[cellOf(lo)]

@@ -6,37 +6,37 @@ import { Overflow } from './overflow.ts'
 import { States } from './states.ts'
 import { Table } from './table.ts'
 
-/** The most pieces of a table that one call searches for expired states; it bounds the time of the call. */
+/** The most segments of a table that one call searches for expired states. It bounds the time of the call. */
 const MAX_SWEEPS = 32
 
-/** The store's data about one limit, cached so that a call need not look it up. */
+/** What the store knows about one limit. Cached, so that a call need not look it up. */
 export interface KnownLimit {
   readonly seed: Seed
   readonly states: States
-  /** Overwritten by each decision. */
+  /** The step into which each decision is written. */
   readonly step: Step<unknown>
   readonly state: unknown
-  /** Plan id of the last state that was written. */
+  /** The plan id of the state that was written last. */
   planId: number
-  /** The last key, with its digest in `lo` and `hi`: a hot key is digested once. */
+  /** The key of the previous call, with its digest in `lo` and `hi`. Cached, so that a key with many calls is digested once. */
   key: string | undefined
   lo: number
   hi: number
 }
 
-/** All states and blocks of the store, with their bounds. */
+/** Everything that the store keeps: all states and blocks, within `maxKeys` and the other bounds. */
 export class Room {
   readonly overflow: Overflow = new Overflow()
-  /** The failure of new keys for which there is no room. All share one object, because a flood would create millions. */
+  /** The failure of calls for which there is no room. All share this object, because a flood would create millions. */
   readonly full: StoreFailure
   readonly #maxKeys: number
   readonly #bounds: CellBounds
   readonly #digester
-  /** The ends of blocks: one number for each blocked key. */
+  /** The blocks: one row with one number, the end of the block, for each blocked key. */
   readonly #blocks = new Table(1, { expiresAt: (_planId, cells, at) => cells[at] as number, release: () => {} })
   readonly #states: States[] = []
   readonly #tables: Table[] = [this.#blocks]
-  /** By scope object; an entry is dropped with its scope. */
+  /** The cached data of each limit, by its scope object. An entry is garbage-collected with its scope. */
   readonly #known = new WeakMap<Scope, KnownLimit>()
   #lastScope: Scope | undefined
   #last: KnownLimit | undefined
@@ -52,7 +52,7 @@ export class Room {
     return this.#tables.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** The cached data of a limit, with the digest of the key. */
+  /** The cached data of a limit, into which the digest of the key is written. */
   find(scope: Scope, key: string, limit: AnyLimit): KnownLimit {
     let known = scope === this.#lastScope ? this.#last : this.#known.get(scope)
     if (known === undefined || known.states.tag !== limit.algorithm.tag) {
@@ -90,7 +90,7 @@ export class Room {
     if (row !== -1) this.#blocks.remove(row)
   }
 
-  /** The numbers of the id's state. */
+  /** The numbers of the id's state, in the order of its codec; undefined if there is no state. */
   stateOf(id: StateId): readonly number[] | undefined {
     for (const states of this.#states) {
       const row = this.#rowOf(states.table, states.tag, id)
@@ -107,9 +107,9 @@ export class Room {
   }
 
   /**
-   * Drops expired states until there is room. Returns false if there is not enough.
-   * @param needed how many states will be added; called again after a drop, because a dropped state may have to be added again
-   * @param fits whether everything else fits, such as the entries of logs
+   * Drops expired states until there is room. Returns false if there is not enough room even then.
+   * @param needed returns how many states will be added; called again after a drop, because a dropped state may have to be added again
+   * @param fits returns whether everything else fits, such as the entries of logs
    */
   makeRoom(now: Micros, needed: () => number, fits: () => boolean = () => true): boolean {
     const done = (): boolean => this.size + needed() <= this.#maxKeys && fits()
@@ -120,13 +120,16 @@ export class Room {
     return false
   }
 
-  /** The row of an id's state of one algorithm, or of its block. */
+  /** The row of an id's state of one algorithm or, with an empty tag, of its block; -1 if there is none. */
   #rowOf(table: Table, tag: AlgorithmTag | '', { scope, key }: StateId): number {
     this.#digester.digest(this.#digester.seed(scope.text + tag), key)
     return table.find(this.#digester.lo, this.#digester.hi)
   }
 
-  /** Two scopes with equal text have the same states, because the seed depends on the text alone. */
+  /**
+   * Creates the data of a limit. Two scope objects with equal text have the same states, because the seed of digests depends on the text
+   * alone.
+   */
   #know(scope: Scope, algorithm: AnyLimit['algorithm']): KnownLimit {
     const { tag } = algorithm
     let states = this.#states.find((one) => one.tag === tag)

@@ -1,29 +1,29 @@
-/** How many marks a row has: the two words of its digest, and its plan id, which is 0 for a free row. */
+/** How many marks a row has: the two words of its digest, and its plan id. The plan id of a free row is 0. */
 const MARKS = 3
 const HI = 1
 const PLAN_ID = 2
 
-/** Share of rows in use beyond which probing gets long. */
+/** The greatest share of rows in use. Beyond it, searching for a row would take too many steps. */
 const MAX_LOAD = 0.86
-/** Growth factor: small enough for memory to follow the number of rows, large enough that each row is copied few times. */
+/** Factor by which a segment grows: small enough that memory follows the number of rows, large enough that each row is copied few times. */
 const GROWTH = 1.3
 
 /**
- * A piece of a table: rows in open addressing with linear probing, found by their digest's `lo`. It is only as large as its rows need, so
- * that tables grow in small steps.
+ * A piece of a table: rows in open addressing with linear probing, found by `lo` of their digests. A segment is only as large as its rows
+ * need, so that tables grow in small steps.
  */
 export class Segment {
   readonly capacity: number
   readonly marks: Int32Array
-  /** `width` numbers per row; 0 in a free row. */
+  /** `width` numbers for each row; all 0 in a free row. */
   readonly cells: Float64Array
   readonly width: number
   /** How many leading bits of `hi` are the same in all its rows. */
   readonly bits: number
-  /** The most rows that it holds. */
+  /** The most rows that may be in use. */
   readonly room: number
   count = 0
-  /** No row expires before this instant. The value may be too early, never too late. */
+  /** An instant before which no row expires. It may be earlier than necessary, never later. */
   quietUntil: number = Infinity
 
   /** @param rows how many rows it must be able to hold */
@@ -39,7 +39,7 @@ export class Segment {
     this.marks = new Int32Array(buffer, bytes)
   }
 
-  /** The row of a digest, or -1. */
+  /** The index of the row with this digest; -1 if there is none. */
   find(lo: number, hi: number): number {
     const { marks, capacity } = this
     let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
@@ -59,7 +59,10 @@ export class Segment {
     this.marks[row * MARKS + PLAN_ID] = planId
   }
 
-  /** Adds a row for a digest that is absent; the caller fills its cells. Requires a free row (the caller checks). */
+  /**
+   * Adds a row for a digest that is absent, and returns its index. The caller fills its cells. The caller also checks before that there is
+   * a free row.
+   */
   add(lo: number, hi: number, planId: number): number {
     const { marks, capacity } = this
     let row = this.#homeOf(lo)
@@ -72,7 +75,7 @@ export class Segment {
     return row
   }
 
-  /** Removes a row, and moves up those rows behind it that had to be placed further back because of it. */
+  /** Removes a row. Rows behind it that could not be at their home because of it are moved up. */
   remove(row: number): void {
     const { marks, cells, capacity, width } = this
     let hole = row
@@ -80,7 +83,7 @@ export class Segment {
       next = next + 1 === capacity ? 0 : next + 1
       if (this.planIdOf(next) === 0) break
       const home = this.#homeOf(marks[next * MARKS] as number)
-      // The row may move to the hole unless its home is behind the hole, on the way to its present position.
+      // The row may move to the hole, unless its home lies after the hole, up to its present position.
       if (hole <= next ? home > hole && home <= next : home > hole || home <= next) continue
       marks.copyWithin(hole * MARKS, next * MARKS, (next + 1) * MARKS)
       cells.copyWithin(hole * width, next * width, (next + 1) * width)
@@ -91,7 +94,7 @@ export class Segment {
     this.count -= 1
   }
 
-  /** Makes a segment of the rows that `takes` selects, with room for more. */
+  /** Returns a new segment with the rows for which `takes` returns true, and with room for more. */
   copy(bits: number, takes: (hi: number) => boolean): Segment {
     const { marks, cells, capacity, width } = this
     const rows: number[] = []

@@ -4,15 +4,18 @@ import type { Micros } from '../../time/micros.ts'
 import type { Call, StateId } from '../store.ts'
 import type { KnownLimit, Room } from './room.ts'
 
-/** The effects of a dry run: states by name, and how many of them are not in the store. */
+/** The effects of a dry run: the states that it wrote, by name, and how many of them are not in the store. */
 export interface DryRun {
   readonly states: Map<string, unknown>
   added: number
-  /** The time at which expired states are dropped to make room. A peek at a later time must not drop what is still needed now. */
+  /**
+   * The time at which expired states are dropped to make room. A peek at a later time must not drop states that are needed at the present
+   * time.
+   */
   readonly dropAt: Micros
 }
 
-/** One state of a group, from the first call that names it. */
+/** One state of a group, with the id, limit and phase of the group's first call of this state. */
 export interface Slot {
   readonly known: KnownLimit
   readonly lo: number
@@ -22,7 +25,7 @@ export interface Slot {
   readonly phase: number
 }
 
-/** The call with the index of its slot. The first call of a state adds the slot to `slots`. */
+/** Returns the call with the index of its slot. The first call of a state adds a slot to `slots`. */
 export function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
   const known = room.find(id.scope, id.key, limit)
   const { lo, hi, states } = known
@@ -43,7 +46,10 @@ export function isNew(slot: Slot, dryRun?: DryRun): boolean {
   return rowOf(slot) === -1 && dryRun?.states.has(nameOf(slot)) !== true
 }
 
-/** @param share whether a key without a row has the state that such keys share */
+/**
+ * Reads the state of a slot. A key without a row has no state, or begins with a copy of its overflow state if that was ever used.
+ * @param share whether a key without a row gets its overflow state even if that was never used
+ */
 export function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
   const { known, lo, limit, id, phase } = slot
   const row = rowOf(slot)

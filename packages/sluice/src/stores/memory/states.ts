@@ -6,23 +6,23 @@ import { type Rows, Table } from './table.ts'
 interface PlanEntry {
   readonly name: string
   readonly plan: unknown
-  /** Any state of this plan. */
+  /** A state of this plan, with all numbers that states of the plan share. */
   readonly sample: unknown
   rows: number
 }
 
 /**
- * The states of one algorithm, as rows of numbers. Data that all states of one plan share are kept once, under the plan id that is in each
- * row. They are dropped with the plan's last row.
+ * The states of one algorithm, as rows of numbers. Numbers that all states of one plan share are kept once. Each row has the plan id by
+ * which they are found. They are dropped with the last row of the plan.
  */
 export class States implements Rows {
   readonly tag: AlgorithmTag
   readonly table: Table
-  /** Whether states keep data outside of their rows. There may be no room for such data. */
+  /** Whether states keep data outside of their rows, for which there may be no room. */
   readonly bounded: boolean
   readonly #algorithm: AnyLimit['algorithm']
   readonly #cells: Cells<unknown>
-  /** A state to load rows into. */
+  /** A state object into which rows are read to compute when they expire. */
   readonly #scratch: unknown
   readonly #plans: (PlanEntry | undefined)[] = [undefined]
   readonly #free: number[] = []
@@ -38,7 +38,7 @@ export class States implements Rows {
     this.table = new Table(this.#cells.width, this)
   }
 
-  /** Fills `into` with the state of a row that `table.find` returned. */
+  /** Fills `into` with the state of a row that `table.find` has just returned. */
   read(row: number, into: unknown): unknown {
     const { segment, width } = this.table
     const { sample } = this.#plans[segment.planIdOf(row)] as PlanEntry
@@ -51,15 +51,15 @@ export class States implements Rows {
     return this.#algorithm.codec.encodeState(this.read(row, this.#algorithm.step().next))
   }
 
-  /** Whether there is room for the state outside of its row; a row of -1 means a new one. */
+  /** Whether there is room for the data that the state keeps outside of its row. A row of -1 stands for a new row. */
   fits(row: number, state: unknown): boolean {
     const { segment, width } = this.table
     return this.#cells.fits?.(state, segment.cells, row * width) ?? true
   }
 
   /**
-   * Writes a state to the row that `table.find` returned, or to a new one if that is -1.
-   * @param guess the plan id of the limit's last written state, most often that of this one too
+   * Writes a state to the row that `table.find` has just returned, or to a new row if that is -1.
+   * @param guess the plan id of the limit's previously written state, which most states have too
    * @returns the plan id of this state
    */
   write(row: number, lo: number, hi: number, { plan }: AnyLimit, state: unknown, guess: number, now: Micros): number {
@@ -70,7 +70,7 @@ export class States implements Rows {
       const before = planId
       planId = this.#planIdOf(plan, state, guess)
       ;(this.#plans[planId] as PlanEntry).rows += 1
-      // With another plan, the row may expire earlier than before.
+      // If the state has another plan than before, the row may expire earlier than before.
       const expiresAt = this.#algorithm.expiresAt(plan, state)
       if (row === -1) at = table.add(lo, hi, planId, now, expiresAt)
       else {
@@ -99,7 +99,7 @@ export class States implements Rows {
     return entry !== undefined && this.#cells.samePlan(entry.sample, state)
   }
 
-  /** The plan id of a state. Makes one if no row has this plan. */
+  /** The plan id of a state. If no row has its plan, a new id is made. */
   #planIdOf(plan: unknown, state: unknown, guess: number): number {
     if (this.#isOf(guess, state)) return guess
     const name = this.#cells.planNumbers(state).join()

@@ -1,34 +1,35 @@
 import type { Micros } from '../../time/micros.ts'
 import { Segment } from './segment.ts'
 
-/** The number of rows from which on a segment is split instead of enlarged. So growing a segment never copies many more rows. */
+/** A segment with this many rows is split instead of enlarged, so that growing never copies many more rows. */
 const MAX_ROWS = 1_500
-/** The most bits of `hi` that select a segment. */
+/** The most bits of `hi` by which segments are found. */
 const MAX_BITS = 24
 
-/** The table's callbacks for its rows. */
+/** What the table calls for its rows. */
 export interface Rows {
   /** First instant from which the row is expired. */
   expiresAt(planId: number, cells: Float64Array, at: number): Micros
-  /** Called when the row is removed. */
+  /** Frees what the row keeps outside of the table. Called when the row is removed. */
   release(planId: number, cells: Float64Array, at: number): void
 }
 
 /**
- * Rows of `width` numbers by 64-bit digest, without an object per row. Segments are found by the first bits of `hi` (extendible hashing)
- * and grow one at a time, so that no call pays for all rows. After `find`, `segment` is the one that has the row, or would get it.
+ * Rows of `width` numbers, found by 64-bit digests, without an object per row. The first bits of `hi` select a segment (extendible
+ * hashing). Segments grow one at a time, so that no call pays for all rows. `find` sets `segment` to the one that has the row or would get
+ * it.
  */
 export class Table {
   readonly width: number
   segment: Segment
   size = 0
   readonly #rows: Rows
-  /** 2 ** bits entries. Several entries may have one segment, until it is split. */
+  /** Has 2 ** bits entries. Several neighbouring entries may be the same segment, until it is split. */
   #directory: Segment[]
   #bits = 1
   /** 32 - bits. */
   #shift = 31
-  /** The entry that was swept last. */
+  /** The index of the entry that was swept last. */
   #swept = 0
 
   constructor(width: number, rows: Rows) {
@@ -43,7 +44,10 @@ export class Table {
     return this.segment.find(lo, hi)
   }
 
-  /** Adds a row for a digest that `find` has just missed. The caller fills the cells of `segment`, which may be another one now. */
+  /**
+   * Adds a row for a digest that `find` has just not found, and returns its index. It may set `segment` to another segment. The caller
+   * fills the cells there.
+   */
   add(lo: number, hi: number, planId: number, now: Micros, expiresAt: Micros): number {
     if (this.segment.count >= this.segment.room) {
       this.#sweep(this.segment, now)
@@ -54,24 +58,24 @@ export class Table {
     return this.segment.add(lo, hi, planId)
   }
 
-  /** Notes that a row of the found segment expires at this instant. */
+  /** Notes that a row of `segment`, as `find` has set it, expires at this instant. */
   touched(expiresAt: Micros): void {
     this.segment.quietUntil = Math.min(this.segment.quietUntil, expiresAt)
   }
 
-  /** Removes a row of the found segment. */
+  /** Removes a row of `segment`, as `find` has set it. */
   remove(row: number): void {
     this.#drop(this.segment, row)
     this.size -= 1
   }
 
-  /** Removes the expired rows of one segment; the next call does so for the next segment. True if any row was removed. */
+  /** Removes the expired rows of one segment. Each call takes the next segment. Returns whether any row was removed. */
   sweepNext(now: Micros): boolean {
     this.#swept = (this.#swept + 1) % this.pieces
     return this.#sweep(this.#directory[this.#swept] as Segment, now)
   }
 
-  /** Calls of `sweepNext` that together examine every row. */
+  /** How many calls of `sweepNext` examine every row. */
   get pieces(): number {
     return this.#directory.length
   }
@@ -82,7 +86,7 @@ export class Table {
     let row = 0
     while (segment.planIdOf(row) !== 0) row += 1
     segment.quietUntil = Infinity
-    // From a free row backwards, because a removal only moves up rows that were already examined.
+    // Starts at a free row and goes backwards, because a removal only moves up rows that were examined before.
     for (let left = capacity; left > 0; left -= 1) {
       row = (row === 0 ? capacity : row) - 1
       // Each row that moves into the place of a removed one is examined too.
@@ -104,7 +108,7 @@ export class Table {
     segment.remove(row)
   }
 
-  /** Enlarges the segment of `hi`, or splits it. */
+  /** Replaces the segment that `hi` selects by a larger one, or by two. */
   #grow(hi: number): void {
     const { segment } = this
     const { bits } = segment

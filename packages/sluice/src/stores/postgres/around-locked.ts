@@ -9,11 +9,14 @@ type Groups = readonly CallGroup[]
 type Verdicts = Promise<readonly GroupVerdict[]>
 type Decide = (groups: Groups, locking: 'wait' | 'fail') => Verdicts
 
-/** `wait`: decides by one call. `fail`: if a row is locked, groups with locked rows fail, and the other groups are decided once more. */
+/**
+ * Decides groups by `decide`, and handles rows that other transactions have locked. With `wait`, one call of `decide` waits for the locks.
+ * With `fail`, groups with a locked row fail at once with `contention`, and one more call decides the other groups.
+ */
 export type DecideLocked = (groups: Groups, options: DecideOptions | undefined, decide: Decide) => Verdicts
 
 export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, locked: Statement): DecideLocked {
-  /** By group: whether none of its rows is locked; false if that could not be found out. */
+  /** For each group, whether none of its rows is locked. False for all groups if the query of the locks failed. */
   const areFree = async (groups: Groups, options: DecideOptions | undefined): Promise<boolean[]> => {
     const digests = groups.map(({ calls }) => calls.map(({ id }) => digestOf(id)))
     const rows = await query(locked, [arrayText([...new Set(digests.flat())])], options, 'fail').catch(() => undefined)
@@ -30,7 +33,7 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
       const isFree = groups.length === 1 ? [false] : await areFree(groups, options)
       const free = groups.filter((_, index) => isFree[index] === true)
       if (free.length === 0) return groups.map(() => failed)
-      // Nothing was charged yet, so a failure from here on concerns the free groups alone.
+      // The failed call has charged nothing. So if the second call fails, only the groups in it fail with its error.
       const verdicts = await decide(free, 'fail').catch((failure: StoreFailure): GroupVerdict[] => free.map(() => ({ failure })))
       let next = 0
       return groups.map((_, index) => (isFree[index] === true ? (verdicts[next++] as GroupVerdict) : failed))
@@ -38,7 +41,7 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
   }
 }
 
-/** The `decide` of a compare-and-swap store, with locked rows treated as `decideLocked` does. */
+/** Returns the `decide` of a compare-and-swap store, in which `decideLocked` handles locked rows. */
 export function swapAround(swap: Store, decideLocked: DecideLocked): Store['decide'] {
   return (groups, options) => {
     if (options?.charge === false) return swap.decide(groups, options)

@@ -11,24 +11,27 @@ import type { Call, CallGroup, Change, StateId } from '../store.ts'
 /** The values of the column `kind`, for the algorithms that functions decide. */
 const KINDS: Readonly<Record<string, number>> = { tb: 0, fw: 1, sc: 2, sl: 3, cc: 4, [HOLD_TAG]: 4 }
 const [LOG, OTHER] = [3, 4]
-/** A plan takes so many numbers, or a multiple of that. */
+/** How many numbers a plan has among the arguments. Plans of hold records have a multiple of this. */
 const PLAN_WIDTH = 8
-/** In place of the two numbers of a holder that has no id. */
+/** The two numbers for a holder that has no id. */
 const NOBODY = [-1, 0] as const
 
 export type Release = Extract<Change, { readonly kind: 'release' }>
 
 export interface Request {
   readonly program: 'consume' | 'bucket' | 'buckets'
-  /** In the order of the row ids, in which rows are locked. */
+  /** The states in the order of their row ids, because rows are locked in this order. */
   readonly states: readonly BatchState[]
   /** The row ids of the states. */
   readonly ids: readonly string[]
-  /** @param waiting how the function waits for rows */
+  /**
+   * Returns the arguments of the function.
+   * @param waiting how the function waits for rows (the parameter `waiting` of consume.sql)
+   */
   values(waiting: string): readonly string[]
 }
 
-/** Encodes a batch for the function that is fastest for it. @param now in microseconds; 0 for the database's own clock */
+/** Encodes a batch for the fastest function that can decide it. @param now in microseconds; 0 for the database's own clock */
 export function requestOf(groups: readonly CallGroup[], batch: Batch, now: string, charge: boolean): Request {
   const rows = batch.states.map((state) => ({ id: digestOfName(state.name), state }))
   rows.sort(byId)
@@ -50,7 +53,10 @@ export function requestOf(groups: readonly CallGroup[], batch: Batch, now: strin
   return { program: 'consume', states, ids, values: (waiting) => [now, String(charge), waiting, ...lists] }
 }
 
-/** The plan id, n, m, burst, the cost, the span in which the cost is refilled, and `emptyBefore` of the plan. */
+/**
+ * The last arguments of the SQL functions `bucket` and `buckets`: plan id; n, m and burst of the plan (n micro-tokens every m
+ * microseconds); cost; the span in which the cost is refilled; and `emptyBefore` of the plan.
+ */
 function bucketValues({ limit, cost }: Call): string[] {
   const plan = limit.plan as BucketPlan
   const spent = spanOf(plan, Math.min(cost, plan.burst))
@@ -59,16 +65,16 @@ function bucketValues({ limit, cost }: Call): string[] {
   return [planIdText(limit), ...numbers.map(String)]
 }
 
-/** The plan id of a limit. */
+/** The plan id of a limit, in decimal digits. */
 export function planIdText(limit: AnyLimit): string {
   return planText(limit).split(',', 2)[1] as string
 }
 
 /**
- * The arguments of `consume` after the ids. Numbers that belong together are one text, with commas. Indexes begin at 1. The arguments are
- * - for each state: the index of its first call's plan
+ * The arguments of `consume` after the ids. Each section is one text, with commas between its numbers. Indexes begin at 1. The sections are
+ * - for each state: the index of the plan of its first call
  * - for each group: the number of its calls
- * - for each plan: its eight numbers, of records of holds a multiple of eight
+ * - for each plan: its eight numbers; for a plan of hold records a multiple of eight
  * - for each call: the index of its state, its cost, the index of its plan, its phase
  */
 function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly BatchState[]): (string | number)[][] {
@@ -82,7 +88,7 @@ function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly
   return [firsts, groups.map((group) => group.calls.length), [...plans.keys()], calls]
 }
 
-/** Lists each plan once. `planOf` returns the index from which the plan's numbers are, in eights and from 1. */
+/** Makes a list in which each plan is once. `planOf` adds a plan if it is new, and returns its index, from 1, in units of eight numbers. */
 export function plansOf(): { readonly plans: ReadonlyMap<string, number>; planOf(limit: AnyLimit): number } {
   const plans = new Map<string, number>()
   let next = 1
@@ -102,17 +108,17 @@ function byId(one: { readonly id: string }, other: { readonly id: string }): num
   return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 }
 
-/** The arguments of `adjust` after the receipt: ids, plans, and for each call its amount and phase. */
+/** The arguments of `adjust` after the receipt: row ids, plans, and amount and phase of each call. */
 export function adjustmentValues(adjustments: readonly Adjustment[]): string[] {
   const rows = adjustments.map(({ call: { id, limit, phase }, amount }) => {
     return { id: digestOf(id), plan: planText(limit), argument: `${amount},${phase}` }
   })
-  // Rows are locked in the order of their ids; changes of one state keep their order.
+  // Rows are locked in the order of their ids. The sort is stable, so changes of one state keep their order.
   rows.sort(byId)
   return [rows.map(({ id }) => id), rows.map(({ plan }) => plan), rows.map(({ argument }) => argument)].map(arrayText)
 }
 
-/** The arguments of `release` after the time: ids, and for each the numbers of its holder. */
+/** The arguments of `release` after the time: row ids, and the two numbers of each holder. */
 export function releaseValues(releases: readonly Release[]): string[] {
   const rows = releases.map(({ call: { id }, holder }) => ({ id: digestOf(id), numbers: holderOf(holder) }))
   rows.sort(byId)
@@ -120,14 +126,14 @@ export function releaseValues(releases: readonly Release[]): string[] {
 }
 
 /**
- * The row id of a state: the first 16 bytes of the SHA-256 of its name. Among a billion states two have the same id, and so share one
- * count, with a probability of about 10^-21. To construct two such states takes 2^64 tries.
+ * The row id of a state: the first 16 bytes of the SHA-256 of its name. Two states with the same id would share one count. Among a billion
+ * states the probability of this is about 10^-21. Finding two such states takes 2^64 tries.
  */
 export function digestOf(id: StateId): string {
   return digestOfName(stateName(id))
 }
 
-/** Cache of digests by name, so that a repeated key is digested once. */
+/** Cache of row ids by names of states, so that a repeated key is digested once. */
 let digests = new Map<string, string>()
 const MAX_DIGESTS = 1_000
 
@@ -140,14 +146,14 @@ function digestOfName(name: string): string {
   return digest
 }
 
-/** Digests without duplicates, in the order in which rows are locked. */
+/** The row ids of states, without duplicates, in the order in which rows are locked. */
 export function digestsOf(ids: readonly StateId[]): string[] {
   return [...new Set(ids.map(digestOf))].sort()
 }
 
 const texts = new WeakMap<object, string>()
 
-/** Kind, plan id and numbers of a plan as the functions read them. */
+/** Kind, plan id and numbers of a plan, as the functions take them. */
 function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known
@@ -183,12 +189,12 @@ export function hasFunctions({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(KINDS, algorithm.tag)
 }
 
-/** Whether functions return the verdicts of the limit's calls instead of the state. */
+/** Whether the state of a limit is a log, so that functions return verdicts instead of the state. */
 export function isLog({ algorithm }: AnyLimit): boolean {
   return KINDS[algorithm.tag] === LOG
 }
 
-/** Whether the column `state` has the numbers of the limit's states. */
+/** Whether the numbers of the limit's states are in the column `state`. */
 export function isOther({ algorithm }: AnyLimit): boolean {
   return KINDS[algorithm.tag] === OTHER
 }

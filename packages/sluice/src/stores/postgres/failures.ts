@@ -1,17 +1,20 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** Our own SQLSTATEs begin with SL, a class that is left to users. This one: a migration was applied with another text. */
+/**
+ * SQLSTATEs of this library begin with SL, a class that PostgreSQL leaves to users. This one: a migration was applied before with another
+ * text.
+ */
 export const TEXT_CHANGED = 'SL001'
-/** A state has a kind that this version does not support (raised by the functions). */
+/** A state has a kind that this version does not support. The functions raise it. */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
-/** Rights of regions in transactions of a stricter isolation level (raised by the functions). */
+/** Units of regions were used in a transaction with a stricter isolation level than READ COMMITTED. The functions raise it. */
 const ISOLATED = 'SL004'
 
 /**
- * The kind of failure by SQLSTATE or its class; the first entry that fits counts. An error that the server reports has rolled the statement
- * back, so nothing was charged. Class 08, a lost connection, is the exception.
+ * The kind of failure for a SQLSTATE or its class; the first entry that fits counts. If the server reports an error, it has rolled the
+ * statement back, so nothing was charged. The exception is class 08, a lost connection.
  */
 const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['08', 'connection'],
@@ -35,7 +38,7 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   [ISOLATED, 'setup'],
 ]
 
-/** What to do, by SQLSTATE. */
+/** For some SQLSTATEs, what the reader of the error message can do. */
 const MIGRATE = ' (tables or functions of this version are missing: run "sluice migrate --store URL", or migrate() of the store)'
 const HINTS: Readonly<Record<string, string>> = {
   '42883': MIGRATE,
@@ -49,11 +52,11 @@ const HINTS: Readonly<Record<string, string>> = {
 const NEVER_SENT =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end|CONNECT_TIMEOUT|CONNECTION_ENDED/
 
-/** Converts a client's error. The call counts as charged unless it is certain that nothing was executed. */
+/** Converts a client's error. The failure says that the call may have been charged, unless it is certain that nothing was executed. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
   const code = codeOf(error)
-  // Every SQLSTATE has a digit. EPIPE, an error of the socket, has five letters and no digit.
+  // Every SQLSTATE contains a digit. EPIPE, an error of the socket, also has five letters but no digit.
   if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) {
     const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
     const hint = HINTS[code] ?? ''
@@ -64,10 +67,16 @@ export function classify(error: unknown): StoreFailure {
   return new StoreFailure('connection', unsent ? 'no' : 'unknown', `postgres: ${message}`, { cause: error })
 }
 
-/** The server aborted the statement because of a conflict (PostgreSQL manual, 13.5), or another process inserted the row first. */
+/**
+ * SQLSTATEs with which the server aborts a statement because of a conflict (PostgreSQL manual, 13.5), or because another process inserted
+ * the row first.
+ */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '23505', '22012'])
 
-/** Whether to retry: nothing was executed, and a retry may succeed. 22012: a swap of several rows found one of them changed. */
+/**
+ * Whether to send the statement again: nothing was executed, and another attempt may succeed. 22012 means that a write of several rows
+ * found one of them changed.
+ */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error))
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '../../keys/sha256.ts'
 import { functions as embedded, type SqlFunction } from './programs.gen.ts'
 
-/** A function as it is installed. */
+/** A function of this version, and the name under which it is installed. */
 export interface InstalledFunction {
   readonly name: string
   readonly create: string
@@ -14,8 +14,8 @@ const DEFAULT_TABLE = 'sluice'
 const NAME = /\bsluice_(\w+)(\()?/g
 
 /**
- * Each name ends with a hash of the function's text, in which the names of the table and of the called functions are filled in. So the
- * functions of two versions can be installed side by side.
+ * Returns the name of each function. It ends with a hash of the function's text, with the names of the table and of the called functions
+ * filled in. So functions of two versions can be installed at the same time.
  */
 export function functionNames(table: string, functions: readonly SqlFunction[] = embedded): FunctionNames {
   if (table === DEFAULT_TABLE) return new Map(functions.map(({ name, hash }) => [name, `sluice_${name}_${hash}`]))
@@ -29,7 +29,7 @@ export function installedFunctions(table: string, functions: readonly SqlFunctio
   return functions.map(({ name, source }) => ({ name: names.get(name) as string, create: named(source, table, names) }))
 }
 
-/** A text with the names of this table and its functions filled in. A function without an installed name is named after its file. */
+/** Fills the names of the table and of its functions into a text. A function that is not in `names` is named after its file. */
 export function named(source: string, table: string, names: FunctionNames): string {
   return source.replaceAll(NAME, (_, name: string, call = '') => `${(call && names.get(name)) || `${table}_${name}`}${call}`)
 }

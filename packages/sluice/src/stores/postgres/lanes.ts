@@ -12,28 +12,31 @@ export type Locking = 'none' | 'wait' | 'fail'
 
 export interface Statement {
   readonly text: string
-  /** The statement with one more parameter: for how many milliseconds it waits for a lock. */
+  /** The same statement with one more parameter, the most milliseconds that it waits for a lock. */
   readonly bounded: string
 }
 
 type Rows = Promise<readonly Row[]>
 
 export interface Lanes {
-  /** Calls `send` when a connection is free, and settles by the deadline. */
+  /** Calls `send` when a connection is free. Resolves or rejects by the deadline. */
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, locking: Locking): Promise<T>
   send(statement: Statement, values: readonly string[], options: CallOptions | undefined, locking: Locking): Rows
 }
 
-/** The shortest wait for a lock that the server can be set to, in milliseconds. */
+/** The shortest lock_timeout that the server accepts, in milliseconds. */
 const FAIL_MS = '1'
 /**
- * A wait for a lock ends this long before the deadline: 2 ms, or a tenth of the time left if that is more. So the reply, that nothing was
- * charged, still arrives in time.
+ * A wait for a lock ends this long before the deadline: 2 ms, or a tenth of the time left if that is more. So the error reply, which says
+ * that nothing was charged, still arrives in time.
  */
 const [REPLY_MS, REPLY_SHARE] = [2, 0.1]
 const TOO_LATE = 'postgres: too little time was left when a connection was free'
 
-/** Bounds the statements in flight. Those that may wait for a row use at most half of the connections; further ones queue here. */
+/**
+ * Bounds the statements in flight. Statements that may wait for a locked row use at most half of the connections. Further ones wait in a
+ * queue here.
+ */
 export function createLanes(client: PostgresPort, maxInFlight: number, clock: Time): Lanes {
   const { connections, embedded = false } = client
   const all = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: connections })
@@ -41,7 +44,7 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
   const half = maxSent === undefined ? undefined : createRemoteCalls('postgres', clock, { maxInFlight, maxSent })
 
   const left = (options: CallOptions | undefined): number => (options?.deadline ?? Infinity) - clock.monotonic()
-  /** How long the server lets the statement wait for a lock, in milliseconds; undefined if it needs no bound. */
+  /** The lock_timeout of the statement, in milliseconds; undefined if it needs none. */
   const lockTimeout = (options: CallOptions | undefined, locking: Locking): string | undefined => {
     if (locking === 'none' || embedded) return undefined
     if (locking === 'fail') return FAIL_MS
@@ -62,7 +65,7 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
       queued = true
       return reply.catch((error: unknown) => {
         abandoned = true
-        // The call had left the queue of `half` but not that of `all`, so nothing was sent.
+        // The call had left the queue of `half`, but not the queue of `all`, so nothing was sent.
         const unsent = !sent && error instanceof StoreFailure && error.executed === 'unknown'
         throw unsent ? new StoreFailure(error.kind, 'no', error.message) : error
       })

@@ -14,7 +14,7 @@ export interface MigrateOptions {
    * SQL.
    */
   readonly compatFunction?: boolean | undefined
-  /** Also drops the functions of other versions; refused if one of them was installed in the last seven days. */
+  /** Also drops the functions of other versions. It is an error if one of them was installed in the last seven days. */
   readonly prune?: boolean | undefined
   /** With `prune`: drops the functions whatever their age. Processes of those versions cannot decide from then on. */
   readonly force?: boolean | undefined
@@ -23,13 +23,14 @@ export interface MigrateOptions {
 export interface SchemaOptions extends MigrateOptions {
   readonly table: string
   readonly unlogged?: boolean | undefined
-  /** The functions of another version, for a test of two versions. */
+  /** The functions to install instead of those of this version, for a test of two versions. */
   readonly functions?: readonly SqlFunction[]
 }
 
 /**
- * Updates the schema. Ledgers record each migration and function, so that it is applied once. A lock lets any number of processes start
- * together. Existing objects are left alone. It is an error if a migration was applied with another text before.
+ * Creates or updates the schema. Two tables record which migrations and functions were applied, so that each is applied once. A lock allows
+ * any number of processes to do this at the same time. Existing objects are not changed. It is an error if a migration was applied with
+ * another text before.
  */
 export async function migrate(client: PostgresPort, options: SchemaOptions): Promise<void> {
   const { table, unlogged, functions = embedded } = options
@@ -54,7 +55,7 @@ begin
 end $migrate$`)
 }
 
-/** Fills in the text last, so that nothing is replaced in it. */
+/** Fills a name and a text into a step. The text comes last, so that nothing in it is replaced. */
 function filled(step: string, name: string, text: string): string {
   return step.replaceAll('@name', () => name).replace('@text', () => text)
 }
@@ -82,7 +83,10 @@ const MADE = `
     insert into sluice_functions (name) values ('@name') on conflict do nothing;
   end if;`
 
-/** A function with a stable name for other languages; its text is that of the version that was migrated last. */
+/**
+ * Creates `sluice_check`, whose name is the same in all versions, for callers in other languages. Its text is that of the version that
+ * migrated last.
+ */
 const STABLE = `
   if not exists (select from sluice_functions f where f.name = 'sluice_check' and f.sha256 = '@name') then
     execute $function$@text$function$;
@@ -102,7 +106,7 @@ const DROPPED = `
     delete from sluice_functions f where f.name = other;
   end loop;`
 
-/** Changing the persistence rewrites the table, so it is done only if it differs. */
+/** Makes a table logged or unlogged. This rewrites the table, so it is done only if the table is not so already. */
 function persistent(name: string, unlogged: boolean): string {
   const [want, kind] = unlogged ? ['u', 'unlogged'] : ['p', 'logged']
   return `

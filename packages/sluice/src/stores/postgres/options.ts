@@ -9,7 +9,7 @@ import { type PostgresPort, validPort } from './clients/postgres-port.ts'
 /** How concurrent calls for one state are isolated. */
 export type Concurrency = 'lock' | 'compare-and-swap'
 
-/** Options of the store in PostgreSQL itself, without those of its ring. */
+/** Options of the store in PostgreSQL itself. `postgresStore` adds those of the ring. */
 export interface BarePostgresOptions {
   /** What `pg(pool)`, `postgresJs(sql)` or `pglite(database)` returns. The caller owns the client and closes it. */
   readonly client: PostgresPort
@@ -23,38 +23,39 @@ export interface BarePostgresOptions {
    */
   readonly onContention?: 'wait' | 'fail'
   /**
-   * Milliseconds between two sweeps, which delete expired rows. One sweep examines about as many rows as 32 pages of the table hold, some
-   * 3,000. 0: no sweeps, so the program must call `sweep()`. Default 1,000.
+   * Milliseconds between two sweeps, which delete expired rows. One sweep examines the rows of 32 pages of the table, about 3,000. 0: no
+   * sweeps, so the program must call `sweep()`. Default 1,000.
    */
   readonly sweepEveryMs?: number
   /**
-   * `lock` (default): functions in the database lock the rows. `compare-and-swap`: rows are read, decided here, and written if they have
-   * not changed since. Use `compare-and-swap` for other databases with PostgreSQL's protocol, such as YugabyteDB and CockroachDB, on which
-   * the functions or their locks do not work.
+   * `lock` (default): functions in the database lock the rows. `compare-and-swap`: the store reads rows, decides in this process, and
+   * writes the rows if they have not changed since. Use `compare-and-swap` for other databases with PostgreSQL's protocol, such as
+   * YugabyteDB and CockroachDB, on which the functions or their locks do not work.
    */
   readonly concurrency?: Concurrency
-  /** Calls in flight at once, including abandoned ones; further calls are refused at once. Default 10,000. */
+  /** The most calls in flight, including those that were abandoned at their deadline. Further calls are refused at once. Default 10,000. */
   readonly maxInFlight?: number
-  /** Called once if `ready()` finds a risky setting, such as a pool without statement_timeout. Default: warns on the console. */
+  /** Called once if `ready()` finds a risky setting, such as no statement_timeout. Default: warns on the console. */
   readonly onWarning?: OnWarning
-  /** For timers: deadlines, pauses and sweeps. Decisions use the database's clock. */
+  /** The time for deadlines, pauses and sweeps. Decisions use the database's clock. */
   readonly clock?: Time
-  /** Spreads pauses between retries; default Math.random. */
+  /** Random numbers for pauses between attempts; default Math.random. */
   readonly random?: Random
 }
 
-/** The store of `postgresStore`: with the ring, and with the database's own operations. To make or update its tables call `migrate`. */
+/** What `postgresStore` returns: a store with the ring, and two operations of the database. `migrate` creates or updates its tables. */
 export interface PostgresStore extends Store {
   /**
-   * Creates or updates tables and functions; safe if many processes start together. Rejects with the StoreFailure if the database refuses.
+   * Creates or updates tables and functions. Many processes may call it at the same time. Rejects with a StoreFailure if the database
+   * refuses.
    * @throws LimiterError INVALID_OPTIONS for an unknown option
    */
   migrate(options?: MigrateOptions): Promise<void>
-  /** Deletes all expired states, in small batches, skipping locked rows; returns how many. */
+  /** Deletes all expired states, in small batches. Skips rows that are locked. Returns how many rows it deleted. */
   sweep(options?: CallOptions): Promise<number>
 }
 
-/** Milliseconds between two statements of the background sweep. */
+/** Default milliseconds between two sweeps. */
 const SWEEP_MS = 1_000
 const MAX_SWEEP_MS = 86_400_000
 const TABLE = /^[a-z_][a-z0-9_]{0,31}$/

@@ -26,11 +26,14 @@ import { createSweeper } from './sweeper.ts'
 import { stateBackend } from './swap-states.ts'
 
 const UNBLOCK = -1
-/** How `consume` waits for rows that were locked before: not at all. */
+/** The parameter `waiting` of `consume` if the same statement has locked the rows already. `consume` then waits for no lock. */
 const LOCKED = '3'
 const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
-/** A store in which functions in the database decide, one statement for each call. @param names another version's functions, for a test */
+/**
+ * A store in which functions in the database decide, with one statement for each call. @param names those of another version's functions,
+ * for a test
+ */
 export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
   const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const statements = statementsOf(table, names)
@@ -136,7 +139,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
   return programsOrSwap(programs, { ...swap, decide: swapAround(swap, charge) }, hasFunctions, isChanged)
 }
 
-/** Whether a function makes the change. */
+/** Whether a function of the database makes the change. */
 function isChanged(change: Change): boolean {
   if (isOfHold(change)) return change.calls.every(({ limit }) => hasFunctions(limit) && !isLog(limit))
   return change.kind !== 'adjust' || (hasFunctions(change.call.limit) && !isOther(change.call.limit))
@@ -147,7 +150,10 @@ function nowOf(options: CallOptions | undefined): string {
   return String(options?.now ?? 0)
 }
 
-/** How the function waits: '1' for locked rows; after two null replies '2', also for rows that others are inserting. */
+/**
+ * The parameter `waiting` of an SQL function. With '1' the function waits for rows that are locked. With '2' it also
+ * inserts new rows before it decides, and so waits for those that others are inserting. A null reply means that such rows were in the way.
+ */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'
 }

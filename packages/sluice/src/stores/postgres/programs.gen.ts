@@ -51,6 +51,12 @@ create unlogged table sluice_cell (
   content text not null
 );
 ` },
+  { name: '0003-region-needs', sha256: 'bb5b2173d51943d881a6eee98d5327e0d1b77392d19ab38318a0d860735798e8', source: `create unlogged table sluice_need (
+  process text primary key,
+  at bigint not null,
+  entry text not null
+);
+` },
 ]
 
 export interface SqlFunction {
@@ -1239,6 +1245,32 @@ begin
       changed = case when new_record = '' then r.changed else f.changes + 1 end,
       record = coalesce(nullif(new_record, ''), r.record);
   return (f.changes + 1)::text;
+end $$;
+` },
+  { name: 'region_needs', hash: '422a5e59', source: `create function sluice_region_needs(own text, new_entry text, keep_us bigint, most bigint) returns text
+language plpgsql volatile as $$
+declare
+  now_us bigint := sluice_now(0);
+begin
+  perform sluice_regions_allowed();
+  if new_entry = '' then
+    delete from sluice_need n where n.process = own;
+  else
+    update sluice_need n set at = now_us where n.process = own and n.entry = new_entry;
+    if not found then
+      insert into sluice_need (process, at, entry) select own, now_us, new_entry
+        where (select count(*) from sluice_need n where n.process <> own and abs(now_us - n.at) <= keep_us) < most
+          or exists (select from sluice_need n where n.process = own)
+        on conflict (process) do update set at = excluded.at, entry = excluded.entry;
+    end if;
+  end if;
+  delete from sluice_need n using (
+    select o.process from sluice_need o where o.process <> own and abs(now_us - o.at) > keep_us for update skip locked
+  ) expired where n.process = expired.process;
+  return (
+    select coalesce(json_agg(n.entry), '[]')::text from sluice_need n
+      where n.process <> own and abs(now_us - n.at) <= keep_us
+  );
 end $$;
 ` },
   { name: 'region_rows', hash: '43b04f94', source: `create function sluice_region_rows(at_us bigint, since bigint, most bigint) returns text language plpgsql volatile as $$

@@ -5,8 +5,8 @@ import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
 /**
- * Sends one statement by the deadline. A null reply means that others were inserting the same states. The statement is then sent again; its
- * values may depend on how often the reply was null.
+ * Sends one statement, with a result by the deadline. A null reply means that other transactions were inserting the same states. Then the
+ * statement is sent again; its values may depend on how many replies were null.
  */
 export type Query = (
   statement: Statement,
@@ -16,12 +16,15 @@ export type Query = (
 ) => Promise<readonly Row[]>
 
 const RETRIES = 2
-/** Retries after another process inserted the row first. The row exists then, so one retry suffices unless the row is deleted again. */
+/** The most attempts after a null reply. The row exists then, so one attempt is enough unless the row is deleted again. */
 const FIRST_CALL_RETRIES = 8
-/** The longest pause before the first retry after a conflict, in milliseconds; it doubles with each retry. */
+/** The longest pause before the first attempt after a conflict, in milliseconds. It doubles with each attempt. */
 const CONFLICT_PAUSE_MS = 2
 
-/** Retries statements that the server aborted because of conflicts: twice at most, after random pauses, and not after the deadline. */
+/**
+ * Makes a `Query`. If the server aborts a statement because of a conflict, it is sent again, at most twice, after random pauses, and not
+ * after the deadline.
+ */
 export function createQuery(lanes: Lanes, clock: Time, random: Random): Query {
   return (statement, values, options, locking) => {
     const late = (): boolean =>

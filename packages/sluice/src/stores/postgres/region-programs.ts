@@ -10,7 +10,7 @@ const LEFT = '-'
 const TO_READ = ['', '', '', '0', '', LEFT, LEFT, '0'] as const
 
 /** The functions by which rights are sent between regions: states and rows are replaced by compare-and-set. */
-export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows', Statement>>): RegionPort {
+export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows' | 'region_needs', Statement>>): RegionPort {
   const cellOf = (id: StateId | undefined): string => (id === undefined ? '' : digestOf(id))
   return {
     async read(id, now, options) {
@@ -34,6 +34,16 @@ export function regionPort(query: Query, statements: Readonly<Record<'region' | 
       ]
       const [row] = await query(statements.region, values, options, 'wait')
       return answerOf(row?.['reply'])
+    },
+    async shareNeeds(process, entry, keepFor, most, options) {
+      const values = [process, entry === undefined ? '' : JSON.stringify(entry), String(keepFor), String(most)]
+      const [row] = await query(statements.region_needs, values, options, 'wait')
+      const reply = row?.['reply']
+      return validated('postgres: the function', reply, () => {
+        const found = parsed(reply)
+        if (!Array.isArray(found)) throw new InvalidReply()
+        return found.map((text) => parsed(text))
+      })
     },
     async changedSince(cursor, most, now, options) {
       const [row] = await query(statements.region_rows, [String(now), String(cursor), String(most)], options, 'none')
@@ -77,7 +87,7 @@ function invalid(reply: unknown): never {
   })
 }
 
-/** JSON within JSON; undefined for null. */
+/** Parses a text in the reply that is JSON itself. Undefined if the reply has null there. */
 function contentOf(text: unknown): unknown {
   return typeof text === 'string' ? parsed(text) : undefined
 }

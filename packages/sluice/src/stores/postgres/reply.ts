@@ -8,7 +8,7 @@ import { isLog, isOther, type Request } from './encode.ts'
 const PER_STATE = 6
 
 export interface Reply extends Found {
-  /** Whether the function reported the same outcomes as these verdicts. */
+  /** Whether the outcomes that the function reported are those of these verdicts. */
   isSame(verdicts: readonly GroupVerdict[]): boolean
 }
 
@@ -35,7 +35,7 @@ export function replyOf(reply: unknown, groups: readonly CallGroup[], batch: Bat
     next: () => numbers[reported++] as number,
     isSame: (verdicts) =>
       verdicts.every(({ outcome }, group) => {
-        // `buckets` returns outcomes in the order of the states; each group has one state.
+        // `buckets` returns outcomes in the order of the states. Each group has one call, and so one state.
         const index = program === 'buckets' ? batch.byGroup[group]?.states[0]?.index : group
         return outcome === OUTCOMES[numbers[1 + (index as number)] as number]
       }),
@@ -52,10 +52,10 @@ function logCalls(groups: readonly CallGroup[]): number {
 }
 
 /**
- * Reads a state from six numbers: the end of its block, the plan id, three numbers of its own, and `keepFor` or, for a window, `turn`. The
- * plan id is 0 if there is no state; for a window it is the window's length. For a bucket it is above 0 if the plan is that of its first
- * call, otherwise minus the index, from 1, of a plan at the end of the reply. For a log only the end of the block is used. Slots and
- * records of holds have their own numbers in `listed`; the plan id is how many.
+ * Reads a state from six numbers: the end of its block, the plan id, three numbers of the state, and `keepFor` or, for a window, `turn`.
+ * The plan id is 0 if there is no state. For a window it is the window's length. For a bucket it is above 0 if the plan is that of the
+ * state's first call. Otherwise it is minus the index, from 1, of a plan at the end of the reply. For a log only the end of the block is
+ * used. For slots and hold records the plan id says how many numbers in `listed` are theirs.
  */
 function foundState(
   { first }: BatchState,

@@ -3,13 +3,16 @@ import type { Statement } from './lanes.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
- * Reads whether the server is read-only (`on`, also for a standby), because a peek succeeds on such a server too. Also reads the time after
- * which the server ends a statement.
+ * Reads two settings. The first is whether the server is read-only (`on`, also for a standby), which a peek does not show, because it
+ * succeeds there too. The second is the time after which the server ends a statement.
  */
 const text = `select current_setting('transaction_read_only') as reply, current_setting('statement_timeout') as timeout`
 export const SETTINGS: Statement = { text, bounded: text }
 
-/** Makes a check of the reply to `SETTINGS`. It warns once if statement_timeout is not set. It throws StoreFailure `readonly`. */
+/**
+ * Returns a function that checks the reply to `SETTINGS`. It throws StoreFailure `readonly` if the server is read-only. It warns once if
+ * statement_timeout is not set.
+ */
 export function serverCheck(client: PostgresPort, warn: (message: string) => void): (rows: readonly Row[]) => void {
   let warned = client.embedded === true
   return ([row]) => {

@@ -5,9 +5,11 @@ import { InvalidReply } from '../batch/replay.ts'
 import { type ChangeResult, changedStates, type HoldChange } from '../store.ts'
 import { arrayText, digestOf, digestsOf, plansOf } from './encode.ts'
 
-/** In place of the length of an extension: the hold is settled, or settled as it stands. */
+/**
+ * Arguments of `settle` in place of the length of an extension: the hold is settled with what was used, or what was charged stays charged.
+ */
 const [SETTLED, STANDS] = [-1, -2]
-/** By the numbers that `settle` reports. */
+/** The statuses, by the numbers that `settle` returns for them. */
 const STATUSES: readonly HoldStatus[] = ['unknown', 'settled', 'open', 'expired']
 
 /** The arguments of `settle` after the time. */

@@ -14,6 +14,7 @@ type Name =
   | 'locked'
   | 'region'
   | 'region_rows'
+  | 'region_needs'
 
 const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
 const DECISIONS: Readonly<Record<Decision, readonly string[]>> = {
@@ -23,7 +24,7 @@ const DECISIONS: Readonly<Record<Decision, readonly string[]>> = {
 }
 const GUARD = ['bigint', 'boolean', 'uuid[]', 'text', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
 
-/** All parameters are text, which every driver passes in the same way. */
+/** Makes the statements. All parameters are text, because every driver passes text in the same way. */
 export function statementsOf(table: string, names: FunctionNames): Readonly<Record<Name, Statement>> {
   const called = (name: string, types: readonly string[], before = 0): string =>
     `${names.get(name)}(${types.map((type, index) => `$${before + index + 1}::text::${type}`).join(', ')})::text`
@@ -52,10 +53,14 @@ export function statementsOf(table: string, names: FunctionNames): Readonly<Reco
     locked: lockedRows(`${table}_state`),
     region: call('region', 'bigint', 'text', 'text', 'text', 'text', 'bigint', 'text', 'text', 'text', 'bigint'),
     region_rows: call('region_rows', 'bigint', 'bigint', 'bigint'),
+    region_needs: call('region_needs', 'text', 'text', 'bigint', 'bigint'),
   }
 }
 
-/** Returns the locked rows among these ids. Locks the others (`for share`) until the statement ends, without waiting for the disk. */
+/**
+ * Makes a statement that returns which rows among these ids are locked. It locks the others (`for share`) until it ends, and does not wait
+ * for the disk.
+ */
 export function lockedRows(table: string): Statement {
   const setting = (name: string, value: string): string => ` and (select set_config('${name}', ${value}, true)) is not null`
   const text = (more: string): string => `with free as (
@@ -64,7 +69,7 @@ select id::text as id from ${table} where id = any($1::text::uuid[]) and id not 
   return { text: text(''), bounded: text(setting('lock_timeout', '$2::text')) }
 }
 
-/** A digest from the text of a uuid. */
+/** The hexadecimal digits of a uuid, without hyphens. */
 export function digestText(id: unknown): string {
   return String(id).replaceAll('-', '')
 }

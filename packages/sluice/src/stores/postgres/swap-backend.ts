@@ -5,10 +5,10 @@ import { classify, isConflict } from './failures.ts'
 import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
-/** Sends a statement that waits for locked rows as its call says. */
+/** Sends a statement. The options of its call say how it waits for locked rows. */
 type Send = (statement: Statement, values: readonly string[]) => Promise<readonly Row[]>
 
-/** A backend on rows of any table. Its two verbs are those of `SwapBackend`. */
+/** Makes a backend from the two methods that depend on the form of the tables. */
 export function swapBackend(
   lanes: Lanes,
   read: SwapBackend['read'],

@@ -7,14 +7,15 @@ import { digestText } from './statements.ts'
 type SwapStatements = Record<'migrate' | 'read', string> & Record<'make' | 'change' | 'writeAll' | 'sweep', Statement>
 
 /**
- * Microseconds that a row stays after its end. Whoever read before it came, and writes after it has gone, would take the state for unchanged.
+ * How many microseconds a row stays after it has expired. A caller that read before the row was inserted, and writes after it is deleted,
+ * would take the state for unchanged.
  */
 const NOTICED = 1_000_000
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
 
 /**
  * Plain statements on one table. Its primary key is a digest, so that a distributed database spreads the rows over all nodes, by hash or by
- * range. `version` shows whether a row changed since it was read; `previous` is the version that a write of several rows expects.
+ * range. `version` changes with each write of the row. `previous` is the version that a write of several rows has expected.
  */
 export function swapStatements(table: string): SwapStatements {
   const limit = (parameter: number): string => `set_config('lock_timeout', $${parameter}::text, true)`
@@ -22,7 +23,7 @@ export function swapStatements(table: string): SwapStatements {
     `insert into ${table} (id, version, fresh, until, numbers) select $1::text::uuid, $2::text::bigint, $3::text::bigint, $4::text::bigint, $5::text${from} on conflict (id) do nothing returning 1 as many`
   const change = (condition: string): string =>
     `update ${table} set version = $2::text::bigint, fresh = $3::text::bigint, until = $4::text::bigint, numbers = $5::text where id = $1::text::uuid and version = $6::text::bigint${condition} returning 1 as many`
-  // Dividing by zero rolls back the whole statement if one of the rows has changed.
+  // If one of the rows has changed, dividing by zero rolls back the whole statement.
   const writeAll = (from: string): string => `with written as (
   insert into ${table} as r (id, version, fresh, until, numbers, previous)
   select u.* from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[], $4::text::bigint[], $5::text::text[], $6::text::bigint[]) u${from}
@@ -41,7 +42,7 @@ select 1 / case when count(*) = $7::text::bigint then 1 else 0 end as many from 
   }
 }
 
-/** @throws StoreFailure protocol for an invalid reply */
+/** Reads the reply of `read`. @throws StoreFailure protocol for an invalid reply */
 export function readRows(rows: readonly Row[]): SwapRead {
   const now = Number(rows[0]?.['now'])
   const found = new Map<string, SwapRow>()

@@ -7,20 +7,24 @@ import { digestText } from './statements.ts'
 import { swapBackend } from './swap-backend.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
-/** By the value of the column `kind`: the columns of a state's numbers, in the order of its codec. n, m, burst are columns of the plan. */
+/**
+ * For each value of the column `kind`: the tag, and the columns of a state's numbers in the order of its codec. n, m, burst are columns of
+ * the plan's table.
+ */
 const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
   ['tb', ['zero', 'rest', 'seen', 'keep_for', 'n', 'm', 'burst']],
   ['fw', ['ends', 'current', 'plan_id', 'turn']],
   ['sc', ['ends', 'current', 'previous', 'plan_id', 'absent']],
   ['sl', ['plan_id', 'keep_for']],
-  // For all algorithms without functions, the column `state` has the numbers, and `ends` the instant until which they are needed.
+  // For all algorithms without functions, the column `state` has the numbers, and the column `ends` the instant until which they are
+  // needed.
   [undefined, []],
 ]
 const [LOG, OTHER] = [3, 4]
 const ALL =
   'id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, blocked_until, state'
 
-/** Columns in which null, which takes no room, means zero. */
+/** Columns in which 0 is stored as null, which takes no space. */
 const NULL_FOR_ZERO: ReadonlySet<string> = new Set(['rest', 'current', 'previous', 'turn', 'keep_for'])
 
 interface Statements {
@@ -28,10 +32,13 @@ interface Statements {
   readonly write: Statement
 }
 
-/** Statements on the functions' tables. The version of a row is the transaction that wrote it and, for a log, its last entry's number. */
+/**
+ * Statements on the tables of the functions. The version of a row is the id of the transaction that wrote it; for a log also the number of
+ * its last entry.
+ */
 function statementsOf(table: string): Statements {
   const [state, plan, log] = ['state', 'plan', 'log'].map((name) => `${table}_${name}`)
-  // If a row was changed, deleted or made since it was read, a division by zero rolls back the whole statement.
+  // If a row was changed, deleted or inserted since it was read, a division by zero rolls back the whole statement.
   const write = (more: string): string => `with expected as (
   select e.id, e.version from jsonb_to_recordset($1::text::jsonb) as e (id uuid, version text)${more}),
 locked as (
@@ -58,7 +65,7 @@ from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) t
   }
 }
 
-/** For algorithms that have no functions: compare-and-swap of states in the tables that the functions use. */
+/** A backend for algorithms that have no functions: compare-and-swap of states in the tables that the functions use. */
 export function stateBackend(client: PostgresPort, table: string, lanes: Lanes): SwapBackend {
   const statements = statementsOf(table)
   const read = async (ids: readonly string[]): Promise<SwapRead> => {
@@ -105,7 +112,7 @@ function parsed(json: unknown): Columns {
   return typeof json === 'string' ? (JSON.parse(json) as Columns) : {}
 }
 
-/** What is written for one state: its row, the plan of a bucket, the entries of a log. */
+/** What is written for one state: its row, the plan of a bucket, and the entries of a log. */
 interface Records {
   readonly state: Columns
   readonly plan?: Columns
@@ -113,7 +120,7 @@ interface Records {
 }
 
 function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): Records {
-  // A row with neither state nor block gets a block that is over, so that a sweep deletes the row.
+  // A row with neither a state nor a block gets a block that ended in 1970, so that a sweep deletes the row.
   const head = { id, version, blocked_until: numbers.length === 0 ? until || 1 : until || null }
   if (numbers.length === 0) return { state: head }
   const found = COLUMNS.findIndex(([known]) => known === tag)
@@ -139,7 +146,7 @@ function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): 
   return { state: { ...state, newest, charged, head: first, tail }, entries }
 }
 
-/** An ASCII text as JSON has a value of type bytea. `textOf` is the inverse. */
+/** The form that a value of type bytea has in JSON, for an ASCII text. `textOf` is the inverse. */
 function bytesOf(text: string): string {
   return `\\x${Array.from(text, (char) => char.charCodeAt(0).toString(16)).join('')}`
 }

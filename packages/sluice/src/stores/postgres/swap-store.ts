@@ -12,10 +12,13 @@ import { createSweeper } from './sweeper.ts'
 import { swapBackend } from './swap-backend.ts'
 import { countOf, readRows, swapStatements } from './swap-rows.ts'
 
-/** How many ranges of ids a sweep of the whole table goes through. */
+/** The number of ranges of ids into which a sweep of the whole table divides it. */
 const PARTS = 256
 
-/** A store that decides in this process, by compare-and-swap, without functions and row locks. A single-row statement writes one row. */
+/**
+ * A store that decides in this process, by compare-and-swap, without functions and row locks. A write of one row has a simpler statement
+ * than a write of several.
+ */
 export function swapStore(options: Chosen): PostgresStore {
   const { client, table, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const own = `${table}_swap`
@@ -72,7 +75,7 @@ export function swapStore(options: Chosen): PostgresStore {
   }
 }
 
-/** The first id of a part. */
+/** The least id of a range. */
 function partId(part: number): string {
   return part.toString(16).padStart(2, '0').padEnd(32, '0')
 }

@@ -3,21 +3,24 @@ import type { CallOptions } from '../store.ts'
 
 const PAGES = 32
 
-/** Sweeps some pages with one statement. Returns how many rows it deleted, and whether there are pages after these. */
+/** Sweeps some pages of the table with one statement. Returns how many rows it deleted, and whether there are pages after these. */
 export type SweepPages = (first: number, pages: number, options?: CallOptions) => Promise<{ gone: number; more: boolean }>
 
 export interface Sweeper {
   /** Sweeps the whole table, page by page; returns how many rows were deleted. */
   all(deadline: MonotonicInstant | undefined): Promise<number>
-  /** Called after every decision. If the pause is over, it sweeps the next pages with one statement, without delaying the caller. */
+  /**
+   * Called after every decision. If the pause since the last sweep is over, it begins a sweep of the next pages, and does not delay the
+   * caller.
+   */
   decided(): void
 }
 
 /**
- * Deletes expired rows. Decisions trigger it instead of a timer: without calls there is nothing new to sweep, and no timer keeps a
- * process alive. Pauses are random, so that many processes do not sweep together. A failed sweep is not repeated at once, because an
- * expired row decides as if it were deleted.
- * @param everyMs milliseconds between two statements; 0: only on request
+ * Deletes expired rows. Decisions trigger it, not a timer: without calls there is nothing new to sweep, and no timer keeps a process alive.
+ * Pauses are random, so that many processes do not sweep at the same time. A failed sweep is not repeated at once, because an expired row
+ * decides as if it were deleted.
+ * @param everyMs milliseconds between two statements; 0: sweeps only when `all` is called
  */
 export function createSweeper(everyMs: number, clock: Time, random: Random, sweep: SweepPages): Sweeper {
   const pause = (): number => everyMs * (0.5 + random())

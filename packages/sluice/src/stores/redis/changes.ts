@@ -7,7 +7,7 @@ import { heldStates, holdResults, holdsArgument, type Release, releasesArgument 
 import { calledOf, type Named, namedOf } from './layout.ts'
 import { adjustProgram, blockProgram, holdsProgram, type Program, releaseProgram } from './programs.gen.ts'
 
-/** Runs a program on states; rejects with StoreFailure. */
+/** Runs a program on the keys of states. Resolves with its reply, and rejects with StoreFailure. */
 export type SendProgram = (
   program: Program,
   states: readonly Named[],
@@ -15,10 +15,10 @@ export type SendProgram = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** The length with which block.lua deletes a state but not its block. A length of 0 ends the block. */
+/** The argument of block.lua, in place of a length, that deletes a state but not its block. A length of 0 ends the block. */
 export const FORGET = -1
 
-/** Makes the store's `change`, which sends one program call for each run of changes (`ChangeRun`), in order. */
+/** Makes the store's `change`. It calls one program for each run of changes (`ChangeRun`), in order. */
 export function changing(send: SendProgram): Store['change'] {
   return (changes, options) =>
     inRuns(changes, async (run) => {
@@ -27,7 +27,7 @@ export function changing(send: SendProgram): Store['change'] {
         return validated('redis: the program', ended, () => holdResults(run, ended))
       }
       const reply = await sendRun(send, run, options)
-      // The reply has the indexes, from 1, of states that a newer version wrote. The program did not change them.
+      // The reply has the indexes, from 1, of the states that a newer version wrote. The program did not change these.
       const newer = Array.isArray(reply) ? reply.map(Number) : []
       return run.map((_, index) => (newer.includes(index + 1) ? { failure: NEWER } : {}))
     })
@@ -38,7 +38,7 @@ export function marking(send: SendProgram, ids: readonly StateId[], length: numb
   return send(blockProgram, ids.map(namedOf), [`[${options?.now ?? 0},${length}]`], options)
 }
 
-/** Whether programs make a change: they have all kernels that it needs. */
+/** Whether a program can make a change: it has all kernels that the change needs. */
 export function isProgrammed(change: Change): boolean {
   if (isOfHold(change)) return change.calls.every(({ limit }) => hasProgram(limit))
   return (change.kind !== 'adjust' && change.kind !== 'release') || hasProgram(change.call.limit)

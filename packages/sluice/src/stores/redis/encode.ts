@@ -10,10 +10,10 @@ import type { Adjustment } from '../batch/change-runs.ts'
 import type { DecideOptions } from '../store.ts'
 import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
 
-/** A program, the states on whose keys it runs, and its other arguments. */
+/** A program, the states whose keys it gets, and its arguments. */
 export interface Request {
   readonly program: Program
-  /** In the order of the program's keys. */
+  /** The states, in the order of the program's keys. */
   readonly states: readonly BatchState[]
   readonly args: readonly (string | number)[]
 }
@@ -23,9 +23,10 @@ const MAX_BUCKETS = 4_000
 
 /**
  * Encodes a batch for buckets.lua if it charges calls of one cost on buckets of one small plan (`isSmall`), otherwise for consume.lua.
- * @param isPlain whether each state is a string of its own; buckets.lua requires that
+ * @param isPlain whether each state is a string of its own, which buckets.lua requires
  * @param closed states that may not be created
- * @param extra microseconds that states are kept after they are needed; for buckets.lua only, because the store adds it for other programs
+ * @param extra microseconds for which states are kept after they are needed; used for buckets.lua only, because the store passes it to
+ * other programs
  */
 export function requestOf(
   batch: Batch,
@@ -51,7 +52,7 @@ export function requestOf(
 function consumeRequest({ states, descriptors, entries }: Batch, now: Micros, charge: boolean, closed: ReadonlySet<BatchState>): Request {
   const plain = states.filter(({ isLog }) => !isLog)
   const sorted = plain.length === states.length ? states : [...plain, ...states.filter(({ isLog }) => isLog)]
-  for (const [index, state] of sorted.entries()) state.index = index
+  for (let index = 0; index < sorted.length; index += 1) (sorted[index] as BatchState).index = index
   const encoded: number[] = []
   const indexes = descriptors.map(({ limit, cost, phase }) => {
     const index = DESCRIPTORS_FROM + encoded.length
@@ -64,7 +65,7 @@ function consumeRequest({ states, descriptors, entries }: Batch, now: Micros, ch
   return { program: consumeProgram, states: sorted, args: [`[${numbers.join(',')}]`] }
 }
 
-/** The index, from 1, at which the descriptors begin in the argument. */
+/** The index, from 1, of the first descriptor among the numbers of the argument. */
 const DESCRIPTORS_FROM = 5
 
 /** The index of a state among the program's keys, which Lua counts from 1. */
@@ -73,16 +74,18 @@ function keyIndexOf({ index }: BatchState): number {
 }
 
 /**
- * Writes one entry. Successive runs with equal descriptors and lengths on successive states are written together.
- * @param indexes where each descriptor is in the argument
- * @returns the index of the next entry
+ * Writes one entry of the batch. Successive runs are written together if they have equal descriptors, equal numbers of groups, and
+ * successive states.
+ * @param indexes the index of each descriptor among the numbers of the argument
+ * @returns the index of the next entry that is not written yet
  */
 function encodeEntries(entries: readonly BatchEntry[], from: number, indexes: readonly number[], numbers: number[]): number {
   const { states, descriptors, times } = entries[from] as BatchEntry
   const [first] = states as readonly [BatchState]
   if (states.length > 1 || first.isLog) {
     numbers.push(states.length)
-    for (const [index, state] of states.entries()) numbers.push(keyIndexOf(state), indexes[descriptors[index] as number] as number)
+    for (let call = 0; call < states.length; call += 1)
+      numbers.push(keyIndexOf(states[call] as BatchState), indexes[descriptors[call] as number] as number)
     return from + 1
   }
   const [descriptor] = descriptors as readonly [number]
@@ -109,19 +112,19 @@ export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micr
   return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...calls, ...encoded].join(',')}]`
 }
 
-/** The limit descriptor for a program: the index of the kernel, then numbers of limit, cost and phase (documented in lua/kernels). */
+/** The limit descriptor for a program: the number of the kernel, then numbers of limit, cost and phase, as lua/kernels documents. */
 export function descriptorOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
   return (DESCRIPTORS[limit.algorithm.tag] as DescriptorOf)(limit, cost, phase)
 }
 
-/** Whether programs decide a limit. */
+/** Whether there is a program that decides calls of a limit. */
 export function hasProgram({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(DESCRIPTORS, algorithm.tag)
 }
 
 type DescriptorOf = (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]
 
-/** The algorithms that programs decide, and records of holds. */
+/** How descriptors are made, for the algorithms that programs decide and for hold records. */
 const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag | typeof HOLD_TAG, DescriptorOf>>> = {
   tb(limit, cost) {
     const plan = limit.plan as BucketPlan
@@ -151,12 +154,15 @@ const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag | typeof HOLD_TAG, Descr
   },
 }
 
-/** Whether a program can multiply the numbers of a plan exactly. */
+/** Whether 2 * burst * m is below 2^53, so that a program can multiply the plan's numbers exactly. */
 function isSmall({ m, burst }: BucketPlan): boolean {
   return 2 * burst * m < Number.MAX_SAFE_INTEGER
 }
 
-/** Caps a cost, so that numbers stay exact. A higher cost has the same effect: it never fits, and an adjust moves at most two bursts. */
+/**
+ * Caps a cost at two bursts, so that numbers stay exact. A higher cost has the same effect: it never fits, and an adjust moves at most two
+ * bursts.
+ */
 function cappedCost({ burst }: BucketPlan, cost: MicroTokens): MicroTokens {
   return Math.min(cost, 2 * burst)
 }

@@ -1,6 +1,6 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** The first words of error replies, by kind of failure. With these replies the server refuses a call before it executes anything. */
+/** The first words of error replies, for each kind of failure. With such a reply the server has executed nothing of the call. */
 const REPLIES: readonly (readonly [StoreFailureKind, string])[] = [
   ['unavailable', 'LOADING NOSCRIPT BUSY MASTERDOWN CLUSTERDOWN TRYAGAIN MOVED ASK NOREPLICAS UNKILLABLE'],
   ['readonly', 'READONLY MISCONF'],
@@ -13,19 +13,19 @@ const KINDS = new Map(REPLIES.flatMap(([kind, words]) => words.split(' ').map((w
 const NEVER_SENT =
   /Stream isn't writeable|Cluster isn't ready|None of startup nodes|The client is (offline|closed)|root nodes are unavailable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH/
 
-/** Error replies whose first word does not show the kind. The second one is the reply to a long command before authentication. */
+/** Error replies whose kind does not follow from their first word. The second one is the reply to a long command before authentication. */
 const TEXTS: readonly (readonly [RegExp, StoreFailureKind])[] = [
   [/^ERR max number of clients/, 'unavailable'],
   [/^ERR Protocol error: unauthenticated/, 'setup'],
-  // The client gave up after the most redirections that it follows. Each redirection was a refusal.
+  // The client gave up after too many redirections. Each of them was a refusal, so nothing was executed.
   [/^Too many Cluster redirections/, 'unavailable'],
 ]
 
-/** The failure of a call or a change of a state that a newer version of the library wrote. Nothing was charged or written. */
+/** The failure of a call or a change whose state a newer version of the library wrote. Nothing was charged or written. */
 export const NEWER: StoreFailure = new StoreFailure('setup', 'no', 'redis: a newer version wrote this state: update this one')
 
 /**
- * Converts a client's error to the one error that a store rejects with. The call counts as charged unless it is certain that nothing was
+ * Converts a client's error into a StoreFailure. It says that the call may have been charged, unless it is certain that nothing was
  * executed.
  */
 export function classify(error: unknown): StoreFailure {
@@ -36,7 +36,7 @@ export function classify(error: unknown): StoreFailure {
   return new StoreFailure('connection', NEVER_SENT.test(message) ? 'no' : 'unknown', `redis: ${message}`, { cause: error })
 }
 
-/** Whether the server lacks the program, because a restart, a failover or SCRIPT FLUSH emptied its script cache. */
+/** Whether the server does not know the program. A restart, a failover or SCRIPT FLUSH empties its script cache. */
 export function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }

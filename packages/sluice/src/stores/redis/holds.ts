@@ -1,79 +1,96 @@
 import { holderOf } from '../../algorithms/concurrency.ts'
 import { partName } from '../../algorithms/hold-record.ts'
-import type { HeldPart, HoldReport, HoldStatus } from '../../algorithms/settle-hold.ts'
+import type { HeldPart, HoldStatus } from '../../algorithms/settle-hold.ts'
 import type { Micros } from '../../time/micros.ts'
 import { InvalidReply } from '../batch/replay.ts'
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
-import type { Change, ChangeResult, HoldChange } from '../store.ts'
+import type { Call, Change, ChangeResult, HoldChange } from '../store.ts'
 import { descriptorOf } from './encode.ts'
 import { NEWER } from './failures.ts'
 import { calledOf, type Named, namedOf } from './layout.ts'
 import { unsigned } from './value-bytes.ts'
 
-/** A change by which a holder gives back slots. */
+/** The change by which a holder of a concurrency limit gives back its slots. */
 export type Release = Extract<Change, { readonly kind: 'release' }>
 
-/** The states on which holds.lua makes changes of holds, in the order of its keys. */
+/** The states that holds.lua reads and writes for these changes, in the order of its KEYS: for each hold its record, then its calls. */
 export function heldStates(changes: readonly HoldChange[]): readonly Named[] {
-  return changes.flatMap(({ id, calls }) => [namedOf(id), ...calls.map(calledOf)])
+  const states: Named[] = []
+  for (const { id, calls } of changes) {
+    states.push(namedOf(id))
+    for (const call of calls) states.push(calledOf(call))
+  }
+  return states
 }
 
-/** With these lengths holds.lua settles a hold: with what was used, or as it stands. */
+/** Sent to holds.lua in place of an extension in microseconds, to settle a hold: with what was used, or with what was held. */
 const [USED, STANDS] = [-1, -2]
 
-/** The id of a hold that has no slots. */
-const NOBODY: readonly number[] = [0, 0]
+/** Sent to holds.lua as the holder of slots, if no call of the hold has a concurrency limit. */
+const NOBODY: readonly [number, number] = [0, 0]
 
-/** Encodes changes of holds as holds.lua documents. */
+/** Encodes changes of holds as ARGV[1] of holds.lua; its head describes the form. */
 export function holdsArgument(changes: readonly HoldChange[], now: Micros): string {
   const numbers: number[] = [now, changes.length]
   const descriptors: number[] = []
   const from = 1 + changes.reduce((sum, { calls }) => sum + 4 + 3 * calls.length, numbers.length)
   const indexes = new Map<AnyLimit, Map<number, number>>()
+  let [last, lastPhase, lastIndex]: [AnyLimit | undefined, number, number] = [undefined, 0, 0]
   const indexOf = (limit: AnyLimit, phase: number): number => {
+    // Most calls have the limit of the call before.
+    if (limit === last && phase === lastPhase) return lastIndex
     const known = indexes.get(limit) ?? new Map<number, number>()
     const index = known.get(phase) ?? from + descriptors.length
     if (!known.has(phase)) descriptors.push(...descriptorOf(limit, 1, phase))
     indexes.set(limit, known.set(phase, index))
+    ;[last, lastPhase, lastIndex] = [limit, phase, index]
     return index
   }
   for (const change of changes) {
-    const holder = change.calls.some(({ limit }) => limit.algorithm.holding !== undefined) ? holderOf(change.holder) : NOBODY
-    numbers.push(change.kind === 'extend' ? change.micros : change.stands === true ? STANDS : USED, change.calls.length, ...holder)
+    const [high, low] = change.calls.some(hasSlots) ? holderOf(change.holder) : NOBODY
+    numbers.push(change.kind === 'extend' ? change.micros : change.stands === true ? STANDS : USED, change.calls.length, high, low)
     for (const { id, limit, cost, phase } of change.calls) numbers.push(partName(id.scope.text), indexOf(limit, phase), cost)
   }
-  return `[${[...numbers, ...descriptors].join(',')}]`
+  return `[${numbers.concat(descriptors).join(',')}]`
 }
 
-/** Encodes releases as release.lua documents. */
+function hasSlots({ limit }: Call): boolean {
+  return limit.algorithm.holding !== undefined
+}
+
+/** Encodes releases as ARGV[1] of release.lua; its head describes the form. */
 export function releasesArgument(releases: readonly Release[], now: Micros): string {
   return `[${[now, ...releases.flatMap(({ holder }) => holderOf(holder))].join(',')}]`
 }
 
-/** How a hold stands, by the numbers that holds.lua returns. The last two: it was settled before; a newer version wrote a state. */
+/**
+ * The status of a hold for each number that holds.lua returns as status. Two more numbers are possible: BEFORE, the hold was settled by an
+ * earlier call; and NOT_CHANGED, because a newer version of Sluice wrote one of the states.
+ */
 const STATUSES: readonly HoldStatus[] = ['unknown', 'open', 'settled', 'expired']
 const [BEFORE, NOT_CHANGED] = [4, 5]
 const NUMBER = 7
 
 /**
- * Reads the reply of holds.lua.
- * @throws InvalidReply
+ * Reads the reply of holds.lua to these changes.
+ * @throws InvalidReply for bytes that holds.lua does not return
  */
 export function holdResults(changes: readonly HoldChange[], reply: unknown): readonly ChangeResult[] {
   const count = changes.reduce((sum, { calls }) => sum + 2 + 3 * calls.length, 0)
   if (!(reply instanceof Uint8Array) || reply.length !== NUMBER * count) throw new InvalidReply()
-  let at = 0
-  const next = (): number => unsigned(reply, NUMBER * at++, NUMBER)
+  let at = -NUMBER
+  const next = (): number => unsigned(reply, (at += NUMBER), NUMBER)
+  const partOf = (): HeldPart | undefined => {
+    const [held, charged, overage] = [next(), next(), next()]
+    return held === 0 ? undefined : { held, charged, overage }
+  }
   return changes.map(({ calls }): ChangeResult => {
-    const [which, expires] = [next(), next()]
-    const parts = calls.map((): HeldPart | undefined => {
-      const [held, charged, overage] = [next(), next(), next()]
-      return held === 0 ? undefined : { held, charged, overage }
-    })
+    const which = next()
+    const expires = next()
+    const parts = calls.length === 1 ? [partOf()] : calls.map(partOf)
     if (which === NOT_CHANGED) return { failure: NEWER }
     const status = which === BEFORE ? 'settled' : STATUSES[which]
     if (status === undefined) throw new InvalidReply()
-    const report: HoldReport = { status, expires, parts }
-    return { hold: which === BEFORE ? { ...report, repeated: true } : report }
+    return { hold: which === BEFORE ? { status, expires, parts, repeated: true } : { status, expires, parts } }
   })
 }

@@ -7,10 +7,10 @@ import { keySlot } from './key-slot.ts'
 import { taggedName, tagOf } from './names.ts'
 import type { Packing } from './packed/packing.ts'
 
-/** The name of a state, and whether it is a log. A log's value may be long, so a log is never a member of a hash. */
+/** The name of a state, and whether the state is a log. A log may be long, so it is never a member of a hash. */
 export type Named = Pick<BatchState, 'name' | 'key' | 'isLog'>
 
-/** Where a program finds states: the Redis keys, and further arguments about them. */
+/** Where a program finds states: their Redis keys, and the arguments that say where in these keys (state.lua). */
 export interface Addresses {
   readonly keys: readonly string[]
   readonly args: readonly string[]
@@ -19,7 +19,7 @@ export interface Addresses {
 export interface Layout {
   readonly packed: boolean
   addressesOf(states: readonly Named[]): Addresses
-  /** The Cluster slot of a state. For a state with a scope it depends on the key alone. */
+  /** The Cluster slot of a state. If the state has a scope, its slot depends on the key alone. */
   slotOf(id: StateId): number
 }
 
@@ -34,8 +34,8 @@ export function plainLayout(prefix: string): Layout {
 }
 
 /**
- * States are members of hashes (lua/storage/state.lua), but logs are strings. All states of a key are in one hash, which has a number. That
- * number is the hash tag of the hash and of the key's logs.
+ * States are members of hashes (lua/storage/state.lua); logs are strings. All states of a key are in one hash. The number of this hash is
+ * the hash tag of its Redis key, and of the Redis keys of the key's logs.
  */
 export function packedLayout(prefix: string, packing: Packing): Layout {
   const slotOfKey = rememberingLast((key) => keySlot(String(packing.hashOf(encodeKey(key)))))
@@ -59,7 +59,7 @@ export function packedLayout(prefix: string, packing: Packing): Layout {
   }
 }
 
-/** Remembers the slot of the last key: a slot is computed several times for each call, and calls of a group mostly have one key. */
+/** Caches the slot of the last key. A slot is computed several times for each call, and calls of a group mostly have one key. */
 function rememberingLast(slotOfKey: (key: string) => number): (key: string) => number {
   let [last, slot]: [string | undefined, number] = [undefined, 0]
   return (key) => {
@@ -69,18 +69,21 @@ function rememberingLast(slotOfKey: (key: string) => number): (key: string) => n
   }
 }
 
-/** The name of a state whose limit is not known. Scopes end with the algorithm's tag, which shows whether the state is a log. */
+/** The name of a state whose limit is not known. Its scope ends with the algorithm's tag, which says whether the state is a log. */
 export function namedOf({ scope: { text }, key: own }: StateId): Named {
   const key = encodeKey(own)
   return { name: text + key, key, isLog: text.endsWith(':sl:') || text === 'sl:' }
 }
 
-/** Whether the states of a limit are logs: programs return verdicts instead, because a state may be long. Slots and records are returned. */
+/**
+ * Whether the states of a limit are logs. Logs may be long, so programs return the verdicts of their calls instead. The states of
+ * concurrency limits and hold records also vary in size, but are returned.
+ */
 export function hasLog(limit: AnyLimit): boolean {
   return limit.algorithm.cells === 'log' && limit.algorithm.holding === undefined && !isRecord(limit)
 }
 
-/** The name of a call's state. The call's limit shows whether the state is a log. */
+/** The name of a call's state. The call's limit says whether the state is a log. */
 export function calledOf({ id, limit }: Call): Named {
   const key = encodeKey(id.key)
   return { name: id.scope.text + key, key, isLog: hasLog(limit) }

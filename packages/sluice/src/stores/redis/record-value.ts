@@ -1,19 +1,25 @@
 import { unsigned } from './value-bytes.ts'
 
-/** Of the first byte of a record of a hold: what all have, and what those have that are settled, wide, or charged other than held. */
+/**
+ * Bits of the first byte of a hold's record. All records have RECORD. The others are set if the hold is settled, if the record has the wide
+ * form, and if a limit was charged another amount than was held.
+ */
 const RECORD = 8
 const [SETTLED, WIDE, CHARGED] = [1, 2, 4]
-/** How many numbers a state has before those of its parts, and for each part (hold-record.ts). */
+/** The codec (hold-record.ts) gives a record HEAD numbers, then PART numbers for each limit that the hold charged. */
 const [HEAD, PART] = [3, 5]
-/** Numbers below this are short. Marks are written as the time since the charge plus this, in the wide form plus more. */
+/**
+ * A record has the short form if all its numbers are below SHORT. A mark is stored as its distance from the charge plus HALF, in the wide
+ * form plus WIDE_HALF, so that the stored number is not negative.
+ */
 const [SHORT, HALF, WIDE_HALF] = [2 ** 40, 2 ** 39, 2 ** 52]
 
-/** Whether these bytes are a record of a hold. */
+/** Whether these bytes are the value of a hold's record. */
 export function isRecordValue([first = 0]: Uint8Array): boolean {
   return (first & ~(SETTLED | WIDE | CHARGED)) === RECORD
 }
 
-/** The numbers of a record's codec, from the value that lua/storage/record-value.lua writes; undefined if it is invalid. */
+/** Converts the value that lua/storage/record-value.lua writes to the numbers of the codec; undefined if the value is invalid. */
 export function recordNumbers(bytes: Uint8Array): readonly number[] | undefined {
   const kind = bytes[0] as number
   const isWide = (kind & WIDE) !== 0
@@ -31,7 +37,7 @@ export function recordNumbers(bytes: Uint8Array): readonly number[] | undefined 
   return numbers
 }
 
-/** The value of a record with these numbers, in hexadecimal digits. */
+/** Converts the numbers of the codec to the value of a record, in hexadecimal digits. */
 export function recordDigits(numbers: readonly number[]): string {
   const [at = 0, expires = 0, settled = 0] = numbers
   const parts = Array.from({ length: (numbers.length - HEAD) / PART }, (_, index) => {

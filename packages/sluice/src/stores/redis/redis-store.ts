@@ -38,22 +38,23 @@ import { replacingSilent } from './silence.ts'
 import { bySlot } from './slots.ts'
 import { swapBackend } from './swap.ts'
 
-/** Options of the store in Redis itself, without those of its ring. */
+/** Options of the store in Redis itself. `redisStore` adds those of the ring. */
 export interface BareRedisOptions extends NewKeysOptions {
   /** What `ioredis(client)`, `nodeRedis(client)` or `valkeyGlide(client)` returns. The caller owns the client and closes it. */
   readonly client: RedisPort
   /** Prefix of every key; default `sluice:`. */
   readonly prefix?: string
   /**
-   * `plain` (default): a string for each state. `packed`: many states in small hashes, under digests of their names, for millions of keys
-   * in a sixth of the memory; it does not support leases. Logs are strings in both. Processes that share states must use the same layout.
+   * `plain` (default): a string for each state. `packed`: small hashes with many states each, under digests of their names. That takes a
+   * sixth of the memory for millions of keys, but does not support leases. Logs are strings in both layouts. Processes that share states
+   * must use the same layout.
    */
   readonly layout?: 'plain' | 'packed'
   /** Options of the packed layout. */
   readonly packing?: PackingOptions
-  /** Calls in flight at once, including abandoned ones; further calls are refused at once. Default 10,000. */
+  /** The most calls in flight, including those that were abandoned at their deadline. Further calls are refused at once. Default 10,000. */
   readonly maxInFlight?: number
-  /** For timers: deadlines, pauses, the second of `maxNewKeys` and remembered denials. Decisions use the server's clock. */
+  /** The time for deadlines, pauses, `maxNewKeys` and cached denials. Decisions use the server's clock. */
   readonly clock?: Time
 }
 
@@ -78,13 +79,13 @@ const NO_LEASE: LeaseAnswer = {
   verdict: { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0 },
 }
 
-/** An id that no limiter uses, because no scope is empty. */
+/** The id of a state that no limiter has, because no limiter's scope is empty. */
 const NOBODY: StateId = { scope: { text: '' }, key: '' }
 
 /**
- * States in Redis (7 or later, or Valkey), decided by one program in one round trip on the server's clock: exact with any number of
- * processes. A state is one string key, or a member of a hash, and lives until it equals the initial state. On a Cluster a group whose
- * states are in one slot is one call; a group over several slots is decided slot by slot (see `bySlot`).
+ * States in Redis (7 or later, or Valkey). One program decides in one round trip on the server's clock, exactly, with any number of
+ * processes. A state is a string or a member of a hash, and is kept until it equals the initial state. On a Cluster, a group whose states
+ * are in one slot is one call. A group over several slots is decided slot by slot (see `bySlot`).
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function bareRedisStore(options: BareRedisOptions): Store {
@@ -101,7 +102,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
   const send: SendProgram = (program, states, numbers, callOptions) => {
     const { keys, args } = layout.addressesOf(states)
-    // This program has its own argument for how long states are kept.
+    // buckets.lua has its own argument for how long states are kept after they are needed.
     const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
@@ -127,9 +128,10 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false, regions },
     decide,
     change: changing(send),
-    // A leased bucket's value is long: it would enlarge the hash permanently.
+    // No leases: the value of a bucket with leases is long, and would convert its hash to a larger form for good.
     ...(layout.packed ? {} : { lease }),
-    // Loads the programs, so that no call has to send their text. Of these calls only the deletion fails on a read-only server.
+    // Loads the programs, so that no call has to send their text. On a read-only server only the deletion fails, so it is the check for
+    // that.
     ready: async (callOptions) => {
       await client.untilConnected?.(callOptions, clock)
       await marking(send, [NOBODY], FORGET, callOptions)
@@ -148,7 +150,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
   return withOverflow(whole, options.onFull, newKeys.closed, spread, clock)
 }
 
-/** Decides groups by one program, and replays the kernels on the states that it found. */
+/** Makes a function that decides groups by one program, and replays the kernels on the states that the program found. */
 function createDecide({ packed }: Layout, newKeys: NewKeys | undefined) {
   const extra = newKeys === undefined ? 0 : KEPT
   return async (wanted: readonly CallGroup[], callOptions: DecideOptions, send: SendBatch): Promise<readonly GroupVerdict[]> => {

@@ -7,11 +7,11 @@ import { FULL } from './packed/new-keys.ts'
 import { unsigned } from './value-bytes.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
-/** What a program returned (lua/storage/reply.lua). */
+/** What a program returned, decoded (lua/storage/reply.lua). */
 export interface Reply extends Pick<Found, 'now' | 'next'> {
   /** The value of each state before the call; null if there was none. */
   readonly values: readonly (Uint8Array | null)[]
-  /** Whether the program counted as many passed groups in each entry as the replay, and no number of the reply is left unread. */
+  /** Whether the program and the replay counted equally many passed groups in each entry, and every number of the reply was read. */
   isPassed(entries: readonly Pick<BatchEntry, 'passed'>[]): boolean
 }
 
@@ -20,7 +20,7 @@ const NUMBER = 7
 
 /**
  * Reads a program's reply.
- * @throws InvalidReply also if a number is missing
+ * @throws InvalidReply, also if the reply is too short
  */
 export function readReply(reply: unknown, states: number, entries: number): Reply {
   if (!(reply instanceof Uint8Array)) throw new InvalidReply()
@@ -51,7 +51,7 @@ export function readReply(reply: unknown, states: number, entries: number): Repl
 /** How many numbers a bucket without leases has. */
 const BUCKET = 7
 
-/** The verdict of a group that would create a state while new states are refused. */
+/** The verdict of a group that would create a state which may not be created. */
 const REFUSED: Failed = { failure: FULL }
 
 export interface RedisState extends FoundState {

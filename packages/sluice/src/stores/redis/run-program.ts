@@ -3,12 +3,15 @@ import { isNoScript } from './failures.ts'
 import type { Program } from './programs.gen.ts'
 import type { RedisPort } from './clients/redis-port.ts'
 
-/** A program that may have other arguments if its text is sent. */
+/** A program. `whenLoading` changes its arguments for the call that sends its text. */
 export interface Loadable extends Program {
   readonly whenLoading?: (args: readonly (string | number)[]) => readonly (string | number)[]
 }
 
-/** @param late whether the caller no longer waits for the answer: then nothing further is sent */
+/**
+ * Runs a program and resolves with its reply.
+ * @param late returns whether the caller has stopped waiting for the reply: then nothing more is sent
+ */
 export type RunProgram = (
   program: Loadable,
   keys: readonly string[],
@@ -17,11 +20,11 @@ export type RunProgram = (
 ) => Promise<unknown>
 
 /**
- * Runs programs by their digests. A server may lose one after a restart, a failover or SCRIPT FLUSH. Then one call sends the text and the
- * other calls wait for it: a thousand texts at once would hold up the server and this process.
+ * Makes a function that runs programs by their digests. A server may forget a program after a restart, a failover or SCRIPT FLUSH. Then one
+ * call sends the text and the other calls wait for that call. If a thousand calls sent it, they would hold up the server and this process.
  */
 export function programRunner(client: RedisPort): RunProgram {
-  /** The call that sends the text, by digest. */
+  /** The calls in flight that send a text, by the digest of the program. */
   const loading = new Map<string, Promise<unknown>>()
   const load: Send = ({ sha1, source, whenLoading }, keys, args) => {
     const text = client.eval(source(), keys, whenLoading?.(args) ?? args)
@@ -37,7 +40,7 @@ export function programRunner(client: RedisPort): RunProgram {
     if (text === undefined) return load(...call)
     await text.catch(() => {})
     throwUnlessLost(cause, late)
-    // The text may have gone to another node of a cluster.
+    // On a cluster, the text may have been sent to another node than that of this call.
     return byDigest(...call).catch((again: unknown) => {
       throwUnlessLost(again, late)
       return load(...call)
@@ -49,7 +52,7 @@ export function programRunner(client: RedisPort): RunProgram {
 
 type Send = (program: Loadable, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
-/** Throws unless the server lost the program and the caller still waits. */
+/** Throws the error, unless it says that the server has forgotten the program and the caller still waits. */
 function throwUnlessLost(error: unknown, late: () => boolean): void {
   if (!isNoScript(error)) throw error
   if (late()) throw new StoreFailure('timeout', 'no', 'redis: it had forgotten the program, and the deadline has passed', { cause: error })

@@ -2,26 +2,28 @@ import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { classify } from './failures.ts'
 import type { RedisPort } from './clients/redis-port.ts'
 
-/** Milliseconds without any reply after which a connection counts as dead; a random time of up to half of that is added. */
+/** Milliseconds without any reply after which a connection is suspect. A random time of up to half of this is added. */
 const SILENT_MS = 300
-/** Milliseconds after that in which a reply still counts: data that waited in the socket while this process was busy is read first. */
+/**
+ * Milliseconds for which a suspect connection may still deliver a reply. If this process was busy, replies may be waiting in the socket.
+ */
 const LAST_WAIT_MS = 50
-/** How often that wait is repeated if this process was busy meanwhile. */
+/** How often this wait is repeated, if this process was busy during it. */
 const MAX_REPEATS = 5
 
 interface Watched {
-  /** When the first call since the last reply was sent; undefined if no call has been sent since. */
+  /** When the first call after the last reply was sent; undefined if no call was sent after it. */
   unansweredSince: number | undefined
   readonly silentMs: number
   suspected: boolean
 }
 
 /**
- * Wraps a port so that it replaces connections that have fallen silent. A peer that vanished without a reset (a partition, a stopped
- * server, a lost route) looks like a slow one. TCP may take minutes to report it. A connection is suspect after 300 to 450 ms in which
- * calls were sent and no reply came; the time is random, so that many stores do not act at once. The next call then has it replaced,
- * unless a reply comes within a further 50 ms. A refusal by the client itself is not a reply. A port without `connections` is returned as
- * it is.
+ * Wraps a port so that it replaces connections that give no replies any more. A peer that vanished without a reset (a partition, a stopped
+ * server, a lost route) looks like a slow one, and TCP may take minutes to report it. A connection is suspect if calls were sent and no
+ * reply came for 300 to 450 ms. This time is random, so that many stores do not act at the same moment. The next call then makes the port
+ * replace the connection, unless a reply comes within another 50 ms. A refusal by the client itself is not a reply. A port without
+ * `connections` is returned unchanged.
  */
 export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
   const { connections } = port
@@ -41,19 +43,20 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
   const waitForReply = (connection: object, watched: Watched, suspectedAt: MonotonicInstant, more: number): void => {
     const startedAt = time.monotonic()
     time.after(LAST_WAIT_MS, () => {
-      // A reply came meanwhile: a call that waits now was sent after it.
+      // A reply has come. A call without a reply was sent after the suspicion.
       if (watched.unansweredSince === undefined || watched.unansweredSince >= suspectedAt || known.get(connection) !== watched)
         watched.suspected = false
-      // This process was too busy to read, and perhaps to write: what it sent may have left it only now.
+      // This process was too busy to read, and perhaps to write: what it sent may have left only now. So it waits once more.
       else if (more > 0 && time.monotonic() - startedAt > 2 * LAST_WAIT_MS) waitForReply(connection, watched, suspectedAt, more - 1)
       else {
-        // The client's object stays the same. Its new connection gets a new record, so that late replies on the old one do not count.
+        // The client keeps the same object for its new connection. That gets a new record, so that late replies on the old connection do
+        // not count.
         known.delete(connection)
         connections.replace(connection)
       }
     })
   }
-  /** Notes that a call is sent on the connection of this key; undefined if the connection is not known. */
+  /** Records that a call is sent on the connection of this key, and returns the record. Undefined if the connection is not known. */
   const watch = (key: string | undefined): Watched | undefined => {
     const connection = connections.of(key)
     if (connection === undefined) return undefined

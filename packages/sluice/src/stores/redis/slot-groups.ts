@@ -9,15 +9,15 @@ export type SlotOf = (id: StateId) => number
 export interface SlotCalls {
   readonly slot: number
   readonly calls: readonly Call[]
-  /** Those of the group. */
+  /** The options of the group. */
   readonly options?: GroupOptions | undefined
-  /** The index of each call in the group. */
+  /** The index of each of these calls in the group. */
   readonly indexes: readonly number[]
-  /** Set if the last call was added by `uncharged`; its verdict is not part of the answer. */
+  /** Set if `uncharged` added the last call. The verdict of that call is not part of the answer. */
   readonly neverFits?: true
 }
 
-/** Collects items with equal keys in one list each. The lists are in the order of their first items. */
+/** Makes a list of the items of each key. The lists are in the order of their first items. */
 export function gather<T>(items: Iterable<T>, keyOf: (item: T) => number): T[][] {
   const lists = new Map<number, T[]>()
   for (const item of items) {
@@ -42,8 +42,8 @@ export function areInOneSlot(groups: readonly CallGroup[], slotOf: SlotOf): bool
 }
 
 /**
- * Splits a group by slot. The most restrictive part comes first, because it is the most likely to deny, and nothing has been charged in
- * other slots then.
+ * Splits a group into its parts by slot. The most restrictive part comes first. It is the most likely to deny, and then nothing has been
+ * charged in other slots.
  */
 export function splitBySlot({ calls, options }: CallGroup, slotOf: SlotOf): readonly SlotCalls[] {
   const slots = calls.map(({ id }) => slotOf(id))
@@ -56,22 +56,25 @@ export function splitBySlot({ calls, options }: CallGroup, slotOf: SlotOf): read
   return parts.sort((a, b) => (pace.get(a) as number) - (pace.get(b) as number))
 }
 
-/** How many calls of this cost the rate allows per microsecond. */
+/** How many calls of this cost the limit's rate allows per microsecond. */
 function paceOf({ limit, cost }: Call): number {
   const { n, m } = limit.algorithm.envelope(limit.plan)
   return n / m / cost
 }
 
-/** Adds a call that exceeds the capacity of the last call's limit. So nothing is charged, and the verdicts of the other calls are valid. */
+/**
+ * Adds a call whose cost exceeds the capacity of the last call's limit. So nothing is charged, and the verdicts of the other calls are
+ * still right.
+ */
 export function uncharged(part: SlotCalls): SlotCalls {
   const last = part.calls.at(-1) as Call
   return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], neverFits: true }
 }
 
-/** Decides one part. */
+/** Decides one part of a group. */
 export type DecideSlot = (part: SlotCalls) => Promise<GroupVerdict>
 
-/** Batches the parts that are requested in one turn of the event loop: one call of `send` for each slot, with its parts in order. */
+/** Batches the parts that are decided in one turn of the event loop: one call of `send` for each slot, with its parts in order. */
 export function batched(send: (parts: readonly SlotCalls[]) => Promise<readonly GroupVerdict[]>): DecideSlot {
   let waiting: { part: SlotCalls; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
   const flush = (): void => {
@@ -97,8 +100,9 @@ export interface Answered<V extends GroupVerdict = GroupVerdict> {
 }
 
 /**
- * Combines the answers of all slots. If slots failed, the group has the first failure. The wait of a denied group is the longest wait of
- * its calls, which is enough for all calls unless a limit has a ramp. That of a group that was charged ahead is its longest wait, too.
+ * Combines the verdicts of all parts of a group. If parts failed, the group has the first failure. The wait of a denied group is the
+ * longest wait of its calls. It is enough for all calls, unless a limit has a ramp. The wait of a group that was charged ahead is the
+ * longest wait of its calls, too.
  */
 export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   const calls: Verdict[] = []
@@ -118,12 +122,12 @@ export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   return { outcome: 'allowed', at, ...(latest > at ? { retryAfter: latest - at } : {}), calls }
 }
 
-/** The most instants that are tried, as in the reference driver. */
+/** The most instants that `leastWait` tries; as many as the reference driver. */
 const MAX_ROUNDS = 16
 
 /**
- * The least wait after which all parts would pass (law 4). Each round decides all parts at the latest instant that any part needs so far;
- * the search ends when no part needs a later one. Undefined if no wait was found.
+ * The least wait after which all parts would pass (law 4). Each round decides all parts at the latest instant that any part has needed so
+ * far. The search ends when no part needs a later one. Undefined if no wait was found.
  * @param decideSlot returns the verdict of a part at an instant, without charging
  */
 export async function leastWait(

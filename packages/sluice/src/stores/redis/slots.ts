@@ -35,7 +35,8 @@ import {
  *
  * A group over several slots charges one slot after another, the most restrictive first (least rate per cost). If a slot does not allow
  * the group, the charges in earlier slots are given back. So a decided group has charged all or nothing. Until the charges are given back,
- * they may deny other groups, even of the same `decide` (under-grant); no group is ever admitted in excess. Each slot decides its calls in
+ * they may deny other groups, even of the same `decide` (under-grant); no group is ever admitted in excess. If a slot fails, a group with
+ * the record of a hold stays charged in the earlier ones, until it is repeated, or its hold is settled or ends. Each slot decides its calls in
  * order. `at` of a group is the latest time of its slots. Bound G: that of `store`.
  * @param nodeOf the node of a slot; a slot whose node is not known counts as a server of its own
  */
@@ -82,6 +83,8 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
           const failure = await giveBack(charged, options)
           return failure === undefined ? verdict : inDoubt(failure)
         }
+        // A hold stays charged: a repeat of it may have found its record, and have charged only the other slots.
+        if (parts.some(({ calls }) => calls.some(({ limit }) => isRecord(limit)))) return inDoubt(verdict.failure)
         // The verdict does not wait for this, because the deadline has often passed by now. Tokens that cannot be given back stay charged,
         // as after a lost reply.
         giveBack(charged, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})

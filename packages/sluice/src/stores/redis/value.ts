@@ -5,37 +5,37 @@ import type { Micros } from '../../time/micros.ts'
 import { isRecordValue, recordNumbers } from './record-value.ts'
 import { unsigned } from './value-bytes.ts'
 
-/** What a value contains that a program wrote (lua/storage/*-value.lua). */
+/** The contents of a value that a program wrote (lua/storage/*-value.lua). */
 export interface Stored {
   /** The end of the block; 0 if there is no block. */
   readonly ends: Micros
-  /** Absent for algorithms without a program, whose tag is in the state's name. */
+  /** The tag of the algorithm that wrote the state. Absent for algorithms without a program: their tag is in the state's name only. */
   readonly tag?: AlgorithmTag
   /** The state's numbers, in the order of its codec; absent if there is no state. */
   readonly numbers?: readonly number[]
 }
 
 const NOTHING: Stored = { ends: 0 }
-/** A state of a newer version is read as a block with this end, here and in the programs. No other block ends so late. */
+/** A state that a newer version wrote is read as a block with this end, here and in the programs. No other block ends so late. */
 export const NEWER_ENDS: Micros = 9_000_000_000_000_000
 const NEWER: Stored = { ends: NEWER_ENDS }
-/** The first byte of a state of a newer version, of a log, and of a state of an algorithm without a program. */
+/** The first byte of a state that a newer version wrote, of a log, and of a state of an algorithm without a program. */
 const [NEWER_BYTE, LOG, OTHER] = [1, 2, 3]
 /** How many bytes a block, the head of a log, and an entry of a log have. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
 /**
- * A bucket begins with its instant plus 2^55. For an instant before 1970 the kind is therefore EARLY_BUCKET, and the low 53 bits are the
- * instant plus 2^53.
+ * The offset of an early instant. A bucket begins with its `zero` plus 2^55. If `zero` is before 1970, the top three bits are therefore
+ * EARLY_BUCKET, and the other 53 bits are `zero` plus 2^53.
  */
 const EARLY = 2 ** 53
-/** The most microseconds in which a plan fills a bucket, and so the largest `keepFor`: a little above a hundred years. */
+/** The most microseconds in which any plan fills a bucket, and so the largest `keepFor`: a little more than a hundred years. */
 const MAX_SPAN = 3_200_000_000_000_000
-/** Kinds, in the top three bits of every value. EARLY_BUCKET: a bucket that was last empty before 1970. */
+/** The kinds of values, in their top three bits. EARLY_BUCKET: a bucket that was last empty before 1970. */
 const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 
 /**
- * Reads a value of any kind. As in the programs, an invalid value counts as absent, and a value of a newer version as blocked until
+ * Reads a value of any kind, as the programs do: an invalid value counts as absent, and a value that a newer version wrote as blocked until
  * `NEWER_ENDS`.
  */
 export function readValue(bytes: Uint8Array | null): Stored {
@@ -79,7 +79,7 @@ function readState(bytes: Uint8Array): Stored | undefined {
   return undefined
 }
 
-/** A bucket with these numbers; undefined if no plan can have written them, because computing with them might not be exact. */
+/** A bucket with these numbers; undefined if no plan can have written them. Computing with such numbers might not be exact. */
 function bucket(numbers: readonly number[]): Stored | undefined {
   const [, rest = 0, seen = 0, keepFor = 0, n = 0, m = 0, burst = 0] = numbers
   if (rest >= n || seen > Number.MAX_SAFE_INTEGER || keepFor > MAX_SPAN || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
@@ -96,19 +96,19 @@ function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   return window < 1 ? undefined : { ends: 0, tag, numbers: [instant(bytes), ...sevens(bytes, last), window, top >> 4] }
 }
 
-/** The numbers of seven bytes each, from the second number up to the byte `to`. */
+/** Reads numbers of seven bytes each, from byte 7, the second number, up to the byte `to`. */
 function sevens(bytes: Uint8Array, to: number): number[] {
   const numbers: number[] = []
   for (let at = 7; at < to; at += 7) numbers.push(unsigned(bytes, at, 7))
   return numbers
 }
 
-/** The first seven bytes, without the kind in their top three bits. */
+/** The first number of a value: its first seven bytes, without the kind in their top three bits. */
 function instant(bytes: Uint8Array): Micros {
   return ((bytes[0] as number) & 0x1f) * 2 ** 48 + unsigned(bytes, 1, 6)
 }
 
-/** Reads an integer that is stored plus 2^53, in seven bytes. */
+/** Reads an integer of seven bytes that is stored plus 2^53. */
 function signed(bytes: Uint8Array, from: number): number {
   return (unsigned(bytes, from, 3) - 2 ** 21) * 2 ** 32 + unsigned(bytes, from + 3, 4)
 }

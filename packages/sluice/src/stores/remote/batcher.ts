@@ -1,35 +1,14 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
-import type { Deadline, Deadlines } from '../../time/deadlines.ts'
-import type { MonotonicInstant, Time } from '../../time/time.ts'
+import type { Deadline } from '../../time/deadlines.ts'
+import type { MonotonicInstant } from '../../time/time.ts'
 import { type Failed, StoreFailure, type StoreFailureKind } from '../store.ts'
 import { allFailed, type Answered, isAnswer, isUnsent, NONSENSE } from './answers.ts'
-import { Caller, isPrompt, type ItemRange, Queue, type QueueOptions, type Waiting } from './queue.ts'
+import type { BatcherOptions } from './batcher-parts.ts'
+import { Caller, isPrompt, type ItemRange, Queue, type Waiting } from './queue.ts'
 
-export interface BatcherParts<Item, Answer extends Answered> extends QueueOptions<Item> {
-  /** Of the store, for messages. */
-  readonly name: string
-  readonly clock: Time
-  readonly deadlines: Deadlines
-  /** The most batches in flight at once. Infinity: none waits for another. */
-  readonly maxInFlight: number
-  /** Milliseconds after which a batch in flight leaves its slot to another: its callers may have long deadlines, others have not. */
-  readonly slotMs: number
-  /** Sends a batch. Resolves with one answer for each item, in order. */
-  send(items: readonly Item[], deadline: MonotonicInstant): Promise<readonly Answer[]>
-  /**
-   * Counts a batch that was answered or has failed.
-   * @param isPrompt whether a caller had waited for at most half of its time when the batch was sent: only then does a timeout say something
-   *   about the server
-   */
-  count(answers: readonly Answered[], isPrompt: boolean): void
+export interface BatcherParts<Item, Answer extends Answered> extends BatcherOptions<Item, Answer> {
   /** Returns another batcher for an item that failed like this, so that other items do not wait with it. */
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
-  /** Reports a failure that was not sent again, because the deadlines of its callers had passed. */
-  gaveUp(failure: StoreFailure): void
-  /** Returns what to wait for before a caller is refused because too many wait; undefined: refuse at once. */
-  readonly pace: () => Promise<void> | undefined
-  /** Called when nothing waits and nothing is in flight. */
-  onIdle(): void
 }
 
 interface Flight<Item, Answer> {
@@ -77,6 +56,10 @@ export class Batcher<Item, Answer extends Answered> {
 
   get idle(): boolean {
     return this.#queue.callers.length === 0 && this.#flights.length === 0
+  }
+
+  get isInFlight(): boolean {
+    return this.#flights.length > 0
   }
 
   submit(items: readonly Item[], waiting: Waiting): Promise<readonly Answer[]> {
@@ -140,7 +123,12 @@ export class Batcher<Item, Answer extends Answered> {
     if (oldest === -1) return this.#notBefore
     const { sentAt } = flights[oldest] as Flight<Item, Answer>
     if (flights.length - oldest >= maxInFlight) return sentAt + slotMs
-    return this.#queue.weight >= WORTH_A_BATCH ? this.#notBefore : Math.max(this.#notBefore, sentAt + SLOW_MS)
+    return this.#isWorth(WORTH_A_BATCH) ? this.#notBefore : Math.max(this.#notBefore, sentAt + SLOW_MS)
+  }
+
+  /** Whether a second batch pays: so many calls wait, and the server has no batch of another kind to work on. */
+  #isWorth(calls: number): boolean {
+    return this.#queue.weight >= calls && this.#parts.isBusy?.() !== true
   }
 
   #pump(now: MonotonicInstant): void {
@@ -148,7 +136,7 @@ export class Batcher<Item, Answer extends Answered> {
     let departsAt = this.#departsAt(now)
     for (; departsAt <= now; departsAt = this.#departsAt(now)) {
       // With much to send, the server works on one batch while this process reads the answers to the other.
-      const isMuch = this.#queue.weight >= 2 * WORTH_A_BATCH && maxInFlight - this.#flights.length >= 2
+      const isMuch = maxInFlight - this.#flights.length >= 2 && this.#isWorth(2 * WORTH_A_BATCH)
       const ranges = this.#queue.take(now, isMuch ? 2 : 1)
       // Nobody may be sent yet. The alarm is set for the first who may.
       if (ranges.length === 0) return
@@ -188,7 +176,7 @@ export class Batcher<Item, Answer extends Answered> {
     else for (const { caller } of ranges) caller.reject(error)
   }
 
-  /** @param answers none for a defect */
+  /** @param answers one for each item; empty if sending threw what is no failure of the store: a defect */
   #land(flight: Flight<Item, Answer>, answers: readonly (Answer | Failed)[]): void {
     const at = this.#flights.indexOf(flight)
     // It was dropped at its deadline.

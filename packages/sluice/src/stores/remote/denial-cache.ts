@@ -1,6 +1,15 @@
 import { MICROS_PER_MS, type Micros } from '../../time/micros.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
-import type { Call, CallGroup, Decided, GroupVerdict, StateId, Verdict } from '../store.ts'
+import {
+  type Call,
+  type CallGroup,
+  type Change,
+  changedStates,
+  type Decided,
+  type GroupVerdict,
+  type StateId,
+  type Verdict,
+} from '../store.ts'
 import { watchSleep } from './watch.ts'
 
 export interface DenialCacheOptions {
@@ -36,9 +45,9 @@ const MAX_DRIFT_MS = 50
 const CHECK_MS = 1
 
 /**
- * Remembers denials and answers the same group (the same limits, keys and costs in the same order) without calling the store: until the
- * first of its denied calls could pass, and for `maxDeniedMs` at most. Limits that did not deny are as the store saw them. A sleep of the
- * machine clears the cache. Bound G: that of the store, because only denials are remembered.
+ * Remembers denials and answers the same group (the same limits, keys and costs in the same order) without asking the store, until the
+ * first of its denied limits could let it pass, and for `maxDeniedMs` at most. Of limits that did not deny, the answer repeats what the
+ * store reported then. A sleep of the machine clears the cache. No more passes than without the cache, because only denials are remembered.
  */
 export class DenialCache {
   readonly #options: DenialCacheOptions
@@ -108,10 +117,15 @@ export class DenialCache {
     denials.push(denial)
   }
 
-  /** Forgets the denials of every group that calls one of these states. Call it before and after a change of them. */
+  /** Forgets the denials of every group that calls one of these states. */
   forget(ids: readonly StateId[]): void {
     this.#version += 1
     for (const { scope, key } of ids) this.#remove(this.#states.get(scope.text)?.get(key))
+  }
+
+  /** Forgets the denials that changes concern. Call it before and after they are made. */
+  forgetChanged(changes: readonly Change[]): void {
+    this.forget(this.isEmpty ? [] : changes.flatMap(changedStates))
   }
 
   clear(): void {

@@ -83,7 +83,7 @@ export class HeldLease {
     return this.#isLeased
   }
 
-  /** The most tokens leased; 0 while the key is not leased. */
+  /** The most tokens that may be leased at once; 0 while the key is not leased. */
   get max(): MicroTokens {
     return this.#isLeased ? this.#share() : 0
   }

@@ -62,6 +62,7 @@ export class Lane {
     this.#decisions = new Batcher<CallGroup, GroupVerdict>({
       ...shared,
       weigh,
+      isBusy: () => this.#holds.isInFlight,
       send: (groups, deadline) => {
         this.#sample = groups[0]
         return store.decide(groups, { deadline, onContention: 'fail' })
@@ -76,7 +77,7 @@ export class Lane {
         return peekLists(lists, (groups) => callFor(name, groups, () => store.decide(groups, { deadline, charge: false })))
       },
     })
-    // The changes of one caller are a call of their own, which waits for no other.
+    // The changes of one caller are sent in a call of their own, at once, even while other calls are in flight.
     this.#changes = new Batcher<readonly Change[], Listed<ChangeResult>>({
       ...shared,
       maxCalls: 'alone',
@@ -86,6 +87,7 @@ export class Lane {
     })
     this.#holds = new Batcher<Change, ChangeResult>({
       ...shared,
+      isBusy: () => this.#decisions.isInFlight,
       weigh: (change) => ('calls' in change ? change.calls.length || 1 : 1),
       send: (changes, deadline) => store.change(changes, { deadline }),
     })

@@ -1,4 +1,5 @@
 import { type Failed, type StateId, StoreFailure } from '../store.ts'
+import type { Time } from '../../time/time.ts'
 import type { BreakerState } from './breaker.ts'
 import { Lane, type LaneParts, sendByTarget, type Verb } from './lane.ts'
 import type { Waiting } from './queue.ts'
@@ -60,18 +61,27 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
     async close(drainMs: number): Promise<void> {
       if (closed !== undefined) return
       closed = new StoreFailure('unavailable', 'no', `${store.name}: closed`)
-      await new Promise<void>((resolve) => {
-        const cancel = clock.after(drainMs, resolve)
-        onIdle = () => {
-          if (!all().every(({ idle }) => idle)) return
-          cancel()
-          resolve()
-        }
-        onIdle()
-      })
+      await idleWithin(clock, drainMs, all, (look) => (onIdle = look))
       for (const lane of all()) lane.close(closed)
     },
   }
+}
+
+/**
+ * Waits until all lanes are idle, but no longer than `drainMs`.
+ * @param watch is given what looks at the lanes, to be called whenever one becomes idle
+ */
+function idleWithin(clock: Time, drainMs: number, all: () => readonly Lane[], watch: (look: () => void) => void): Promise<void> {
+  return new Promise<void>((resolve) => {
+    const cancel = clock.after(drainMs, resolve)
+    const look = (): void => {
+      if (!all().every(({ idle }) => idle)) return
+      cancel()
+      resolve()
+    }
+    watch(look)
+    look()
+  })
 }
 
 function dropIdle(lanes: Map<string | number, Lane>, store: string): void {

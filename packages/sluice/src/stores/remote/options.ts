@@ -26,7 +26,7 @@ export interface LeaseOptions {
   readonly lifeMs?: number
   /** The part of a bucket's burst that this process leases at most; default a quarter. */
   readonly share?: number
-  /** Calls of a key within one life after which it is leased; default 16. */
+  /** A key is leased after this many calls within `lifeMs`; default 16. */
   readonly afterCalls?: number
   /** The most keys that are counted or leased; calls of others go to the store. Default 10,000. */
   readonly maxKeys?: number

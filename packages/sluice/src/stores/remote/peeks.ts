@@ -2,8 +2,9 @@ import { type CallGroup, type GroupVerdict, nameOf } from '../store.ts'
 import { type Listed, listed } from './answers.ts'
 
 /**
- * Peeks for several callers. Within one call of the store a group is decided as if the groups before it had been charged. That holds for
- * the list of one caller, so lists that share a state go in different calls, all at once; equal lists share the answers.
+ * Peeks for several callers. Within one call, a store decides each group as if the groups before it had been charged. That is right for the
+ * groups of one caller, and wrong between callers. So lists that share a state go in different calls, which are sent concurrently. Callers
+ * with equal lists share the answers.
  */
 export async function peekLists(
   lists: readonly (readonly CallGroup[])[],

@@ -2,7 +2,7 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import { createDeadlines } from '../../time/deadlines.ts'
 import { systemRandom, systemTime } from '../../time/system.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
-import { type CallGroup, type CallOptions, changedStates, type Failed, failedBy, type GroupVerdict, type Store } from '../store.ts'
+import { type CallGroup, type CallOptions, type Failed, failedBy, type GroupVerdict, type Store } from '../store.ts'
 import type { BreakerState } from './breaker.ts'
 import { DenialCache } from './denial-cache.ts'
 import { CHANGE, DECIDE, LEASE, PEEK, type Verb } from './lane.ts'
@@ -55,7 +55,7 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       const timed = deadlines.of(callOptions, now)
       if (callOptions.charge === false) return afterReturn(parts, PEEK, groups, timed)
       // Neither a remembered denial nor leased tokens say what is there later.
-      if (groups.some(({ options: wanted }) => wanted !== undefined)) return afterReturn(parts, DECIDE, groups, timed)
+      if (groups.some(hasOptions)) return afterReturn(parts, DECIDE, groups, timed)
       if (denials.isEmpty) return charge(parts, groups, timed)
       const known = groups.map((group) => denials.find(group, now))
       return answerRest<CallGroup, GroupVerdict>(groups, known, (rest) => charge(parts, rest, timed))
@@ -64,12 +64,11 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       if (changes.length === 0) return []
       if (callOptions.now !== undefined) return store.change(changes, callOptions)
       const timed = deadlines.of(callOptions, clock.monotonic())
-      const ids = changes.flatMap(changedStates)
-      denials.forget(ids)
+      denials.forgetChanged(changes)
       try {
         return await afterReturn(parts, CHANGE, changes, timed)
       } finally {
-        denials.forget(ids)
+        denials.forgetChanged(changes)
       }
     },
     ...(parts.lease && { lease: parts.lease }),
@@ -139,6 +138,10 @@ function charge({ denials, lanes, leases }: RingParts, groups: readonly CallGrou
       denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, timed.since, version)
     return verdicts
   })
+}
+
+function hasOptions({ options }: CallGroup): boolean {
+  return options !== undefined
 }
 
 /** Sends items once the leased tokens of their states are back at the store. The others fail. */

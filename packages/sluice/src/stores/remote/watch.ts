@@ -18,8 +18,8 @@ export function watchSleep(clock: Time, toleranceMs: number): (now: MonotonicIns
 }
 
 /**
- * Notices that callers who are answered in microtasks keep the event loop from reading a reply. While a reply is awaited, a timer of 1 ms
- * shows that the loop turns: as long as it does, a slow reply delays nobody.
+ * Detects that callers who are answered in microtasks call again at once, so that the event loop cannot turn and read a reply. While a
+ * reply is awaited, a timer of 1 ms shows whether the loop turns. If it turns, the reply is only slow, and no caller has to wait for it.
  */
 export function watchLoop(clock: Time) {
   let awaited = 0

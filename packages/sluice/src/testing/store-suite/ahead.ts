@@ -9,7 +9,7 @@ import { type Answer, type Bench, START } from './bench.ts'
 const SECOND: Micros = 1_000_000
 const TRACE = 400
 
-/** Tests of groups that are charged ahead of their tokens (`maxWait`), and of those who leave. */
+/** Tests of groups that are charged before their tokens are there (`maxWait`), and of the change `leave`. */
 export function aheadOf(bench: Bench): void {
   const { call, decide, fresh, list, sameState } = bench
   const offered = (): boolean => bench.store.capabilities.groupOptions?.includes('maxWait') === true
@@ -93,7 +93,8 @@ export function aheadOf(bench: Bench): void {
       const second = await wait([one], 10, START)
       const third = await wait([one], 10, START)
       expect(third.retryAfter).toBe(2 * SECOND)
-      // The third one's instant counts on the second: what the second leaves is not free.
+      // The third group's turn was computed with the charge of the second. So the second cannot give back what the third was charged after
+      // it.
       await leave(one, second, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(3 * SECOND)
       const fifth = await wait([one], 10, START)

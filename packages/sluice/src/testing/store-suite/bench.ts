@@ -29,13 +29,23 @@ export interface StoreSuiteOptions {
   /** Calls of the differential test; default 100,000. */
   readonly differentialCalls?: number
   /**
-   * Calls of the differential test on the store's own clock; default 0. Only for stores that decide each call themselves: a cached denial
-   * and a lease report the time of an earlier call.
+   * How many calls of the test against the reference run on the store's own clock; default 0. Only for stores that decide each call
+   * themselves: a cached denial and a lease report the time of an earlier call.
    */
   readonly ownClockCalls?: number
+  /**
+   * Set if a peek under a changed limit adopts it, as a call of cost 0 would, because only an adopted state can be compared on the server. Then
+   * the suite does not peek at keys whose limits change.
+   */
+  readonly peeksAdopt?: boolean
+  /**
+   * Says of which calls a full bucket keeps the tokens that it has when its limit changes, instead of being full by the new limit too.
+   * Default none. A region decides so if it sent or received units of the key: its peers may have used up theirs by the new limit.
+   */
+  keepsTokens?(call: Pick<Call, 'id' | 'limit'>): boolean
   /** Deletes expired states and returns how many; absent if the store has no such operation. */
   sweep?(): Promise<number>
-  /** Opens a store of the same kind that has room for one state only. The suite closes it. Absent if the room of the store has no bound. */
+  /** Opens a store of the same kind with space for only one state. The suite closes it. Absent if the number of states has no bound. */
   openFull?(): Promise<Store>
 }
 
@@ -52,6 +62,8 @@ export interface Bench {
   readonly short: boolean
   /** Whether the store supports changes of all these kinds. */
   can(...kinds: readonly Change['kind'][]): boolean
+  /** A reference without states. */
+  reference(): Reference
   /** A key that no test has used. */
   fresh(): string
   /** @param cost tokens */
@@ -121,7 +133,8 @@ export async function changeBoth({ store, reference }: Pair, changes: readonly C
 }
 
 export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
-  const reference = new Reference()
+  const newReference = (): Reference => new Reference(undefined, options.keepsTokens?.bind(options))
+  const reference = newReference()
   const pair: Pair = {
     reference,
     get store() {
@@ -146,6 +159,7 @@ export function benchOf(options: StoreSuiteOptions, open: () => Store): Bench {
       return open()
     },
     can: (...kinds) => kinds.every((kind) => open().capabilities.changes.includes(kind)),
+    reference: newReference,
     fresh: () => `suite${(made += 1)}`,
     call: (key, limit, cost = 1) => ({
       id: { scope: SCOPES[limit.algorithm.tag], key },

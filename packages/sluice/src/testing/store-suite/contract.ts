@@ -5,7 +5,7 @@ import * as verbs from '../store-verbs.ts'
 import { type Bench, START } from './bench.ts'
 
 const KINDS: readonly Change['kind'][] = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset']
-/** What begins with an option of a group ends with a change. */
+/** For each option of a group, the changes that end what the option begins. */
 const ENDS: Readonly<Record<keyof GroupOptions, readonly Change['kind'][]>> = { maxWait: ['leave'], hold: ['release'] }
 const ALWAYS: readonly (keyof Decided)[] = ['outcome', 'at', 'retryAfter', 'calls']
 const FIELDS: readonly (keyof Decided)[] = [...ALWAYS, 'source', 'reason', 'degraded', 'failure']

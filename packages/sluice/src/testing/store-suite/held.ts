@@ -3,12 +3,12 @@ import { scopeOf } from '../../keys/encode.ts'
 import type { Call, CallGroup, Change, StateId } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 
-/** The state of a hold's record. It lies where the states of its key lie. */
+/** The id of a hold's record. The record is stored where the states of its key are: on one server, and in one slot of a Cluster. */
 export function recordOf(key: string, id: string): StateId {
   return { scope: scopeOf('s', id, HOLD_TAG), key }
 }
 
-/** A group that charges calls of one key for a while. Its last call is its record. */
+/** A group that holds the costs of its calls, all of one key, for `micros` microseconds. Its last call makes the record of the hold. */
 export function heldGroup(calls: readonly Call[], id: string, micros: Micros): CallGroup {
   const parts = calls.map((call) => ({ name: partName(call.id.scope.text), held: call.cost }))
   const [first] = calls as readonly [Call]
@@ -16,7 +16,7 @@ export function heldGroup(calls: readonly Call[], id: string, micros: Micros): C
   return { calls: [...calls, record], options: { hold: { id, micros } } }
 }
 
-/** Settles a hold of these calls with micro-tokens that were used; undefined: what was held stands. */
+/** The change that settles a hold of these calls. @param actual the micro-tokens that were used; undefined: what was held stays charged */
 export function settlementOf(calls: readonly Call[], id: string, actual: number | undefined): Change {
   const [first] = calls as readonly [Call]
   const used = calls.map((call) => ({ ...call, cost: actual ?? call.cost }))

@@ -45,7 +45,7 @@ async function trace(bench: Bench, limits: readonly AnyLimit[], random: () => nu
   const pick = (choices: number): number => Math.floor(random() * choices)
   const key = fresh()
   const open: { readonly calls: readonly Call[]; readonly id: string }[] = []
-  // Another limit of some holds.
+  // A second limit, which some of the holds also charge.
   const second = TENS[limits[0]?.algorithm.tag === 'fw' ? 'sc' : 'fw']
   const slots = concurrency({ limit: 4, holdMs: 5_000 })
   let now = START

@@ -5,10 +5,9 @@ import { slidingWindowCounter } from '../../algorithms/sliding-window-counter.ts
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { stateName } from '../../keys/encode.ts'
-import type { Call, CallGroup, Decided, Store } from '../../stores/store.ts'
+import type { Call, CallGroup, Decided } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { seeded } from '../random.ts'
-import { Reference } from '../reference.ts'
 import * as verbs from '../store-verbs.ts'
 import { groupDrawer } from '../traces.ts'
 import { answerOf, type Bench, changeBoth, type Pair } from './bench.ts'
@@ -65,7 +64,7 @@ export function replayOwnClock(bench: Bench): void {
       context.skip(!bench.can('adjust', 'block', 'unblock'), 'the store has no adjust or no block')
       const random = seeded(SEED)
       const met = createMet()
-      const { decide, verb } = pairOf(bench.store, met, random)
+      const { decide, verb } = pairOf({ store: bench.store, reference: bench.reference() }, met, random)
       const limits = LIMITS.filter(({ algorithm }) => tags.some((tag) => tag === algorithm.tag))
       const draw = groupDrawer(limits, random, DRAW)
       for (let compared = 0; compared < total;) {
@@ -87,14 +86,13 @@ export function replayOwnClock(bench: Bench): void {
 }
 
 /** Makes calls to the store and to a reference, which decides at the times that the store reports. */
-function pairOf(store: Store, met: Met, random: () => number) {
-  const pair = { store, reference: new Reference() }
-  const { reference } = pair
+function pairOf({ store, reference }: Pair, met: Met, random: () => number) {
+  const pair = { store, reference }
   const blocks = new Map<string, Micros>()
   const pick = (count: number): number => Math.floor(random() * count)
   let latest: Micros = 0
   let stepsBack = false
-  /** Undefined if the store decided otherwise and its clock has stepped back. */
+  /** Returns the store's time; undefined if the store decided differently because its clock has stepped back. */
   const decide = async (groups: readonly CallGroup[]): Promise<Micros | undefined> => {
     const verdicts = await verbs.decide(store, groups)
     const { at } = verdicts[0] as Decided

@@ -171,6 +171,34 @@ describe.skipIf(url === undefined)('what a PostgreSQL database has of regions', 
     }
   })
 
+  it('is what each process needs, as it published it last: the others read it until it is old or removed', async () => {
+    const share = (process: string, entry: object | undefined, keepFor = 60_000_000, most = 3) =>
+      port.shareNeeds(process, entry, keepFor, most)
+    expect(await share('p1', { keys: ['ü "'] })).toEqual([])
+    expect(await share('p2', { keys: [2] })).toEqual([{ keys: ['ü "'] }])
+    expect(await share('p1', { keys: [1] })).toEqual([{ keys: [2] }])
+    expect(await share('p1', { keys: [1] })).toEqual([{ keys: [2] }])
+    expect(await share('p2', { keys: [2] })).toEqual([{ keys: [1] }])
+    // A process too many reads, and publishes nothing.
+    expect(await share('p3', { keys: [3] }, 60_000_000, 2)).toHaveLength(2)
+    expect(await share('p1', { keys: [1] }, 60_000_000, 1)).toEqual([{ keys: [2] }])
+    expect(await share('p2', undefined)).toEqual([{ keys: [1] }])
+    expect(await share('p1', { keys: [1] })).toEqual([])
+    await pool.query(`update sluice_need set at = at - 2000000 where process = 'p1'`)
+    expect(await share('p2', { keys: [2] }, 1_000_000)).toEqual([])
+    expect((await pool.query('select process from sluice_need')).rows).toEqual([{ process: 'p2' }])
+  })
+
+  it('is published by many processes at once, also while one of them is removed as too old', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await pool.query('update sluice_need set at = at - 2000000')
+      const processes = Array.from({ length: 16 }, (_, index) => `q${index}`)
+      await Promise.all(processes.map((process) => port.shareNeeds(process, { process, round }, 1_000_000, 64)))
+      const seen = await port.shareNeeds('q0', { process: 'q0', round }, 1_000_000, 64)
+      expect(seen.map((entry) => (entry as { round: number }).round)).toEqual(Array.from({ length: 15 }, () => round))
+    }
+  })
+
   it('is refused for a state of another kind', async () => {
     await write('kind', { bucket: bucketAt(NOW) })
     await pool.query('update sluice_state set kind = 9')

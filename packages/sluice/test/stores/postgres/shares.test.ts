@@ -1,8 +1,7 @@
-import { PGlite } from '@electric-sql/pglite'
 import pgDriver from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createLimiter, fixedWindow, memoryStore, tokenBucket } from '../../../src/index.ts'
-import { pg, pglite, postgresStore } from '../../../src/postgres.ts'
+import { pg, postgresStore } from '../../../src/postgres.ts'
 import { exchangeRemote, type RegionalKey, type RegionalStore, regionalStore } from '../../../src/regions.ts'
 import { createRemoteEscrow } from '../../../src/regions/remote-escrow.ts'
 import { endEraRemote } from '../../../src/regions/remote-pull.ts'
@@ -211,20 +210,5 @@ describe.skipIf(url === undefined)('shares of regions in PostgreSQL', () => {
     expect(await runOf()).not.toBe(opened)
     await open()
     expect(await second.check('f')).toMatchObject({ outcome: 'allowed' })
-  })
-})
-
-describe('regionalStore over PostgreSQL with escrow', () => {
-  it('is refused by name where units cannot be sent', async () => {
-    const database = new PGlite()
-    onTestFinished(() => database.close())
-    const make = (options: Parameters<typeof postgresStore>[0]) => () =>
-      regionalStore({ store: postgresStore(options), self: 'eu', peers: ['us'], mode: 'escrow' })
-    expect(make({ client: pglite(database) })).toThrow('does not run over postgres on PGlite in this version; use mode fixed')
-    const pool = new pgDriver.Pool({ max: 1 })
-    onTestFinished(() => pool.end())
-    expect(make({ client: pg(pool), concurrency: 'compare-and-swap' })).toThrow(
-      "does not run over postgres with concurrency 'compare-and-swap' in this version; use mode fixed",
-    )
   })
 })

@@ -124,4 +124,22 @@ describe.skipIf(url === undefined)('sweeping', () => {
     expect(await store.sweep()).toBe(3)
     expect(await rows('no plan')).toBe(1)
   })
+
+  it('O7: keeps rows that still deny, although their `until`, the end of a block, has passed', async () => {
+    const spent = LIMITS.map((limit) => ({ ...call('spent', limit), cost: limit.capacity * 1_000_000 }))
+    await verbs.decide(store, [{ calls: spent }])
+    await verbs.block(
+      store,
+      spent.map(({ id }) => id),
+      1,
+    )
+    await store.sweep()
+    expect(await rows('spent')).toBe(4)
+    const outcomes = await verbs.peek(
+      store,
+      LIMITS.map((limit) => ({ calls: [call('spent', limit)] })),
+    )
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['denied', 'denied', 'denied', 'denied'])
+    expect(outcomes.some(({ calls }) => calls.some(({ blocked }) => blocked === true))).toBe(false)
+  })
 })

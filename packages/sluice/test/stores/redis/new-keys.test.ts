@@ -6,6 +6,7 @@ import { ioredis, bareRedisStore, type BareRedisOptions } from '../../../src/sto
 import { FULL } from '../../../src/stores/redis/packed/new-keys.ts'
 import type { Call, GroupVerdict, Store } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
+import { heldGroup } from '../../../src/testing/store-suite/held.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 import { plainName } from './plain-name.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
@@ -79,6 +80,16 @@ describe.skipIf(url === undefined)('new keys in Redis', () => {
     expect(await one(store, wide, call('new'))).toMatchObject({ outcome: 'denied' })
     expect(await one(store, { ...call('new'), cost: 4_000_000 })).toMatchObject({ outcome: 'impossible' })
     expect(await count()).toBe(6)
+  })
+
+  it.each(Object.values(TENS))('are not made by holds either, whose records are not counted: $algorithm.name', async (limit) => {
+    const { store } = open()
+    const hold = async (key: string, id: string) => (await store.decide([heldGroup([call(key, limit)], id, 60_000_000)]))[0]
+    for (let index = 0; index < 5; index += 1) expect(await hold(`k${index}`, 'h')).toMatchObject({ outcome: 'allowed' })
+    expect(await hold('k5', 'h')).toEqual({ failure: FULL })
+    expect(await count()).toBe(10)
+    expect(await hold('k0', 'again')).toMatchObject({ outcome: 'allowed' })
+    expect(await count()).toBe(11)
   })
 
   it('are counted in batches, where calls under way may pass the bound and are made up for', async () => {

@@ -11,10 +11,10 @@ interface PgStatement {
 
 /** The part of a `pg` pool or client that the store uses. */
 export interface PgLike {
-  /** Of a pool: the most connections (`max`). */
+  /** Options of a pool; `max` is the most connections. */
   readonly options?: { readonly max?: number | undefined }
-  /** Of a pool: takes a client out of it. */
-  connect?(): Promise<unknown>
+  /** Takes a client out of a pool. A single client has this method too, with another meaning. */
+  connect?(taken: (error: Error | undefined, client?: unknown) => void): void
   /** Sends one prepared statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly Row[] }>
 }
@@ -25,7 +25,7 @@ interface PooledClient extends Pick<PgLike, 'query'> {
   release(destroy?: boolean): void
 }
 
-/** SQLSTATEs from a pooler that keeps no prepared statements, or mixes those of several clients. */
+/** SQLSTATEs that show that a pooler does not keep prepared statements, or mixes those of several clients. */
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**
@@ -64,10 +64,12 @@ export function pg(pool: PgLike): PostgresPort {
   }
 }
 
-/** Like `pool.query`, but keeps the connection after an error of the statement, such as a locked row; `pool.query` closes it. */
+/**
+ * Like `pool.query`, but keeps the connection if the statement fails, for example because a row is locked. `pool.query` closes the
+ * connection then.
+ */
 async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise<readonly Row[]> {
-  const client = (await pool.connect()) as PooledClient
-  client.on('error', ignore)
+  const client = await taken(pool)
   let destroy = false
   try {
     return (await client.query(statement)).rows
@@ -80,5 +82,23 @@ async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise
   }
 }
 
-/** A lost connection rejects its statement and also emits `error`. Without a listener that event would end the process. */
+/**
+ * A client of the pool that has our listener. The callback is used because a promise is settled only after the pool's own listener is gone:
+ * if the server ended the connection in the packet that also made it ready, nobody would listen.
+ */
+function taken(pool: Required<PgLike>): Promise<PooledClient> {
+  return new Promise((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (error !== undefined && error !== null) return reject(error)
+      const pooled = client as PooledClient
+      pooled.on('error', ignore)
+      resolve(pooled)
+    })
+  })
+}
+
+/**
+ * A listener for `error`. A lost connection rejects its statement and also emits this event, which would end the process if there were no
+ * listener.
+ */
 function ignore(): void {}

@@ -5,7 +5,7 @@ import type { PostgresPort, Row } from './postgres-port.ts'
 export interface PostgresJsLike {
   /** The most connections (`max`), and whether statements are prepared. */
   readonly options: { readonly max: number; readonly prepare?: boolean | undefined }
-  /** Sends a statement that is a text. */
+  /** Sends a statement that is given as a text. */
   unsafe(
     statement: string,
     values?: string[],

@@ -3,11 +3,14 @@ import { hasMethods, shown } from '../../../errors/options.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** The operations that the store needs of a client library. Errors pass through unchanged, with the SQLSTATE as `code`. */
+/** The operations of a client library that the store needs. An adapter passes errors on unchanged; their `code` is the SQLSTATE. */
 export interface PostgresPort {
-  /** How many statements the client runs at once. Further statements wait in the store, which never sends those that were abandoned. */
+  /**
+   * How many statements the client runs at once. Further statements wait in the store. It never sends a statement whose caller has stopped
+   * waiting.
+   */
   readonly connections?: number | undefined
-  /** Set if the database belongs to this client alone, so that nobody else ever locks a row. */
+  /** Set if no other client can use the database, so that no other transaction ever locks a row. */
   readonly embedded?: boolean | undefined
   /** Runs one statement with parameters $1, $2, ... of type text; returns rows as objects. */
   query(statement: string, values: readonly string[]): Promise<readonly Row[]>
@@ -17,7 +20,10 @@ export interface PostgresPort {
 
 const EXPECTED = 'expected what pg(pool), postgresJs(sql) or pglite(database) returns'
 
-/** Refuses a raw client: it may have a method of the same name with other parameters. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Checks that a client is a port. A raw client may have methods of the same names with other parameters. @throws LimiterError
+ * INVALID_OPTIONS
+ */
 export function validPort(where: string, client: PostgresPort): PostgresPort {
   if (hasMethods(client, 'query', 'run')) return client
   const raw = ['connect', 'unsafe', 'exec'].some((method) => hasMethods(client, method))

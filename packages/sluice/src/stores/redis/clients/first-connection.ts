@@ -5,7 +5,7 @@ import { classify } from '../failures.ts'
 
 type Listener = (argument?: unknown) => void
 
-/** The part of a client that reports its connection; all clients are Node's event emitters. */
+/** The part of a client that reports its connection. All clients are event emitters of Node. */
 export interface ConnectionEvents {
   on(event: string, listener: Listener): unknown
   once(event: string, listener: Listener): unknown
@@ -13,25 +13,26 @@ export interface ConnectionEvents {
   listenerCount(event: string): number
 }
 
-/** `ended`: the client has given up, or was closed; it makes no further attempt by itself. */
+/** `ended`: the client has given up or was closed, and makes no further attempt by itself. */
 export type ConnectionState = 'connected' | 'trying' | 'ended'
 
-/** An adapter's access to the state of a client's connection. */
+/** How an adapter reads the state of a client's connection. */
 export interface ConnectionView {
   state(): ConnectionState
-  /** The error of the last attempt, if the client exposes it without a listener. */
+  /** The error of the last attempt to connect, if the client exposes it. Then no listener is needed for it. */
   lastError?(): unknown
   /** Starts the first attempt of a client that connects on demand. */
   begin?(): void
-  /** Events after which the state is read again. */
+  /** The events after which `state` may have changed. */
   readonly changes: readonly string[]
   /** Events other than `error` that carry the error of an attempt. */
   readonly errors: readonly string[]
 }
 
 /**
- * Resolves at the client's first connection, and at once from then on or if there is no deadline. Rejects at the deadline, or earlier if
- * the client gave up or the server refuses its account. The reason is the client's last error.
+ * Waits for the client's first connection. Resolves at that connection; at once if it was made before or if there is no deadline. Rejects
+ * at the deadline, or earlier if the client gave up or the server refuses the client's account. The failure's cause is the client's last
+ * error.
  * @throws StoreFailure with `executed: 'no'`
  */
 export type UntilConnected = (options: CallOptions | undefined, time: Time) => Promise<void>
@@ -43,9 +44,9 @@ export function isEmitter(client: object): client is ConnectionEvents {
 const known = new WeakMap<object, UntilConnected>()
 
 /**
- * Waits for the first connection of a client, however many attempts the client needs. Stores that share a client share the listeners, which
- * exist only while a call waits; only the listener for `ready` stays until the first connection. An `error` listener is added only if the
- * program has one too: otherwise it would suppress the error that a client prints or throws when there is no listener.
+ * Makes the wait for the first connection of a client, however many attempts the client needs. Stores that share a client share its
+ * listeners. These exist only while a call waits; only the listener for `ready` stays until the first connection. An `error` listener is
+ * added only if the program has added one: otherwise it would suppress the error that a client prints or throws when there is no listener.
  */
 export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView): UntilConnected {
   const found = known.get(client)
@@ -60,14 +61,17 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
     last = view.lastError?.() ?? last
     return view.state()
   }
-  /** Whether the server refuses the account, so that waiting does not help. If that changes, the client's own attempts connect it. */
+  /**
+   * Whether the server refuses the account, so that waiting does not help. If the server accepts it later, the client connects by its own
+   * attempts.
+   */
   const refused = (): boolean => last !== undefined && classify(last).kind === 'setup'
   const changed = (): void => {
     if (read() !== 'trying' || refused()) for (const settle of waiting) settle()
   }
   const failed = (reason: unknown): void => {
     last = reason
-    // Deferred, because some clients report the error just before they give up.
+    // Deferred, because some clients report the error just before their state says that they have given up.
     void Promise.resolve().then(changed)
   }
   const listen = (): (() => void) => {
@@ -99,7 +103,8 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
       }
       const settle = (): void => {
         const state = read()
-        // A client that was closed has no last error. It rejects the calls that follow with its own reason.
+        // A client that was closed may have no last error. The wait then resolves, and the client rejects the calls that follow with its
+        // own reason.
         if (state === 'connected' || (state === 'ended' && last === undefined)) finish(undefined)
         else if (state === 'ended' || refused()) finish(failureOf(last))
       }
@@ -117,15 +122,15 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
   return until
 }
 
-/** Returns a promise that settles when the first connection has been made or has failed; returns undefined from then on. */
+/** Until the first connection has been made or has failed, returns a promise that resolves then. Afterwards returns undefined. */
 export type Opening = () => Promise<void> | undefined
 
 const openings = new WeakMap<object, Opening>()
 
 /**
- * Waits for the first connection of a client that connects in the background. Each client gets one set of listeners, because many stores
- * may share a client.
- * @param ends events that end the wait
+ * Makes the `Opening` of a client that connects in the background. Each client gets one set of listeners, because many stores may share a
+ * client.
+ * @param ends events at which the promise resolves
  */
 export function openingOf(client: Pick<ConnectionEvents, 'once'>, ends: readonly string[]): Opening {
   const found = openings.get(client)
@@ -150,8 +155,8 @@ function failureOf(error: unknown): StoreFailure {
 }
 
 /**
- * The text of an error and of the errors in it. The error for a host with several addresses has no message of its own. An error of a
- * cluster has the node's error in a separate field.
+ * The messages of an error and of the errors inside of it. If a host has several addresses, the outer error has no message. The error of a
+ * cluster has that of the node in a separate field.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -5,7 +5,7 @@ import type { Connections, RedisPort } from './redis-port.ts'
 
 /** The part of an ioredis client (version 5 or 6) that the store uses; iovalkey has the same members. */
 export interface IoredisLike {
-  /** Runs a command of any name; texts of its reply are bytes. */
+  /** Runs a command of any name. Texts in its reply are bytes. */
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
   /** The socket, once it has been opened. */
   readonly stream?: { destroy(): unknown; readonly errored?: unknown } | undefined
@@ -18,7 +18,7 @@ export interface IoredisLike {
 /** The additional members of an ioredis `Cluster`. */
 interface ClusterLike {
   nodes(): readonly IoredisNode[]
-  /** By slot: the addresses of the nodes that have the slot, the primary's first. */
+  /** For each slot, the addresses of the nodes that serve it, the primary's first. */
   readonly slots: readonly (readonly string[] | undefined)[]
 }
 
@@ -35,10 +35,10 @@ interface Queue {
 
 /**
  * Adapts an ioredis or iovalkey client to the store's port. The client may be of one server, of one that Sentinel watches, or a `Cluster`.
- * The caller owns the client: the adapter neither configures nor closes it. It ends a connection that has fallen silent, so that the client
- * makes another. For limits that stay exact when a connection is lost, create the client with `autoResendUnfulfilledCommands: false` and
- * `maxRetriesPerRequest: 0`, a Cluster also with `retryDelayOnFailover: 0`. To avoid a queue while the server is unreachable, set
- * `enableOfflineQueue: false`; calls still wait for the first connection, within their deadlines.
+ * The caller owns the client: the adapter neither configures nor closes it. If a connection gives no replies any more, the adapter ends it,
+ * so that the client makes another. For limits that stay exact when a connection is lost, create the client with
+ * `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`, a Cluster also with `retryDelayOnFailover: 0`. To avoid a queue
+ * while the server is unreachable, set `enableOfflineQueue: false`; calls still wait for the first connection, within their deadlines.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function ioredis(client: IoredisLike): RedisPort {
@@ -56,16 +56,17 @@ export function ioredis(client: IoredisLike): RedisPort {
 const OPENING: readonly unknown[] = ['wait', 'connecting', 'connect']
 const STATES: Readonly<Record<string, ConnectionState>> = { ready: 'connected', end: 'ended' }
 const CHANGES = ['ready', 'close', 'end']
-/** The error event of a Cluster's nodes. */
+/** The event of a Cluster that carries the error of one of its nodes. */
 const NODE_ERROR = 'node error'
 
 /**
- * Lets calls wait for the first connection. A client without an offline queue refuses calls until it is ready, even in its first
- * milliseconds.
+ * The members of the port with which calls wait for the first connection. Without an offline queue, a client refuses calls until it is
+ * ready, even in its first milliseconds.
  */
 function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening' | 'untilConnected'> {
   if (typeof client.status !== 'string' || !isEmitter(client)) return {}
-  // With `lazyConnect` the client does not connect before its first call, so a wait for the connection must begin it.
+  // With `lazyConnect`, the client connects at its first call. A wait for the connection comes before that, so it must start the
+  // connection.
   const begin = (): void => {
     if (client.status === 'wait') client.connect?.().catch(() => {})
   }
@@ -102,8 +103,8 @@ function nodeOf(cluster: ClusterLike): Connections['of'] {
 
 function replace(connection: object): void {
   const { commandQueue, offlineQueue, stream } = connection as IoredisNode
-  // A Cluster sends ASKING before a redirected command and drops the promise of ASKING. If that is rejected, it is unhandled and ends the
-  // process.
+  // Before a redirected command, a Cluster sends ASKING, and nobody handles the promise of ASKING. A rejection of it would end the process,
+  // so it is handled here.
   for (const queue of [commandQueue, offlineQueue]) for (const { command } of queue?.toArray?.() ?? []) command?.promise?.catch(() => {})
   stream?.destroy()
 }

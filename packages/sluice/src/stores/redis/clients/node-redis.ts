@@ -16,22 +16,22 @@ interface NodeRedisCommands {
 
 /** The part of a node-redis client (version 5 or 6) that the store uses. */
 export interface NodeRedisLike extends NodeRedisCommands {
-  /** A view of the client whose commands have these options. */
+  /** Returns a view of the client. Commands sent through this view have these options. */
   // oxlint-disable-next-line typescript/no-explicit-any -- its options depend on the modules it was made with
   withCommandOptions(options: any): NodeRedisCommands
 }
 
-/** The type of texts in replies ($), which are returned as bytes. */
+/** The type of texts in replies ($). The client is set to return them as bytes. */
 const BLOB_STRING = 36
 const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
 
 /**
- * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`) to the store's port. The adapter switches off the
- * client's timeout per command for the store's calls, whose deadlines share one timer. The caller owns the client: the adapter neither
- * configures nor closes it. It destroys and reopens a connection that has fallen silent (not with Sentinel, which does not expose its
- * connections). Create the client with `disableOfflineQueue: true`; node-redis never resends a command. Some connections fall silent while
- * they are made. Against that, give the client a short `socket.connectTimeout`, a `socket.socketTimeout`, a `pingInterval` below it, and a
- * `reconnectStrategy` that never gives up.
+ * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`) to the store's port. The caller owns the client: the
+ * adapter neither configures nor closes it. For the store's calls the adapter switches off the client's timeout per command, because their
+ * deadlines share one timer. If a connection gives no replies any more, the adapter destroys and reopens it (not with Sentinel, which does
+ * not expose its connections). Create the client with `disableOfflineQueue: true`; node-redis never resends a command. A connection may
+ * also stop replying while it is made. Against that, give the client a short `socket.connectTimeout`, a `socket.socketTimeout`, a
+ * `pingInterval` below it, and a `reconnectStrategy` that never gives up.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function nodeRedis(client: NodeRedisLike): RedisPort {
@@ -51,8 +51,8 @@ export function nodeRedis(client: NodeRedisLike): RedisPort {
 }
 
 /**
- * Lets calls wait for the first connection. A client whose `connect()` was not awaited is open but not ready. Without an offline queue it
- * refuses calls until it is ready.
+ * The members of the port with which calls wait for the first connection. If `connect()` was not awaited, the client is open but not ready.
+ * Without an offline queue it refuses calls until it is ready.
  */
 function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConnected'> {
   const held = client as { readonly isOpen?: unknown; readonly isReady?: unknown }
@@ -66,7 +66,7 @@ function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConn
   return { untilConnected, opening: openingOf(client, ['ready', 'reconnecting', 'end']) }
 }
 
-/** A connection and the methods to replace it. */
+/** A connection, with the methods that replace it. */
 interface Connection {
   readonly isReady: boolean
   destroy(): void
@@ -74,11 +74,11 @@ interface Connection {
 }
 
 interface ClusterLike {
-  /** Nodes by slot; a node's client is created at its first use. */
+  /** The nodes, by slot. The client of a node is created when it is first used. */
   readonly slots: readonly ({ readonly master: { readonly address?: string; readonly client?: unknown } } | undefined)[]
 }
 
-/** Only a cluster has a client for each node. */
+/** The client as that of a cluster; undefined if it is not one. Only a cluster's client has `nodeClient`, one for each node. */
 function asCluster(client: object): ClusterLike | undefined {
   return 'nodeClient' in client && 'slots' in client ? (client as ClusterLike) : undefined
 }
@@ -86,7 +86,7 @@ function asCluster(client: object): ClusterLike | undefined {
 function asConnection(client: unknown): Connection | undefined {
   const held = client as Connection | undefined
   const whole = typeof held?.isReady === 'boolean' && hasMethods(held, 'destroy', 'connect')
-  // A client of Sentinel has the same methods, but several connections.
+  // A client of Sentinel has these methods too, but several connections.
   return whole && !('getSentinelNode' in held) ? held : undefined
 }
 
@@ -94,7 +94,7 @@ function ofNode(cluster: ClusterLike): Connections['of'] {
   return (key) => (key === undefined ? undefined : asConnection(cluster.slots[keySlot(key)]?.master.client))
 }
 
-/** Replaces a connection, unless it is still being made: a second attempt would leave two connections. */
+/** Replaces a connection, unless it is still being made. A second attempt to connect would leave two connections. */
 function replace(connection: object): void {
   const { isReady } = connection as Connection
   if (!isReady) return

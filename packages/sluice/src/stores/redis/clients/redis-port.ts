@@ -2,23 +2,21 @@ import { LimiterError } from '../../../errors/limiter-error.ts'
 import { hasMethods, shown } from '../../../errors/options.ts'
 import type { Opening, UntilConnected } from './first-connection.ts'
 
-/** The connections of a client that allows replacing them. */
+/** The connections of a client, if the client allows replacing them. */
 export interface Connections {
-  /**
-   * The client library's object that owns the socket for the calls of a key; undefined if it is not known yet.
-   */
+  /** The object of the client library that owns the socket for calls with this key. Undefined if it is not known yet. */
   of(key: string | undefined): object | undefined
-  /** Ends the socket at once, so that the client opens another; calls in flight on it are rejected. */
+  /** Ends the socket at once, so that the client opens another. Calls in flight on it are rejected. */
   replace(connection: object): void
 }
 
 /**
- * The operations that the store needs of a client library. An adapter for each library implements it; nothing is guessed from a client's
- * constructor. In a reply, integers are numbers, null is null, and text is bytes (a Uint8Array), because values are not text. Errors are
- * those of the server: the message begins with the first word of the error reply.
+ * The operations of a client library that the store needs. There is an adapter for each library, and nothing is guessed from a client's
+ * constructor. In a reply, integers are numbers, null is null, and text is bytes (a Uint8Array), because values of states are not text. An
+ * error reply of the server is an error whose message begins with the first word of the reply.
  */
 export interface RedisPort {
-  /** Set if keys are in slots on several nodes, so that one call may only name keys of one slot. */
+  /** Set if keys are in slots on several nodes. Then all keys of one call must be in one slot. */
   readonly cluster?: true
   /**
    * The address of the node that serves a slot of the cluster; undefined if it is not known yet. Absent if the client does not report it.
@@ -28,16 +26,16 @@ export interface RedisPort {
   evalsha(sha1: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   /** EVAL: sends the script itself. */
   eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
-  /** Absent if the client does not allow replacing a connection: then its own timeouts must detect silence. */
+  /** Absent if the client does not allow replacing a connection. Then its own timeouts must detect a connection without replies. */
   readonly connections?: Connections
   /**
-   * While the client makes its first connection, returns a promise that settles when the connection has been made or has failed. Calls wait
-   * for it, within their deadlines. Returns undefined otherwise. Absent for a client that is already connected.
+   * While the client makes its first connection, returns a promise that resolves when the connection has been made or has failed. Calls
+   * wait for this promise, within their deadlines. Otherwise returns undefined. Absent for a client that is already connected.
    */
   readonly opening?: Opening
   /**
-   * The wait of the store's `ready`, which does not end when one attempt fails. Absent or undefined for a client that is already connected
-   * or does not report its attempts.
+   * The store's `ready` waits with this function, which does not give up when one attempt fails. Absent or undefined for a client that is
+   * already connected or does not report its attempts.
    */
   readonly untilConnected?: UntilConnected | undefined
 }

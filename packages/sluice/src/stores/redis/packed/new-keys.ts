@@ -1,48 +1,49 @@
-import { HOLD_TAG } from '../../../algorithms/hold-record.ts'
 import type { Micros } from '../../../time/micros.ts'
 import type { Time } from '../../../time/time.ts'
 import { type Scope, StoreFailure } from '../../store.ts'
 import type { BatchState } from '../../batch/batch.ts'
+import { isRecordScope } from '../names.ts'
 
-/** The decision for a new key beyond `maxNewKeys`. */
+/** What happens to a call of a new key beyond `maxNewKeys`. */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 export interface NewKeysOptions {
   /**
    * The most new keys per second that this store may create for each limit, and the most at once; default unbounded. Calls in flight may
-   * exceed the bound; the excess is subtracted from the keys of the next seconds. With this option, states are kept ten minutes longer than
+   * exceed the bound. Then fewer new keys may be created in the next seconds. With this option, states are kept ten minutes longer than
    * needed, so that a key that comes back is not new. Set the option in all processes or in none.
    */
   readonly maxNewKeys?: number
   /**
-   * The decision for a new key beyond `maxNewKeys`, which gets no state: `allow` it, `deny` it, or `shared`. With `shared` it is decided by
-   * one of 1,024 states that all such keys of its limit share; they start empty. Default: the call fails, so the failure policy applies.
+   * What happens to a call of a new key beyond `maxNewKeys`, for which no state is created. It is allowed (`allow`), denied (`deny`), or
+   * decided by an overflow state (`shared`). All such keys of a limit share 1,024 overflow states, which start empty. Default: the call
+   * fails, so the failure policy applies.
    */
   readonly onFull?: OnFull
 }
 
-/** Counts the keys that a store creates. */
+/** Counts the keys that a store creates, and says whether more may be created. */
 export interface NewKeys {
-  /** Whether no key of this scope may be created now. */
+  /** Whether keys of this scope may not be created now. */
   closed(scope: string): boolean
-  /** The states that may not be created now. */
+  /** Those of the states that may not be created now. */
   closedAmong(states: readonly BatchState[]): ReadonlySet<BatchState>
-  /** Counts states that were created, by their scopes. */
+  /** Counts states that were created. Takes the scope of each. */
   made(scopes: readonly string[]): void
 }
 
-/** How long states are kept after they are needed if new keys are counted: a key that comes back within this time is not new. */
+/**
+ * Microseconds for which states are kept after they are needed, if new keys are counted. A key that comes back within this time is not new.
+ */
 export const KEPT: Micros = 600_000_000
 
-/** The failure of a call whose new key is refused. */
+/** The failure of a call of a new key that may not be created. */
 export const FULL: StoreFailure = new StoreFailure('memory', 'no', 'redis: more new keys than maxNewKeys')
 
-/** Scopes of shared states begin with this character. Encoded names of limiters never do (`encodePart`). */
+/** The first character of scopes of overflow states. Encoded names of limiters never begin with it (`encodePart`). */
 const SHARED = '$'
-/** Scopes of records of holds end with this. */
-const RECORDS = `:${HOLD_TAG}:`
 
-/** The scope of the states that refused keys of another scope share. */
+/** The scope of the overflow states that keys of another scope share when they may not be created. */
 export function sharedScope(text: string): Scope {
   return { text: `${SHARED}overflow:${text}` }
 }
@@ -57,8 +58,9 @@ export function createNewKeys(maxNewKeys: number, clock: Time): NewKeys {
     left.set(scope, known)
     return known
   }
-  // Shared states are few, and records of holds are as many as calls that were charged, so neither are bounded.
-  const isExempt = (scope: string): boolean => scope.startsWith(SHARED) || scope.endsWith(RECORDS)
+  // Neither overflow states nor hold records are bounded. Overflow states are few. There are no more hold records than calls that were
+  // charged.
+  const isExempt = (scope: string): boolean => scope.startsWith(SHARED) || isRecordScope(scope)
   const closed = (scope: string): boolean => !isExempt(scope) && levelOf(scope).level < 1
   return {
     closed,

@@ -6,15 +6,15 @@ import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
 import type { Spread, Spreading } from './salt.ts'
 import { SharedDenials } from './shared-denials.ts'
 
-/** How many states all refused keys of a limit share. */
+/** How many overflow states all keys of a limit share that may not be created. */
 const SHARED = 1_024
-/** The most limits for which this process records which shared states were emptied. */
+/** The most limits whose overflow states this process knows: which of them were emptied. */
 const REMEMBERED = 256
 
 /**
- * Wraps a store so that `onFull` decides groups with refused new keys. Under `shared`, all such groups of one `decide` need one more call
- * to the server together.
- * @param spreading resolves with the function that spreads keys over shared states; called when a shared state is needed
+ * Wraps a store so that `onFull` decides groups whose new keys may not be created. With `shared`, one more call to the server decides all
+ * such groups of one `decide`.
+ * @param spreading resolves with the function that spreads keys over overflow states; called when such a state is needed
  */
 export function withOverflow(
   store: Store,
@@ -51,30 +51,30 @@ function isRefused({ failure }: GroupVerdict): boolean {
   return failure === FULL
 }
 
-/** Logs have no shared states, because the state of a log can be long. */
+/** Whether a call can be decided by an overflow state. Logs have none, because a log may be long. */
 function canShare({ limit }: Call): boolean {
   return limit.algorithm.cells !== 'log'
 }
 
-/** The verdict of a group that may not create its states. Under `shared` only groups with logs get here, and they are denied. */
+/** The verdict of a group whose states may not be created. With `shared`, only groups with logs get this verdict, and they are denied. */
 function refusal(onFull: OnFull | undefined): GroupVerdict {
   return onFull === undefined ? { failure: FULL } : { failure: FULL, onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }
 
-/** The shared states of one limit: which of them were emptied, and the recent denials. */
+/** The overflow states of one limit: which of them were emptied, and their recent denials. */
 interface SharedStates {
   readonly scope: Scope
   readonly emptied: Set<string>
   readonly denials: SharedDenials
 }
 
-/** A call. If its own state may not be created, it has a shared state instead, and `states` is set. */
+/** A call, with an overflow state in place of its own state if that may not be created. `states` is set in this case. */
 interface SharedCall {
   readonly call: Call
   readonly states?: SharedStates
 }
 
-/** Decides groups again, in one call at most, with shared states in place of those that may not be created. */
+/** Makes a `decide` that uses overflow states in place of states that may not be created. It calls the store at most once. */
 function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): Store['decide'] {
   const scopes = new Map<string, SharedStates>()
   const newStates = (text: string): SharedStates => {
@@ -89,7 +89,7 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
   const sharedCall = (call: Call, spread: Spread): SharedCall => {
     const { text } = call.id.scope
-    // New keys may be allowed again by now.
+    // Keys of this scope may be created again since the first decision. Then the call has its own state.
     if (!isClosed(text)) return { call }
     const states = statesOf(text)
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
@@ -125,19 +125,19 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
     try {
       return await decide(groups, options)
     } catch (error) {
-      // The groups with existing keys have their verdicts, so a failure here must not fail them.
+      // Groups with existing keys have their verdicts already, so a failure here must not fail them too.
       const failed = failedBy(error)
       return groups.map(() => failed)
     }
   }
 }
 
-/** The cache for denials of a group; undefined for a group of several calls, whose denials are not cached. */
+/** The cache for denials of a group. Undefined for a group of several calls, because their denials are not cached. */
 function denialsOf([only, ...more]: readonly SharedCall[]): SharedDenials | undefined {
   return more.length === 0 ? only?.states?.denials : undefined
 }
 
-/** One of the calls for each shared state that this process has not recorded as emptied. */
+/** For each overflow state that this process has not recorded as emptied, one of its calls. */
 function stillFull(calls: readonly SharedCall[]): SharedCall[] {
   const seen = new Map<SharedStates, Set<string>>()
   return calls.filter(({ call: { id }, states }) => {
@@ -151,8 +151,8 @@ function stillFull(calls: readonly SharedCall[]): SharedCall[] {
 }
 
 /**
- * A group that empties a shared state, so that a flood of new keys gets no burst. Its cost is the whole capacity, so it passes only if the
- * state is full. A state that another process already uses loses nothing.
+ * A group that empties an overflow state, so that a flood of new keys gets no burst. Its cost is the whole capacity, so it passes only if
+ * the state is full. If another process uses the state already, it is not full, and nothing is charged.
  */
 function emptying({ call }: SharedCall): CallGroup {
   return { calls: [{ ...call, cost: Math.round(call.limit.capacity * MICRO) }] }

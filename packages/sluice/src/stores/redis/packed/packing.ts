@@ -6,11 +6,13 @@ import { sha256 } from '../../../keys/sha256.ts'
 /** Options of the packed layout (`layout: 'packed'`). */
 export interface PackingOptions {
   /**
-   * How many states are expected at the same time; default 100,000. Up to twice as many, the hashes stay small. With more, a state takes
-   * about three times the memory.
+   * How many states are expected at the same time; default 100,000. The hashes stay small up to twice as many states. With more, each state
+   * needs about three times the memory.
    */
   readonly keys?: number
-  /** The key of the digests; it must be the same in every process. Default: derived from the prefix, which anybody may guess. */
+  /**
+   * The secret key of the digests, which must be the same in every process. Default: derived from the prefix alone, which others may guess.
+   */
   readonly secret?: string
 }
 
@@ -24,23 +26,23 @@ const FORMS: Readonly<Record<string, Form>> = {
 export interface Packing {
   /** The number of the hash that holds all states of a key. */
   hashOf(key: string): number
-  /** The two halves of a state's name in its hash. */
+  /** The digest of a state's name. It is the state's field in its hash. */
   memberOf(name: string): Digest
 }
 
-/** 64 bits, in two halves. */
+/** 64 bits, as two halves of 32 bits. */
 export interface Digest {
   readonly high: number
   readonly low: number
 }
 
-/** Average members of a hash. Redis keeps up to 128 of them in one piece of memory (`hash-max-listpack-entries`). */
+/** How many members a hash has on average. Redis keeps up to 128 members in one compact piece of memory (`hash-max-listpack-entries`). */
 const PER_HASH = 64
 
 /**
  * Spreads keys over hashes, and names states within a hash, by a digest of 64 bits under a secret (HalfSipHash-1-3, Aumasson and
- * Bernstein). Among k names, two have one digest, and so are one state, with a probability of about k^2 / 2^65. For a million names that
- * is 1 in 37 million.
+ * Bernstein). Two names with the same digest would be one state. Among k names the probability of this is about k^2 / 2^65: for a million
+ * names, 1 in 37 million.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function createPacking(prefix: string, packing: PackingOptions): Packing {
@@ -51,7 +53,10 @@ export function createPacking(prefix: string, packing: PackingOptions): Packing 
   return { hashOf: (key) => digest(key).low % hashes, memberOf: digest }
 }
 
-/** Digests of texts under a secret: the first sixteen of these hexadecimal digits. */
+/**
+ * Makes a function that digests texts under a secret.
+ * @param digits the secret: the first sixteen of these hexadecimal digits
+ */
 export function digesting(digits: string): (text: string) => Digest {
   const digester = keyedDigester(Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16))
   return (text) => {

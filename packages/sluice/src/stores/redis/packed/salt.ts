@@ -2,20 +2,20 @@ import type { Random } from '../../../time/time.ts'
 import { type CallOptions, StoreFailure } from '../../store.ts'
 import { digesting } from './packing.ts'
 
-/** Maps a text to an integer, evenly spread below 2^32. */
+/** Maps a text to an integer below 2^32. The integers are spread evenly. */
 export type Spread = (text: string) => number
 
-/** Resolves with a spread, by the deadline of the call that needs it. */
+/** Resolves with a `Spread`, or rejects by the deadline of the call that needs it. */
 export type Spreading = (options: CallOptions | undefined) => Promise<Spread>
 
-/** Offers a salt under a Redis key, and resolves with the salt that is stored there. */
+/** Stores a salt under a Redis key if none is stored there. Resolves with the stored salt. */
 export type Fetch = (key: string, offered: string, options: CallOptions | undefined) => Promise<unknown>
 
 const FORM = /^[0-9a-f]{16}$/
 
 /**
- * Spreads texts by a keyed hash. Its key, the salt, is kept in Redis, so it is the same in every process, and nobody outside can choose
- * texts that collide. The salt is fetched at the first use, and again after a failure.
+ * Spreads texts by a keyed hash. Its key, the salt, is stored in Redis. So the spread is the same in every process, and nobody outside can
+ * choose texts that collide. The salt is read at the first use, and again after a failure.
  * @param prefix prefix of the store's keys; no state has the key of the salt
  */
 export function spreading(prefix: string, random: Random, fetch: Fetch): Spreading {
@@ -36,7 +36,7 @@ function word(random: Random): string {
     .padStart(8, '0')
 }
 
-/** @throws StoreFailure for an invalid salt */
+/** Makes a `Spread` from a stored salt. @throws StoreFailure for an invalid salt */
 function spreadOf(found: unknown): Spread {
   const text = found instanceof Uint8Array ? String.fromCodePoint(...found.subarray(0, 17)) : ''
   const problem = `redis: the salt of shared states is ${JSON.stringify(text)}`

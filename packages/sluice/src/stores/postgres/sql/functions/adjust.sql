@@ -1,11 +1,11 @@
--- Refunds and penalties, as the kernels' adjust, call by call: each state is locked, converted to the call's plan,
--- adjusted and written before the next one, in the order of the ids.
+-- Refunds and penalties, call by call, as the kernels' adjust: each state is locked, converted to the call's plan,
+-- adjusted and written before the next one. The calls are in the order of the ids, so these cannot deadlock.
 --
 -- at_us     time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
 -- receipt   store time of the charge that is given back; -1 for none
--- ids       for each call its state
--- plans     for each call: kind, plan id and numbers of its plan; eight in all, as for sluice_consume
--- calls     for each call: amount in micro-tokens (below 0: taken), phase
+-- ids       the state of each call
+-- plans     the plan of each call in eight numbers: kind, plan id and its numbers, as for sluice_consume
+-- calls     two numbers for each call: amount in micro-tokens (above 0 given back, below 0 taken), phase
 create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
@@ -55,7 +55,7 @@ begin
         insert into sluice_plan (plan_id, n, m, burst) values (plan[2], plan[3], plan[4], plan[5])
           on conflict do nothing;
       end if;
-      -- Where another transaction has inserted it meanwhile, it is adjusted as it is.
+      -- If another transaction has inserted the row meanwhile, the loop locks that row and adjusts it.
       continue when not sluice_write(s, was.id is not null);
       if plan[1] = 3 and amount < 0 then
         perform sluice_log_write(s, was);

@@ -1,5 +1,6 @@
--- A bucket with an amount given back or, below 0, taken: the kernel's adjust. Spans and instants are in n-ths of a
--- microsecond, which take 19 digits and more. returns null where it equals the initial state
+-- The bucket after an amount is given back or, below 0, taken: the kernel's adjust. Spans and instants are in n-ths of
+-- a microsecond, which need 19 digits or more.
+-- returns null if the bucket equals the initial state
 create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
@@ -8,10 +9,10 @@ declare
   burst bigint := plan[5];
   at bigint := greatest(now_us, s.seen);
   full_span numeric := burst * m;
-  -- Where a bucket that is full now was empty.
+  -- When a bucket that is full now was empty.
   lowest numeric := at * n - full_span;
   zero numeric := s.zero * n + coalesce(s.rest, 0);
-  -- Penalties go to one burst under empty and not further, unless a change of the limit has left it deeper.
+  -- Penalties lower the bucket to at most one burst below empty. They do not change a bucket that is lower already.
   deepest numeric := least(at * n + full_span, least(at + 3155760000000000, 9007199254740990 - div(full_span, n)) * n);
 begin
   if amount > 0 and receipt >= 0 and receipt * n <= lowest then

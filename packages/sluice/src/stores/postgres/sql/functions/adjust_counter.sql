@@ -1,5 +1,6 @@
--- A counter with an amount given back or, below 0, taken: the kernel's adjust. Its plan id is its window's length.
--- returns the state as it was where nothing comes of it; null where it equals the initial state
+-- The counter after an amount is given back or, below 0, taken: the kernel's adjust. The plan id of a counter is the
+-- length of its window.
+-- returns the same state if nothing changes; null if it equals the initial state
 create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare

@@ -1,5 +1,6 @@
--- A fixed window with an amount given back or, below 0, taken: the kernel's adjust. Its plan id is its length.
--- returns the state as it was where nothing comes of it; null where it equals the initial state
+-- The fixed window after an amount is given back or, below 0, taken: the kernel's adjust. The plan id of a window is
+-- its length.
+-- returns the same state if nothing changes; null if it equals the initial state
 create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
 ) returns sluice_state language plpgsql immutable as $$

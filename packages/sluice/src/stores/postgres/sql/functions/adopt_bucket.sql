@@ -1,5 +1,6 @@
--- Converts a bucket to another plan: what the old plan would have left, cut to the new burst, rounded against the key.
--- returns null where it equals the initial state
+-- Converts a bucket to another plan: to the tokens that the old plan would have left, capped at the new burst, and
+-- rounded down.
+-- returns null if the bucket equals the initial state
 create function sluice_adopt_bucket(
   s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
@@ -9,9 +10,10 @@ declare
   burst numeric := plan[5];
   at bigint := greatest(now_us, s.seen);
   full_span numeric := old_burst * old_m;
-  -- In old_m-ths of a micro-token; below 0 what is owed.
+  -- Tokens in the bucket, in old_m-ths of a micro-token; below 0 for a debt.
   level numeric := (at - s.zero) * old_n - coalesce(s.rest, 0);
-  -- What is owed flows in within a hundred years, and the bucket is full before whole numbers end.
+  -- Caps a debt: it is refilled within a hundred years, and the instant at which the bucket is full is an exact
+  -- integer.
   latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin

@@ -1,4 +1,4 @@
--- Blocks states for so many microseconds from now; -1 ends their blocks.
+-- Blocks states for `duration` microseconds from now; -1 ends their blocks.
 create function sluice_block(at_us bigint, duration bigint, ids uuid[]) returns void language plpgsql volatile as $$
 declare
   which uuid;

@@ -1,10 +1,11 @@
--- Calls of one cost to one bucket, each a group of its own: most calls, and the batches of a busy key. Replies as
--- sluice_consume, in the fewest expressions: each is prepared anew in every transaction, so the caller computes what
--- does not depend on the state. sluice_consume decides a state that is missing, kept (keepFor), blocked or of another plan.
+-- Decides calls of one cost to one bucket, each a group of its own: most calls, and the batches of a busy key. It has
+-- few expressions, because each is prepared again in every transaction. So the caller computes what does not depend on
+-- the state. If the state is missing, has keep_for, a block or another plan, sluice_consume decides. The reply has the
+-- form of that function.
 --
 -- times     how many calls
--- spent_*   what the cost moves zero by: whole microseconds, and n-ths of one
--- empty_*   so much before now a bucket that is full now was empty: whole microseconds back, n-ths of one forward again
+-- spent_*   how far the cost moves zero: whole microseconds, plus n-ths of a microsecond
+-- empty_*   how long before now a bucket that is full now was empty: whole microseconds, less n-ths of a microsecond
 create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint

@@ -1,6 +1,7 @@
--- One call to each of many buckets of one plan, all of one cost, each a group of its own: a batch of different keys.
--- Replies as sluice_consume, outcomes in the order of the ids; one statement locks the rows, another writes them where
--- they lie. The settings keep a plan that was made while the table was small from scanning it.
+-- Decides one call to each of many buckets of one plan, all of one cost, each a group of its own: a batch of different
+-- keys. The reply has the form of sluice_consume, with outcomes in the order of the ids. One statement locks the rows,
+-- another writes them by their position in the table (ctid). The settings prevent plans that scan the table, even if
+-- they were made while it was small.
 create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
@@ -8,7 +9,7 @@ create function sluice_buckets(
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   many int := cardinality(ids);
-  -- Otherwise sluice_consume locks them, one by one.
+  -- If this function does not lock the rows, sluice_consume does, one by one.
   locks boolean := waiting < 2 and cost <= burst;
   plain int;
   lies_at tid[];

@@ -1,26 +1,28 @@
--- Decides groups of calls, each all or nothing, on the database's clock, as the reference driver does
--- (algorithms/group.ts). It admits and writes; the caller computes the verdicts from the states that were found.
--- It runs for every decision, so most of it is one function: calls of functions, and rows, are what costs time here.
+-- Decides groups of calls, each all or nothing, as the reference driver does (algorithms/group.ts). It decides and
+-- writes. The caller computes the verdicts from the states as they were found. This function runs for every decision,
+-- and most of its time goes into function calls and rows. So most of the code is here, not in further functions.
 --
 -- at_us     time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
 -- charging  false for a peek
--- waiting   1 to lock the rows that are there, 2 to insert rows of new states at once too, which leaves dead rows;
---           3 where the caller has locked the rows: one inserted since is not waited for, as that could deadlock
--- ids       the states, each once, in their order: rows are locked in it, so groups cannot deadlock
--- firsts    for each state, the plan of its first call: index into plans (from 1)
+-- waiting   1 to lock the existing rows; 2 to insert the rows of new states before the decision too, which leaves dead
+--           rows; 3 if the caller has locked the rows: a row inserted since then is not waited for, as that could
+--           deadlock
+-- ids       the states, each once, in the order of their ids: rows are locked in this order, so groups cannot deadlock
+-- firsts    for each state the plan of its first call: index into plans (from 1)
 -- sizes     the number of calls of each group
--- plans     for each plan: kind, plan id, and the numbers of its plan, of a bucket also how many microseconds before its
---           tokens are there a call is charged; eight in all. Of slots (kind 4, plan id 0): limit, microseconds of a
---           hold, the two numbers of the holder (-1: it has no id). Of a record of a hold (kind 4, plan id 0, limit 0):
---           microseconds, 1 if nothing is to be settled, how many of the calls before it are recorded, and for each of
---           them a number that names its limit, and micro-tokens; these go on in the next eights
--- calls     for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
--- returns   time; for each group outcome (0 allowed, 1 denied, 2 impossible); for each state as it was found: block,
---           plan id (0 for no state; of a bucket the index into plans or, below 0, into the plans at the end; of slots
---           and records how many numbers they have), a, b, c, keep_for; the numbers of slots and records; for each call
---           to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m, burst of plans that are not in
---           plans. Null, with nothing written, where another transaction inserted one of the states meanwhile: call
---           again.
+-- plans     eight numbers for each plan: kind, plan id, and the numbers of the plan; of a bucket also how many
+--           microseconds before its tokens are there a call may be charged. Of slots (kind 4, plan id 0): limit,
+--           microseconds for which a slot is held, the two numbers of the holder (-1: it has no id). Of a record of a
+--           hold (kind 4, plan id 0, limit 0): the hold's microseconds; 1 if it will not be settled, else 0; how many
+--           of the calls before it are recorded; for each of these a number that names its limit, and micro-tokens.
+--           The list continues in the next eights
+-- calls     four numbers for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
+-- returns   time; for each group its outcome (0 allowed, 1 denied, 2 impossible); for each state, as it was found: end
+--           of the block, plan id, a, b, c, keep_for. Instead of a plan id: 0 if there is no state; of a bucket the
+--           index into plans or, below 0, into the plans at the end; of slots and records how many numbers they have.
+--           Then the numbers of slots and records; for each call to a log outcome, retryAfter, remaining,
+--           replenishAfter, resetAfter; n, m, burst of plans that are not in plans. Null, with nothing written, if
+--           another transaction has inserted one of the states meanwhile: the caller calls again.
 create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
@@ -56,8 +58,8 @@ declare
   blocked boolean;
   peeking boolean;
 begin
-  -- Several rows are locked by one statement, in the order of the ids as well: the planner keeps a lateral subquery
-  -- that locks, so each row is found by the index however small the table was when this was planned.
+  -- One statement locks several rows, in the order of the ids, like the loop below. The planner does not flatten a
+  -- lateral subquery that locks, so each row is found by the index, even if the table was small at planning time.
   if charging and many > 1 and waiting = 1 then
     select array_agg(k.t) into states from unnest(ids) as x (id)
       left join lateral (select t from sluice_state t where t.id = x.id for update) k on true;
@@ -121,7 +123,7 @@ begin
       slot := calls[index + 1];
       cost := calls[index + 2];
       wanted := calls[index + 3];
-      -- A call that shares a state with earlier ones of its group is decided with their costs added.
+      -- A call that has the state of earlier calls of its group is decided with their costs added.
       for k in 1..j - 1 loop
         if calls[head + 4 * k - 3] = slot then
           cost := cost + calls[head + 4 * k - 2];
@@ -139,7 +141,7 @@ begin
           token_parts := m * 1000000 % n;
           micro_us := m / n;
           micro_parts := m % n;
-          -- So much before now a bucket that is full now was empty.
+          -- How long before now a bucket that is full now was empty: whole microseconds, less n-ths of a microsecond.
           rest := burst / 1000000 * token_parts + burst % 1000000 * micro_parts;
           empty_us := burst / 1000000 * token_us + burst % 1000000 * micro_us + (rest + n - 1) / n;
           empty_parts := (n - rest % n) % n;
@@ -151,7 +153,7 @@ begin
       s := states[slot];
       blocked := coalesce(s.blocked_until > now_us, false);
 
-      -- A state of another plan is converted, and the conversion stays whatever the group's outcome (law 7).
+      -- A state of another plan is converted. The conversion is kept even if the group is denied (law 7).
       if s.plan_id <> plan[2] or s.turn = 5 or s.absent = 1 then
         s := sluice_adopt(s, plan, plans, calls[index + 4], now_us);
         if s.plan_id is not null then
@@ -160,7 +162,7 @@ begin
       end if;
 
       if kind = 0 then
-        -- zero is never further back than that of a full bucket.
+        -- The bucket is at most full, so zero is not earlier than that of a full bucket.
         at := greatest(now_us, s.seen);
         zero := at - empty_us;
         rest := empty_parts;
@@ -181,14 +183,14 @@ begin
         s.rest := rest;
         s.seen := at;
       elsif kind = 3 then
-        -- The views of what is not charged, since it is blocked or a peek, are those of the log before the call.
+        -- If the call is not charged, because of a block or a peek, its view is that of the log before the call.
         peeking := not charging or blocked;
         decided := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or peeking, false);
         s := decided.s;
         step := decided.verdict[1];
         log_verdicts := log_verdicts || decided.verdict[1:2]
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
-        -- The view if the group is denied after all.
+        -- The view for the case that another call of the group is denied.
         uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
       elsif kind = 4 and burst = 0 then
         step := case when cost > 1 then 2 when now_us < s.ends then 1 else 0 end;
@@ -256,8 +258,9 @@ begin
   end loop;
 
   if charging then
-    -- New states are inserted first: where another transaction has inserted one meanwhile, nothing is charged. A new
-    -- row is written once: one inserted to be updated would leave a dead row for every key.
+    -- New states are inserted first. If another transaction has inserted one of them meanwhile, nothing is charged. A
+    -- new row is written only once: inserting it before the decision and updating it then would leave a dead row for
+    -- every key.
     for i in 1..many loop
       s := states[i];
       if s.kind = 0 and s.plan_id is distinct from (was[i]).plan_id and s.plan_id <> all (known) then

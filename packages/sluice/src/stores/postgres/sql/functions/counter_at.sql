@@ -1,4 +1,4 @@
--- A counter at an instant: a window that is over becomes the previous one, or is forgotten.
+-- A counter at now_us. A window that has ended is the previous one for the length of one more window, then forgotten.
 create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 begin

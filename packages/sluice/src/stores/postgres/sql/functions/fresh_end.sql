@@ -1,4 +1,4 @@
--- End of the window that holds an instant. align: 0 windows begin at 1970, 1 at their first call, 2 moved by the phase
+-- End of the window that contains now_us. align: windows begin 0 at 1970, 1 at their first call, 2 shifted by the phase
 create function sluice_fresh_end(len bigint, align bigint, phase bigint, now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare

@@ -1,17 +1,19 @@
--- Compares what a process knows of the shares of a region with what the database has, before a function decides by
--- them in the same statement. First it locks the rows of all states, as that function does; where there is no row it
--- takes a lock with which sluice_region cannot write one, and then one with which it cannot write the record. It holds
--- them until the transaction ends. Locks of the table would not do: a dump holds one for as long as it runs.
--- The setting keeps its statements from being planned for each call, which takes several times as long as they do.
+-- Precedes, in the same statement, a function that decides by shares of a region. It compares what the calling process
+-- knows of the shares with what the database has. It first locks the rows of all states, as that function does. For a
+-- state without a row it takes a lock that keeps sluice_region from inserting the row. Then it takes a lock that keeps
+-- sluice_region from writing the record. All locks are held until the transaction ends. Locks on the tables could not
+-- replace them, because a dump holds such a lock for as long as it runs.
+-- The setting saves planning the statements for each call, which takes several times as long as running them.
 --
 -- locks         false for a peek
--- ids           the states of the call, each once, in their order
--- known_begins  names the record
+-- ids           the states of the call, each once, in the order of their ids
+-- known_begins  how the record begins that the process knows
 -- shifted_us    the instant of the latest shift
--- cells         for each state that is decided by a share its row id; changes: the number of its rows, 0 for none; slots:
---               its index in ids (from 1), 0 where the region holds nothing of it; plans: the plan id of the share;
---               settled: from when on a state that is absent needs no settling
--- returns       null where the calls may be decided; else the indexes of the cells to read again (from 1), or 0 for the
+-- cells         the row id of each state that is decided by a share. For each of these, in the same order, changes: the
+--               number of the last change of its rows, 0 if it has none; slots: its index in ids (from 1), 0 if the
+--               region holds nothing of it; plans: the plan id of the share; settled: from when on an absent state
+--               needs no settling
+-- returns       null if the calls may be decided; otherwise which cells must be read again (index from 1), or 0 for the
 --               record
 create function sluice_guard(
   at_us bigint, locks boolean, ids uuid[], known_begins text, shifted_us bigint, cells uuid[], changes bigint[], slots int[],
@@ -38,7 +40,8 @@ begin
     for i in 1..cardinality(ids) loop
       continue when found_ids[i] is not null;
       perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
-      -- Another decision may have inserted it. If it has it locked, it knew the same share.
+      -- Another decision may have inserted the row just now. If that decision still has it locked, it knew the same
+      -- share.
       select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
       plan_of[i] := plan;
       seen_of[i] := seen;

@@ -1,13 +1,13 @@
 -- One call to a log, or a penalty.
 --
--- s          the state now
+-- s          the state, converted to the plan
 -- was        the stored row
 -- plan       the limit's plan: kind, plan id, capacity (micro-tokens), window (microseconds)
 -- cost       micro-tokens
--- both_views if the call is allowed, also returns the view without this charge
--- taking     a penalty: charges min(cost, 2 * capacity - used), returns no views
--- returns    s with the charge, if the outcome is 0; verdict: outcome, retryAfter, then remaining, replenishAfter and
---            resetAfter once charged, and the same three uncharged
+-- both_views whether an allowed call also returns the view without its charge
+-- taking     true for a penalty: charges min(cost, 2 * capacity - used) and returns no views
+-- returns    s: if the outcome is 0, with the charge. verdict: outcome and retryAfter; remaining, replenishAfter and
+--            resetAfter with the charge; the same three without the charge
 create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
   out verdict bigint[]

@@ -1,5 +1,6 @@
--- First entry from lo to hi that is later than an instant or, if that is null, before which an amount was charged;
--- hi + 1 where there is none. The steps double until the entry is passed: most often it is near lo.
+-- The number of the first entry from lo to hi that is later than instant or, if instant is null, before which at least
+-- amount was charged; hi + 1 if there is none. The entry is most often near lo. So the steps double until one passes
+-- it.
 create function sluice_log_first(log uuid, lo bigint, hi bigint, instant bigint, amount bigint) returns bigint
 language plpgsql stable as $$
 declare

@@ -1,5 +1,5 @@
--- Instant of the entry with which an amount was reached, of those from first on.
--- was: as the table has it, which may lack the last entry
+-- The instant of the entry, among those from number first on, with which the charges reached amount.
+-- was: the row as it is in the table. The log's last entry may not be in the table yet.
 create function sluice_log_fits(s sluice_state, was sluice_state, amount bigint, first bigint) returns bigint
 language plpgsql stable as $$
 declare

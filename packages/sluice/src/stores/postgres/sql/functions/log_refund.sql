@@ -1,5 +1,6 @@
--- Takes an amount out of a log's entries later than since: out of the newest ones, or out of those from the receipt on.
--- returns what the state becomes; null where no entry is left
+-- Takes an amount out of the entries of a log that are later than since: out of the newest ones first or, with a
+-- receipt, out of the entry of the receipt and later ones. It writes the entries.
+-- returns the state after that; null if no entry is left
 create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
 language plpgsql volatile as $$
 declare

@@ -1,4 +1,4 @@
--- Brings the entries to what the state says. was: as the table has it.
+-- Writes the entries that differ between a state and its row. was: the row as it is in the table.
 create function sluice_log_write(s sluice_state, was sluice_state) returns void language plpgsql volatile as $$
 begin
   if s.tail > coalesce(was.tail, 0) then

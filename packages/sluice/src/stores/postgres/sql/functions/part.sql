@@ -1,4 +1,4 @@
--- Which part of the window of an absent longer plan this is, from 0.
+-- The index, from 0, of the present part of the window of an absent longer plan.
 create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
 language sql immutable as $$
   select case

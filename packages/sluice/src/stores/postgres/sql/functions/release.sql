@@ -1,8 +1,8 @@
 -- Gives slots back, holder by holder: each state is locked, changed and written before the next one.
 --
 -- at_us    time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
--- ids      for each holder the state, in their order
--- holders  for each holder its id: two numbers
+-- ids      the state of each holder, in the order of the ids
+-- holders  the id of each holder: two numbers
 create function sluice_release(at_us bigint, ids uuid[], holders bigint[]) returns void language plpgsql volatile as $$
 declare
   was sluice_state;

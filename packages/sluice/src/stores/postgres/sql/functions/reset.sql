@@ -1,4 +1,4 @@
--- Forgets states; a block stays. Rows are locked in the order of their ids, as everywhere.
+-- Forgets states, but not their blocks. Rows are locked in the order of their ids, as in all functions.
 create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
 declare
   s sluice_state;

@@ -1,14 +1,15 @@
--- Settles or extends holds, as the reference does (algorithms/settle-hold.ts): a hold's record and the limits that it
--- charged change together. All rows are locked first, in the order of the ids.
+-- Settles or extends holds, as the reference does (algorithms/settle-hold.ts): a hold's record and the states of the
+-- limits that it charged change together. All rows are locked first, in the order of the ids.
 --
 -- at_us    time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
--- ids      the states, each once, in their order
--- plans    for each plan: kind, plan id and numbers; eight in all, as for sluice_consume
--- changes  for each hold: index of its record in ids (from 1); for how many microseconds it is extended, or -1: it is
---          settled, -2: it is settled and what was held stands; the two numbers of its holder; how many calls; for each
---          call: the number that names its limit, index into ids, index into plans (from 1), phase, micro-tokens used
--- returns  for each hold: how it stood (0 unknown, 1 settled, 2 open, 3 expired), how many numbers its record has, and
---          these, as they are then
+-- ids      the states, each once, in the order of the ids
+-- plans    eight numbers for each plan: kind, plan id and its numbers, as for sluice_consume
+-- changes  for each hold: index of its record in ids (from 1); the microseconds from now to which it is extended, -1 to
+--          settle it, -2 to settle it and leave what it charged; the two numbers of its holder; how many calls; for
+--          each call: the number that names its limit, index into ids, index into plans (from 1), phase, micro-tokens
+--          used
+-- returns  for each hold: its status before (0 unknown, 1 settled, 2 open, 3 expired); how many numbers its record has;
+--          the numbers of the record after the change
 create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
 language plpgsql volatile as $$
 declare
@@ -43,7 +44,7 @@ begin
     end;
     if status = 2 and changes[head + 2] >= 0 then
       parts[2] := greatest(parts[2], now_us + changes[head + 2]);
-      -- Of states that are not slots nothing changes.
+      -- Only slots end later. Other states do not change.
       for c in 1..changes[head + 5] loop
         call := head + 5 * c;
         for at in 3..cardinality(parts) - 5 by 5 loop
@@ -59,7 +60,7 @@ begin
     elsif status = 2 then
       parts[3] := 1;
       for at in 3..cardinality(parts) - 5 by 5 loop
-        -- The first call of the limit that the part names.
+        -- Finds the first call of the limit that the part names.
         call := head + 5;
         while call < head + 5 + 5 * changes[head + 5] and changes[call + 1] <> parts[at + 1] loop
           call := call + 5;

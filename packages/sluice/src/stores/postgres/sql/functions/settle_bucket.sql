@@ -1,6 +1,7 @@
--- Settles what a hold charged to a bucket (algorithms/settle-bucket.ts). What was charged too little is taken now, to
--- one burst under empty at most. What was charged too much goes back as far as the bucket has had room for it since.
--- Spans and instants are in n-ths of a microsecond, which take 19 digits and more.
+-- Settles the charge of a hold to a bucket (algorithms/settle-bucket.ts). If the hold used more than it was charged,
+-- the difference is taken now, down to one burst below empty. If it used less, the difference is given back as far as
+-- the bucket had room for it all the time since the charge. Spans and instants are in n-ths of a microsecond, which
+-- need 19 digits or more.
 create function sluice_settle_bucket(
   was sluice_state, plan bigint[], held bigint, used bigint, mark bigint, now_us bigint,
   out s sluice_state, out charged bigint

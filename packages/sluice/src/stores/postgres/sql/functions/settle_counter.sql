@@ -1,5 +1,6 @@
--- Settles what a hold charged to a counter: what was charged too much goes back to the window of the charge, and nowhere
--- where that counts no more; what was charged too little is charged to it or to the current one, to twice the limit.
+-- Settles the charge of a hold to a counter. If the hold used less than it was charged, the difference is given back to
+-- the window of the charge, or not at all if that is neither the current nor the previous one. If it used more, the
+-- difference is charged to that window or, if it counts no more, to the current one, up to twice the limit.
 create function sluice_settle_counter(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, now_us bigint,
   out s sluice_state, out charged bigint

@@ -1,8 +1,9 @@
--- Settles what a hold charged to one limit, as the kernels' settle: the state is converted to the call's plan first.
+-- Settles the charge of a hold to one limit, as the kernels' settle: the state is converted to the call's plan first.
 --
--- held, used   micro-tokens that were charged, and that were used
--- charge_us    instant of the charge; mark: of a bucket, when it was empty after the charge
--- returns      the state, null where it equals the initial state; charged: micro-tokens that the limit counts for it now
+-- held, used   micro-tokens that the hold was charged, and that it really used
+-- charge_us    instant of the charge; mark: of a bucket, the instant at which it was empty right after the charge
+-- returns      s: the state, null if it equals the initial state; charged: micro-tokens that the limit now counts for
+--              the hold
 create function sluice_settle_part(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint

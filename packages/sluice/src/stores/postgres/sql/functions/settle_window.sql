@@ -1,5 +1,6 @@
--- Settles what a hold charged to a fixed window: what was charged too much goes back to the window of the charge, and
--- nowhere where that is past; what was charged too little is charged to it or to the current one, to twice the limit.
+-- Settles the charge of a hold to a fixed window. If the hold used less than it was charged, the difference is given
+-- back to the window of the charge, or not at all if that has ended. If it used more, the difference is charged to the
+-- current window, up to twice the limit.
 create function sluice_settle_window(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint

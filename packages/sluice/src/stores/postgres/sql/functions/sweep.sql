@@ -1,7 +1,8 @@
--- Deletes rows in some pages of the table that expired a second ago: whoever read before a row came, and writes after it has gone, would take
--- the state for unchanged. Rows that are locked are left for another time. Keys of which a region sent or received units
--- keep their states: without units a debt does not decrease.
--- returns how many rows were deleted, and 1 where there are pages after these
+-- Deletes expired rows in some pages of the table. A row must have been expired for a second: a caller that reads
+-- before the row is inserted, and writes after it is deleted, would take the state for unchanged. Locked rows are
+-- skipped until a later sweep. Keys of which a region sent or received units keep their states: without units a debt
+-- does not decrease.
+-- returns how many rows were deleted, and 1 if there are pages after these, else 0
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);

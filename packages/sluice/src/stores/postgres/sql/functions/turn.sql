@@ -1,4 +1,5 @@
--- The turn of a window with a count: how long a plan that is alone is remembered. cap: micro-tokens of its limit
+-- The turn of a window after a charge. If one plan is called alone, it decides how long the window is remembered after
+-- its end. count: micro-tokens charged in the window; cap: micro-tokens of the limit
 create function sluice_turn(turn bigint, count bigint, cap bigint) returns bigint language sql immutable as $$
   select case
     when turn >= 4 then turn

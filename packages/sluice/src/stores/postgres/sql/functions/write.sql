@@ -1,5 +1,6 @@
--- Writes a state: into its row if that is stored, or into a new one. Zero is kept as null, which takes no room.
--- returns false where another transaction has inserted the row meanwhile
+-- Updates the row of a state if the row is stored, otherwise inserts one. Numbers that are often 0 are stored as null if
+-- they are 0, because null takes no space.
+-- returns false if another transaction has inserted the row meanwhile
 create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then

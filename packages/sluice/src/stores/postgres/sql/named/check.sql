@@ -1,7 +1,7 @@
--- One call to a token bucket, for callers in any language: the one function whose name never changes. It charges the
--- same bucket as a limiter of this name with a limit of this name, rate and burst, for the same key.
+-- Decides one call to a token bucket, for callers in any language. The name of this function never changes. It charges
+-- the bucket that a limiter of this name charges for the same key, with a limit of this name, rate and burst.
 --
--- tokens   refilled in each period; burst: tokens the bucket holds; cost: tokens of this call, up to six decimals
+-- tokens   refilled in each period; burst: the most tokens in the bucket; cost: tokens of this call, up to six decimals
 -- returns  outcome: allowed, denied or impossible (cost above burst); remaining: whole tokens; retry_after_ms:
 --          milliseconds, rounded up; null unless denied
 create or replace function sluice_check(
@@ -53,7 +53,7 @@ begin
     );
   end loop;
   outcome := (array['allowed', 'denied', 'impossible'])[reply[2] + 1];
-  -- The row is locked and as the call left it.
+  -- The row is still locked, and has the state after the call.
   select t.* into s from sluice_state t where t.id = which;
   zero := s.zero::numeric * n + coalesce(s.rest, 0);
   remaining := case

@@ -1,9 +1,9 @@
--- Converts a bucket to a changed plan (law 7): what the old plan would have left, cut to the new burst. a % n is exact for whole numbers
--- below 2^53, and so is (a - a % n) / n, the rounded-down quotient.
+-- Converts a bucket to a changed plan (law 7): to the tokens that the old plan would have left, capped at the new burst. For whole numbers
+-- below 2^53, a % n is exact, and so is (a - a % n) / n, the quotient rounded down.
 
 local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
 
--- zero (nil where it equals the initial state), rest, seen, keep_for, leases
+-- Returns zero (nil if the state equals the initial state), rest, seen, keep_for and leases.
 local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
   local time = now
   if seen > now then time = seen end
@@ -18,9 +18,10 @@ local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst,
   if ends <= time then return nil end
   local longest = full
   if full_rest > 0 then longest = full + 1 end
-  -- Never further back than a full bucket.
+  -- The bucket is at most full.
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-  -- Below empty, whole tokens are put in, and taken out again at the new rate (algorithms/bucket-debt.ts).
+  -- If the bucket is below empty, whole tokens are added first, so that what is converted is not negative. They are taken out again at the
+  -- new rate after the conversion.
   local debt = 0
   if zero > time or (zero == time and rest > 0) then
     local token = old_m * 1000000
@@ -37,7 +38,7 @@ local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst,
   if debt == 0 and micro >= burst then
     micro = burst
   elseif part > 0 then
-    -- floor(part * m / old_m), exact though the product passes 2^53: m is taken in two halves.
+    -- floor(part * m / old_m). The product may exceed 2^53, so m is multiplied in two parts; the result is exact.
     local half = m % 131072
     local one = part * ((m - half) / 131072)
     local carried = (one % old_m) * 131072 + part * half

@@ -1,12 +1,13 @@
--- Moves the instant at which a token bucket is empty, and writes it: what `adjust` and `settle` of the kernel have in common.
+-- Moves the instant at which a token bucket is empty, and writes the bucket. `adjust` and `settle` of the kernel have this in common.
 
 local read, put, drop = ...
 local read_bucket, bucket_value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
 local out_on, settle, leased_until = make('bucket-leases', flow, cut)
 
--- span_of(zero, rest, time, leases) returns by how much: 1 to give back or -1 to take, whole microseconds and n-ths; nothing where nothing
--- changes. `settles`: ended leases are written even then. Returns true where a newer version wrote the state.
+-- span_of(zero, rest, time, leases) returns how to move it: 1 to give back or -1 to take, whole microseconds, and n-ths of a microsecond;
+-- nil to change nothing. With `settles`, a bucket whose leases have ended is written even then. Returns true, with nothing changed, if a
+-- newer version wrote the state.
 local function change_bucket(state, n, m, burst, empty, empty_rest, settles, span_of)
   local time, ends = now, 0
   local value = read(state)
@@ -39,7 +40,8 @@ local function change_bucket(state, n, m, burst, empty, empty_rest, settles, spa
     if not zero then return drop(state, ends) end
   else
     zero, rest, keep_for = from, from_rest, kept
-    -- Penalties go to one burst under empty and not further, unless a change of the limit has left it deeper.
+    -- Penalties lower the bucket to at most one burst below empty. If a change of the limit has left it lower than that, they do not change
+    -- it.
     local most, most_rest = time + empty, 0
     if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
     local latest = latest_zero(n, m, burst, time)

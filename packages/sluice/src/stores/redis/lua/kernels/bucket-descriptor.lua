@@ -1,6 +1,10 @@
--- descriptor  0, n, m, burst, cost; or, where these would pass 2^53 when multiplied, 4, n, m, burst, how long an empty bucket takes to be
---             full (whole microseconds back, and n-ths of one forward again), and the cost as a length of time (the same, but forward);
---             or 5, the same, for how many microseconds before its tokens are there a call is charged, and the cost
+-- descriptor  one of three forms; the first number says which:
+--             0, n, m, burst, cost
+--             4, n, m, burst, empty, empty_rest, cost, cost_rest: if products of these numbers would exceed 2^53. A bucket that is full now
+--             was empty `empty` microseconds before now, plus `empty_rest` n-ths of a microsecond. The cost is refilled in `cost`
+--             microseconds and `cost_rest` n-ths of a microsecond
+--             5, the same as after 4, then for how many microseconds before its tokens are there a call may be charged, then the cost in
+--             micro-tokens
 
 local n, m, burst = args[descriptor + 1], args[descriptor + 2], args[descriptor + 3]
 local empty, empty_rest, cost, cost_rest = args[descriptor + 4], args[descriptor + 5], args[descriptor + 6], args[descriptor + 7]

@@ -1,4 +1,5 @@
--- When micro-tokens that start to flow in at `from` have done so: microseconds and the new rest.
+-- The time in which `micro` micro-tokens are refilled, if the refill starts `from` n-ths of a microsecond late: whole microseconds, and the
+-- rest in n-ths of a microsecond.
 local function flow(n, m, micro, from)
   local token = m * 1000000
   local token_rest, micro_rest = token % n, m % n
@@ -9,8 +10,8 @@ local function flow(n, m, micro, from)
   return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
 end
 
--- How many pieces of `unit` micro-tokens have flowed in after `span` microseconds less `from`: a guess in doubles, a share too low,
--- made exact by comparing.
+-- How many pieces of `unit` micro-tokens are refilled in `span` microseconds less `from` n-ths of a microsecond. Estimates with doubles, a
+-- little too low, then corrects the estimate by exact comparisons.
 local function pieces(n, m, unit, from, span)
   local count = 0
   if span <= 0 then return count end
@@ -23,7 +24,7 @@ local function pieces(n, m, unit, from, span)
   end
 end
 
--- zero of a bucket with no more than so many micro-tokens.
+-- Caps a bucket at `time` to `micro` micro-tokens: returns zero and rest of the capped bucket.
 local function cut(zero, rest, n, m, micro, time)
   if micro < 0 then micro = 0 end
   local span, left = flow(n, m, micro, 0)
@@ -33,7 +34,8 @@ local function cut(zero, rest, n, m, micro, time)
   return low, low_rest
 end
 
--- Whole tokens and micro-tokens in a bucket, and zero once they are taken out.
+-- The micro-tokens in a bucket at `time`; zero and rest of the bucket once these are taken out; and how many micro-tokens there are beyond
+-- whole tokens.
 local function level_of(zero, rest, n, m, time)
   local tokens = pieces(n, m, 1000000, rest, time - zero)
   local micros, left = flow(n, m, tokens * 1000000, rest)
@@ -42,7 +44,7 @@ local function level_of(zero, rest, n, m, time)
   return tokens * 1000000 + parts, zero, rest, parts
 end
 
--- How long so many whole tokens take to flow in (owedSpan): tokens * rest may pass 2^53, so the rest is taken in two halves.
+-- The time in which so many whole tokens are refilled. tokens * rest may exceed 2^53, so the rest is multiplied in two parts.
 local function owed_span(n, m, tokens)
   local token = m * 1000000
   local rest = token % n
@@ -54,7 +56,7 @@ local function owed_span(n, m, tokens)
   return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
 end
 
--- The latest zero that a bucket may have (latestZero).
+-- The latest zero that a bucket may have, as `bounded` of the kernel computes it: it caps a debt.
 local function latest_zero(n, m, burst, time)
   return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end

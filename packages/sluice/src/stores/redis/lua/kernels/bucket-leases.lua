@@ -1,5 +1,5 @@
--- Tokens of a bucket that are out on lease (algorithms/leased-bucket.ts): { holder, sequence, amount, end }, the one that ends first in
--- front. Bucket and leases are never more than the burst, so the bucket is cut to what they leave.
+-- Leases of a bucket (algorithms/leased-bucket.ts): a list of { holder, sequence, amount, end }, in the order of their ends. The tokens in
+-- the bucket and the leased tokens together never exceed the burst, so the bucket is capped at burst - leased.
 
 local flow, cut = ...
 
@@ -9,7 +9,8 @@ local function out_on(leases)
   return out
 end
 
--- The bucket at a time, and the leases that have not ended; nil for none. Each ended one is let go at its end.
+-- The bucket at `time`, and the list of leases that have not ended, nil if there are none. Until the end of each lease, the bucket is
+-- capped at burst - leased.
 local function settle(zero, rest, n, m, burst, leases, time)
   local out, left = out_on(leases), {}
   for _, lease in ipairs(leases) do
@@ -25,7 +26,7 @@ local function settle(zero, rest, n, m, burst, leases, time)
   return zero, rest, left
 end
 
--- Until when such a bucket is needed: it is full when every lease has ended and the last tokens have flowed in.
+-- The instant until which a bucket with leases is needed. It is full once every lease has ended and the last tokens are refilled.
 local function leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   local out = out_on(leases)
   for _, lease in ipairs(leases) do

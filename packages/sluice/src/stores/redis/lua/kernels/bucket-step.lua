@@ -1,10 +1,11 @@
--- The token bucket kernel (algorithms/token-bucket.ts), as far as a store needs it: how many of `times` calls pass, one after the other, and
--- the state after them. Functions are made only on the slow path (bucket.lua), because making them is what costs time here. All numbers are whole and
--- below 2^53: a % n is exact, and so is (a - a % n) / n, the rounded-down quotient.
+-- The part of the token bucket kernel (algorithms/token-bucket.ts) that a store needs: how many of `times` calls pass, one after the other,
+-- and the state after them. Only the slow path (bucket.lua) defines functions, because defining them is what costs most here. All numbers
+-- are whole and below 2^53: a % n is exact, and so is (a - a % n) / n, the quotient rounded down.
 --
--- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest; where they are charged before
---             their tokens are there, `ahead` and the cost in micro-tokens with those of earlier calls of the group to the state, `capped`
--- results     passed; where the value changes, `written` and the instant until which it is needed, `expires`
+-- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest (bucket-descriptor.lua). For
+--             calls that may be charged before their tokens are there also `ahead`, and `capped`: the cost in micro-tokens, plus the costs
+--             of earlier calls of the group to this state
+-- results     `passed`; if the value changes, the new value `written`, and the instant until which it is needed, `expires`
 
 local time, ends, passed = now, 0, 0
 local zero, rest, seen, keep_for, leases, converted, written, expires
@@ -18,7 +19,8 @@ if value then
     high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
     keep_for = 0
   end
-  -- As this plan leaves it; `seen` stays below 2^53 where the first bytes are below 10485504. Others are read with care.
+  -- The value has the form that this plan writes, and is read here. `seen` stays below 2^53, because the first three bytes are below
+  -- 10485504. All other values are read by bucket-value.lua, which checks more.
   local same = old_n == n and old_m == m and old_burst == burst
   if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low
@@ -42,13 +44,14 @@ local oldest = time - empty
 if not zero then
   zero, rest, keep_for = oldest, empty_rest, 0
 elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
-  -- Never further back than a full bucket.
+  -- The bucket is at most full.
   zero, rest = oldest, empty_rest
   if keep_for > 0 and time >= seen + keep_for then keep_for = 0 end
 end
 local open, latest = times, time
 if ends > now then open = 0 end
--- A wait saves up its cost, and what is saved up may be spent at the same instant as the leased tokens.
+-- A call that was charged ahead starts when its cost has been refilled. At that instant the leased tokens may be spent too. If both
+-- together exceed the burst, the call is not charged ahead.
 if ahead and capped <= burst - (leases and made.out_on(leases) or 0) then latest = time + ahead end
 while passed < open do
   local moved, left = zero + cost, rest + cost_rest

@@ -1,4 +1,4 @@
--- All that can be done with a bucket: what few of them need is made when the first of those is met.
+-- All functions for buckets, in one table. Programs make this table only when they first find a bucket that needs it (the slow path).
 
 local read, value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'

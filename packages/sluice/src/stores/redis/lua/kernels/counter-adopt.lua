@@ -1,13 +1,14 @@
 -- descriptor  2, cost, limit, window, quantum
 
--- The windows now: each end makes the current one the previous for one window's length.
+-- The end of the current window, and what was charged in the current and in the previous window, at the present. A window that has ended is
+-- the previous one for the length of one more window.
 local function rolled(finish, current, previous, length)
   if finish and now < finish then return finish, current, previous end
   if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
   return finish + length, 0, current
 end
 
--- The state, converted to the plan: end (nil where it equals the initial state), current, previous, window, absent, and whether it was
+-- The state, converted to the plan: end (nil if it equals the initial state), current, previous, window, absent, and whether it was
 -- converted.
 local function adopt_counter(finish, current, previous, window, absent, descriptor)
   local length = args[descriptor + 3]
@@ -26,7 +27,7 @@ local function adopt_counter(finish, current, previous, window, absent, descript
   return finish, current, previous, length, 0, true
 end
 
--- What the previous window still counts for: ceil(previous * left / quanta), in parts that stay below 2^53.
+-- How many of the previous window's micro-tokens still count: ceil(previous * left / quanta), computed in parts that stay below 2^53.
 local function share(finish, previous, window, descriptor)
   if previous == 0 then return 0 end
   local quantum = args[descriptor + 4]

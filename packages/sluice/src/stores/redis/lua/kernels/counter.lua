@@ -1,4 +1,5 @@
--- The sliding window counter kernel: how many of `times` calls pass; where the value changes, the new one and until when it is needed.
+-- The sliding window counter kernel. Returns how many of `times` calls pass and, if the value changes, the new value and the instant until
+-- which it is needed.
 
 local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'

@@ -1,4 +1,4 @@
--- Settles or extends one hold with all that there is to it; holds.lua settles by itself what most holds are.
+-- Settles or extends one hold of any form. It is needed only for holds that the fast path in holds.lua does not settle.
 
 local bucket_of = ...
 local read, put, keep, remove, extra = make 'state'
@@ -10,7 +10,8 @@ local NEWER = 9000000000000000
 local change_bucket, flow, level_of, owed_span
 local release, prolong
 
--- How far the bucket's instant moves (algorithms/settle-bucket.ts), and what is charged then.
+-- Computes the settlement of a bucket (algorithms/settle-bucket.ts). Returns what is charged, and how to move the instant at which the
+-- bucket is empty: the sign (-1 later, 1 earlier), the microseconds, and their remainder. Without a sign the instant does not move.
 local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, mark)
   if actual > held then
     local room = 0
@@ -42,7 +43,7 @@ local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, 
     if held - actual > 2 * burst then back, back_rest = flow(n, m, 2 * burst, 0) end
     return actual, 1, back, back_rest
   end
-  -- Beside leased tokens, whole micro-tokens.
+  -- If the bucket has leases, only whole micro-tokens are given back.
   if leases then
     local whole
     if left > 0 then whole = level_of(0, n - left, n, m, room + 1) else whole = level_of(0, 0, n, m, room) end
@@ -51,7 +52,8 @@ local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, 
   return actual, 1, room, left
 end
 
--- Each settles one part of a hold: what is charged for it then, or nothing where a newer version wrote the state.
+-- Each of the following functions settles what a hold charged one limit. It returns what is charged now, or nothing if a newer version of
+-- Sluice wrote the state.
 local function settle_bucket(state, descriptor, held, actual, mark)
   if not change_bucket then change_bucket, flow, level_of, owed_span = make('bucket-change', read, put, drop) end
   local n, m, burst, empty, empty_rest = bucket_of(descriptor)
@@ -120,7 +122,8 @@ local function settle_log(state, descriptor, held, actual, _, at)
   return charged
 end
 
--- Gives back the slots of a hold, or prolongs them; true where a newer version wrote the state.
+-- Gives back the slots of a hold (change_value is `release`), or moves their end to a later instant (`prolong`). Returns true if a newer
+-- version of Sluice wrote the state; the state is then unchanged.
 local function change_slots(state, change_value, ...)
   local value = read(state)
   if value and split(value) == NEWER then return true end
@@ -130,7 +133,7 @@ end
 
 local kernels = { [0] = settle_bucket, settle_window, settle_counter, settle_log, settle_bucket }
 
--- Whether a newer version wrote the state of a call.
+-- Whether a newer version of Sluice wrote the state of a call.
 local function is_newer(state, descriptor)
   if args[descriptor] == 3 then
     local _, _, _, _, logs = make('log-change', put, keep, drop)
@@ -140,14 +143,15 @@ local function is_newer(state, descriptor)
   return value and split(value) == NEWER
 end
 
--- The call of a part: the index of its name among the arguments, and which it is.
+-- Finds the call of a part of the record by the name of its limit. Returns the index of the name in the arguments, and the call's number.
 local function call_of(part, first, calls)
   for call = 1, calls do
     if args[first + 3 * call - 3] == part[1] then return first + 3 * call - 3, call end
   end
 end
 
--- Settles the parts that have a call, where what was held stands only slots; true where a newer version wrote a state.
+-- Settles those parts of a record whose limits are among the calls. If what was held stays charged (`stands`), only slots are given back.
+-- Returns true if a newer version of Sluice wrote a state.
 local function settle_parts(key, first, calls, parts, at, stands)
   for _, part in ipairs(parts) do
     local index, call = call_of(part, first, calls)
@@ -165,7 +169,7 @@ local function settle_parts(key, first, calls, parts, at, stands)
   end
 end
 
--- Prolongs the slots of a hold; true where a newer version wrote a state.
+-- Moves the end of the slots of a hold to a later instant. Returns true if a newer version of Sluice wrote a state.
 local function prolong_slots(key, first, calls, parts, micros)
   for call = 1, calls do
     local name, descriptor = args[first + 3 * call - 3], args[first + 3 * call - 2]
@@ -178,7 +182,8 @@ local function prolong_slots(key, first, calls, parts, micros)
   end
 end
 
--- Whether a newer version wrote a state of several: nothing may be changed then.
+-- Whether a newer version of Sluice wrote one of several states. Then no state may be changed. With a single state this check is not
+-- needed: changing that state reports it.
 local function has_newer(key, first, calls)
   if calls < 2 then return false end
   for call = 1, calls do
@@ -186,7 +191,7 @@ local function has_newer(key, first, calls)
   end
 end
 
--- The status of a hold after its change, its end, and its parts.
+-- Returns the status of the hold after its change, the instant at which the hold ends, and the parts of its record.
 return function(key, mode, first, calls)
   local value = read(key)
   if value and split(value) == NEWER then return 5, 0, {} end
@@ -196,7 +201,7 @@ return function(key, mode, first, calls)
   if now >= expires then
     for _, part in ipairs(parts) do
       local index = call_of(part, first, calls)
-      -- Whoever settles too late used what is not charged any more.
+      -- The hold has expired, so what was used above the charge is no longer charged. It is reported as overage.
       if mode == -1 and index then part[4] = math.max(0, args[index + 2] - part[3]) end
     end
     return 3, expires, parts

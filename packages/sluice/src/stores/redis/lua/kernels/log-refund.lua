@@ -1,9 +1,9 @@
--- Changes entries of a log, and writes it.
+-- Changes the amounts of entries of a log, and writes the log.
 
 local logs, drop, put = ...
 local entry, through, HEAD, ENTRY, TURN = logs.entry, logs.through, logs.HEAD, logs.ENTRY, logs.TURN
 
--- Takes so much from the entries from `start` on, by their index; below 0 it is added.
+-- Takes the amount taken[index] from each entry, from index `start` on. An amount below 0 is added.
 local function rewrite(log, start, taken)
   local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
   for index = start, log.size - 1 do
@@ -16,7 +16,7 @@ local function rewrite(log, start, taken)
   local ahead = start
   if #tail == 0 then
     if start == log.skip then return drop(log.state, log.ends) end
-    -- The newest entry is in the head.
+    -- No entry is left from `start` on. So the newest entry is now the one before `start`, and moves into the head.
     ahead = start - 1
     log.at, log.sum = entry(log, ahead)
   else
@@ -28,8 +28,8 @@ local function rewrite(log, start, taken)
   put(log.state, logs.head(log, 0) .. body, logs.expires(log))
 end
 
--- Takes an amount back from the entry of the receipt and those after it, or from the newest ones; how much there was to take. What is before
--- `oldest` has left the window.
+-- Gives an amount back: takes it from the entry of the receipt and later ones, or without a receipt (-1) from the newest entries first.
+-- Entries up to the instant `oldest` have left the window. Returns how much was given back.
 local function refund(log, first, oldest, amount, receipt)
   local left, start, taken = amount, log.size, {}
   local function take(index)

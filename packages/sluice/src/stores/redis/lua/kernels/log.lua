@@ -1,17 +1,18 @@
--- The sliding window log kernel, with the numbers of its verdicts: a caller cannot compute them without the entries.
+-- The sliding window log kernel. It also computes the numbers of the verdicts, because a caller does not get the entries that they follow
+-- from.
 
 local logs = ...
 local entry, through, first_through = logs.entry, logs.through, logs.first_through
 local adopt_log, used_of, charge_of = make('log-adopt', logs)
 
--- First instant at which a cost fits that does not fit now. Entries from `last` on are at `newest`.
+-- The first instant at which a cost fits that does not fit now. From index `last` on, entries count as charged at the instant `newest`.
 local function fits_at(log, descriptor, first, last, newest, used, cost)
   local index = first_through(log, through(log, first - 1) + used + cost - args[descriptor + 2], first)
   if index < last then newest = entry(log, index) end
   return newest + args[descriptor + 3]
 end
 
--- remaining, replenishAfter, resetAfter
+-- Returns remaining, replenishAfter, resetAfter.
 local function view_of(log, descriptor, first, last, newest, used)
   local limit = args[descriptor + 2]
   local remaining, reset = 0, 0
@@ -22,7 +23,8 @@ local function view_of(log, descriptor, first, last, newest, used)
   return remaining, fits_at(log, descriptor, first, last, newest, used, more) - now, reset
 end
 
--- Outcome (0 allowed, 1 denied, 2 impossible), retryAfter, remaining, replenishAfter, resetAfter, and the charge to apply if it is allowed.
+-- Returns the outcome (0 allowed, 1 denied, 2 impossible), retryAfter, remaining, replenishAfter, resetAfter and, if allowed, the charge
+-- for charge_log.
 local function decide_log(log, descriptor, cost)
   local limit = args[descriptor + 2]
   local time, first, used = used_of(log, descriptor)

@@ -1,16 +1,18 @@
--- Records of holds (algorithms/hold-record.ts): whether one may be made, its value, and until when it is needed.
+-- Makes the record of a hold (algorithms/hold-record.ts), as the last call of a group.
 --
--- descriptor  6, for how long it is held (microseconds), 1 where nothing is to be settled or 0, how many calls before it it records, and for each
---             its name and what is held
+-- descriptor  6; the microseconds for which the hold lasts; 1 if the record begins as settled, otherwise 0; the number of calls just before
+--             it in the group that it records; for each of these the name of its limit and the micro-tokens that are held
 
 local read_record, record_value = make 'record-value'
 local split = make 'block-value'
 
+-- Decides the call of a record. Returns 0 if `times` is 0 or the record exists already, otherwise 1, the value of the record, and the instant
+-- until which it is needed.
 -- `marks` has the marks of all calls before it in its group, in order.
 return function(value, descriptor, times, _, marks)
   local _, ends = read_record(value)
   if times == 0 or ends and now < ends + 60000000 then return 0 end
-  -- Of a newer version.
+  -- A newer version of Sluice wrote the value.
   if value and split(value) > now then return 0 end
   local count, parts = args[descriptor + 3], {}
   for index = 1, count do

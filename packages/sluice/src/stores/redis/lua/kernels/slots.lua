@@ -1,8 +1,9 @@
--- Slots of a concurrency limit (algorithms/concurrency.ts): who holds how many, until when. The value is that of an algorithm without a program
--- (value.ts): 3, until when it is needed (7), then 7 bytes each, plus 2^53: the latest time at which it was written, the last fencing number,
--- and for each holder its id in two numbers, its cost, its end and its fencing number; the one that ends first in front.
+-- Slots of a concurrency limit (algorithms/concurrency.ts): who holds slots, and until when. The value has the format of algorithms without
+-- a program (value.ts): 3, the instant until which it is needed (7 bytes), then numbers plus 2^53, in 7 bytes each: the latest time at
+-- which it was written, the last fencing number, and for each holder its id in two numbers, its cost, its end and its fencing number.
+-- Holders are in the order of their ends.
 --
--- descriptor  7, cost, limit, for how long a slot is held (microseconds), 1 and the holder's id in two numbers, or 0 for nobody
+-- descriptor  7, cost, limit, for how many microseconds a slot is held, 1 if there is a holder or 0 if not, the holder's id in two numbers
 
 local split, block_value, blocked = make 'block-value'
 
@@ -19,14 +20,14 @@ local function bytes_of(number)
   return pack('>I3I4', 2097152 + (number - low) / 4294967296, low)
 end
 
--- The state: when it was written (nil for none), the last fencing number, the bytes of the holders whose holds have not ended, their costs, and
--- the present; then the end of a block.
+-- Returns the parts of a state: when it was written (nil if there is no state), the last fencing number, the bytes of the holders whose
+-- slots have not ended, the sum of their costs, the time of the decision (law 3), and the end of the block.
 local function read_slots(value)
   local ends, inner = 0, value or ''
   if value then ends, inner = split(value) end
   local size = #inner
   if string.byte(inner) ~= 3 or size % 35 ~= 22 then
-    -- What is not a state is absent, together with its block.
+    -- A value that is neither a state nor a block alone counts as absent, together with its block.
     return nil, nil, '', 0, now, inner == '' and ends or 0
   end
   local seen, last = number_at(inner, 9), number_at(inner, 16)
@@ -38,21 +39,21 @@ local function read_slots(value)
   return seen, last, string.sub(inner, from), used, time, ends
 end
 
--- Where the first byte of a holder is; nil if it holds nothing.
+-- The position of a holder's first byte; nil if it has no slot.
 local function holder_of(held, id)
   local from = string.find(held, id, 1, true)
   while from and from % 35 ~= 1 do from = string.find(held, id, from + 1, true) end
   return from
 end
 
--- With one holder more, after those that end no later.
+-- Inserts a holder after those whose slots end earlier or at the same time.
 local function added(held, holder, ends)
   local from = #held + 1
   while from > 1 and number_at(held, from - 14) > ends do from = from - 35 end
   return string.sub(held, 1, from - 1) .. holder .. string.sub(held, from)
 end
 
--- The value of a state, and until when it is needed.
+-- Returns the value of a state, the instant until which it is needed, and the same instant without regard to the block.
 local function slots_value(time, last, held, ends)
   local expires = last + 1
   if held ~= '' then expires = math.max(expires, number_at(held, #held - 13)) end
@@ -61,7 +62,8 @@ local function slots_value(time, last, held, ends)
   return value, math.max(expires, ends), expires
 end
 
--- Whether calls of one holder pass, the new value, and until when it is needed. `before` are the costs of earlier calls of the group.
+-- Decides calls of one holder. Returns how many pass and, if the value changes, the new value and the instant until which it is needed.
+-- `before` is the sum of the costs of earlier calls of the group to this state.
 local function take(value, descriptor, times, before)
   local cost, limit = (before or 0) + args[descriptor + 1], args[descriptor + 2]
   local passed, written, expires = 0, nil, nil
@@ -82,7 +84,8 @@ local function take(value, descriptor, times, before)
   return passed, written, expires
 end
 
--- Ends a hold: the new value and until when it is needed, or false where it is fresh; nothing where this holder holds nothing.
+-- Gives back a holder's slot. Returns the new value and the instant until which it is needed; false and the end of the block if the state
+-- is fresh; nil if this holder has no slot.
 local function release(value, one, other)
   local seen, last, held, _, time, ends = read_slots(value)
   local from = seen and holder_of(held, bytes_of(one) .. bytes_of(other))
@@ -93,7 +96,8 @@ local function release(value, one, other)
   return left, expires
 end
 
--- Lets a hold end so long from now: the new value and until when it is needed; nothing where nothing changes.
+-- Moves the end of a holder's slot to `micros` from now. Returns the new value and the instant until which it is needed; nil if nothing
+-- changes.
 local function prolong(value, one, other, micros)
   local seen, last, held, _, time, ends = read_slots(value)
   local from = seen and holder_of(held, bytes_of(one) .. bytes_of(other))

@@ -1,11 +1,12 @@
--- descriptor  1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and where windows begin (microseconds)
+-- descriptor  1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows begin (microseconds)
 
--- Plans that take turns (algorithms/window-turns.ts). turn: 0 to 3: one plan alone (used up to 1/64, 1/16, 1/4, all of its
--- limit); 4: both; 5: the longer plan not yet called in this window; 6: as 5, and a longer plan finds nothing left.
+-- Fixed windows of a key that is called with several plans in turn (algorithms/window-turns.ts). turn: 0 to 3: one plan alone, which used
+-- up to 1/64, 1/16, 1/4, all of its limit; 4: a longer and a shorter plan; 5: the longer plan was not called in this window yet; 6: as 5,
+-- and a longer plan finds nothing left.
 
 local window_until = ...
 
--- The end of a window in which nothing was charged yet.
+-- The end of the window that a charge at `time` would begin or belong to, for a key without a state.
 local function fresh_end(descriptor, time)
   local length = args[descriptor + 3]
   if args[descriptor + 4] == 1 then return time + length end
@@ -13,7 +14,7 @@ local function fresh_end(descriptor, time)
   return shifted - shifted % length + length + args[descriptor + 8]
 end
 
--- The state, converted to the plan: end (nil where it equals the initial state), count, window, turn, and whether it was converted.
+-- The state, converted to the plan: end (nil if it equals the initial state), count, window, turn, and whether it was converted.
 local function adopt_window(finish, count, window, turn, descriptor)
   local length = args[descriptor + 3]
   if window == length and turn < 5 then return finish, count, window, turn, false end
@@ -36,7 +37,7 @@ local function adopt_window(finish, count, window, turn, descriptor)
   return last, count, math.max(window, length), 4, true
 end
 
--- The window that begins now, after one that is remembered or over: its end, window and turn.
+-- The window that a call now begins, after the previous window has ended or was forgotten: its end, length and turn.
 local function begun(finish, window, turn, descriptor)
   local length, own = args[descriptor + 3], fresh_end(descriptor, now)
   if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
@@ -46,8 +47,8 @@ local function begun(finish, window, turn, descriptor)
   return own, length, 0
 end
 
--- The part of the window of an absent longer plan that this is: its start, what was let through before it and taken in it; the window and turn,
--- which begin with it where counts end.
+-- The present part of the window of an absent longer plan: its start, what was taken before this part, and what was taken in this part;
+-- then window and turn. If the count would become too large for exact numbers, the window begins with this part, and turn is 6.
 local function part_of(finish, count, window, turn, descriptor)
   local limit, length, part = args[descriptor + 2], args[descriptor + 3], 0
   if turn >= 5 and length < window then

@@ -1,11 +1,11 @@
--- Changes the count of a fixed window, and writes it: what `adjust` and `settle` of the kernel have in common.
+-- Changes the count of a fixed window, and writes it. `adjust` and `settle` of the kernel have this in common.
 
 local read, put, drop = ...
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
 
--- amount_of(used, start) returns how much of what is used is given back; below 0 it is taken. Returns true where a newer version wrote the
--- state.
+-- amount_of(used, start) returns how much of `used` is given back; an amount below 0 is charged. Returns true, with nothing changed, if a
+-- newer version wrote the state.
 return function(state, descriptor, amount_of)
   local limit = args[descriptor + 2]
   local ends = 0

@@ -1,4 +1,5 @@
--- The fixed window kernel: how many of `times` calls pass; where the value changes, the new one and until when it is needed.
+-- The fixed window kernel. Returns how many of `times` calls pass and, if the value changes, the new value and the instant until which it
+-- is needed.
 
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)

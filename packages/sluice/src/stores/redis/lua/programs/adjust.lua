@@ -1,9 +1,9 @@
--- Gives tokens back, or takes them unconditionally, call by call: the `adjust` of each kernel, replayed.
+-- Gives tokens back, or takes them even if they are not there, call by call, as `adjust` of each kernel does.
 --
 -- KEYS        the states, one for each call
--- ARGV[1]     time; the receipt, -1 for none; how many calls; for each call the index of its descriptor and 1 to give back or -1 to
---             take; the limit descriptors (see the kernels), with the amount instead of the cost
--- returns     the indexes of calls that change nothing, because a newer version wrote their states
+-- ARGV[1]     time; the instant of the receipt, -1 for none; how many calls; for each call the index of its descriptor, and 1 to give back
+--             or -1 to take; the limit descriptors (see the kernels), with the amount instead of the cost
+-- returns     the indexes of calls that changed nothing, because a newer version wrote their states
 
 -- include: clock.lua
 
@@ -54,7 +54,7 @@ local function adjust_log(state, descriptor, sign)
   end)
 end
 
--- Slots come back from their holders alone, and nobody holds a penalty.
+-- Changes nothing: only a holder can give back its slot, and a penalty has no holder.
 local function adjust_slots(state)
   local split = make 'block-value'
   local value = read(state)

@@ -1,8 +1,9 @@
--- Blocks states, lifts their blocks, or forgets states; a block stays what it is when a state goes, and the other way round.
+-- Blocks states, lifts their blocks, or forgets states. Forgetting a state does not change its block, and a block does not change the
+-- state.
 --
 -- KEYS        the states
--- ARGV[1]     time; then the length of the block in microseconds, 0 to lift it, -1 to forget the states
--- returns     the indexes of states of a newer version, which stay as they are unless they are forgotten
+-- ARGV[1]     time; then the length of the block in microseconds, 0 to lift the block, -1 to forget the states
+-- returns     the indexes of states that a newer version wrote; these are not changed, unless they are to be forgotten
 
 -- include: clock.lua
 
@@ -12,7 +13,8 @@ local read, put, keep, remove, _, member_of = make 'state'
 local split, block_value = make 'block-value'
 local state_until = make 'state-until'
 
--- Of a state that is forgotten: what is out on lease, with a bucket as full as that allows.
+-- What is left of a state that is forgotten: its leases, in a bucket that is filled to burst - leased. Returns the instant until which that
+-- is needed and its value; nil and an empty value if there are no leases.
 local function what_stays(value)
   local read_bucket, bucket_value = make 'bucket-value'
   local flow, cut = make 'bucket-flow'
@@ -45,7 +47,7 @@ for state = 1, #KEYS do
   local member, value = member_of and member_of(state), nil
   if member then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
   if type(value) ~= 'string' then value = '' end
-  -- Longer than all others but logs: of an algorithm without a program.
+  -- The value may be longer than what was read. Only logs and states of algorithms without a program can be. A log is not needed in full.
   if #value == 2048 and string.byte(value) ~= 2 then value = call('GET', KEYS[state]) end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
@@ -76,7 +78,7 @@ for state = 1, #KEYS do
       elseif member then
         call('HSET', KEYS[state], member, block_value(ends))
       else
-        -- Over by this clock, but not by that of whoever set it.
+        -- The block has ended by this clock, but perhaps not by the clock of the call that set it. So it stays until the key expires.
         call('SET', KEYS[state], block_value(ends), 'KEEPTTL')
       end
     elseif inner ~= '' then

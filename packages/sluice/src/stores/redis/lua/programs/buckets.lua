@@ -1,10 +1,10 @@
--- Decides calls of one cost, each a group of its own, on token buckets of one limit: the most frequent request, in the least time.
--- See consume.lua.
+-- Decides groups of one call on token buckets of one limit, all calls of one cost. This is the most frequent request, so the program is
+-- written to run fast. See consume.lua.
 --
--- KEYS        the states, each once; none to have the program there
--- ARGV        n, m, burst, cost (burst * m and twice as much stay below 2^53), for how many microseconds values are kept after they are needed; then,
---             where it is not 1 for each, for each state how many calls
--- returns     the text of reply.lua: no numbers; for each state how many passed
+-- KEYS        the states, each once; none if the program is only to be loaded
+-- ARGV        n, m, burst, cost (2 * burst * m is below 2^53); for how many microseconds values are kept after they are needed; then the
+--             number of calls for each state, absent if each state has one call
+-- returns     the text of reply.lua: no numbers; as counts, how many calls of each state passed
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
@@ -12,7 +12,7 @@ local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
 
--- A function without upvalues costs the least to define.
+-- The parameters have the names of outer variables, because a function without upvalues costs the least to define.
 local function slow_path(now, pack, parse)
   -- modules
   return make 'bucket'
@@ -39,7 +39,7 @@ for state = 1, states do
   local value = values[state]
   if counted then times = ARGV[5 + state] + 0 end
   -- inline: bucket-step.lua
-  -- A number would be written with all digits that it could have.
+  -- `%d` drops the fraction. Without it, redis.call would write the number with all of its digits.
   if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000 + 1)) end
   counts[state] = passed
 end

@@ -1,16 +1,19 @@
--- Decides groups of calls, each all or nothing, in order: the reference driver (algorithms/group.ts), replayed. What follows from the
--- plan, the state and the time is left to the caller, which replays the kernels on the states as they were: the answer is those,
--- the time, and what passed. For logs, whose states may be long, it returns the verdicts. The sections are those of stores/batch/batch.ts.
+-- Decides groups of calls in order, each all or nothing, as the reference driver does (algorithms/group.ts). It returns the states as they
+-- were before, the time, and how many groups passed. The caller replays the kernels on these, and so computes the verdicts. States of logs
+-- may be long, so for calls of logs the program returns the verdicts instead. The sections are those of stores/batch/batch.ts.
 --
 -- KEYS        the states, each once, those of logs last
--- ARGV[1]     time; 1 to charge or 0 for a peek, and 2 more for each state that may not be made; how many states are not of logs; how many
---             numbers follow: the limit descriptors, one for each different limit and cost (see the kernels), and the states that may not
---             be made: a group that would make one is not charged; then, until the end, either
---             0, descriptor, first state, last state, times: groups of one call each, for every state from first to last so many in a
---             row, or a group: how many calls, and for each of them state and descriptor. A descriptor is named by the index of its first
---             number.
--- returns     the text of reply.lua: of a log the end of its block (7 bytes) is its value; for each call of a log the numbers outcome, retryAfter,
---             remaining, replenishAfter, resetAfter; counts of each run and each group
+-- ARGV[1]     time
+--             1 to charge or 0 for a peek, plus 2 for each state that may not be created
+--             how many states are not of logs
+--             how many numbers the next two sections have together:
+--             the limit descriptors, one for each different limit, cost and phase (see the kernels)
+--             the indexes of the states that may not be created: a group that would create one is not charged
+--             then, to the end, runs and groups in order. A run is 0, descriptor, first state, last state, times: for every state from the
+--             first to the last, so many groups of one call. A group is its number of calls, then state and descriptor of each. A
+--             descriptor is named by the index of its first number in ARGV[1]
+-- returns     the text of reply.lua. The value of a log is the end of its block (7 bytes). Numbers: for each call of a log outcome,
+--             retryAfter, remaining, replenishAfter, resetAfter. Counts: how many groups passed, for each state of a run and for each group
 
 -- include: clock.lua
 
@@ -18,7 +21,7 @@
 
 local kernels, logs = {}, nil
 
--- Kernels are made when they are first needed: making functions costs more than a decision.
+-- A kernel is made when a call first needs it, because defining its functions costs more than a decision.
 local function kernel(tag)
   if tag == 1 then
     kernels[1] = make 'window'
@@ -48,25 +51,26 @@ local function kernel(tag)
 end
 
 local plain = args[3]
--- Strings on the server's clock need none of these.
+-- If all states are strings and times are the server's, none of these functions is needed.
 local read, put, keep
 if ARGV[2] or time_arg ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
 local values = {}
 if ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end
 elseif plain > 0 then
-  -- What is of another type is nil to MGET. A function takes so many arguments and not many more.
+  -- MGET returns nil for a key of another type. The number of arguments of a function is limited, so states after the 4,000th are read
+  -- singly.
   values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000)))
   for state = 4001, plain do values[state] = read(state) end
 end
--- By state: the value to write and until when it is needed.
+-- For each state: the value to write, and the instant until which it is needed.
 local fresh, expires = {}, {}
 local verdicts, size = {}, 0
 local closed, charging = {}, args[2] % 2
 for index = 5 + args[4] - (args[2] - charging) / 2, 4 + args[4] do closed[args[index]] = true end
 local counts = {}
 
--- Writes into the verdicts what is left of a group's logs without any of its costs.
+-- Replaces, in the verdicts of a group's logs, the views by those without the costs of the group.
 local function add_uncharged(at, calls, head, seen)
   for index = at, at + 2 * calls - 2, 2 do
     local state, descriptor = args[index], args[index + 1]
@@ -77,7 +81,8 @@ local function add_uncharged(at, calls, head, seen)
   end
 end
 
--- By descriptor: what the records of this call begin with, where they are short (record-value.lua) and record one call.
+-- For each descriptor of a record: the first bytes of the values of such records, which are equal in one run of this program. False if the
+-- record has not the short form (record-value.lua), or records several calls.
 local heads = {}
 local function head_of(descriptor)
   local micros, held = args[descriptor + 1], args[descriptor + 5]
@@ -86,7 +91,8 @@ local function head_of(descriptor)
   return heads[descriptor]
 end
 
--- As `group` for one call and its record, which is not there. 1 where they passed; nothing where there is more to do.
+-- Does the same as `group` in the common case: a group of one call and the record of its hold, which does not exist yet. Returns 1 if the
+-- group passed. Otherwise it changes and returns nothing, and `group` decides.
 local function recorded(state, descriptor, record, plan)
   local head = heads[plan]
   if head == nil then head = head_of(plan) end
@@ -103,7 +109,7 @@ end
 -- Algorithms with a state that is read and written whole, and whose calls of a group do not depend on each other.
 local WHOLE = { [0] = true, true, true, [4] = true }
 
--- 1 where a group passed.
+-- Decides one group. Returns 1 if it passed, otherwise 0.
 local function group(at, calls)
   if calls == 2 and args[args[at + 3]] == 6 and WHOLE[args[args[at + 1]]] then
     local passed = recorded(args[at], args[at + 1], args[at + 2], args[at + 3])
@@ -126,7 +132,8 @@ local function group(at, calls)
       marks[#marks + 1] = 0
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      -- A holder takes slots once: those of all its calls.
+      -- Calls of one holder in a group take one slot, with the sum of their costs. So each is decided on the state before the group, with
+      -- the costs of the group's earlier calls added.
       local before = args[descriptor] ~= 7 and states[state] or fresh[state] or values[state]
       local passed, value, needed, mark =
         (kernels[args[descriptor]] or kernel(args[descriptor]))(before, descriptor, 1, taken[state], marks)
@@ -138,7 +145,7 @@ local function group(at, calls)
   end
   if open then
     for index = at, at + 2 * calls - 2, 2 do
-      -- A log says by a number that it is there.
+      -- For a log, `values` has the end of its block, or false if neither the log nor a block exists.
       if closed[args[index]] and not values[args[index]] then return 0 end
     end
     if charging == 0 then add_uncharged(at, calls, head, seen) end
@@ -146,7 +153,8 @@ local function group(at, calls)
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
   end
-  -- Nothing is charged: conversions to a changed limit are written (law 7), and what is left is seen without any of the group's costs (law 1).
+  -- The group does not pass, so nothing is charged. States that were converted to a changed limit are written (law 7). Views are those
+  -- without any of the group's costs (law 1).
   add_uncharged(at, calls, head, seen)
   for index = at, at + 2 * calls - 2, 2 do
     local state, descriptor = args[index], args[index + 1]
@@ -209,7 +217,7 @@ while at <= last do
 end
 
 if charging == 1 then
-  -- A number would be written with all digits that it could have. Records of one call mostly end at once.
+  -- `%d` drops the fraction. Without it, redis.call would write the number with all of its digits. Equal instants are formatted once.
   local last, text
   for state, value in pairs(fresh) do
     if put then

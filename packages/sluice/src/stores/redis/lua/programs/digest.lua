@@ -1,4 +1,4 @@
--- The digest by which a server knows a text. Not every process that sends programs can compute it.
+-- Returns the digest under which the server caches a program's text. Not every process that sends programs can compute SHA-1.
 --
 -- ARGV[1]     the text
 -- returns     its SHA-1 in hexadecimal digits

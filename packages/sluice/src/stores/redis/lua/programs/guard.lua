@@ -1,14 +1,15 @@
--- What precedes a program that decides by shares of a region: it lets the program run only if server, region and rows are those from which the
--- shares were computed. It takes its keys and its argument away.
+-- Precedes a program that decides by shares of a region. It lets the program run only if the run of the server, the region's record and the
+-- rows are still those from which the shares were computed. Before the program runs, it removes its own keys and its argument.
 --
--- The text that is sent begins with the run, so a server that knows it by its digest is in that run: scripts are neither in a snapshot nor
--- replicated. A server gets the text only from a call that also compares the run, and makes the record void if that is of another.
+-- The text that is sent begins with the run. So a server that knows the text by its digest is in that run, because scripts are neither in a
+-- snapshot nor replicated. A server gets the text only from a call that also compares the run. This call deletes the record if another run
+-- wrote it.
 --
--- KEYS        after those of the program: the region's record; for each state of a share its rows
+-- KEYS        after those of the program: the region's record; for each state that is a share the key of its rows
 -- ARGV        the last one: 1 to compare the run, else 0; the run; how the record begins; the instant of the latest shift; time, 0 for the
---             server's; for each state of a share: its index, the number of its rows, 0 for none; n, m, burst, 0 where it holds nothing; until
---             when a state that is absent must be settled
--- returns     where the program may not run: the numbers of the states to read again, 0 for the region
+--             server's; then for each state that is a share: its index; the number of the last change of its rows, 0 if it has none; n, m
+--             and burst of the share, 0 if the region holds nothing; the instant from which an absent state need not be settled
+-- returns     if the program may not run: which shares must be read again, by their order in ARGV; 0 for the region's record
 
 do
   local call, KEYS, ARGV = redis.call, KEYS, ARGV
@@ -19,10 +20,10 @@ do
   local region = #KEYS - cells
   if guard[1] == 1 then
     local info = call('INFO', 'server') .. call('INFO', 'replication')
-    local run = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)')
+    local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
     local record = call('GET', KEYS[region])
-    if record and string.match(record, '^%S+') ~= run then call('DEL', KEYS[region]) end
-    if run ~= guard[2] then return { 0 } end
+    if record and string.sub(record, 1, #server) ~= server then call('DEL', KEYS[region]) end
+    if string.sub(guard[2], 1, #server) ~= server then return { 0 } end
   end
   local keys = {}
   for cell = 0, cells do keys[cell + 1] = KEYS[region + cell] end

@@ -1,20 +1,26 @@
--- Settles or extends holds, one after the other: algorithms/settle-hold.ts, replayed. The record of a hold and the limits that it charged are
--- changed together.
+-- Settles or extends holds, one after the other, by the rules of algorithms/settle-hold.ts. The record of a hold, and the limits that the
+-- hold charged, are changed together.
 --
--- KEYS        for each hold its record, then the states of its calls
--- ARGV[1]     time; how many holds; for each hold -1 to settle it with what was used, -2 to let stand what was held, otherwise for how many
---             microseconds from now it lasts at least; how many calls; the id under which it holds slots, in two
---             numbers; for each call the name of its limit in records, its descriptor (see
---             the kernels; their costs are ignored), and what was used; then the descriptors
--- returns     the text of numbers of 7 bytes: for each hold its status (0 unknown, 1 open, 2 settled, 3 expired, 4 settled before, 5 not
---             changed because a newer version wrote a state) and its end; for each call what was held (0 where the hold did not charge it),
---             what was charged, and the overage
+-- KEYS        for each hold the key of its record, then the keys of the states of its calls
+-- ARGV[1]     numbers: the time (0: the server's); the number of holds;
+--             for each hold
+--               what to do: -1 settles it with what was used, -2 settles it and leaves charged what was held, any other number extends it
+--               to end at least that many microseconds from now;
+--               the number of its calls; the id of the holder of its slots, in two numbers;
+--               for each call the name of its limit in the record, the index of its descriptor, and the micro-tokens that were used;
+--             then the descriptors (see the kernels; the costs in them are ignored)
+-- returns     a text of numbers of 7 bytes:
+--             for each hold its status (0 unknown, 1 open, 2 settled, 3 expired, 4 settled by an earlier call, 5 not changed because a
+--             newer version of Sluice wrote a state) and the instant at which it ends;
+--             for each call what was held (0 if the hold did not charge the call's limit), what is charged, and the overage: what was used
+--             and could not be charged
 
 -- include: clock.lua
 
 -- modules
 
--- By key, where states are strings and not too many for a function's arguments: the values, false for none.
+-- The values of all states by key, false for a missing state. Undefined for the packed layout, whose states are not strings, and for more
+-- keys than a function can have arguments.
 local cached, put
 if not ARGV[2] and #KEYS <= 4000 then
   cached = {}
@@ -29,7 +35,7 @@ end
 local function write(state, value, expires)
   cached[KEYS[state]] = value
   if put then return put(state, value, expires) end
-  -- A number would be written with all digits that it could have.
+  -- redis.call would write the number with a fraction, so it is formatted here.
   call('SET', KEYS[state], value, 'PXAT', string.format('%d', expires / 1000 + 1))
 end
 
@@ -38,8 +44,9 @@ local function bucket_of(descriptor)
   return n, m, burst, empty, empty_rest
 end
 
--- Moves the instant at which a bucket is empty, as bucket-change.lua does, where its value is short, its plan the limit's, and what the hold
--- used is given back or charged in full. True if it did.
+-- Settles the common case of one bucket, with the same result as bucket-change.lua: moves the instant at which the bucket was empty, and
+-- returns true. Changes and returns nothing if the bucket has leases or another plan, or if the difference between held and used can be
+-- given back or charged only in part. Then the caller uses hold-change.lua.
 local function settle_bucket(state, descriptor, held, actual, mark)
   local n, m, burst, empty, empty_rest = bucket_of(descriptor)
   local oldest, more = now - empty, (actual - held) * m
@@ -63,7 +70,7 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   end
   if more == 0 then return true end
   if more < 0 then
-    -- What had room meanwhile.
+    -- What the bucket has refilled since the charge cannot be given back; only the rest of the burst has room.
     local passed = (now - mark) * n
     if passed > 9000000000000000 or passed < -9000000000000000 then return end
     local room = burst * m - passed
@@ -92,8 +99,8 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   return true
 end
 
--- Settles an open hold of one bucket, whose record is short (27 bytes): the instant at which it ends, what was held, and what is charged. Nothing
--- where there is more to do.
+-- Settles the common case of an open hold: one bucket, and a record in the short form (27 bytes). Returns the instant at which the hold
+-- ends, what was held, and what is charged. Changes and returns nothing in every other case. Then the caller uses hold-change.lua.
 local function settle(key, mode, first)
   local value, descriptor = cached[KEYS[key]], args[first + 1]
   if mode >= 0 or args[descriptor] ~= 0 or not value or #value ~= 27 or string.byte(value) ~= 8 then return end

@@ -1,9 +1,9 @@
--- Grants, renews and settles leases of token buckets, one after the other: `grantLease` (algorithms/leased-bucket.ts), replayed.
+-- Grants, renews and settles leases of token buckets, request by request, as `grantLease` does (algorithms/leased-bucket.ts).
 --
 -- KEYS        the states, one for each request
--- ARGV[1]     time; how many numbers belong to a request; for each request n, m, burst, the least amount, the most, holder, sequence, life, and of
---             what the holder had what it keeps and what it returns; amounts in micro-tokens
--- returns     the text of reply.lua: for each request the number that was granted; no counts
+-- ARGV[1]     time; how many numbers each request has; then for each request: n, m, burst, the least amount, the most, holder, sequence,
+--             life, and how many of its previous tokens the holder keeps and how many it returns. Amounts are micro-tokens
+-- returns     the text of reply.lua. Numbers: for each request the amount that was granted. No counts
 
 -- include: clock.lua
 
@@ -14,7 +14,7 @@ local drop = make('drop', put, remove, extra)
 local bucket = make 'bucket'
 local flow, cut, level_of, out_on = bucket.flow, bucket.cut, bucket.level_of, bucket.out_on
 
--- Holders of one bucket at once.
+-- The most holders with leases of one bucket at once.
 local MAX_HOLDERS = 64
 
 local function with(leases, lease)

@@ -1,7 +1,8 @@
 -- Publishes what the callers of one process need of a region, and reads what those of its other processes need.
 --
--- KEYS[1]     by process: when it published, and what
--- ARGV[1]     time; the process; how long an entry counts; the most processes; what it publishes, empty to remove its entry
+-- KEYS[1]     a hash: for each process the time at which it published, and what it published
+-- ARGV[1]     time; the process; for how many microseconds an entry counts; the most processes; what it publishes, empty to remove its
+--             entry
 -- returns     what the other processes published
 
 -- include: clock.lua

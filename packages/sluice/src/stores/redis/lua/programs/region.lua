@@ -15,7 +15,7 @@
 
 local read, put, _, remove, extra = make 'strings'
 local info = call('INFO', 'server') .. call('INFO', 'replication')
-local run = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)')
+local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
 local record = call('GET', KEYS[1])
 local has_cell = #KEYS > 3
 local value = has_cell and read(4)
@@ -23,6 +23,15 @@ local rows = has_cell and call('GET', KEYS[5])
 local digest = value and redis.sha1hex(value) or ''
 local begins = record and string.match(record, '^%S+ %d+ ') or ''
 local change = rows and tonumber(string.match(rows, '^%d+')) or 0
+
+-- The run ends with a mark, so that a server that was emptied is in another run. It is that of the record, or that of the call that writes the
+-- first record, or new.
+local run = string.match(begins, '^%S+') or ''
+if string.sub(run, 1, #server) ~= server then
+  local time = call('TIME')
+  local proposed = args[3] == begins and string.sub(args[2], 1, #server) == server
+  run = proposed and args[2] or server .. string.format('%x%05x', time[1], time[2])
+end
 
 local same = args[2] == run and args[3] == begins
 if same and has_cell then same = (args[5] == digest or args[7] == '-') and args[6] == change end

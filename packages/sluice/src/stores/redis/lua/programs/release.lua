@@ -1,8 +1,8 @@
--- Gives slots of concurrency limits back, one holder after the other: the `release` of the kernel, replayed.
+-- Gives back slots of concurrency limits, holder by holder, as `release` of the kernel does.
 --
 -- KEYS        the states, one for each holder
 -- ARGV[1]     time; for each holder its id in two numbers
--- returns     the indexes of holders that keep what they hold, because a newer version wrote their states
+-- returns     the indexes of holders whose slots were not given back, because a newer version wrote their states
 
 -- include: clock.lua
 

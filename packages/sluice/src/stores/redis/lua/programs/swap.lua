@@ -1,8 +1,9 @@
--- Reads states with digests of their values, or writes states if all values still have the digests that were read, and otherwise none.
+-- Reads states and digests of their values; or writes states, if all their values still have the digests that were read, and otherwise
+-- none.
 --
 -- KEYS        the states, each once
--- ARGV[1]     time; then, to write, for each state: the digest that was read, empty for no value; the new value without its block, in
---             hexadecimal digits, empty for none; the end of the block, 0 for none; until when the state is needed
+-- ARGV[1]     time. To write also, for each state: the digest that was read, empty if there was no value; the new value without its block,
+--             in hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state is needed
 -- returns     to read: the values, nil for none; their digests; time. To write: 1, or 0 if a value has changed
 
 -- include: clock.lua
@@ -24,8 +25,8 @@ for state = 1, states do
   if found[states + state] ~= args[4 * state - 2] then return 0 end
 end
 local _, block_value, blocked = make 'block-value'
--- What is written stays for a second at least, and what is deleted leaves a block that ended in 1970, at an instant of its own. Otherwise whoever
--- read before would find what it read, and take the state for unchanged.
+-- A written state stays for at least a second. A deleted state leaves a block that ended in 1970, at an instant that differs each time.
+-- Otherwise a caller that has read before could find the same value again, and take the state for unchanged.
 local noticed, past = now + 1000000, 1 + now % 1000000000
 for state = 1, states do
   local value = string.gsub(args[4 * state - 1], '..', function(digits)
@@ -35,7 +36,7 @@ for state = 1, states do
   if value == '' then
     put(state, block_value(ends > now and ends or past), math.max(ends, noticed))
   else
-    -- A log has its block in its head.
+    -- The value of a log contains its block already, in its head.
     if string.byte(value) ~= 2 then value = blocked(value, ends) end
     put(state, value, math.max(ends, expires, noticed))
   end

@@ -1,6 +1,8 @@
--- A block precedes the bytes of a state: 7 bytes, the last instant at which nothing passes plus one, with 7 in the top three bits.
+-- A block is 7 bytes before those of the state: the end of the block, the first instant at which calls may pass again, with 7 in the top
+-- three bits.
 
--- A state of a newer version, which begins with 1, counts as a block without an end: nothing passes, and nothing is written.
+-- Returns the end of the block, 0 for none, and the bytes of the state. A state that a newer version wrote begins with 1. It is read as a
+-- block without an end: no call passes, and the state is not written.
 local function split(value)
   local ends, inner = 0, value
   if #value >= 7 then
@@ -16,7 +18,7 @@ local function block_value(ends)
   return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
 end
 
--- A block that is over is kept for a minute, for clocks that step back.
+-- Puts a block before a state. A block that has ended is kept for a minute more, because a clock may step back.
 local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value

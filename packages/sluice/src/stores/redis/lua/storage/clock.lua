@@ -1,6 +1,6 @@
--- What every program begins with: its argument as an array of whole numbers, and the time of its decisions.
+-- The beginning of every program: decodes the argument, and reads the time of its decisions.
 --
--- ARGV[1]     a JSON array; first of all the time in microseconds since 1970, 0 for the server's own clock
+-- ARGV[1]     a JSON array of whole numbers. The first is the time in microseconds since 1970, 0 for the server's own clock
 
 local call, KEYS = redis.call, KEYS
 local pack, parse = struct.pack, struct.unpack

@@ -1,7 +1,8 @@
--- The value of a sliding window log (algorithms/sliding-window-log.ts), read in parts and added to, so that its length costs little:
--- 47 bytes (2, end of a block, window, keep_for, base, instant and sum of the newest entry (7 each), how many entries are skipped (4)),
--- then the other entries, oldest first, 14 bytes each (instant, sum). Sums count micro-tokens from any start, modulo 2^52; `base` is the sum before the
--- first entry that is not skipped. A value that is only a block is a log without a state.
+-- The value of a sliding window log (algorithms/sliding-window-log.ts). Programs read parts of it and append to it, so that long logs cost
+-- little. It has 47 bytes: 2 (1 byte), end of the block, window, keep_for, base, instant and sum of the newest entry (7 each), and how many
+-- entries are skipped (4). Then come the other entries, oldest first, 14 bytes each (instant, sum). Sums are running sums of micro-tokens
+-- modulo 2^52, from an arbitrary start. `base` is the sum before the first entry that is not skipped. A value that is only a block is a log
+-- without a state.
 
 local put, keep = ...
 local split = make 'block-value'
@@ -33,7 +34,7 @@ local function open_log(state)
   return log
 end
 
--- Instant and sum of an entry, from 0 on.
+-- Instant and running sum of the entry with this index, from 0 on.
 local function entry(log, index)
   if index == log.size - 1 then return log.at, log.sum end
   if index == log.stored then return log.old_at, log.old_sum end
@@ -49,14 +50,14 @@ local function entry(log, index)
   return at, sum
 end
 
--- Micro-tokens of the entries from the first that is not skipped, up to and with this one.
+-- The micro-tokens of the entries from the first that is not skipped up to and including this one.
 local function through(log, index)
   if index < log.skip then return 0 end
   local _, sum = entry(log, index)
   return (sum - log.base) % TURN
 end
 
--- The first entry from `from` on that is later than an instant.
+-- The index of the first entry that is later than an instant, among those from index `from` on; log.size if there is none.
 local function first_after(log, instant, from)
   local low, high = from, log.size
   while low < high do
@@ -66,7 +67,7 @@ local function first_after(log, instant, from)
   return low
 end
 
--- The first entry from `from` on up to which so many micro-tokens or more were charged.
+-- The index of the first entry whose running sum (`through`) reaches `sum`, among those from index `from` on; log.size if there is none.
 local function first_through(log, sum, from)
   local low, high = from, log.size
   while low < high do
@@ -76,7 +77,7 @@ local function first_through(log, sum, from)
   return low
 end
 
--- Entries before `charge.from` go, then a charge comes at `charge.time`, which is not before the newest.
+-- Drops the entries before index `charge.from`, then adds a charge at `charge.time`, which is not before the newest entry.
 local function charge_log(log, charge)
   local from = charge.from
   log.dirty, log.there, log.window, log.keep_for = true, true, charge.window, charge.keep_for

@@ -1,6 +1,7 @@
--- Values as members of a hash. Members of one hash share their plans: they are in the member without a name, after the time until which
--- the hash lives (6 bytes, milliseconds); each n (3), m (5), burst (5), at most four, so that it stays a short value. A bucket of the
--- 28 byte form is then 13 bytes (zero, seen - zero (5), which plan (1)) or 14 (and its rest). Other values are as they are.
+-- Values as members of a hash. The members of one hash share their plans. These are in the member with the empty name: first the time until
+-- which the hash is kept (6 bytes, milliseconds), then each plan: n (3), m (5), burst (5). There are at most four plans, so that this value
+-- stays short. A bucket of the 28-byte form then has 13 bytes (zero, seen - zero (5), the number of its plan (1)), or 14 with its rest (1).
+-- Other values are unchanged.
 
 local function expanded(value, head)
   local size = #value
@@ -13,7 +14,7 @@ local function expanded(value, head)
   return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
 end
 
--- The value as a member, and the plans with its own.
+-- Returns the value as a member, and the plans of the hash, to which the value's plan is added if it is not among them.
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)

@@ -1,5 +1,6 @@
--- The end of a program that decides: it returns a text, which is sent sooner than a table. A byte, how many bytes are a count (1 or 4); for each state
--- how long its value was (0 for none); how many passed, of each run and each group; the values; the numbers; the time. Numbers and the time have 7 bytes.
+-- The end of a program that decides. It returns a text, because a server sends a text sooner than a table:
+-- a byte: how many bytes each count has (1 or 4); for each state the length of its value (0 for none), written as a count; the counts,
+-- which say how many groups passed; the values; the numbers; the time. Numbers and the time have 7 bytes each.
 --
 -- arguments   values by state; counts; numbers; now
 

@@ -1,4 +1,4 @@
--- The instant until which a state is needed; nothing for what is not a state.
+-- Returns the instant until which a state is needed; nil if the value is not a state.
 
 local split = make 'block-value'
 local read_bucket = make 'bucket-value'
@@ -17,7 +17,7 @@ return function(value)
   if ended and current > 0 then return ended + window end
   local _, held_until = read_record(value)
   if held_until then return held_until + 60000000 end
-  -- Of an algorithm without a program (value.ts).
+  -- The state of an algorithm without a program (value.ts).
   local _, inner = split(value)
   if string.byte(inner) == 3 then return (parse('>I7', inner, 2)) end
   return ended

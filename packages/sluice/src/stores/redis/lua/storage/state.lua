@@ -1,11 +1,11 @@
--- Where states lie: each a string of its own, or a member of a hash that many share. A member is 8 bytes, its value the string's. The hash
--- lives at least as long as its longest member.
+-- Reads and writes states. Each is a string of its own, or a member of a hash that many states share. The name of a member has 8 bytes. Its
+-- value is that of the string, in the form of packed-value.lua. The hash is kept at least as long as any of its members is needed.
 --
--- ARGV[2]     where states are members of hashes: a JSON array, for each state the two halves of its name, -1 twice for a string; empty or absent
---             where they are not
+-- ARGV[2]     if states are members of hashes: a JSON array with the two halves of each state's member name, -1 twice for a state that is a
+--             string. Empty or absent if all are strings
 -- ARGV[3]     for how many microseconds values are kept after they are needed, so that their keys stay known; absent for 0
 --
--- What it makes: read, put, keep, remove, extra, and member_of, which is nil where all states are strings.
+-- Returns read, put, keep, remove, extra (ARGV[3] as a number), and member_of, which is nil if all states are strings.
 
 local read_string, put_string, keep, remove_string, extra, expiry_of = make 'strings'
 local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
@@ -41,17 +41,17 @@ local function put_member(key, member, value, expires)
       added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
     end
   else
-    -- A quarter more than is needed, so that not every charge must say it.
+    -- The hash expires later than needed, by a quarter of the time left, so that not every charge must move its expiry.
     local longer = expires + math.max(0, expires - now) / 4
     added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
     if time_arg ~= 0 and head then
-      -- Other members may have another clock's time.
+      -- The times of other members may come from another clock, so the hash must not expire earlier than before.
       call('PEXPIREAT', key, expiry_of(longer), 'GT')
     else
       call('PEXPIREAT', key, expiry_of(longer))
     end
   end
-  -- Expired members are removed when others come, at one of sixteen.
+  -- In about one of sixteen calls that add a member, expired members are removed.
   if added > 0 and time_arg == 0 and now % 16 == 0 then
     make('sweep', expanded, extra)(key)
   end

@@ -1,28 +1,28 @@
--- States as strings of their own. See state.lua.
+-- Reads and writes states that are strings. See state.lua.
 
 local extra = (ARGV[3] or 0) + 0
 
--- The value of a state that is not a log; false for none.
+-- The value of a state that is not a log; false if there is none.
 local function read(state)
   local value = redis.pcall('GET', KEYS[state])
   return type(value) == 'string' and value
 end
 
--- The millisecond in which the key of a value expires that must live until an instant: the one after, because a server deletes at once what
--- expires in the present one (PEXPIREAT, and SET of newer servers). With a time argument a state lives a minute longer: a test's clock stops
--- between calls.
+-- The millisecond at which a key must expire whose value is needed until the instant `expires`. It is the millisecond after the instant,
+-- because PEXPIREAT, and SET of newer servers, delete a key at once that expires in the present millisecond. With a time argument, a state
+-- lives a minute longer, because the clock of a test may stop between calls.
 local function expiry_of(expires)
   if time_arg == 0 then return math.floor(expires / 1000) + 1 end
   local time = call('TIME')
   return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
 end
 
--- Writes a value that must live until an instant.
+-- Writes a value that is needed until the instant `expires`.
 local function put(state, value, expires)
   call('SET', KEYS[state], value, 'PXAT', expiry_of(expires + extra))
 end
 
--- The same for a string that is there already.
+-- Sets the expiry of a string that exists already, as `put` does.
 local function keep(state, expires)
   call('PEXPIREAT', KEYS[state], expiry_of(expires + extra))
 end

@@ -1,11 +1,11 @@
--- Removes the members of a hash that are expired.
+-- Removes expired members of a hash.
 
 local expanded, extra = ...
 local split = make 'block-value'
 local state_until = make 'state-until'
 
 return function(key)
-  -- All there are, or so many of a hash that has grown large.
+  -- All members, or 128 random ones if there are more.
   local all = call('HRANDFIELD', key, 128, 'WITHVALUES')
   local head = call('HGET', key, '')
   for index = 1, #all, 2 do

@@ -1,0 +1,82 @@
+import { LimiterError } from '../errors/limiter-error.ts'
+import type { MonotonicInstant, Random, Time } from '../time/time.ts'
+import type { Counters } from './counters.ts'
+import { readSpendRequest, spendPage } from './counters-messages.ts'
+import { type SpendPuller, startSpendPuller } from './counters-puller.ts'
+import { UNITS } from './limit.ts'
+import { report } from './puller.ts'
+import type { RegionalStore } from './regional.ts'
+import type { PeerStatus, Replicator, ReplicatorStatus, ReplicateOptions } from './replicator.ts'
+
+/** What `replicate` passes on. */
+export interface CarryOptions {
+  readonly onError: ReplicateOptions['onError'] | undefined
+  readonly transport: NonNullable<ReplicateOptions['transport']>
+  readonly periodMs: number
+  readonly timeoutMs: number
+  readonly clock: Time
+  readonly random: Random
+}
+
+/** Reads from each peer, about once a second, what it has spent, and charges it to the states of this region. */
+export function replicateSpend(store: RegionalStore, counters: Counters, options: CarryOptions): Replicator {
+  const { transport, periodMs, timeoutMs, onError, clock, random } = options
+  const { self, weights } = store
+  const names = Object.keys(weights).filter((name) => name !== self)
+  const monotonic = (): MonotonicInstant => clock.monotonic()
+  if (counters.attached) throw new LimiterError('INVALID_OPTIONS', 'replicate: the store has a replicator already: close it first')
+  counters.attach(monotonic)
+  const readAt = new Map<string, MonotonicInstant>()
+  const parts = { self, counters, transport, periodMs, timeoutMs, clock, random }
+  const pullers = new Map(
+    names.map((peer) => [peer, startSpendPuller({ ...parts, peer, report: (error) => report(onError, peer, error) })]),
+  )
+  let closed = false
+  let cancel = (): void => {}
+  const sweep = (): void => {
+    counters.sweep()
+    cancel = clock.after(periodMs, sweep)
+  }
+  cancel = clock.after(periodMs, sweep)
+  return {
+    async answer(value) {
+      if (closed) throw new LimiterError('CLOSED', 'replicate: closed')
+      const { from, read } = readSpendRequest(value, self, names)
+      readAt.set(from, monotonic())
+      return spendPage(self, from, counters.run, counters.page(from, read))
+    },
+    status: () => statusOf(store, counters, pullers, readAt, monotonic()),
+    async close() {
+      if (closed) return
+      closed = true
+      cancel()
+      await Promise.all([...pullers.values()].map((puller) => puller.close()))
+      counters.detach()
+    },
+  }
+}
+
+function statusOf(
+  { self, weights }: RegionalStore,
+  counters: Counters,
+  pullers: ReadonlyMap<string, SpendPuller>,
+  readAt: ReadonlyMap<string, MonotonicInstant>,
+  now: MonotonicInstant,
+): ReplicatorStatus {
+  const since = (at: MonotonicInstant | undefined): number | undefined => (at === undefined ? undefined : now - at)
+  const peers = [...pullers].map(([name, { run, pulledAt, failures, error }]): [string, PeerStatus] => [
+    name,
+    { run, lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error },
+  ])
+  const isCut = counters.cutSince() !== undefined
+  return {
+    self,
+    phase: isCut ? 'learning' : 'open',
+    era: 0,
+    weights,
+    units: isCut ? (weights[self] as number) : UNITS,
+    cells: counters.spend.size,
+    transfers: { sent: 0, received: 0, unitsSent: 0, unitsReceived: 0 },
+    peers: Object.fromEntries(peers),
+  }
+}

@@ -1,0 +1,56 @@
+import { exchange, type RegionalKey, type RegionalStore, regionalStore } from '../../src/regions.ts'
+import { memoryStore, type MemoryStore } from '../../src/stores/memory/memory-store.ts'
+import type { Store } from '../../src/stores/store.ts'
+import type { Micros } from '../../src/time/micros.ts'
+import { systemTime } from '../../src/time/system.ts'
+import { BACK, inChanges, inGroups, LONG_BEFORE, partSent, type Travellers } from './out-and-back.ts'
+
+const NAMES = ['eu', 'us', 'ap']
+
+export function allInOne(regions: number): Readonly<Record<string, number>> {
+  return Object.fromEntries(NAMES.slice(0, regions).map((name) => [name, name === 'eu' ? 1_000 : 0]))
+}
+
+/**
+ * The first of some regions over memory stores, with all rights, and its store. Half of each key's units go through all regions before its
+ * first call, if some travel.
+ */
+export function escrowOverMemory(regions: number, travelling?: Travellers, maxKeys = 1_000_000): readonly [Store, MemoryStore] {
+  let at: Micros | undefined = LONG_BEFORE
+  const clock = { ...systemTime, now: () => at ?? systemTime.now() }
+  const inner = memoryStore({ maxKeys, clock })
+  const weights = allInOne(regions)
+  const stores = Object.keys(weights).map((self) =>
+    regionalStore({ store: self === 'eu' ? inner : memoryStore({ clock }), self, weights, mode: 'escrow' }),
+  )
+  const own = stores[0] as RegionalStore
+  for (let round = 0; round < 3; round += 1) for (const one of stores) for (const other of stores) if (one !== other) exchange(one, other)
+  at = undefined
+  if (travelling === undefined) return [own, inner]
+  const outAndBack = (key: RegionalKey): void => {
+    const part = partSent(key.limit, new Map(Object.entries(weights)))
+    for (const [index, from] of stores.entries()) {
+      const to = stores[(index + 1) % regions] as RegionalStore
+      // A store without room for another key sends nothing.
+      if (from.give?.(key, to.self, part) === true) exchange(from, to)
+    }
+  }
+  /** Calls at a time. The clock is the caller's, because a region writes states of its own at its clock. */
+  const calling = <T>(calls: readonly RegionalKey[], now: Micros | undefined, call: () => T): T => {
+    at = BACK
+    travelling.leaving(calls).forEach(outAndBack)
+    at = now
+    try {
+      return call()
+    } finally {
+      at = undefined
+    }
+  }
+  const store: Store = {
+    ...own,
+    decide: (groups, options) => calling(inGroups(groups), options?.now, () => own.decide(groups, options)),
+    decideNow: (group, now) => calling(group.calls, now, () => own.decideNow?.(group, now)),
+    change: (changes, options) => calling(inChanges(changes), options?.now, () => own.change(changes, options)),
+  }
+  return [store, inner]
+}

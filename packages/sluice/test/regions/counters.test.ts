@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { planOf } from '../../src/algorithms/bucket-plan.ts'
+import { MICRO } from '../../src/algorithms/decimal.ts'
+import { draws } from '../draws.ts'
+import { countersHistoryOf, runCounters } from './counters-history.ts'
+import { countersProblem, manyCounters } from './counters-many.ts'
+import { type CountersPrograms, createCountersNetwork } from './counters-network.ts'
+import { WRONG_COUNTERS } from './counters-wrong.ts'
+import { countersVariantOf } from './variants.ts'
+import * as programs from './counters-programs.ts'
+
+const COUNT = draws(3_000, 100)
+const SEED = 20_261_124
+
+describe('counters of regions: random histories', () => {
+  it(`${COUNT} histories from seed ${SEED}: never over the bound, and all agree in the end`, () => {
+    let last: { coverage: object; first: string | undefined } | undefined
+    for (last of manyCounters(programs, COUNT, SEED)) if (last.first !== undefined) throw new Error(last.first)
+    // Each kind of trouble occurred, and the bound was reached exactly: one token more would have been noticed.
+    expect(Object.entries(last?.coverage ?? {}).filter(([, count]) => count === 0)).toEqual([])
+  })
+  it('reaches the bound with a delay: calls of a whole fill time that nobody else has read', () => {
+    const limit = planOf(1, 1, 10 * MICRO)
+    const network = createCountersNetwork({ ...TWO, programs, limits: [limit], cells: 1, cutoffMs: undefined })
+    network.call(0, undefined)
+    network.call(1, undefined)
+    // The second one calls on, and its bucket gives all that it accrues.
+    for (let step = 0; step < 10; step += 1) {
+      network.wait(limit.emptyBefore.micros / 10)
+      network.call(1, undefined)
+    }
+    network.call(0, undefined)
+    expect(network.worst.a).toBe(0)
+  })
+})
+
+const WRONG_COUNT = draws(1_500, 150)
+
+describe('counters of regions: wrong programs', () => {
+  it.each(Object.entries(WRONG_COUNTERS).filter(([name]) => !RARE.includes(name)))(
+    'the audits notice that %s',
+    async (_, replacements) => {
+      const wrong = await countersVariantOf(replacements)
+      let noticed = false
+      for (let seed = 1; seed <= WRONG_COUNT && !noticed; seed += 1)
+        noticed = countersProblem(runCounters(wrong, countersHistoryOf(seed))) !== undefined
+      expect(noticed).toBe(true)
+    },
+    120_000,
+  )
+  it.each([
+    ['a lost store counts on under its old run', lostAndBusy],
+    ['a debt is cut at one burst below empty', threeAtOnce],
+    ['the first page counts for at most a burst', lateFirstPage],
+  ] as const)('a history by hand notices that %s', async (name, history) => {
+    expect(history(programs)).toBeLessThanOrEqual(0)
+    expect(history(await countersVariantOf(WRONG_COUNTERS[name]))).toBeGreaterThan(0)
+  })
+})
+
+const TWO = { weights: [500, 500], drifts: [0, 0], offsets: [0, 0] }
+const THREE = { weights: [334, 333, 333], drifts: [0, 0, 0], offsets: [0, 0, 0] }
+/** Noticed by a history by hand. */
+const RARE: readonly string[] = [
+  'a lost store counts on under its old run',
+  'a debt is cut at one burst below empty',
+  'the first page counts for at most a burst',
+]
+
+const TEN = planOf(1, 1, 10 * MICRO)
+
+/** A region is lost, and spends all it can for long while the other one reads it. Returns the most above the bound, in bursts. */
+function lostAndBusy(of: CountersPrograms): number {
+  const network = createCountersNetwork({ ...TWO, programs: of, limits: [TEN], cells: 1, cutoffMs: undefined })
+  for (let step = 0; step < 100; step += 1) {
+    network.wait(MICRO)
+    network.call(0, undefined)
+    network.round()
+  }
+  network.lose(0, 0)
+  for (let step = 0; step < 80; step += 1) {
+    network.wait(MICRO)
+    network.call(0, undefined)
+    network.call(1, undefined)
+    readFirst(network)
+  }
+  return Math.max(network.worst.a, network.worst.b)
+}
+
+/** The second region reads the first one, which reads nothing. */
+function readFirst(network: ReturnType<typeof createCountersNetwork>): void {
+  network.pull(1, 0)
+  network.deliverAll()
+}
+
+/** All of three regions spend a burst at once; each then owes two. */
+function threeAtOnce(of: CountersPrograms): number {
+  const network = createCountersNetwork({ ...THREE, programs: of, limits: [TEN], cells: 1, cutoffMs: undefined })
+  for (let region = 0; region < 3; region += 1) network.call(region, undefined)
+  network.round()
+  network.wait(2 * TEN.emptyBefore.micros)
+  network.check()
+  // They do the same again, and from then on the bound is exceeded by what was forgotten.
+  for (let region = 0; region < 3; region += 1) network.call(region, undefined)
+  return Math.max(network.worst.a, network.worst.b)
+}
+
+/** A region spends a burst and more before the other one reads its first page. */
+function lateFirstPage(of: CountersPrograms): number {
+  const network = createCountersNetwork({ ...TWO, programs: of, limits: [TEN], cells: 1, cutoffMs: undefined })
+  network.call(0, undefined)
+  network.call(1, undefined)
+  for (let step = 0; step < 30; step += 1) {
+    network.wait(MICRO)
+    network.call(0, undefined)
+  }
+  readFirst(network)
+  network.wait(MICRO)
+  network.call(0, undefined)
+  network.call(1, undefined)
+  network.check()
+  return Math.max(network.worst.a, network.worst.b)
+}
