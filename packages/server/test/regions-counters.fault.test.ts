@@ -1,0 +1,70 @@
+import { expect, it } from 'vitest'
+import { overOf } from './over.ts'
+import { policyFiles } from './policy-file.ts'
+import { type Name, NAMES, soon, startTwoRegions } from './two-regions.ts'
+
+const file = policyFiles()
+const [RATE, BURST, CUTOFF_S] = [100, 100, 3]
+/** What two regions may exceed the limit by: B + r D, and D is at most the cutoff. */
+const BOUND = BURST + RATE * CUTOFF_S
+const POLICY = `version: 1
+regions: { peers: [eu, us], mode: counters, cutoff: ${CUTOFF_S}s }
+rules: [{ name: user, key: ["header:x-user"], rate: ${RATE}/s, burst: ${BURST} }]
+`
+const KEY = 'a-key-of-regions-of-32-characters-or-more'
+
+it('counters: two services exceed a limit by at most B + r D, pay it back, and keep to their parts while links are cut', async () => {
+  const regions = await startTwoRegions(file(POLICY), file(KEY))
+  const { links, services, passed, load, isOpen, metric } = regions
+  const all = (): (readonly [number, number])[] => passed.map(({ sent, answered }) => [sent, answered])
+  /** Calls a second of a region, of all that passed since an instant. */
+  const rateOf = (name: Name, from: number): number =>
+    (1_000 * passed.filter((call) => call.name === name && call.sent >= from).length) / (performance.now() - from)
+  const cutOff = async (): Promise<boolean> =>
+    (await Promise.all(NAMES.map((name) => metric(name, 'sluice_region_phase')))).every((phase) => phase === 2)
+  try {
+    await load(NAMES, isOpen)
+    await load(NAMES, soon(3_000))
+    // One region that is alone with its traffic uses the whole limit, which escrow reaches only after units have moved.
+    await load(['eu'], soon(3_000))
+    const alone = performance.now()
+    await load(['eu'], soon(3_000))
+    expect(rateOf('eu', alone)).toBeGreaterThan(0.9 * RATE)
+
+    for (const name of NAMES) links[name].set({ passes: 'no-connection' })
+    await load(NAMES, cutOff)
+    const cut = performance.now()
+    await load(NAMES, soon(5_000))
+    // The debt of before is not yet paid back, or parts are full: a part is half of the rate and of the burst.
+    for (const name of NAMES) expect(rateOf(name, cut)).toBeLessThanOrEqual(RATE / 2 + BURST / 2 / 5)
+    expect(passed.filter(({ sent }) => sent >= cut).length).toBeGreaterThan(RATE)
+
+    // One way: us can be read, eu cannot.
+    links.us.set({ passes: 'all', delayMs: 20 })
+    await load(NAMES, soon(4_000))
+    links.eu.set({ passes: 'all', delayMs: 20 })
+    await load(NAMES, isOpen)
+    await load(NAMES, soon(4_000))
+    expect(overOf(all(), RATE, BURST)).toBeLessThanOrEqual(BOUND)
+    expect(overOf(all(), RATE, BURST)).toBeGreaterThan(0)
+    // Debts are kept: from the first call on, the sum of both regions is what one limit grants, and what is not paid back yet.
+    const first = passed[0]?.sent ?? 0
+    expect(passed.length).toBeLessThanOrEqual((RATE * (performance.now() - first)) / 1_000 + BURST + BOUND)
+
+    // The store of us is lost with its process: intervals that contain this may have the burst and the bound once more.
+    await services.us.stop('SIGKILL')
+    await load(['eu'], soon(4_000))
+    await regions.restart('us')
+    await load(NAMES, isOpen)
+    const whole = performance.now()
+    await load(NAMES, soon(4_000))
+    expect(overOf(all(), RATE, BURST)).toBeLessThanOrEqual(BURST + 2 * BOUND)
+    const later = all().filter(([sent]) => sent >= whole)
+    expect(later.length).toBeGreaterThan(RATE)
+    expect(overOf(later, RATE, BURST)).toBeLessThanOrEqual(BOUND)
+    expect(services.eu.output()).toContain('region us cannot be read')
+    expect(services.eu.output()).toContain('region us can be read again')
+  } finally {
+    await regions.stop()
+  }
+}, 120_000)
