@@ -1,127 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLimiter, type Limiter, StoreFailure, tokenBucket } from '../../src/index.ts'
-import { ioredis, redisStore } from '../../src/redis.ts'
-import {
-  type RegionalKey,
-  type RegionalStore,
-  regionalStore,
-  replicate,
-  type ReplicateOptions,
-  type Replicator,
-} from '../../src/regions.ts'
-import { seeded } from '../../src/testing/random.ts'
-import { advised, noRedis, type PrivateRedis, privateRedis } from '../faults/private-redis.ts'
+import { type Limiter, StoreFailure, tokenBucket } from '../../src/index.ts'
+import { type RegionalKey, replicate, type ReplicateOptions } from '../../src/regions.ts'
+import { noRedis, privateRedis } from '../faults/private-redis.ts'
 import { until } from '../faults/until.ts'
-import { answering, type Link, openLink } from './http-links.ts'
-import { overOf, type Passed } from './over.ts'
+import { overOf } from './over.ts'
+import { areOpen, callsOf, openRegions, type Region, storeOf } from './redis-regions.ts'
 
 const [RATE, BURST] = [100, 100]
 const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
 const KEY: RegionalKey = { id: { scope: { text: 'default:default:tb:' }, key: 'k' }, limit }
 
-interface Region {
-  readonly name: string
-  redis: PrivateRedis
-  /** Of two processes; the first carries units, and the second publishes what it needs. */
-  readonly limiters: readonly [Limiter, Limiter]
-  readonly store: RegionalStore
-  readonly replicator: Replicator
-  /** Those that answer its peers, in turn. */
-  readonly replicators: Replicator[]
-  /** By which it reads its peers. */
-  readonly links: Map<string, Link>
-}
-
-function storeOf(port: number, self: string, peers: readonly string[]): RegionalStore {
-  const client = advised(port)
-  onTestFinished(() => void client.disconnect())
-  const store = redisStore({ client: ioredis(client), ring: { deadline: '2s', breaker: false } })
-  return regionalStore({ store, self, peers, mode: 'escrow' })
-}
-
-const limiterOf = (store: RegionalStore): Limiter => createLimiter({ limit, store, onStoreFailure: 'deny', deadlineMs: 2_000 })
-
-/** Regions with a server each, which read each other over links with faults. */
-async function openRegions(names: readonly string[], args: (name: string) => readonly string[]): Promise<Map<string, Region>> {
-  const random = seeded(14)
-  const regions = new Map<string, Region>()
-  const ports = new Map<string, number>()
-  for (const name of names) {
-    let turn = 0
-    const server = await answering(async (request) => {
-      const { replicators = [] } = regions.get(name) ?? {}
-      turn += 1
-      return replicators[turn % replicators.length]?.answer(request)
-    })
-    ports.set(name, server.port)
-    onTestFinished(() => server.close())
-  }
-  for (const name of names) {
-    const peers = names.filter((other) => other !== name)
-    const redis = await privateRedis(args(name))
-    const [store, other] = [storeOf(redis.port, name, peers), storeOf(redis.port, name, peers)]
-    const links = new Map<string, Link>()
-    for (const peer of peers) links.set(peer, await openLink(ports.get(peer) as number, random))
-    onTestFinished(async () => void (await Promise.all([...links.values()].map((link) => link.close()))))
-    const transport: ReplicateOptions['transport'] = async (peer, request, signal) => links.get(peer)?.ask(request, signal)
-    const replicator = replicate({ store, transport, periodMs: 200, timeoutMs: 1_000 })
-    const publishing = replicate({ store: other, periodMs: 200 })
-    const region: Region = {
-      name,
-      redis,
-      limiters: [limiterOf(store), limiterOf(other)],
-      store,
-      replicator,
-      replicators: [replicator],
-      links,
-    }
-    onTestFinished(async () => {
-      await Promise.all([replicator.close(), publishing.close()])
-      await region.redis.stop()
-    })
-    regions.set(name, region)
-  }
-  return regions
-}
-
 describe.skipIf(noRedis)('replicate over Redis', () => {
   it('regions R3 to R7: three servers under load, links that cut, delay, repeat and half-close, a server lost: 0 over', async () => {
     const folder = (name: string): readonly string[] => (name === 'ap' ? ['--appendonly', 'no'] : ['--appendonly', 'yes'])
-    const regions = await openRegions(['ap', 'eu', 'us'], folder)
+    const regions = await openRegions(['ap', 'eu', 'us'], limit, folder)
     const at = (name: string): Region => regions.get(name) as Region
     const all = [...regions.values()]
     const links = all.flatMap(({ links: own }) => [...own.values()])
-    const passed: Passed[] = []
-    const passedIn = new Map<string, number>()
-    const check = async (name: string, limiter: Limiter): Promise<void> => {
-      const sent = performance.now()
-      const { outcome } = await limiter.check('k')
-      if (outcome !== 'allowed') return void (await pause(5))
-      passed.push([sent, performance.now()])
-      passedIn.set(name, (passedIn.get(name) ?? 0) + 1)
-    }
-    const count = (name: string): number => passedIn.get(name) ?? 0
-    /** Calls regions by both of their processes, as fast as they answer, until something is true. */
-    const load = async (names: readonly string[], what: string, holds: () => boolean): Promise<void> => {
-      const ending = new AbortController()
-      const callers = names.flatMap((name) =>
-        [...at(name).limiters, ...at(name).limiters].map(async (limiter) => {
-          while (!ending.signal.aborted) await check(name, limiter)
-        }),
-      )
-      await until(what, async () => holds(), 60_000).finally(() => ending.abort())
-      await Promise.all(callers)
-    }
-    const isOpen = (): boolean => {
-      const found = all.map(({ replicator }) => replicator.status())
-      return found.every(({ phase, era }) => phase === 'open' && era === found[0]?.era)
-    }
+    const { passed, load, moreIn } = callsOf(regions, 'k')
+    const isOpen = (): boolean => areOpen(all)
     const received = (name: string): number => at(name).replicator.status().transfers.unitsReceived
-    const moreIn = (names: readonly string[], more: number): (() => boolean) => {
-      const before = names.map(count)
-      return () => names.every((name, index) => count(name) >= (before[index] as number) + more)
-    }
 
     expect(at('eu').replicator.status()).toMatchObject({ phase: 'learning', units: 0, cells: 0 })
     for (const { faults } of links) Object.assign(faults, { delayMs: 20, lost: 0.1, halfClosed: 0.1, repeated: 0.3 })
@@ -166,7 +65,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
   }, 240_000)
 
   it('two replicators of one region send no more than one would', async () => {
-    const regions = await openRegions(['eu', 'us'], () => [])
+    const regions = await openRegions(['eu', 'us'], limit, () => [])
     const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
     const second = storeOf(us.redis.port, 'us', ['eu'])
     const transport: ReplicateOptions['transport'] = async (_peer, request, signal) => us.links.get('eu')?.ask(request, signal)
@@ -187,7 +86,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
   }, 120_000)
 
   it('sums what the callers of all processes need: one that carries no units gets them, and keeps them', async () => {
-    const regions = await openRegions(['eu', 'us'], () => [])
+    const regions = await openRegions(['eu', 'us'], limit, () => [])
     const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
     await until('both are open', async () => [eu, us].every(({ replicator }) => replicator.status().phase === 'open'))
     const busy = new Set([eu, us])
@@ -213,7 +112,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
   }, 120_000)
 
   it('sends units of a key that many callers decide at once', async () => {
-    const regions = await openRegions(['eu', 'us'], () => [])
+    const regions = await openRegions(['eu', 'us'], limit, () => [])
     const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
     await until('both are open', async () => [eu, us].every(({ replicator }) => replicator.status().phase === 'open'))
     const ending = new AbortController()
@@ -239,7 +138,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
   }, 120_000)
 
   it('has a failed pull, and refuses requests with the store failure, while its own server is away, and goes on after that', async () => {
-    const regions = await openRegions(['eu', 'us'], () => [])
+    const regions = await openRegions(['eu', 'us'], limit, () => [])
     const [eu, us] = [regions.get('eu') as Region, regions.get('us') as Region]
     await until('both are open', async () => [eu, us].every(({ replicator }) => replicator.status().phase === 'open'))
     const request = { version: 1, from: 'us', to: 'eu', rows: null, needs: [], after: 0, needsAt: { run: 'p', at: 0 }, hello: null }
