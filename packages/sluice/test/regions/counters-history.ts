@@ -31,7 +31,7 @@ export interface CountersOutcome {
 }
 
 export function newCoverage() {
-  return { partitions: 0, oneWay: 0, losses: 0, steps: 0, repeats: 0, cutOff: 0, charged: 0, reached: 0 }
+  return { partitions: 0, oneWay: 0, losses: 0, steps: 0, repeats: 0, cutOff: 0, charged: 0, rollouts: 0, reached: 0 }
 }
 
 /** A random history. Equal seeds give equal histories. */
@@ -42,7 +42,13 @@ export function countersHistoryOf(seed: number): CountersHistory {
   const chance = (part: number): boolean => random() < part
   const regions = oneOf([2, 2, 3, 3, 4])
   const clocks = chance(0.4)
-  const plan = planOf(oneOf([1, 2, 3, 10]), oneOf([1, 1, 1, 3]), oneOf([10, 30, 40, 60, 100]) * MICRO)
+  const rates = (draw: typeof oneOf): BucketPlan => planOf(draw([1, 2, 3, 10]), draw([1, 1, 1, 3]), draw([10, 30, 40, 60, 100]) * MICRO)
+  const plan = rates(oneOf)
+  // Drawn apart, so that the rest of a history does not depend on whether it has a rollout.
+  const rollout = seeded(seed + 0x5eed)
+  const limits = rollout() < 0.3 ? [plan, rates((values) => values[Math.floor(rollout() * values.length)] as never)] : [plan]
+  /** While a limit is rolled out, both take turns. */
+  const policy = (): number => Math.floor(rollout() * limits.length)
   const fill = plan.emptyBefore.micros
   const grid = (micros: number): number => Math.max(1, Math.round(micros / DRIFT_PARTS)) * DRIFT_PARTS
   const region = (): number => below(regions)
@@ -56,8 +62,8 @@ export function countersHistoryOf(seed: number): CountersHistory {
   }
   const drawn: readonly (readonly [weight: number, draw: () => Action])[] = [
     [12, () => ['wait', grid(oneOf([0, 0.001, 0.02, 0.1, 0.3, 0.6, 1.1]) * fill * random())]],
-    [8, () => ['call', region(), oneOf([0.1, 0.5, 1, 1, 2, 5]) * MICRO, below(cells)]],
-    [10, () => ['call', region(), 0, below(cells)]],
+    [8, () => ['call', region(), oneOf([0.1, 0.5, 1, 1, 2, 5]) * MICRO, below(cells), policy()]],
+    [10, () => ['call', region(), 0, below(cells), policy()]],
     [16, () => withOther((from, to) => ['pull', from, to])],
     [28, () => ['deliver', random(), chance(0.15) ? 1 : 0]],
     [2, () => ['drop', random()]],
@@ -78,7 +84,7 @@ export function countersHistoryOf(seed: number): CountersHistory {
   })
   const network = {
     weights: [...equalRoster(Array.from({ length: regions }, (_, index) => `${index}`)).weights.values()],
-    limits: [plan],
+    limits,
     cells,
     cutoffMs: chance(0.5) ? (oneOf([0.1, 0.5, 2]) * fill) / 1_000 : undefined,
     drifts: Array.from({ length: regions }, () => (clocks ? oneOf([500, 0, -500]) : 0)),
@@ -97,8 +103,9 @@ export function runCounters(programs: CountersPrograms, history: CountersHistory
   }
   const agreed = heal(network)
   coverage.reached = network.reached
+  coverage.rollouts = network.limits - 1
   Object.assign(coverage, network.coverage)
-  return { ...network.worst, stale: network.stale, agreed, full: isFull(network, history.network.limits[0] as BucketPlan), coverage }
+  return { ...network.worst, stale: network.stale, agreed, full: isFull(network, history.network.limits), coverage }
 }
 
 /** Heals all links, and lets every region read every other one once. */
@@ -112,22 +119,27 @@ function heal(network: CountersNetwork): boolean {
 }
 
 /** No debt lasts for ever: what all regions spent together is refilled in the end. */
-function isFull(network: CountersNetwork, plan: BucketPlan): boolean {
-  network.wait(1_000 * plan.emptyBefore.micros)
+function isFull(network: CountersNetwork, limits: readonly BucketPlan[]): boolean {
+  network.wait(1_000 * Math.max(...limits.map((plan) => plan.emptyBefore.micros)))
   network.round()
   for (let region = 0; region < network.regions; region += 1)
-    for (let cell = 0; cell < network.cells; cell += 1) if (network.spendable(region, cell, 0) < plan.burst) return false
+    for (let cell = 0; cell < network.cells; cell += 1)
+      if (network.spendable(region, cell, 0) < (limits[0] as BucketPlan).burst) return false
   return true
 }
 
-function apply(network: CountersNetwork, [kind, one = 0, two = 0, three = 0]: Action, coverage: ReturnType<typeof newCoverage>): void {
+function apply(
+  network: CountersNetwork,
+  [kind, one = 0, two = 0, three = 0, four = 0]: Action,
+  coverage: ReturnType<typeof newCoverage>,
+): void {
   const { queue } = network
   const place = Math.floor(one * queue.length)
   switch (kind) {
     case 'wait':
       return network.wait(one)
     case 'call':
-      return void network.call(one, two === 0 ? undefined : two, three)
+      return void network.call(one, two === 0 ? undefined : two, three, four)
     case 'pull':
       return network.pull(one, two)
     case 'deliver':
