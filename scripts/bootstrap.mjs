@@ -21,6 +21,7 @@ function install() {
     .digest('hex')
   const mark = join(root, 'node_modules', '.sluice-lock')
   if (existsSync(mark) && readFileSync(mark, 'utf8') === lock) return
+  process.stderr.write('installing packages, once: this takes a minute\n')
   must('installing packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(mark, lock)
 }
@@ -28,6 +29,7 @@ function install() {
 /** Compiler and bundler find out themselves what is out of date. */
 function build() {
   mkdirSync(join(root, 'node_modules', '.cache'), { recursive: true })
+  if (!existsSync(join(root, 'scripts', 'dist', 'bundle.js'))) process.stderr.write('building\n')
   must('building', process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-b'])
   must('bundling', process.execPath, [join(root, 'scripts', 'dist', 'bundle.js')])
 }

@@ -95,7 +95,7 @@ const NOTES: readonly string[] = [
 ]
 
 const BURST_NOTES: readonly string[] = [
-  'At once: of a first burst as large as the limit. Half a window later: of another such burst, when a bucket is half full again. Around an end: as in the table above.',
+  'At once: how much of a first burst passes that is as large as the limit. Half a window later: how much of another such burst, when a bucket is half full again. Around an end: one and a half times the limit is asked for right before the end of a window, and right after it.',
   'With pressure after it: further bursts in the next window. A bucket of this burst may pass twice its limit in a window’s length: the burst, and what is refilled. A counter',
   'assumes that earlier requests were evenly spread; if all came at the end of the window, it lets pass up to as much again.',
 ]

@@ -20,8 +20,8 @@ export interface ReplicateOptions {
   /** Milliseconds after which a pull counts as failed, default 5000. */
   readonly timeoutMs?: number
   /**
-   * Called for each pull that failed. The next one reads again what this one would have read. With the name of this region: what its callers
-   * need could not be computed, because its store did not answer.
+   * Called for each pull that failed, with the peer that could not be read. The next pull reads again what this one would have read. Also
+   * called with the name of this region, when its own store did not answer and what its callers need could not be computed.
    */
   readonly onError?: (peer: string, error: unknown) => void
   /** Default the system's clock. */
