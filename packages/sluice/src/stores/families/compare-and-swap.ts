@@ -6,6 +6,7 @@ import { createRemoteCalls, type RemoteCalls } from '../remote-calls.ts'
 import {
   type CallGroup,
   type Capabilities,
+  type Change,
   changedStates,
   type ChangeResult,
   type DecideOptions,
@@ -87,12 +88,33 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
   const { name } = backend
   const calls: RemoteCalls = createRemoteCalls(name, clock, { maxInFlight })
   const run = backend.run ?? ((attempts, options) => calls.run(attempts, options, backend.classify))
+  const swap = createSwap(backend, run, clock, random)
+  return {
+    name,
+    capabilities: { clock: backend.clock, atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false },
+    decide: (groups, options) => {
+      const states = groups.flatMap(({ calls: all }) => all.map(({ id }) => id))
+      return swap(states, options, (rows, now) => decided(backend, groups, rows, now, options?.charge === false))
+    },
+    change: (changes, options) =>
+      inRuns(changes, (alike) => swap(alike.flatMap(changedStates), options, (rows, now) => changed(backend, alike, rows, now))),
+    ready: (options) => swap([], options, () => ({ answer: undefined, rows: new Map() })),
+    close: async () => {},
+  }
+}
 
-  const swap = <T>(
-    states: readonly StateId[],
-    options: DecideOptions | undefined,
-    think: (rows: ReadonlyMap<string, SwapRow>, now: Micros) => { readonly answer: T; readonly rows: ReadonlyMap<string, SwapRow> },
-  ): Promise<T> => {
+/** An answer, and the rows to write for it, by row id. */
+interface Computed<T> {
+  readonly answer: T
+  readonly rows: ReadonlyMap<string, SwapRow>
+}
+
+type Compute<T> = (rows: ReadonlyMap<string, SwapRow>, now: Micros) => Computed<T>
+
+/** Makes the function that reads rows and writes what was computed from them. It begins again if a row has changed meanwhile. */
+function createSwap(backend: SwapBackend, run: NonNullable<SwapBackend['run']>, clock: Time, random: Random) {
+  const version = (): string => String(Math.floor(random() * Number.MAX_SAFE_INTEGER) + 1)
+  return <T>(states: readonly StateId[], options: DecideOptions | undefined, compute: Compute<T>): Promise<T> => {
     const ids = [...new Set(states.map(backend.idOf))].sort()
     const over = (tries: number): boolean =>
       tries >= (options?.onContention === 'fail' ? MAX_HASTY_TRIES : MAX_TRIES) ||
@@ -102,8 +124,8 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
       let cause: unknown
       try {
         const { rows, now } = await backend.read(ids, options)
-        const { answer, rows: changed } = think(rows, options?.now ?? now)
-        const writes = [...changed]
+        const { answer, rows: after } = compute(rows, options?.now ?? now)
+        const writes = [...after]
           .map(([id, row]): SwapWrite => ({ ...row, id, version: rowOf(rows, id).version, next: version() }))
           .sort((one, other) => (one.id < other.id ? -1 : 1))
         if (writes.length === 0 || (await backend.write(writes, options))) return answer
@@ -115,75 +137,74 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
         await new Promise<void>((resolve) => clock.after(random() * Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** (tries - 1)), resolve))
         if (!over(tries)) return attempt(tries + 1)
       }
-      throw new StoreFailure('contention', 'no', `${name}: others kept changing the same states`, { cause })
+      throw new StoreFailure('contention', 'no', `${backend.name}: others kept changing the same states`, { cause })
     }
     return run(() => attempt(), options)
   }
-  const version = (): string => String(Math.floor(random() * Number.MAX_SAFE_INTEGER) + 1)
+}
 
-  const { limitOf = (limit) => limit } = backend
-  return {
-    name,
-    capabilities: { clock: backend.clock, atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false },
-    decide: (groups, options) => {
-      const states = groups.flatMap(({ calls: all }) => all.map(({ id }) => id))
-      return swap(states, options, (rows, now) => decided(groups, rows, now, options?.charge === false))
-    },
-    change: (changes, options) =>
-      inRuns(changes, (alike) =>
-        swap(alike.flatMap(changedStates), options, (rows, now) => {
-          const changed = new Map<string, SwapRow>()
-          const answer = alike.map((change): ChangeResult => {
-            const ids = changedStates(change).map(backend.idOf)
-            const before = ids.map((id) => changed.get(id) ?? rowOf(rows, id))
-            const failure = before.find((row) => row.failure !== undefined)?.failure
-            if (failure !== undefined) return { failure }
-            const { rows: after, ...result } = changedRows(change, ids, before, now, limitOf)
-            for (const [index, row] of after) changed.set(ids[index] as string, row)
-            return result
-          })
-          return { answer, rows: changed }
-        }),
-      ),
-    ready: (options) => swap([], options, () => ({ answer: undefined, rows: new Map() })),
-    close: async () => {},
-  }
+/** What a backend knows of the rows of states. */
+type Rows = Pick<SwapBackend, 'idOf' | 'limitOf' | 'refuse'>
 
-  /** Decides groups with the reference driver. Returns their verdicts, and the rows to write, by row id. */
-  function decided(
-    groups: readonly CallGroup[],
-    found: ReadonlyMap<string, SwapRow>,
-    now: Micros,
-    dryRun: boolean,
-  ): { answer: readonly GroupVerdict[]; rows: ReadonlyMap<string, SwapRow> } {
-    const changed = new Map<string, SwapRow>()
-    const states = new Map<string, unknown>()
-    const heldOf = (id: string): SwapRow => changed.get(id) ?? rowOf(found, id)
-    const refusalOf = (id: string): StoreFailure | undefined => (heldOf(id) === ABSENT ? backend.refuse?.(id) : undefined)
-    const answer = groups.map((group): GroupVerdict => {
-      const own = callsOf(group)
-      const ids = [...new Set(own.map(({ id }) => backend.idOf(id)))]
-      const held = ids.map(heldOf)
-      const unreadable = held.find(({ failure }) => failure !== undefined)?.failure
-      if (unreadable !== undefined) return { failure: unreadable }
-      const placed = own.map(({ id, limit, cost, phase }) => ({ slot: ids.indexOf(backend.idOf(id)), limit: limitOf(limit), cost, phase }))
-      for (const { slot, limit } of placed) {
-        const id = ids[slot] as string
-        if (!states.has(id)) states.set(id, stateOf(limit, held[slot] as SwapRow))
-      }
-      const before = ids.map((id) => states.get(id))
-      const blocks = held.map(({ until }) => until)
-      const result = applyGroup(before, placed, now, blocks, dryRun)
-      const refused = result.outcome === 'allowed' ? ids.map(refusalOf).find((failure) => failure !== undefined) : undefined
-      if (refused !== undefined) return { failure: refused }
-      for (const { slot, limit, state } of result.writes) {
-        const id = ids[slot] as string
-        const row = rowWith(held[slot] as SwapRow, limit, state)
-        changed.set(id, row)
-        states.set(id, stateOf(limit, row))
-      }
-      return verdictOf(result, now)
-    })
-    return { answer, rows: dryRun ? new Map() : changed }
-  }
+/** Decides groups with the reference driver. */
+function decided(
+  { idOf, limitOf = unchanged, refuse }: Rows,
+  groups: readonly CallGroup[],
+  found: ReadonlyMap<string, SwapRow>,
+  now: Micros,
+  dryRun: boolean,
+): Computed<readonly GroupVerdict[]> {
+  const after = new Map<string, SwapRow>()
+  const states = new Map<string, unknown>()
+  const heldOf = (id: string): SwapRow => after.get(id) ?? rowOf(found, id)
+  const refusalOf = (id: string): StoreFailure | undefined => (heldOf(id) === ABSENT ? refuse?.(id) : undefined)
+  const answer = groups.map((group): GroupVerdict => {
+    const own = callsOf(group)
+    const ids = [...new Set(own.map(({ id }) => idOf(id)))]
+    const held = ids.map(heldOf)
+    const unreadable = held.find(({ failure }) => failure !== undefined)?.failure
+    if (unreadable !== undefined) return { failure: unreadable }
+    const placed = own.map(({ id, limit, cost, phase }) => ({ slot: ids.indexOf(idOf(id)), limit: limitOf(limit), cost, phase }))
+    for (const { slot, limit } of placed) {
+      const id = ids[slot] as string
+      if (!states.has(id)) states.set(id, stateOf(limit, held[slot] as SwapRow))
+    }
+    const before = ids.map((id) => states.get(id))
+    const blocks = held.map(({ until }) => until)
+    const result = applyGroup(before, placed, now, blocks, dryRun)
+    const refused = result.outcome === 'allowed' ? ids.map(refusalOf).find((failure) => failure !== undefined) : undefined
+    if (refused !== undefined) return { failure: refused }
+    for (const { slot, limit, state } of result.writes) {
+      const id = ids[slot] as string
+      const row = rowWith(held[slot] as SwapRow, limit, state)
+      after.set(id, row)
+      states.set(id, stateOf(limit, row))
+    }
+    return verdictOf(result, now)
+  })
+  return { answer, rows: dryRun ? new Map() : after }
+}
+
+/** Makes changes of one kind in order. */
+function changed(
+  { idOf, limitOf = unchanged }: Rows,
+  alike: readonly Change[],
+  found: ReadonlyMap<string, SwapRow>,
+  now: Micros,
+): Computed<ChangeResult[]> {
+  const after = new Map<string, SwapRow>()
+  const answer = alike.map((change): ChangeResult => {
+    const ids = changedStates(change).map(idOf)
+    const before = ids.map((id) => after.get(id) ?? rowOf(found, id))
+    const failure = before.find((row) => row.failure !== undefined)?.failure
+    if (failure !== undefined) return { failure }
+    const { rows, ...result } = changedRows(change, ids, before, now, limitOf)
+    for (const [index, row] of rows) after.set(ids[index] as string, row)
+    return result
+  })
+  return { answer, rows: after }
+}
+
+function unchanged(limit: AnyLimit): AnyLimit {
+  return limit
 }
