@@ -6,7 +6,7 @@ import { stateName } from '../../keys/encode.ts'
 import { sha256 } from '../../keys/sha256.ts'
 import type { Batch, BatchState } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
-import type { Call, CallGroup, Change, StateId } from '../store.ts'
+import type { Call, CallGroup, CallOptions, Change, StateId } from '../store.ts'
 
 /** The values of the column `kind`, for the algorithms that functions decide. */
 const KINDS: Readonly<Record<string, number>> = { tb: 0, fw: 1, sc: 2, sl: 3, cc: 4, [HOLD_TAG]: 4 }
@@ -197,6 +197,11 @@ export function isLog({ algorithm }: AnyLimit): boolean {
 /** Whether the numbers of the limit's states are in the column `state`. */
 export function isOther({ algorithm }: AnyLimit): boolean {
   return KINDS[algorithm.tag] === OTHER
+}
+
+/** The time to decide at, in microseconds; 0 for the server's own clock. */
+export function nowOf(options: CallOptions | undefined): string {
+  return String(options?.now ?? 0)
 }
 
 export function arrayText(items: readonly (string | number)[]): string {

@@ -16,6 +16,9 @@ type Name =
   | 'region_rows'
   | 'region_needs'
 
+/** The statement of each function. */
+export type Statements = Readonly<Record<Name, Statement>>
+
 const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
 const DECISIONS: Readonly<Record<Decision, readonly string[]>> = {
   consume: ['bigint', 'boolean', 'int', 'uuid[]', 'int[]', 'int[]', 'bigint[]', 'bigint[]'],
@@ -25,7 +28,7 @@ const DECISIONS: Readonly<Record<Decision, readonly string[]>> = {
 const GUARD = ['bigint', 'boolean', 'uuid[]', 'text', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
 
 /** Makes the statements. All parameters are text, because every driver passes text in the same way. */
-export function statementsOf(table: string, names: FunctionNames): Readonly<Record<Name, Statement>> {
+export function statementsOf(table: string, names: FunctionNames): Statements {
   const called = (name: string, types: readonly string[], before = 0): string =>
     `${names.get(name)}(${types.map((type, index) => `$${before + index + 1}::text::${type}`).join(', ')})::text`
   // `case` evaluates its condition first, so the function runs with this lock_timeout.

@@ -1,0 +1,43 @@
+import { type Adjustment, type ChangeRun, inRuns } from '../batch/change-runs.ts'
+import { validated } from '../batch/replay.ts'
+import { type CallOptions, type Change, changedState, type ChangeResult, type HoldChange, isOfHold, type Store } from '../store.ts'
+import { adjustmentValues, arrayText, digestsOf, hasFunctions, isLog, isOther, nowOf, type Release, releaseValues } from './encode.ts'
+import type { Query } from './query.ts'
+import { numbersOf } from './reply.ts'
+import { settleResults, settleValues } from './settle.ts'
+import type { Statements } from './statements.ts'
+
+/** The argument of `block`, in place of a length, that ends a block. */
+const UNBLOCK = -1
+
+/** Makes the store's `change`. One statement makes each run of changes (`ChangeRun`), in order. */
+export function changing(query: Query, statements: Statements): Store['change'] {
+  const settle = async (changes: readonly HoldChange[], options: CallOptions | undefined): Promise<ChangeResult[]> => {
+    const [row] = await query(statements.settle, [nowOf(options), ...settleValues(changes)], options, 'wait')
+    const reply = row?.['reply']
+    return validated('postgres: the function', reply, () => settleResults(typeof reply === 'string' ? numbersOf(reply) : [], changes))
+  }
+
+  const make = (run: ChangeRun, options: CallOptions | undefined): Promise<unknown> => {
+    const [first] = run as readonly [Change]
+    if (first.kind === 'adjust') {
+      const values = adjustmentValues(run as readonly Adjustment[])
+      return query(statements.adjust, [nowOf(options), String(first.receipt ?? -1), ...values], options, 'wait')
+    }
+    if (first.kind === 'release') {
+      return query(statements.release, [nowOf(options), ...releaseValues(run as readonly Release[])], options, 'wait')
+    }
+    const ids = arrayText(digestsOf(run.map(changedState)))
+    if (first.kind === 'reset') return query(statements.reset, [ids], options, 'wait')
+    const length = first.kind === 'block' ? first.micros : UNBLOCK
+    return query(statements.block, [nowOf(options), String(length), ids], options, 'wait')
+  }
+  return (changes, options) =>
+    inRuns(changes, async (run) => (run.every(isOfHold) ? settle(run, options) : void (await make(run, options))))
+}
+
+/** Whether a function of the database makes the change. */
+export function isChanged(change: Change): boolean {
+  if (isOfHold(change)) return change.calls.every(({ limit }) => hasFunctions(limit) && !isLog(limit))
+  return change.kind !== 'adjust' || (hasFunctions(change.call.limit) && !isOther(change.call.limit))
+}

@@ -1,0 +1,61 @@
+import { batchOf } from '../batch/batch.ts'
+import { InvalidReply, replay, validated } from '../batch/replay.ts'
+import { decideByShares, type SharesUsed } from '../by-shares.ts'
+import { plannedGroups } from '../group-options.ts'
+import { hasShares } from '../region-port.ts'
+import type { CallGroup, DecideOptions, GroupVerdict } from '../store.ts'
+import { isLog, nowOf, requestOf } from './encode.ts'
+import type { Locking } from './lanes.ts'
+import type { Query } from './query.ts'
+import { guardValues, throwIfStale } from './region-guard.ts'
+import { replyOf } from './reply.ts'
+import type { Statements } from './statements.ts'
+
+/** The parameter `waiting` of `consume` if the same statement has locked the rows already. `consume` then waits for no lock. */
+const LOCKED = '3'
+
+type Decide = (groups: readonly CallGroup[], options: DecideOptions | undefined, locking: Locking) => Promise<readonly GroupVerdict[]>
+
+/** Makes the function that decides groups by one statement. With `locking: 'none'` it charges nothing. */
+export function deciding(query: Query, statements: Statements): Decide {
+  const run = async (wanted: readonly CallGroup[], options: DecideOptions | undefined, locking: Locking, used?: SharesUsed) => {
+    const groups = plannedGroups(wanted)
+    const charging = locking !== 'none'
+    const batch = batchOf(groups, isLog)
+    const now = nowOf(options)
+    const request = requestOf(groups, batch, now, charging)
+    const guard = used && guardValues(request, used)
+    const values = (tries: number): readonly string[] => {
+      if (guard === undefined) return request.values(waitingAt(tries))
+      const waiting = request.program === 'consume' && tries < 2 ? LOCKED : waitingAt(tries)
+      return [now, String(charging), ...guard, ...request.values(waiting)]
+    }
+    const [row] = await query(
+      statements[guard === undefined ? request.program : (`guarded_${request.program}` as const)],
+      values,
+      options,
+      locking,
+    )
+    if (guard !== undefined) throwIfStale(row?.['reply'])
+    return validated('postgres: the function', row?.['reply'], () => {
+      const found = replyOf(row?.['reply'], groups, batch, request)
+      const verdicts = replay(groups, batch, found, charging)
+      if (!found.isSame(verdicts)) throw new InvalidReply()
+      return verdicts
+    })
+  }
+
+  const byShares = decideByShares('postgres', (groups, used, options: DecideOptions & { readonly locking: Locking }) =>
+    run(groups, options, options.locking, used),
+  )
+  return (groups, options, locking) =>
+    groups.some(({ calls }) => hasShares(calls)) ? byShares(groups, { ...options, locking }) : run(groups, options, locking)
+}
+
+/**
+ * The parameter `waiting` of an SQL function. With '1' the function waits for rows that are locked. With '2' it also
+ * inserts new rows before it decides, and so waits for those that others are inserting. A null reply means that such rows were in the way.
+ */
+function waitingAt(tries: number): string {
+  return tries < 2 ? '1' : '2'
+}
