@@ -51,6 +51,58 @@ const known = new WeakMap<object, UntilConnected>()
 export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView): UntilConnected {
   const found = known.get(client)
   if (found !== undefined) return found
+  const connection = followed(client, view)
+  const until: UntilConnected = (options, time) => {
+    const { deadline, signal } = options ?? {}
+    if (connection.made || deadline === undefined || !(deadline > time.monotonic()) || signal?.aborted === true) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const finish = (failure: StoreFailure | undefined): void => {
+        connection.leave(settle)
+        cancel()
+        signal?.removeEventListener('abort', abort)
+        if (failure === undefined) resolve()
+        else reject(failure)
+      }
+      const settle = (): void => {
+        const state = connection.read()
+        // A client that was closed may have no last error. The wait then resolves, and the client rejects the calls that follow with its
+        // own reason.
+        if (state === 'connected' || (state === 'ended' && connection.last === undefined)) finish(undefined)
+        else if (state === 'ended' || connection.refused()) finish(failureOf(connection.last))
+      }
+      const abort = (): void => finish(new StoreFailure('aborted', 'no', 'redis: aborted by the caller'))
+      const late = (): void => finish(connection.read() === 'connected' ? undefined : failureOf(connection.last))
+      const cancel = time.after(deadline - time.monotonic(), late)
+      connection.join(settle)
+      signal?.addEventListener('abort', abort, { once: true })
+      view.begin?.()
+      settle()
+    })
+  }
+  known.set(client, until)
+  return until
+}
+
+/** What is known of a client's first connection, for those who wait for it. */
+interface Followed {
+  /** Whether it has been made. */
+  readonly made: boolean
+  /** The last error, as of the last `read` or event. */
+  readonly last: unknown
+  /** Reads state and last error of the client. */
+  read(): ConnectionState
+  /**
+   * Whether the server refuses the account, so that waiting does not help. If the server accepts it later, the client connects by its own
+   * attempts.
+   */
+  refused(): boolean
+  /** Calls `settle` at each change that may end the wait, until `leave`. */
+  join(settle: () => void): void
+  leave(settle: () => void): void
+}
+
+/** Follows a client. It has listeners for changes and errors only while somebody waits. */
+function followed(client: ConnectionEvents, view: ConnectionView): Followed {
   let made = view.state() === 'connected'
   if (!made) client.once('ready', () => (made = true))
   let last: unknown
@@ -61,10 +113,6 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
     last = view.lastError?.() ?? last
     return view.state()
   }
-  /**
-   * Whether the server refuses the account, so that waiting does not help. If the server accepts it later, the client connects by its own
-   * attempts.
-   */
   const refused = (): boolean => last !== undefined && classify(last).kind === 'setup'
   const changed = (): void => {
     if (read() !== 'trying' || refused()) for (const settle of waiting) settle()
@@ -83,43 +131,26 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
       for (const event of errors) client.off(event, failed)
     }
   }
-  const leave = (settle: () => void): void => {
-    waiting.delete(settle)
-    if (waiting.size > 0) return
-    stop?.()
-    stop = undefined
-  }
-
-  const until: UntilConnected = (options, time) => {
-    const { deadline, signal } = options ?? {}
-    if (made || deadline === undefined || !(deadline > time.monotonic()) || signal?.aborted === true) return Promise.resolve()
-    return new Promise((resolve, reject) => {
-      const finish = (failure: StoreFailure | undefined): void => {
-        leave(settle)
-        cancel()
-        signal?.removeEventListener('abort', abort)
-        if (failure === undefined) resolve()
-        else reject(failure)
-      }
-      const settle = (): void => {
-        const state = read()
-        // A client that was closed may have no last error. The wait then resolves, and the client rejects the calls that follow with its
-        // own reason.
-        if (state === 'connected' || (state === 'ended' && last === undefined)) finish(undefined)
-        else if (state === 'ended' || refused()) finish(failureOf(last))
-      }
-      const abort = (): void => finish(new StoreFailure('aborted', 'no', 'redis: aborted by the caller'))
-      const late = (): void => finish(read() === 'connected' ? undefined : failureOf(last))
-      const cancel = time.after(deadline - time.monotonic(), late)
+  return {
+    get made() {
+      return made
+    },
+    get last() {
+      return last
+    },
+    read,
+    refused,
+    join(settle) {
       waiting.add(settle)
       stop ??= listen()
-      signal?.addEventListener('abort', abort, { once: true })
-      view.begin?.()
-      settle()
-    })
+    },
+    leave(settle) {
+      waiting.delete(settle)
+      if (waiting.size > 0) return
+      stop?.()
+      stop = undefined
+    },
   }
-  known.set(client, until)
-  return until
 }
 
 /** Until the first connection has been made or has failed, returns a promise that resolves then. Afterwards returns undefined. */
