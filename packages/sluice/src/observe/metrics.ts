@@ -55,27 +55,9 @@ const READING: Form = [
 export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetrics {
   checkOptions('prometheusMetrics', options, FORMS)
   const { read = [] } = options
-  const outcomes = counter('sluice_decisions_total', 'Requests that were decided: each counts once.', ['route', 'outcome'])
-  const requests = counter('sluice_requests_total', 'Decisions by rule: a request counts for each rule that applies.', [
-    'rule',
-    'route',
-    'result',
-  ])
-  const blocked = counter('sluice_requests_blocked_total', 'Requests that were refused: each counts once, for one rule.', [
-    'rule',
-    'route',
-    'reason',
-  ])
-  const newKeys = counter(
-    'sluice_new_keys_total',
-    'States that charges made in the store: of new keys, and of keys whose state had expired.',
-    ['rule'],
-  )
-  const errors = counter('sluice_store_errors_total', 'Decisions that a store should have made and did not, by kind.', ['store', 'kind'])
-  const degraded = gauge('sluice_degraded', '1 where the last decision of the rule was made without its store.', ['rule'])
-  const decisions = histogram('sluice_decision_duration_seconds', 'Time a decision took, by who made it.', ['source'])
-  const calls = histogram('sluice_store_duration_seconds', 'Time a call of the store took, failed ones included.', ['store', 'operation'])
-  const all: readonly Metric[] = [outcomes, requests, blocked, newKeys, errors, degraded, decisions, calls, ...read.map(readable)]
+  const metrics = builtIn()
+  const { outcomes, requests, blocked, newKeys, errors, degraded, decisions, calls } = metrics
+  const all: readonly Metric[] = [...Object.values(metrics), ...read.map(readable)]
   const byName = createLookups()
   // Caches the series of each route, and of each rule on that route. So each takes one short lookup, instead of a lookup with all labels
   // for each metric.
@@ -114,6 +96,30 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
         .calls(operation)
         .observe(durationMs / 1_000),
     text: () => `${all.map((metric) => metric.text()).join('\n')}\n`,
+  }
+}
+
+/** The built-in metrics, in the order in which they are written. */
+function builtIn() {
+  return {
+    outcomes: counter('sluice_decisions_total', 'Requests that were decided: each counts once.', ['route', 'outcome']),
+    requests: counter('sluice_requests_total', 'Decisions by rule: a request counts for each rule that applies.', [
+      'rule',
+      'route',
+      'result',
+    ]),
+    blocked: counter('sluice_requests_blocked_total', 'Requests that were refused: each counts once, for one rule.', [
+      'rule',
+      'route',
+      'reason',
+    ]),
+    newKeys: counter('sluice_new_keys_total', 'States that charges made in the store: of new keys, and of keys whose state had expired.', [
+      'rule',
+    ]),
+    errors: counter('sluice_store_errors_total', 'Decisions that a store should have made and did not, by kind.', ['store', 'kind']),
+    degraded: gauge('sluice_degraded', '1 where the last decision of the rule was made without its store.', ['rule']),
+    decisions: histogram('sluice_decision_duration_seconds', 'Time a decision took, by who made it.', ['source']),
+    calls: histogram('sluice_store_duration_seconds', 'Time a call of the store took, failed ones included.', ['store', 'operation']),
   }
 }
 
