@@ -27,43 +27,6 @@ export function createWakeups(time: Time): Wakeups {
   let stop: Cancel | undefined
   let armedFor = Infinity
 
-  const isBefore = (one: Wakeup, other: Wakeup): boolean => one.at < other.at || (one.at === other.at && one.nth < other.nth)
-  const put = (entry: Wakeup, index: number): void => {
-    heap[index] = entry
-    entry.index = index
-  }
-  const rise = (entry: Wakeup): void => {
-    let { index } = entry
-    while (index > 0) {
-      const parent = heap[(index - 1) >> 1] as Wakeup
-      if (!isBefore(entry, parent)) break
-      put(parent, index)
-      index = (index - 1) >> 1
-    }
-    put(entry, index)
-  }
-  const sink = (entry: Wakeup): void => {
-    let { index } = entry
-    for (;;) {
-      const left = heap[2 * index + 1]
-      const right = heap[2 * index + 2]
-      const child = right !== undefined && isBefore(right, left as Wakeup) ? right : left
-      if (child === undefined || !isBefore(child, entry)) break
-      const below = child.index
-      put(child, index)
-      index = below
-    }
-    put(entry, index)
-  }
-  const remove = (entry: Wakeup): void => {
-    const { index } = entry
-    entry.index = -1
-    const last = heap.pop() as Wakeup
-    if (last === entry) return
-    put(last, index)
-    rise(last)
-    sink(last)
-  }
   const arm = (): void => {
     const at = heap[0]?.at ?? Infinity
     if (at === armedFor) return
@@ -76,7 +39,7 @@ export function createWakeups(time: Time): Wakeups {
     armedFor = Infinity
     const now = time.monotonic()
     for (let first = heap[0]; first !== undefined && first.at <= now; first = heap[0]) {
-      remove(first)
+      takeOut(heap, first)
       first.run()
     }
     arm()
@@ -90,13 +53,59 @@ export function createWakeups(time: Time): Wakeups {
       added += 1
       entry.index = heap.length
       heap.push(entry)
-      rise(entry)
+      rise(heap, entry)
       arm()
     },
     remove(entry) {
       if (entry.index === -1) return
-      remove(entry)
+      takeOut(heap, entry)
       arm()
     },
   }
+}
+
+function isBefore(one: Wakeup, other: Wakeup): boolean {
+  return one.at < other.at || (one.at === other.at && one.nth < other.nth)
+}
+
+function put(heap: Wakeup[], entry: Wakeup, index: number): void {
+  heap[index] = entry
+  entry.index = index
+}
+
+/** Moves an entry up to its place, past later ones. */
+function rise(heap: Wakeup[], entry: Wakeup): void {
+  let { index } = entry
+  while (index > 0) {
+    const parent = heap[(index - 1) >> 1] as Wakeup
+    if (!isBefore(entry, parent)) break
+    put(heap, parent, index)
+    index = (index - 1) >> 1
+  }
+  put(heap, entry, index)
+}
+
+/** Moves an entry down to its place, past earlier ones. */
+function sink(heap: Wakeup[], entry: Wakeup): void {
+  let { index } = entry
+  for (;;) {
+    const left = heap[2 * index + 1]
+    const right = heap[2 * index + 2]
+    const child = right !== undefined && isBefore(right, left as Wakeup) ? right : left
+    if (child === undefined || !isBefore(child, entry)) break
+    const below = child.index
+    put(heap, child, index)
+    index = below
+  }
+  put(heap, entry, index)
+}
+
+function takeOut(heap: Wakeup[], entry: Wakeup): void {
+  const { index } = entry
+  entry.index = -1
+  const last = heap.pop() as Wakeup
+  if (last === entry) return
+  put(heap, last, index)
+  rise(heap, last)
+  sink(heap, last)
 }
