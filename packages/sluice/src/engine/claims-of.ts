@@ -3,21 +3,21 @@ import { type Claims, CLAIMS, type RequestFacts, requireClaims } from '../identi
 import type { KeyRequest } from './key-request.ts'
 
 /** Verifies the token of a request and returns its claims. */
-type Verify = (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
+export type Verify = (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
 
 /** The verified claims of a request. Claims that cannot be verified are ignored, whatever the reason. */
-export async function claimsOf(claims: Verify | undefined, facts: RequestFacts | KeyRequest): Promise<Claims | undefined> {
+export async function claimsOf(verify: Verify | undefined, facts: RequestFacts | KeyRequest): Promise<Claims | undefined> {
   if ('key' in facts) return undefined
   requireClaims(facts.claims)
   if (facts.claims !== undefined && facts.claims !== null) return facts.claims
   try {
     // Of two tokens the upstream might read the one that is not verified here.
     if (
-      claims === undefined ||
+      verify === undefined ||
       headerLines({ headers: facts.headers, rawHeaders: facts.rawHeaders ?? undefined }, 'authorization').length > 1
     )
       return undefined
-    const found = await claims(facts)
+    const found = await verify(facts)
     return CLAIMS[0](found) ? found : undefined
   } catch {
     return undefined

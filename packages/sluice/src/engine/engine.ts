@@ -1,12 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { MicroTokens } from '../algorithms/algorithm.ts'
-import { microCost } from '../algorithms/decimal.ts'
 import type { OnWarning } from '../errors/console-warning.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
-import { checkOptions, type Form, FUNCTION, LIST, OBJECT, refuseUnknown, requireForm } from '../errors/options.ts'
-import { type Claims, readRequest, type RequestFacts } from '../identity/request.ts'
+import { checkOptions, type Form, FUNCTION, refuseUnknown } from '../errors/options.ts'
+import type { Claims, RequestFacts } from '../identity/request.ts'
 import type { TrustedProxies } from '../identity/trusted-proxies.ts'
-import { validKey } from '../keys/encode.ts'
 import { createStoreCaller } from '../limiter/call-store.ts'
 import type { Deciders } from '../limiter/on-failure.ts'
 import { type Deadline, timingOf, WAIT, type WaitOptions } from '../limiter/timing.ts'
@@ -15,22 +12,19 @@ import type { HeaderChoice } from '../policy/model/header-choice.ts'
 import type { Policy } from '../policy/model/policy.ts'
 import { finish, inSlices } from '../policy/model/sliced.ts'
 import type { CallOptions, Store } from '../stores/store.ts'
-import type { Random, Stopwatch, Time } from '../time/time.ts'
-import { claimsOf } from './claims-of.ts'
-import { type ChargedRequest, decideRequests, type Made } from './decide-requests.ts'
-import type { EngineDecision } from './engine-decision.ts'
+import type { Random, Time } from '../time/time.ts'
+import { type DecideVerbs, decideVerbs } from './decide-verbs.ts'
 import { createHoldRequests, type HoldRequests } from './hold-requests.ts'
-import { explainRules, type Explanation } from './explain.ts'
 import type { OverrideFields } from '../policy/override-value.ts'
 import type { Override } from '../policy/model/rule.ts'
 import { createHolds, type HoldVerbs } from './holds.ts'
 import { type KeyOverrides, overrideVerbs } from './key-overrides.ts'
-import type { KeyRequest } from './key-request.ts'
 import { type KeyVerbs, keyVerbs } from './keys.ts'
-import { load, type Loaded, NOBODY, type Pseudonym, type Surroundings } from './loaded.ts'
+import { load, type Loaded, type Pseudonym, type Surroundings } from './loaded.ts'
 import { OverrideTable } from './overrides.ts'
 import { createReport } from './report.ts'
-import { chargesOf, chargesOfKey, contextOf, type EngineContext } from './request-charges.ts'
+import { contextOf, type EngineContext } from './request-charges.ts'
+import type { VerbParts } from './verb-parts.ts'
 
 export type { KeyRequest } from './key-request.ts'
 
@@ -81,31 +75,12 @@ export interface EngineParts
   readonly secret: Random
 }
 
-/** `signal` stops waiting for a remote store; `deadlineMs` replaces the policy's deadline. */
-export type DecideOptions = WaitOptions
-
 /** Decides requests by a policy, from the facts of each request. */
-export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides, HoldVerbs, HoldRequests {
+export interface Engine extends AsyncDisposable, DecideVerbs, KeyVerbs, KeyOverrides, HoldVerbs, HoldRequests {
   /** The policy of the next decision. */
   readonly policy: Policy
   /** The policy's choice of response headers. */
   readonly headers: HeaderChoice
-  /** Charges every enforcing rule that applies, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. */
-  decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
-  /** As `decide`, for a key that the caller already knows. The key counts as the value of the first source in a rule's key. */
-  decideKey(request: KeyRequest, options?: DecideOptions): Promise<EngineDecision>
-  /**
-   * As `decide` and `decideKey`, for several requests in one store call. They are decided in order and independently, by one policy. On
-   * misuse it rejects before anything is charged; the message has the index of the wrong request, counted from 0.
-   */
-  decideMany(requests: readonly (RequestFacts | KeyRequest)[], options?: DecideOptions): Promise<EngineDecision[]>
-  /**
-   * Reports what `decide` would decide (outcome and retryAfter), and charges nothing. So `remaining` in `limits` is not reduced by the
-   * cost.
-   */
-  peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
-  /** Reports which rules apply, with keys and limits, and why the other rules do not. Calls no store. */
-  explain(facts: RequestFacts): Promise<Explanation>
   /**
    * Overrides the limit of one key of one rule from the next decision on. Fields are named as in the policy file. The override takes
    * precedence over those of the policy file, and stays in force after a reload. The key keeps its remaining tokens, at most as many as the
@@ -134,138 +109,57 @@ export interface Engine extends AsyncDisposable, KeyVerbs, KeyOverrides, HoldVer
 const SLICE_MS = 2
 
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
-const KEY_REQUEST: readonly string[] = ['key', 'limit', 'cost']
 
 /** Builds an engine from its parts. `createEngine` fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
-  const { store, clock, observers, random } = parts
+  const { store, clock, observers, random, secret, claims: verify } = parts
   const main = createStoreCaller(store, clock, observers)
   const local = parts.local === undefined ? undefined : createStoreCaller(parts.local, clock)
   const deciders: Deciders = { main, local }
   const { sync } = store.capabilities
-  let loaded = finish(load(parts.policy, parts))
+  let current = finish(load(parts.policy, parts))
   let closed = false
   const live = new OverrideTable()
   const context: EngineContext = { live, now: () => clock.now(), random }
 
-  const timing = ({ policy }: Loaded, options?: DecideOptions): CallOptions => {
-    if (options !== undefined) refuseUnknown('engine', options, WAIT)
-    return timingOf('engine', clock, sync ? undefined : deadlineOf(policy, store), options)
-  }
+  const loaded = (): Loaded => current
   const opened = (): void => {
     if (closed) throw new LimiterError('CLOSED', 'the engine is closed')
   }
-  const claimed = async (facts: RequestFacts): Promise<Claims | undefined> => {
+  const timing = ({ policy }: Loaded, options?: WaitOptions): CallOptions => {
+    if (options !== undefined) refuseUnknown('engine', options, WAIT)
+    return timingOf('engine', clock, sync ? undefined : deadlineOf(policy, store), options)
+  }
+  const timingNow = (options?: WaitOptions): CallOptions => {
     opened()
-    requireForm('engine', 'facts', facts, OBJECT)
-    return claimsOf(parts.claims, facts)
-  }
-  const byFacts = (
-    at: Loaded,
-    facts: RequestFacts,
-    claims: Claims | null | undefined,
-    own = context,
-    used?: MicroTokens,
-  ): ChargedRequest => {
-    const cost = used ?? costOf(facts)
-    const request = readRequest(facts, claims, at.trust)
-    at.watch?.(facts.ip, facts.headers)
-    return { request, route: facts.route ?? undefined, ...chargesOf(at, request, own, cost) }
-  }
-  const byKey = (at: Loaded, request: KeyRequest, own = context, used?: MicroTokens): ChargedRequest => {
-    refuseUnknown('engine', request, KEY_REQUEST)
-    validKey('engine', request.key)
-    return { request: NOBODY, route: undefined, ...chargesOfKey(at, request, own, used ?? costOf(request)) }
+    return timing(current, options)
   }
   const report = createReport(store.name, observers, parts.hashKeys)
-  const decideAll = async (
-    at: Loaded,
-    requests: readonly ChargedRequest[],
-    options: DecideOptions | undefined,
-  ): Promise<EngineDecision[]> => {
-    const watch: Stopwatch = { started: clock.monotonic(), ended: undefined }
-    const made = await decideRequests(deciders, requests, timing(at, options), clock, holds.newHolder, watch)
-    const durationMs = (watch.ended ?? clock.monotonic()) - watch.started
-    if (report !== undefined)
-      for (let index = 0; index < made.length; index += 1) report(at, requests[index] as ChargedRequest, made[index] as Made, durationMs)
-    holds.keep(made)
-    return made.map(({ decision }) => decision)
-  }
+  const holds = createHolds(deciders, secret, timingNow)
+  const verbs: VerbParts = { deciders, clock, context, verify, report, opened, loaded, timing }
   const close = async (): Promise<void> => {
     closed = true
   }
-  const timingNow = (options?: DecideOptions): CallOptions => {
-    opened()
-    return timing(loaded, options)
-  }
-  const holds = createHolds(deciders, parts.secret, timingNow)
-  const keys = keyVerbs(main, () => ({ policy: loaded.policy, context: contextOf(loaded, context) }), timingNow)
-  const holdRequests = createHoldRequests({
-    deciders,
-    clock,
-    secret: parts.secret,
-    report,
-    timing,
-    async charged(request, used) {
-      const own = used === undefined ? context : { ...context, random: () => 0 }
-      requireForm('engine', 'request', request, OBJECT)
-      const claims = 'key' in request ? undefined : await claimed(request)
-      opened()
-      const at = loaded
-      return { at, charged: 'key' in request ? byKey(at, request, own, used) : byFacts(at, request, claims, own, used) }
-    },
-  })
   return {
-    ...holdRequests,
-    ...keys,
-    ...overrideVerbs(() => loaded, live, context.now),
+    ...decideVerbs(verbs, holds),
+    ...createHoldRequests(verbs, secret),
+    ...keyVerbs(main, () => ({ policy: current.policy, context: contextOf(current, context) }), timingNow),
+    ...overrideVerbs(loaded, live, context.now),
+    release: holds.release,
     get policy() {
-      return loaded.policy
+      return current.policy
     },
     get headers() {
-      return loaded.policy.headers
-    },
-    async decide(facts, options) {
-      const claims = await claimed(facts)
-      const at = loaded
-      return only(await decideAll(at, [byFacts(at, facts, claims)], options))
-    },
-    async decideKey(request, options) {
-      opened()
-      const at = loaded
-      return only(await decideAll(at, [byKey(at, request)], options))
-    },
-    async decideMany(requests, options) {
-      opened()
-      requireForm('engine', 'requests', requests, LIST)
-      requests.forEach((request, index) => requireForm('engine', `request ${index}`, request, OBJECT))
-      const claims = await Promise.all(requests.map((request) => claimsOf(parts.claims, request)))
-      const at = loaded
-      const charged = requests.map((request, index) =>
-        named(index, () => ('key' in request ? byKey(at, request) : byFacts(at, request, claims[index] ?? request.claims))),
-      )
-      return decideAll(at, charged, options)
-    },
-    async peek(facts, options) {
-      const claims = await claimed(facts)
-      const at = loaded
-      const charged = byFacts(at, facts, claims)
-      return only(await decideRequests(deciders, [charged], { ...timing(at, options), charge: false }, clock, holds.newHolder)).decision
-    },
-    release: holds.release,
-    async explain(facts) {
-      const claims = await claimed(facts)
-      const at = loaded
-      return explainRules(at.policy, readRequest(facts, claims, at.trust), contextOf(at, context, costOf(facts)))
+      return current.policy.headers
     },
     reload(policy) {
-      loaded = finish(load(policy, parts))
+      current = finish(load(policy, parts))
     },
     async prepare(policy, options = {}) {
       checkOptions('engine', options, PREPARE)
       const { pseudonym = parts.pseudonym } = options
       const ready = await inSlices(load(policy, { ...parts, pseudonym }), clock, SLICE_MS)
-      return () => void (loaded = ready)
+      return () => void (current = ready)
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -276,20 +170,4 @@ export function buildEngine(parts: EngineParts): Engine {
 function deadlineOf({ failure: { deadlineMs, defaultDeadline } }: Policy, { capabilities }: Store): Deadline {
   if (defaultDeadline !== true) return { ms: deadlineMs }
   return capabilities.deadlineMs === undefined ? { ms: deadlineMs, stretch: true } : { ms: capabilities.deadlineMs }
-}
-
-function costOf({ cost }: Pick<KeyRequest, 'cost'>): MicroTokens | undefined {
-  return cost === undefined ? undefined : microCost(cost)
-}
-
-function only<T>(one: readonly T[]): T {
-  return one[0] as T
-}
-
-function named<T>(index: number, run: () => T): T {
-  try {
-    return run()
-  } catch (error) {
-    throw error instanceof LimiterError ? new LimiterError(error.code, `request ${index}: ${error.message}`, { cause: error }) : error
-  }
 }

@@ -1,24 +1,25 @@
 import type { MicroTokens } from '../algorithms/algorithm.ts'
-import { HOLD_FORM, refuseUnknown, requireForm } from '../errors/options.ts'
+import { HOLD_FORM, OBJECT, refuseUnknown, requireForm } from '../errors/options.ts'
 import type { RequestFacts } from '../identity/request.ts'
 import { requireChange } from '../limiter/decidable.ts'
 import { changeHold, type HoldEnd, NOTHING_HELD, usedOf } from '../limiter/held-change.ts'
 import { chargeOnce } from '../limiter/held-group.ts'
 import { newHoldId, validHoldId } from '../limiter/hold-id.ts'
 import { takesSlots } from '../limiter/holders.ts'
-import type { Deciders } from '../limiter/on-failure.ts'
 import type { Extension, Settlement } from '../limiter/reservation.ts'
 import { WAIT, type WaitOptions } from '../limiter/timing.ts'
-import type { CallOptions } from '../stores/store.ts'
 import { MICROS_PER_MS } from '../time/micros.ts'
-import type { Random, Time } from '../time/time.ts'
+import type { Random } from '../time/time.ts'
+import { chargedRequest } from './charged-request.ts'
+import { claimsOf } from './claims-of.ts'
 import type { ChargedRequest } from './decide-requests.ts'
 import { type EngineDecision, engineDecision } from './engine-decision.ts'
 import type { KeyRequest } from './key-request.ts'
 import type { Loaded } from './loaded.ts'
-import type { Report } from './report.ts'
+import type { EngineContext } from './request-charges.ts'
 import { enforcing, policyOf, RULE_SET, type RuleCharge } from './rule-charge.ts'
 import { createShadowHolds } from './shadow-holds.ts'
+import type { VerbParts } from './verb-parts.ts'
 
 /** Options of the engine's `reserve`. */
 export interface HoldOptions extends WaitOptions {
@@ -57,25 +58,13 @@ export interface HoldRequests {
   cancel(request: RequestFacts | KeyRequest, id: string, options?: WaitOptions): Promise<Settlement>
 }
 
-export interface HoldRequestParts {
-  readonly deciders: Deciders
-  readonly clock: Time
-  /** For ids. */
-  readonly secret: Random
-  readonly report: Report | undefined
-  /**
-   * What a request is charged.
-   * @param used instead of its own cost, for every rule, also those that count one request in several
-   */
-  charged(request: RequestFacts | KeyRequest, used?: MicroTokens): Promise<{ readonly at: Loaded; readonly charged: ChargedRequest }>
-  timing(at: Loaded, options?: WaitOptions): CallOptions
-}
-
 const HOLD: readonly string[] = [...WAIT, 'holdMs', 'id']
 const HOLD_MS = 60_000
 
-export function createHoldRequests(parts: HoldRequestParts): HoldRequests {
-  const { deciders, clock, secret, report, charged: chargedOf, timing } = parts
+/** @param secret for ids */
+export function createHoldRequests(parts: VerbParts, secret: Random): HoldRequests {
+  const { deciders, clock, report, timing } = parts
+  const chargedOf = charging(parts)
   const inShadow = createShadowHolds(deciders)
   const change = async (
     request: RequestFacts | KeyRequest,
@@ -134,6 +123,26 @@ export function createHoldRequests(parts: HoldRequestParts): HoldRequests {
       return expiresAt === undefined ? { status } : { status, expiresAt }
     },
     cancel: (request, id, options) => settle(request, id, 0, options),
+  }
+}
+
+interface Charged {
+  /** The policy that charges it. */
+  readonly at: Loaded
+  readonly charged: ChargedRequest
+}
+
+/** Makes the function that says what a request is charged: `used`, if it is given, for every rule, also those that count one in several. */
+function charging({ verify, context, opened, loaded }: VerbParts) {
+  const always: EngineContext = { ...context, random: () => 0 }
+  return async (request: RequestFacts | KeyRequest, used?: MicroTokens): Promise<Charged> => {
+    requireForm('engine', 'request', request, OBJECT)
+    opened()
+    const claims = 'key' in request ? undefined : await claimsOf(verify, request)
+    // It may have been closed meanwhile.
+    opened()
+    const at = loaded()
+    return { at, charged: chargedRequest(at, request, claims, used === undefined ? context : always, used) }
   }
 }
 
