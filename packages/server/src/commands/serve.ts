@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { createServer, type ServerOptions } from 'node:http'
+import { createServer, type Server, type ServerOptions } from 'node:http'
 import { createEngine, type Engine, type Policy } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
 import type { Io } from '../cli/io.ts'
@@ -29,7 +29,7 @@ import { type Group, oneProcess, workerGroup } from '../workers/worker-group.ts'
 import { end } from './serve/ending.ts'
 import { observe } from './serve/observation.ts'
 import { type ServeOptions, serveOptions } from './serve/options.ts'
-import { openServiceStore, type StoreDescription } from './serve/service-store.ts'
+import { openServiceStore, type ServiceStore, type StoreDescription } from './serve/service-store.ts'
 import { namesFrom, share } from './serve/sharing.ts'
 
 const SERVER_OPTIONS: ServerOptions = {
@@ -98,16 +98,12 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   const admin = adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), () => group.repeated('wrong-token'))
   const requestedAt = Date.now()
   const { policy: first, watch } = await place.read()
-  let [readAgain, readKeys] = [(): void => {}, (): void => {}]
   const decisionLog = await openDecisionLog(options.decisionLog, (lines) => group.repeated('decision-log-dropped', lines))
-  io.onSignal('SIGHUP', () => {
-    readAgain()
-    decisionLog.reopen(own)
-    readKeys()
-  })
+  const atHangup: (() => void)[] = [() => decisionLog.reopen(own)]
+  io.onSignal('SIGHUP', () => atHangup.forEach((act) => act()))
 
   const backing = await openServiceStore(options, first, group)
-  readKeys = backing.region?.readKeys ?? readKeys
+  if (backing.region !== undefined) atHangup.push(backing.region.readKeys)
   const { store, health } = backing
   const tokens = tokenCounts()
   const identities = await createIdentities(place.file, first, tokens.count, (level, line) => log(level, 'token-keys', line))
@@ -124,8 +120,6 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   let draining = false
   const reports = group.reports({ ...measured, readiness: () => readinessOf(engine, store, draining, health) })
   const live = createLive(reports.activity)
-  const [admission, unexpected] = [admin?.admits, failureLines(own)]
-  const holds = holdTokens(identities.holdSecret, options.workers === 1)
   const service = createService({
     engine,
     store,
@@ -134,31 +128,38 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
     reports,
     metricsType,
     live,
-    tokens: holds,
+    tokens: holdTokens(identities.holdSecret, options.workers === 1),
     demo,
-    admission,
-    unexpected,
+    admission: admin?.admits,
+    unexpected: failureLines(own),
     region: backing.region,
   })
   const server = createServer(SERVER_OPTIONS)
   const guarded = guardSite(options.hosts, service)
   const connections = watchConnections(server, guarded, { bounds, onFull: () => group.repeated('connections-full') })
-  const port = await group.listen(server).catch(async (error: unknown) => {
-    await backing.opened.close()
-    throw error
-  })
+  const port = await openPort(group, server, backing)
 
   // A program may send a signal as soon as it reads the lines printed below. So the signals are handled before the lines are printed.
   const stopped = group.stopped()
   await announce(options, policy.current, port, backing.description, log)
   const watched = watch(shared.replaceBy, log)
-  readAgain = watched.read
+  atHangup.push(watched.read)
   group.join((change) => (change.kind === 'pause' ? connections.pause() : shared.apply(change)))
 
   const ended = await stopped
   draining = true
   await end({ followers: [watched, identities, live], connections, engine, store: backing, decisionLog })
   ended()
+}
+
+/** Opens the port. If that fails, closes the store. @returns the port's number */
+async function openPort(group: Group, server: Server, { opened }: ServiceStore): Promise<number> {
+  try {
+    return await group.listen(server)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
 }
 
 async function announce(options: ServeOptions, policy: Policy, port: number, backing: StoreDescription, log: Log): Promise<void> {

@@ -15,13 +15,39 @@ const MAX_WAITING = 1_024
  * connection until a worker takes it, so none is lost when the port is closed or a worker is late.
  */
 export function createDoor(at: ListenAt) {
+  const { offer, emptied, ...workers } = createHandover()
+  let arrived = 0
+  let opened: Promise<Opened> | undefined
+  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
+    arrived += 1
+    offer(socket)
+  })
+  return {
+    ...workers,
+    /** Opens the port at the first call; later calls have the same result. */
+    open: () =>
+      (opened ??= openPort(server, at).then(
+        (port) => ({ port }),
+        (error: Error) => ({ failed: error.message }),
+      )),
+    /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
+    async close() {
+      const turn = (): Promise<void> => pause(TURN_MS)
+      await closePort(server, () => arrived, turn)
+      await emptied()
+    },
+  }
+}
+
+export type Door = ReturnType<typeof createDoor>
+
+/** Hands accepted connections to workers. */
+function createHandover() {
   const free = new Set<Worker>()
   /** For each worker, the connection that was passed to it and that it has not taken yet. */
   const passed = new Map<Worker, Socket>()
   const waiting: Socket[] = []
-  let arrived = 0
-  let opened: Promise<Opened> | undefined
-  let emptied = (): void => {}
+  let whenEmpty = (): void => {}
   const isEmpty = (): boolean => waiting.length === 0 && passed.size === 0
   const pass = (): void => {
     for (const worker of free) {
@@ -33,7 +59,7 @@ export function createDoor(at: ListenAt) {
       // before it acknowledged the message. If the channel is closed, another worker gets the connection.
       worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => (error === null ? undefined : takeBack(worker)))
     }
-    if (isEmpty()) emptied()
+    if (isEmpty()) whenEmpty()
   }
   const takeBack = (worker: Worker): void => {
     const socket = passed.get(worker)
@@ -42,20 +68,14 @@ export function createDoor(at: ListenAt) {
     waiting.unshift(socket)
     pass()
   }
-  const server = createServer({ pauseOnConnect: true, allowHalfOpen: true }, (socket) => {
-    arrived += 1
-    if (waiting.length >= MAX_WAITING) return void socket.destroy()
-    socket.on('error', () => {})
-    waiting.push(socket)
-    pass()
-  })
   return {
-    /** Opens the port at the first call; later calls have the same result. */
-    open: () =>
-      (opened ??= openPort(server, at).then(
-        (port) => ({ port }),
-        (error: Error) => ({ failed: error.message }),
-      )),
+    /** Passes a connection to the next free worker. Closes it if too many wait. */
+    offer(socket: Socket) {
+      if (waiting.length >= MAX_WAITING) return void socket.destroy()
+      socket.on('error', () => {})
+      waiting.push(socket)
+      pass()
+    },
     add(worker: Worker) {
       free.add(worker)
       pass()
@@ -77,11 +97,9 @@ export function createDoor(at: ListenAt) {
       free.add(worker)
       pass()
     },
-    /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
-    async close() {
-      const turn = (): Promise<void> => pause(TURN_MS)
-      await closePort(server, () => arrived, turn)
-      const taken = new Promise<void>((resolve) => (emptied = resolve))
+    /** Resolves when workers have taken every connection, or after three seconds. */
+    async emptied() {
+      const taken = new Promise<void>((resolve) => (whenEmpty = resolve))
       if (!isEmpty()) await Promise.race([taken, pause(MAX_WAIT_MS, undefined, { ref: false })])
     },
   }

@@ -6,7 +6,7 @@ import { draining } from '../logs/draining.ts'
 import type { Log, LogEntry, Logs } from '../logs/log.ts'
 import type { CountRepeated } from '../logs/repeated-lines.ts'
 import { createStates } from '../logs/states.ts'
-import { createDoor } from './door.ts'
+import { createDoor, type Door } from './door.ts'
 import { createGathering } from './gathering.ts'
 import { randomNames, sendTo, type ToPrimary } from './messages.ts'
 import { createPolicyOrder, relayedOverrides } from './shared-state.ts'
@@ -78,9 +78,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
     if (!stopping) states.ended(worker)
     return !stopping && (served || worker.id !== 1)
   }
-  cluster.setupPrimary({ args: withoutValues(process.argv.slice(2), ['--store', '--store-file']) })
-  const environment = store === undefined ? {} : { SLUICE_STORE: store, SLUICE_STORE_FILE: '' }
-  const fleet = createFleet(environment, receive, door.remove, isReplaced, log)
+  const fleet = createFleet(store, receive, door.remove, isReplaced, log)
   process.on('SIGHUP', () => fleet.signal('SIGHUP'))
   const stopped = Promise.race(STOPS.map((signal) => once(process, signal).then(() => signal)))
   const first = fleet.start()
@@ -88,13 +86,18 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   if (first.isConnected()) for (let more = 1; more < count; more += 1) fleet.start()
   const ended = draining(log, await stopped)
   stopping = true
+  await stopAll(fleet, door, serving)
+  ended()
+}
+
+/** Closes the port and ends all workers. Those in `serving` finish the responses under way first. */
+async function stopAll(fleet: Fleet, door: Door, serving: ReadonlySet<Worker>): Promise<void> {
   const gone = fleet.stop(serving)
   // Paused workers answer nothing, and clients that wait for a response make no new connection while the port is being closed.
   for (const worker of serving) sendTo(worker, { kind: 'pause' })
   await door.close()
   for (const worker of serving) sendTo(worker, { kind: 'stop' })
   await gone
-  ended()
 }
 
 /** Writes a worker's line. If every worker reports the same, only the oldest worker's line is written. */
@@ -115,19 +118,23 @@ function withoutValues(args: readonly string[], flags: readonly string[]): strin
   })
 }
 
+type Fleet = ReturnType<typeof createFleet>
+
 /**
  * The processes of a service.
- * @param environment variables of the workers, in addition to those of this process
+ * @param store as of `supervise`
  * @param isReplaced called when a worker has ended; returns whether another worker is to replace it
  * @param closed called later, when everything that the worker sent has been received
  */
 function createFleet(
-  environment: Readonly<Record<string, string>>,
+  store: string | undefined,
   receive: (worker: Worker, message: ToPrimary) => void,
   closed: (worker: Worker) => void,
   isReplaced: (worker: Worker) => boolean,
   log: Log,
 ) {
+  cluster.setupPrimary({ args: withoutValues(process.argv.slice(2), ['--store', '--store-file']) })
+  const environment = store === undefined ? {} : { SLUICE_STORE: store, SLUICE_STORE_FILE: '' }
   let [restarts, quickly] = [0, 0]
   let replacing = true
   const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
