@@ -24,19 +24,14 @@ export interface Pipeline {
 export async function openPipeline({ port, connections, depth, requests }: PipelineOptions): Promise<Pipeline> {
   const sockets = new Set<Socket>()
   let statuses = new Map<number, number>()
-  let [unsent, unanswered, next] = [0, 0, 0]
+  const take = inTurn(requests)
+  let [unsent, unanswered] = [0, 0]
   let [finish, fail]: [() => void, (error: Error) => void] = [() => undefined, () => undefined]
 
   const send = (socket: Socket, count: number): void => {
     const many = Math.min(count, unsent)
-    if (many === 0) return
     unsent -= many
-    const batch: Buffer[] = []
-    for (let index = 0; index < many; index += 1) {
-      batch.push(requests[next] as Buffer)
-      next = (next + 1) % requests.length
-    }
-    socket.write(batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch))
+    if (many > 0) socket.write(take(many))
   }
   const open = async (): Promise<void> => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
@@ -85,5 +80,18 @@ export async function openPipeline({ port, connections, depth, requests }: Pipel
       fail = () => undefined
       for (const socket of sockets) socket.destroy()
     },
+  }
+}
+
+/** Makes a function that returns the bytes of the next requests. After the last request comes the first again. */
+function inTurn(requests: readonly Buffer[]): (count: number) => Buffer {
+  let next = 0
+  return (count) => {
+    const batch: Buffer[] = []
+    for (let index = 0; index < count; index += 1) {
+      batch.push(requests[next] as Buffer)
+      next = (next + 1) % requests.length
+    }
+    return batch.length === 1 ? (batch[0] as Buffer) : Buffer.concat(batch)
   }
 }

@@ -37,43 +37,17 @@ const MICROS = 1_000
  */
 export function openLoop({ invoke, passed }: Target, arrivals: Float64Array): Promise<OpenRound> {
   const total = arrivals.length
-  const [latencies, lates] = [new Float64Array(total).fill(Number.NaN), new Float64Array(total)]
-  const reasons = new Map<string, number>()
-  let [next, answered, allowed, undecided, first, last] = [0, 0, 0, 0, 0, 0]
+  const started = performance.now() + LEAD_MS
+  const tally = createTally(arrivals, started)
+  let next = 0
   return new Promise((resolve) => {
-    const started = performance.now() + LEAD_MS
     let patience: NodeJS.Timeout | undefined
     const finish = (): void => {
       clearTimeout(patience)
-      const lost = total - answered
-      const waited = performance.now() - started
-      for (const [index, latency] of latencies.entries()) if (Number.isNaN(latency)) latencies[index] = waited - (arrivals[index] as number)
-      if (lost > 0) reasons.set('never answered', lost)
-      resolve({
-        total,
-        allowed,
-        refused: answered - allowed - undecided,
-        undecided: undecided + lost,
-        reasons: Object.fromEntries(reasons),
-        latency: quantiles(latencies),
-        late: quantiles(lates),
-        elapsedMs: last - first,
-      })
+      resolve(tally.end())
     }
     const settle = (index: number, decide: () => boolean): void => {
-      // A request that is answered after the end was already counted as undecided.
-      if (!Number.isNaN(latencies[index])) return
-      last = performance.now()
-      latencies[index] = last - started - (arrivals[index] as number)
-      try {
-        if (decide()) allowed += 1
-      } catch (error) {
-        undecided += 1
-        const message = error instanceof Error ? error.message : String(error)
-        reasons.set(message, (reasons.get(message) ?? 0) + 1)
-      }
-      answered += 1
-      if (answered === total) finish()
+      if (tally.answered(index, decide)) finish()
     }
     const fire = (index: number): void => {
       const fail = (error: unknown): void =>
@@ -89,18 +63,67 @@ export function openLoop({ invoke, passed }: Target, arrivals: Float64Array): Pr
     const turn = (): void => {
       const now = performance.now() - started
       if (now >= (arrivals[next] as number)) {
-        lates[next] = now - (arrivals[next] as number)
-        if (next === 0) first = performance.now()
+        tally.made(next, now)
         next += 1
         fire(next - 1)
       }
       if (next < total) return void setImmediate(turn)
       patience = setTimeout(finish, PATIENCE_MS)
-      if (answered === total) clearTimeout(patience)
+      if (tally.isComplete()) clearTimeout(patience)
     }
     if (total === 0) return finish()
     setImmediate(turn)
   })
+}
+
+/** The results of a round, as they come in. @param started the instant from which `arrivals` count */
+function createTally(arrivals: Float64Array, started: number) {
+  const total = arrivals.length
+  const [latencies, lates] = [new Float64Array(total).fill(Number.NaN), new Float64Array(total)]
+  const reasons = new Map<string, number>()
+  let [answered, allowed, undecided, first, last] = [0, 0, 0, 0, 0]
+  const isComplete = (): boolean => answered === total
+  return {
+    isComplete,
+    /** Counts a request that is made `at` milliseconds after the start. */
+    made(index: number, at: number): void {
+      lates[index] = at - (arrivals[index] as number)
+      if (index === 0) first = performance.now()
+    },
+    /** Counts the answer of a request. @returns whether it was the last one that was missing */
+    answered(index: number, decide: () => boolean): boolean {
+      // A request that is answered after the end was already counted as undecided.
+      if (!Number.isNaN(latencies[index])) return false
+      last = performance.now()
+      latencies[index] = last - started - (arrivals[index] as number)
+      try {
+        if (decide()) allowed += 1
+      } catch (error) {
+        undecided += 1
+        const message = error instanceof Error ? error.message : String(error)
+        reasons.set(message, (reasons.get(message) ?? 0) + 1)
+      }
+      answered += 1
+      return isComplete()
+    },
+    /** Ends the round: what has no answer is undecided. */
+    end(): OpenRound {
+      const lost = total - answered
+      const waited = performance.now() - started
+      for (const [index, latency] of latencies.entries()) if (Number.isNaN(latency)) latencies[index] = waited - (arrivals[index] as number)
+      if (lost > 0) reasons.set('never answered', lost)
+      return {
+        total,
+        allowed,
+        refused: answered - allowed - undecided,
+        undecided: undecided + lost,
+        reasons: Object.fromEntries(reasons),
+        latency: quantiles(latencies),
+        late: quantiles(lates),
+        elapsedMs: last - first,
+      }
+    },
+  }
 }
 
 function quantiles(values: Float64Array): { p50: number; p99: number; longest: number } {
