@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { isTaken } from './embedded.ts'
 import { ELSEWHERE, type Room } from './rooms.ts'
@@ -30,16 +30,11 @@ const POLL_MS = 1_000
 const BUSY_POLLS = 4
 
 export function createTester(root: string, room: Room = ELSEWHERE): Tester {
-  let child: ChildProcess | undefined
+  let worker: Worker | undefined
   let servers: Servers | undefined
-  /** Ends the wait for an answer with `timeout`. */
-  let giveUp: (() => void) | undefined
-
   const stop = (): void => {
-    child?.removeAllListeners()
-    child?.kill('SIGKILL')
-    child = undefined
-    giveUp?.()
+    worker?.stop()
+    worker = undefined
   }
   process.once('exit', stop)
   const stopServers = async (): Promise<void> => {
@@ -47,66 +42,22 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
     servers = undefined
     await old?.stop()
   }
-
-  /** The next answer of a process, also if it ends or hangs. */
-  const nextAnswer = (from: ChildProcess, limitOf: LimitOf): Promise<Answer | 'timeout'> =>
-    new Promise((resolve) => {
-      const finish = (answer: Answer | 'timeout'): void => {
-        clearTimeout(timer)
-        giveUp = undefined
-        from.removeAllListeners()
-        resolve(answer)
-      }
-      giveUp = () => finish('timeout')
-      let timer = setTimeout(stop, limitOf(undefined))
-      from.on('message', (message: Answer | Progress) => {
-        if (!('begins' in message)) return finish(message)
-        clearTimeout(timer)
-        timer = setTimeout(stop, limitOf(message.begins))
-      })
-      from.once('exit', (code) => {
-        finish({ passed: 0, failed: [`the process ended with ${code}`], cases: [] })
-        stop()
-      })
-    })
-  const started = async (): Promise<ChildProcess> => {
-    if (child !== undefined) return child
+  const started = async (): Promise<Worker> => {
+    if (worker !== undefined && !worker.hasEnded) return worker
     const { tests, without, engines } = room
     servers ??= engines.length === 0 ? undefined : await startServers(root, engines)
-    const options: WorkerOptions = { tests, without, urls: servers?.urls ?? {} }
-    const made = fork(WORKER, [root, JSON.stringify(options)], {
-      execArgv: [`--max-old-space-size=${MEMORY_MB}`],
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { ...process.env, SLUICE_REDIS_URL: '', SLUICE_POSTGRES_URL: '' },
-    })
-    child = made
-    const ready = await nextAnswer(made, () => START_MS)
+    worker = forkWorker(root, { tests, without, urls: servers?.urls ?? {} })
+    const ready = await worker.answer(() => START_MS)
     if (ready === 'timeout' || 'failed' in ready) throw new Error('the tests cannot be started')
-    return made
+    return worker
   }
   const query = async (request: Request, limitOf: LimitOf): Promise<Answer | 'timeout'> => {
-    const process = await started()
-    const answer = nextAnswer(process, limitOf)
-    process.send(request)
-    const unwatch = watchServers()
-    return answer.finally(unwatch)
-  }
-  /** Stops the test if a script on Redis does not end, because the test then never ends either. */
-  const watchServers = (): (() => void) => {
-    if (!room.engines.includes('redis')) return () => {}
-    let polls = 0
-    let over = false
-    const poll = async (): Promise<void> => {
-      polls = (await servers?.busy()) === true ? polls + 1 : 0
-      if (over) return
-      if (polls >= BUSY_POLLS) stop()
-      else timer = setTimeout(() => void poll(), POLL_MS)
-    }
-    let timer = setTimeout(() => void poll(), POLL_MS)
-    return () => {
-      over = true
-      clearTimeout(timer)
-    }
+    const { send, answer } = await started()
+    const answered = answer(limitOf)
+    send(request)
+    // If a script on Redis does not end, the test never ends either.
+    const unwatch = servers !== undefined && room.engines.includes('redis') ? watchServers(servers, stop) : () => {}
+    return answered.finally(unwatch)
   }
   /**
    * Empties the servers before the next test. Servers that are busy without end are replaced, with the process that knows their addresses.
@@ -138,5 +89,75 @@ export function createTester(root: string, room: Room = ELSEWHERE): Tester {
       stop()
       await stopServers()
     },
+  }
+}
+
+/** A process that runs tests. */
+interface Worker {
+  readonly hasEnded: boolean
+  send(request: Request): void
+  /** The next answer, also if the process ends. `timeout` if it hangs or is stopped; then it has ended, too. */
+  answer(limitOf: LimitOf): Promise<Answer | 'timeout'>
+  stop(): void
+}
+
+function forkWorker(root: string, options: WorkerOptions): Worker {
+  const child = fork(WORKER, [root, JSON.stringify(options)], {
+    execArgv: [`--max-old-space-size=${MEMORY_MB}`],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, SLUICE_REDIS_URL: '', SLUICE_POSTGRES_URL: '' },
+  })
+  let hasEnded = false
+  /** Ends the wait for an answer with `timeout`. */
+  let giveUp: (() => void) | undefined
+  const stop = (): void => {
+    hasEnded = true
+    child.removeAllListeners()
+    child.kill('SIGKILL')
+    giveUp?.()
+  }
+  return {
+    get hasEnded() {
+      return hasEnded
+    },
+    send: (request) => void child.send(request),
+    answer: (limitOf) =>
+      new Promise((resolve) => {
+        const finish = (answer: Answer | 'timeout'): void => {
+          clearTimeout(timer)
+          giveUp = undefined
+          child.removeAllListeners()
+          resolve(answer)
+        }
+        giveUp = () => finish('timeout')
+        let timer = setTimeout(stop, limitOf(undefined))
+        child.on('message', (message: Answer | Progress) => {
+          if (!('begins' in message)) return finish(message)
+          clearTimeout(timer)
+          timer = setTimeout(stop, limitOf(message.begins))
+        })
+        child.once('exit', (code) => {
+          finish({ passed: 0, failed: [`the process ended with ${code}`], cases: [] })
+          stop()
+        })
+      }),
+    stop,
+  }
+}
+
+/** Calls `stop` if a server stays busy. @returns ends the watch */
+function watchServers(servers: Servers, stop: () => void): () => void {
+  let polls = 0
+  let over = false
+  const poll = async (): Promise<void> => {
+    polls = (await servers.busy()) ? polls + 1 : 0
+    if (over) return
+    if (polls >= BUSY_POLLS) stop()
+    else timer = setTimeout(() => void poll(), POLL_MS)
+  }
+  let timer = setTimeout(() => void poll(), POLL_MS)
+  return () => {
+    over = true
+    clearTimeout(timer)
   }
 }

@@ -167,6 +167,27 @@ async function patiently(test: Test, tester: Tester, texts: Texts, cases = test.
   }
 }
 
+/** Runs a single test. @returns undefined if the test needs the tests before it */
+async function probe(test: Test, one: TestCase, tester: Tester, texts: Texts): Promise<Outcome | 'timeout' | undefined> {
+  if (one.alone === undefined) {
+    const outcome = await tester.run({ do: 'run', test: test.path, cases: [one.id] }, () => UNCHANGED_MS)
+    one.alone = outcome !== 'timeout' && outcome.failed.length === 0 && outcome.passed === 1
+  }
+  return one.alone ? patiently(test, tester, texts, [one.id]) : undefined
+}
+
+/**
+ * Repeats a failed test. A failure because of the mutant occurs again, alone or after the tests before it; a failure because of a busy
+ * machine does not.
+ */
+async function confirmed(test: Test, first: Outcome | 'timeout', tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> {
+  if (first === 'timeout' || first.failed.length === 0) return first
+  const one = test.cases.get(first.failedCase ?? '')
+  const alone = one === undefined || test.cases.size === 1 ? undefined : await probe(test, one, tester, texts)
+  const second = alone === undefined || (alone !== 'timeout' && alone.failed.length === 0) ? await patiently(test, tester, texts) : alone
+  return second === 'timeout' || second.failed.length === 0 ? second : first
+}
+
 function resultOf({ path, cases }: Test, outcome: Outcome | 'timeout'): Result {
   if (outcome === 'timeout') return { status: 'timeout', by: path }
   const [name] = outcome.failed
@@ -199,25 +220,6 @@ export function createTrial(file: string, source: string, tests: readonly Test[]
       )
       .sort((a, b) => chance(b.one.fared) / b.one.ms - chance(a.one.fared) / a.one.ms)
       .slice(0, PROBES)
-  /** Runs a single test. @returns undefined if the test needs the tests before it */
-  const probe = async (test: Test, one: TestCase, tester: Tester, texts: Texts): Promise<Outcome | 'timeout' | undefined> => {
-    if (one.alone === undefined) {
-      const outcome = await tester.run({ do: 'run', test: test.path, cases: [one.id] }, () => UNCHANGED_MS)
-      one.alone = outcome !== 'timeout' && outcome.failed.length === 0 && outcome.passed === 1
-    }
-    return one.alone ? patiently(test, tester, texts, [one.id]) : undefined
-  }
-  /**
-   * Repeats a failed test. A failure because of the mutant occurs again, alone or after the tests before it; a failure because of a busy
-   * machine does not.
-   */
-  const confirmed = async (test: Test, first: Outcome | 'timeout', tester: Tester, texts: Texts): Promise<Outcome | 'timeout'> => {
-    if (first === 'timeout' || first.failed.length === 0) return first
-    const one = test.cases.get(first.failedCase ?? '')
-    const alone = one === undefined || test.cases.size === 1 ? undefined : await probe(test, one, tester, texts)
-    const second = alone === undefined || (alone !== 'timeout' && alone.failed.length === 0) ? await patiently(test, tester, texts) : alone
-    return second === 'timeout' || second.failed.length === 0 ? second : first
-  }
   return {
     async try(mutant, tester) {
       const text = applied(source, mutant)

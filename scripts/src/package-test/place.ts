@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -31,15 +31,13 @@ export interface Place {
 export function createPlace(registry: string): Place {
   const root = mkdtempSync(join(tmpdir(), 'sluice-packed-'))
   const env = { ...environment(), npm_config_registry: registry, npm_config_yes: 'true', NO_COLOR: '1' }
-  const started = new Set<ChildProcess>()
-  const kill = (child: ChildProcess): void => {
-    try {
-      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
-    } catch {
-      // The group has ended.
-    }
+  const started = new Set<Command>()
+  const begin = (words: readonly string[], folder: string, more: NodeJS.ProcessEnv = {}): Command => {
+    const command = beginCommand(words, join(root, folder), { ...env, ...more })
+    started.add(command)
+    return command
   }
-  const killAll = (): void => started.forEach(kill)
+  const killAll = (): void => started.forEach(({ kill }) => kill())
   process.once('exit', killAll)
   return {
     root,
@@ -50,43 +48,26 @@ export function createPlace(registry: string): Place {
       writeFileSync(file, text)
       return file
     },
-    run(command, args, folder = '.', withinMs = COMMAND_MS) {
-      const child = spawn(command, [...args], { cwd: join(root, folder), env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
-      started.add(child)
-      const printed: string[] = []
-      const all: string[] = []
-      child.stdout.on('data', (data: Buffer) => printed.push(data.toString()))
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => all.push(data.toString()))
-      let late = ''
+    async run(program, args, folder = '.', withinMs = COMMAND_MS) {
+      const command = begin([program, ...args], folder)
+      let late: string | undefined
       const timer = setTimeout(() => {
-        late = `: not ended after ${withinMs / 1_000} s`
-        kill(child)
+        late = `not ended after ${withinMs / 1_000} s`
+        command.kill()
       }, withinMs)
-      return new Promise((resolve, reject) => {
-        child.once('error', reject).once('close', (code) => {
-          clearTimeout(timer)
-          started.delete(child)
-          if (code === 0) resolve(printed.join(''))
-          else
-            reject(
-              new Error(`${command} ${args.join(' ')}${late || `: exit code ${code}`}
-${excerpt(all.join(''))}`),
-            )
-        })
+      const { code, printed, failure } = await command.ended.finally(() => {
+        clearTimeout(timer)
+        started.delete(command)
       })
+      if (code === 0) return printed
+      throw failure(late)
     },
-    start(command, args, folder, more) {
+    start(program, args, folder, more) {
       mkdirSync(join(root, folder), { recursive: true })
-      const options = { cwd: join(root, folder), env: { ...env, ...more }, detached: true } as const
-      const child = spawn(command, [...args], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
-      started.add(child)
-      const all: string[] = []
-      for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => all.push(data.toString()))
-      const ended = new Promise<never>((_, reject) => {
-        child.once('error', reject).once('close', (code) => {
-          started.delete(child)
-          reject(new Error(`${command} ${args.join(' ')}: exit code ${code}\n${excerpt(all.join(''))}`))
-        })
+      const command = begin([program, ...args], folder, more)
+      const ended = command.ended.then(({ failure }): never => {
+        started.delete(command)
+        throw failure()
       })
       // Nobody waits for the end that `remove` brings.
       ended.catch(() => {})
@@ -98,6 +79,49 @@ ${excerpt(all.join(''))}`),
       // A process that was just killed may still hold a file.
       rmSync(root, { recursive: true, force: true, maxRetries: 5 })
     },
+  }
+}
+
+/** A command under way, in a group of processes of its own. */
+interface Command {
+  /** Ends the group. */
+  kill(): void
+  /** Rejects if the command cannot be started. */
+  readonly ended: Promise<Ended>
+}
+
+interface Ended {
+  readonly code: number | null
+  /** The standard output. */
+  readonly printed: string
+  /** An error with the end of all output. @param why default: the exit code */
+  failure(why?: string): Error
+}
+
+function beginCommand(words: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Command {
+  const [program = '', ...args] = words
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [printed, all]: [string[], string[]] = [[], []]
+  child.stdout.on('data', (data: Buffer) => printed.push(data.toString()))
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => all.push(data.toString()))
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject).once('close', (code) =>
+      resolve({
+        code,
+        printed: printed.join(''),
+        failure: (why = `exit code ${code}`) => new Error(`${words.join(' ')}: ${why}\n${excerpt(all.join(''))}`),
+      }),
+    )
+  })
+  return {
+    kill() {
+      try {
+        if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+      } catch {
+        // The group has ended.
+      }
+    },
+    ended,
   }
 }
 
