@@ -26,6 +26,7 @@ const WRONG: readonly (readonly [rule: string, text: string])[] = [
   ['no-console', `console.log(1)\nexport {}\n`],
   ['eqeqeq', `export const f = (a: number): boolean => a == 1\n`],
   ['no-unused-vars', `const a = 1\nexport {}\n`],
+  ['max-lines-per-function', `export function g(): void {\n${'  g()\n'.repeat(59)}}\n`],
   ['unused directive', `// oxlint-disable-next-line typescript/no-explicit-any -- gone\nexport const a = 1\n`],
 ]
 
