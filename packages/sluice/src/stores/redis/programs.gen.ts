@@ -7,335 +7,335 @@ export interface Program {
 }
 
 const clock = `local call,KEYS=redis.call,KEYS
-local pack,ag=struct.pack,struct.unpack
+local pack,ac=struct.pack,struct.unpack
 local d=cjson.decode(ARGV[1])
-local bZ=d[1]
-local bG=bZ==0 and call('TIME')
-local q=bG and bG[1]*1000000+bG[2]or bZ
+local ce=d[1]
+local bJ=ce==0 and call('TIME')
+local r=bJ and bJ[1]*1000000+bJ[2]or ce
 `
 
-const state = `local fa,eY,aE,fb,am,cB=s'strings'
-local dD=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
-if not dD then
-return fa,eY,aE,fb,am
+const state = `local fb,eZ,aE,fc,ao,cF=s'strings'
+local dE=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
+if not dE then
+return fb,eZ,aE,fc,ao
 end
-local cA,dU=s'packed-value'
-local function cl(b)
-if dD[2*b]<0 then return nil end
-return pack('>I4I4',dD[2*b-1],dD[2*b])
+local cE,dU=s'packed-value'
+local function cq(b)
+if dE[2*b]<0 then return nil end
+return pack('>I4I4',dE[2*b-1],dE[2*b])
 end
-local function S(b)
-local aL=cl(b)
-if not aL then return fa(b)end
+local function T(b)
+local aL=cq(b)
+if not aL then return fb(b)end
 local av=redis.pcall('HMGET',KEYS[b],aL,'')
 if av.err then return false end
-return av[1]and cA(av[1],av[2]or'')
+return av[1]and cE(av[1],av[2]or'')
 end
-local function fM(O,aL,a,j)
-local Q=redis.pcall('HGET',O,'')
-if type(Q)=='table'then call('DEL',O)end
-if type(Q)~='string'or#Q<6 or(#Q-6)%13>0 then Q=false end
-local ce,be=dU(a,Q and string.sub(Q,7)or'')
-local U=Q and ag('>I6',Q)or 0
+local function fN(Q,aL,a,j)
+local P=redis.pcall('HGET',Q,'')
+if type(P)=='table'then call('DEL',Q)end
+if type(P)~='string'or#P<6 or(#P-6)%13>0 then P=false end
+local cj,be=dU(a,P and string.sub(P,7)or'')
+local K=P and ac('>I6',P)or 0
 local ba
-if bZ==0 and U*1000>=j then
-if#Q==6+#be then
-ba=call('HSET',O,aL,ce)
+if ce==0 and K*1000>=j then
+if#P==6+#be then
+ba=call('HSET',Q,aL,cj)
 else
-ba=call('HSET',O,aL,ce,'',string.sub(Q,1,6)..be)
+ba=call('HSET',Q,aL,cj,'',string.sub(P,1,6)..be)
 end
 else
-local ee=j+math.max(0,j-q)/4
-ba=call('HSET',O,aL,ce,'',pack('>I6',math.max(U,math.floor(ee/1000)))..be)
-if bZ~=0 and Q then
-call('PEXPIREAT',O,cB(ee),'GT')
+local ee=j+math.max(0,j-r)/4
+ba=call('HSET',Q,aL,cj,'',pack('>I6',math.max(K,math.floor(ee/1000)))..be)
+if ce~=0 and P then
+call('PEXPIREAT',Q,cF(ee),'GT')
 else
-call('PEXPIREAT',O,cB(ee))
+call('PEXPIREAT',Q,cF(ee))
 end
 end
-if ba>0 and bZ==0 and q%16==0 then
-s('sweep',cA,am)(O)
+if ba>0 and ce==0 and r%16==0 then
+s('sweep',cE,ao)(Q)
 end
 end
 local function E(b,a,j)
-local aL=cl(b)
-if aL then return fM(KEYS[b],aL,a,j+am)end
-eY(b,a,j)
+local aL=cq(b)
+if aL then return fN(KEYS[b],aL,a,j+ao)end
+eZ(b,a,j)
 end
 local function remove(b)
-local aL=cl(b)
+local aL=cq(b)
 if not aL then
-fb(b)
+fc(b)
 elseif type(redis.pcall('HGET',KEYS[b],aL))~='table'then
 call('HDEL',KEYS[b],aL)
 end
 end
-return S,E,aE,remove,am,cl
+return T,E,aE,remove,ao,cq
 `
 
-const strings = `local am=(ARGV[3]or 0)+0
-local function S(b)
+const strings = `local ao=(ARGV[3]or 0)+0
+local function T(b)
 local a=redis.pcall('GET',KEYS[b])
 return type(a)=='string'and a
 end
-local function cB(j)
-if bZ==0 then return math.floor(j/1000)+1 end
+local function cF(j)
+if ce==0 then return math.floor(j/1000)+1 end
 local k=call('TIME')
-return k[1]*1000+math.ceil(math.max(0,j-q)/1000)+60000
+return k[1]*1000+math.ceil(math.max(0,j-r)/1000)+60000
 end
 local function E(b,a,j)
-call('SET',KEYS[b],a,'PXAT',cB(j+am))
+call('SET',KEYS[b],a,'PXAT',cF(j+ao))
 end
 local function aE(b,j)
-call('PEXPIREAT',KEYS[b],cB(j+am))
+call('PEXPIREAT',KEYS[b],cF(j+ao))
 end
 local function remove(b)
 call('DEL',KEYS[b])
 end
-return S,E,aE,remove,am,cB
+return T,E,aE,remove,ao,cF
 `
 
-const packedValue = `local function cA(a,Q)
+const packedValue = `local function cE(a,P)
 local G=#a
 if G~=13 and G~=14 then return a end
-local D,w,V,p=ag('>I3I4I5B',a)
-if D<6291456 or D>=10485760 or#Q<6+13*p or p<1 then return a end
-local i,l,o=ag('>I3I5I5',Q,13*p-6)
-local h=0
-if G==14 then h=string.byte(a,14)end
-return pack('>I3I4I3I5I3I5I5',D,w,h,V,i,l,o)
+local B,u,V,p=ac('>I3I4I5B',a)
+if B<6291456 or B>=10485760 or#P<6+13*p or p<1 then return a end
+local i,l,o=ac('>I3I5I5',P,13*p-6)
+local g=0
+if G==14 then g=string.byte(a,14)end
+return pack('>I3I4I3I5I3I5I5',B,u,g,V,i,l,o)
 end
 local function dU(a,be)
 if#a~=28 then return a,be end
-local D,w,h,V=ag('>I3I4I3I5',a)
-if D<6291456 or D>=10485760 or h>255 then return a,be end
-local cG,p=string.sub(a,16),0
+local B,u,g,V=ac('>I3I4I3I5',a)
+if B<6291456 or B>=10485760 or g>255 then return a,be end
+local bx,p=string.sub(a,16),0
 for n=1,#be,13 do
-if string.sub(be,n,n+12)==cG then p=(n+12)/13 end
+if string.sub(be,n,n+12)==bx then p=(n+12)/13 end
 end
 if p==0 then
 if#be>51 then return a,be end
-be=be..cG
+be=be..bx
 p=#be/13
 end
-local ce=pack('>I3I4I5B',D,w,V,p)
-if h>0 then ce=ce..string.char(h)end
-return ce,be
+local cj=pack('>I3I4I5B',B,u,V,p)
+if g>0 then cj=cj..string.char(g)end
+return cj,be
 end
-return cA,dU
+return cE,dU
 `
 
-const sweep = `local cA,am=...
-local ak=s'block-value'
+const sweep = `local cE,ao=...
+local am=s'block-value'
 local eo=s'state-until'
-return function(O)
-local bF=call('HRANDFIELD',O,128,'WITHVALUES')
-local Q=call('HGET',O,'')
-for p=1,#bF,2 do
-local a=cA(bF[p+1],Q)
-local f=ak(a)
-if bF[p]~=''and(eo(a)or 0)+am<=q and f+am<=q then call('HDEL',O,bF[p])end
+return function(Q)
+local bI=call('HRANDFIELD',Q,128,'WITHVALUES')
+local P=call('HGET',Q,'')
+for p=1,#bI,2 do
+local a=cE(bI[p+1],P)
+local f=am(a)
+if bI[p]~=''and(eo(a)or 0)+ao<=r and f+ao<=r then call('HDEL',Q,bI[p])end
 end
 end
 `
 
-const blockValue = `local function ak(a)
+const blockValue = `local function am(a)
 local f,J=0,a
 if#a>=7 then
-local D,w=ag('>I3I4',a)
-if D>=14680064 then f,J=(D-14680064)*4294967296+w,string.sub(a,8)end
+local B,u=ac('>I3I4',a)
+if B>=14680064 then f,J=(B-14680064)*4294967296+u,string.sub(a,8)end
 end
 if string.byte(J)==1 then return 9000000000000000,''end
 return f,J
 end
 local function bh(f)
-local w=f%4294967296
-return pack('>I3I4',14680064+(f-w)/4294967296,w)
+local u=f%4294967296
+return pack('>I3I4',14680064+(f-u)/4294967296,u)
 end
 local function bi(a,f)
-if f+60000000<=q then return a end
+if f+60000000<=r then return a end
 return bh(f)..a
 end
-return ak,bh,bi
+return am,bh,bi
 `
 
-const stateUntil = `local ak=s'block-value'
-local bW=s'bucket-value'
-local X,ao=s'bucket-flow'
-local F,F,cj=s('bucket-leases',X,ao)
-local ct,F,br=s'window-value'
-local cr=s'counter-value'
-local cs=s'record-value'
+const stateUntil = `local am=s'block-value'
+local cb=s'bucket-value'
+local X,ap=s'bucket-flow'
+local F,F,co=s('bucket-leases',X,ap)
+local cx,F,br=s'window-value'
+local cv=s'counter-value'
+local cw=s'record-value'
 return function(a)
-local g,h,x,r,i,l,o,F,u=bW(a,0)
-if g then return cj(g,h,x,r,i,l,o,u or{})end
-local m,F,B,I=ct(a)
-if m then return br(m,B,I)end
-local bk,M,F,y=cr(a)
-if bk and M>0 then return bk+y end
-local F,eG=cs(a)
+local h,g,x,q,i,l,o,F,v=cb(a,0)
+if h then return co(h,g,x,q,i,l,o,v or{})end
+local m,F,C,I=cx(a)
+if m then return br(m,C,I)end
+local bk,N,F,y=cv(a)
+if bk and N>0 then return bk+y end
+local F,eG=cw(a)
 if eG then return eG+60000000 end
-local F,J=ak(a)
-if string.byte(J)==3 then return(ag('>I7',J,2))end
+local F,J=am(a)
+if string.byte(J)==3 then return(ac('>I7',J,2))end
 return bk
 end
 `
 
-const bucketValue = `local ak,F,bi=s'block-value'
-local function fD(h,x,r,i,l,o)
-if h>=i or x>9007199254740991 or r>3200000000000000 then return false end
+const bucketValue = `local am,F,bi=s'block-value'
+local function fE(g,x,q,i,l,o)
+if g>=i or x>9007199254740991 or q>3200000000000000 then return false end
 if l<1 or o<1 or l>9007199254 then return false end
 return i*(o/1000000+2)<=9007199254740992 and o/i*l<=3200000000000000
 end
-local function bW(a,f)
+local function cb(a,f)
 local G=#a
-local D,w,h,V,x,r,i,l,o
+local B,u,g,V,x,q,i,l,o
 if G==12 then
-D,w,V,i,o=ag('>I3I4I3BB',a)
-h,r,l,o=0,0,1,o*1000000
+B,u,V,i,o=ac('>I3I4I3BB',a)
+g,q,l,o=0,0,1,o*1000000
 elseif G==28 then
-D,w,h,V,i,l,o=ag('>I3I4I3I5I3I5I5',a)
-r=0
+B,u,g,V,i,l,o=ac('>I3I4I3I5I3I5I5',a)
+q=0
 elseif G>=49 and(G-49)%28==0 then
-D,w,h,x,r,i,l,o=ag('>I3I4I7I7I7I7I7I7',a)
+B,u,g,x,q,i,l,o=ac('>I3I4I7I7I7I7I7I7',a)
 end
-if D and D>=6291456 and D<10485760 then
-local g,u=(D-8388608)*4294967296+w,nil
-x=x or g+V
-if not fD(h,x,r,i,l,o)then return nil,nil,nil,nil,nil,nil,nil,0 end
+if B and B>=6291456 and B<10485760 then
+local h,v=(B-8388608)*4294967296+u,nil
+x=x or h+V
+if not fE(g,x,q,i,l,o)then return nil,nil,nil,nil,nil,nil,nil,0 end
 for n=50,G,28 do
-u=u or{}
-u[#u+1]={ag('>I7I7I7I7',a,n)}
+v=v or{}
+v[#v+1]={ac('>I7I7I7I7',a,n)}
 end
-return g,h,x,r,i,l,o,f,u
+return h,g,x,q,i,l,o,f,v
 end
-local eq,J=ak(a)
+local eq,J=am(a)
 if eq==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
 if J==''then return nil,nil,nil,nil,nil,nil,nil,eq end
-return bW(J,eq)
+return cb(J,eq)
 end
-local function cR(g,h,x,r,i,l,o,f,u)
-local w,V=g%4294967296,x-g
-local D=8388608+(g-w)/4294967296
+local function cT(h,g,x,q,i,l,o,f,v)
+local u,V=h%4294967296,x-h
+local B=8388608+(h-u)/4294967296
 local a
-if r>0 or u or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
-a=pack('>I3I4I7I7I7I7I7I7',D,w,h,x,r,i,l,o)
-for F,aA in ipairs(u or{})do a=a..pack('>I7I7I7I7',aA[1],aA[2],aA[3],aA[4])end
-elseif l==1 and h==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
-a=pack('>I3I4I3BB',D,w,V,i,o/1000000)
+if q>0 or v or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
+a=pack('>I3I4I7I7I7I7I7I7',B,u,g,x,q,i,l,o)
+for F,aA in ipairs(v or{})do a=a..pack('>I7I7I7I7',aA[1],aA[2],aA[3],aA[4])end
+elseif l==1 and g==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
+a=pack('>I3I4I3BB',B,u,V,i,o/1000000)
 else
-a=pack('>I3I4I3I5I3I5I5',D,w,h,V,i,l,o)
+a=pack('>I3I4I3I5I3I5I5',B,u,g,V,i,l,o)
 end
 if f>0 then return bi(a,f)end
 return a
 end
-return bW,cR
+return cb,cT
 `
 
-const bucketFlow = `local function X(i,l,bu,A)
-local ca=l*1000000
-local dp,eN=ca%i,l%i
-local H=bu%1000000
-local bq=(bu-H)/1000000
-local ah=A+bq*dp+H*eN
-local v=ah%i
-return bq*((ca-dp)/i)+H*((l-eN)/i)+(ah-v)/i,v
+const bucketFlow = `local function X(i,l,bv,A)
+local cf=l*1000000
+local dq,eN=cf%i,l%i
+local H=bv%1000000
+local bq=(bv-H)/1000000
+local ai=A+bq*dq+H*eN
+local w=ai%i
+return bq*((cf-dq)/i)+H*((l-eN)/i)+(ai-w)/i,w
 end
-local function eV(i,l,fi,A,z)
-local N=0
-if z<=0 then return N end
-local eb=(z-A/i)/(l*fi/i)*(1-2^-50)
-if eb>0 then N=eb-eb%1 end
+local function eW(i,l,fj,A,z)
+local O=0
+if z<=0 then return O end
+local eb=(z-A/i)/(l*fj/i)*(1-2^-50)
+if eb>0 then O=eb-eb%1 end
 while true do
-local aV,v=X(i,l,(N+1)*fi,A)
-if aV>z or(aV==z and v>0)then return N end
-N=N+1
+local aV,w=X(i,l,(O+1)*fj,A)
+if aV>z or(aV==z and w>0)then return O end
+O=O+1
 end
 end
-local function ao(g,h,i,l,bu,k)
-if bu<0 then bu=0 end
-local z,v=X(i,l,bu,0)
-local w,ck=k-z,0
-if v>0 then w,ck=w-1,i-v end
-if g>w or(g==w and h>=ck)then return g,h end
-return w,ck
+local function ap(h,g,i,l,bv,k)
+if bv<0 then bv=0 end
+local z,w=X(i,l,bv,0)
+local u,cp=k-z,0
+if w>0 then u,cp=u-1,i-w end
+if h>u or(h==u and g>=cp)then return h,g end
+return u,cp
 end
-local function aF(g,h,i,l,k)
-local bq=eV(i,l,1000000,h,k-g)
-local aV,v=X(i,l,bq*1000000,h)
-g,h=g+aV,v
-local H=eV(i,l,1,h,k-g)
-return bq*1000000+H,g,h,H
+local function aF(h,g,i,l,k)
+local bq=eW(i,l,1000000,g,k-h)
+local aV,w=X(i,l,bq*1000000,g)
+h,g=h+aV,w
+local H=eW(i,l,1,g,k-h)
+return bq*1000000+H,h,g,H
 end
 local function bo(i,l,bq)
-local ca=l*1000000
-local h=ca%i
-local db=h%131072
-local bB=bq*((h-db)/131072)
-local C=bB%i
-local cS=C*131072+bq*db
-local v=cS%i
-return bq*((ca-h)/i)+(bB-C)/i*131072+(cS-v)/i,v
+local cf=l*1000000
+local g=cf%i
+local bX=g%131072
+local bD=bq*((g-bX)/131072)
+local D=bD%i
+local cU=D*131072+bq*bX
+local w=cU%i
+return bq*((cf-g)/i)+(bD-D)/i*131072+(cU-w)/i,w
 end
-local function bz(i,l,o,k)
+local function bB(i,l,o,k)
 return math.min(k+3155760000000000,9007199254740990-(X(i,l,o,0)))
 end
-return X,ao,aF,bo,bz
+return X,ap,aF,bo,bB
 `
 
-const bucketLeases = `local X,ao=...
-local function aI(u)
+const bucketLeases = `local X,ap=...
+local function aI(v)
 local bd=0
-for F,aA in ipairs(u)do bd=bd+aA[3]end
+for F,aA in ipairs(v)do bd=bd+aA[3]end
 return bd
 end
-local function aO(g,h,i,l,o,u,k)
-local bd,v=aI(u),{}
-for F,aA in ipairs(u)do
-if aA[4]<=k and#v==0 then
-g,h=ao(g,h,i,l,o-bd,aA[4])
+local function aO(h,g,i,l,o,v,k)
+local bd,w=aI(v),{}
+for F,aA in ipairs(v)do
+if aA[4]<=k and#w==0 then
+h,g=ap(h,g,i,l,o-bd,aA[4])
 bd=bd-aA[3]
 else
-v[#v+1]=aA
+w[#w+1]=aA
 end
 end
-if#v==0 then return g,h,nil end
-g,h=ao(g,h,i,l,o-bd,k)
-return g,h,v
+if#w==0 then return h,g,nil end
+h,g=ap(h,g,i,l,o-bd,k)
+return h,g,w
 end
-local function cj(g,h,x,r,i,l,o,u)
-local bd=aI(u)
-for F,aA in ipairs(u)do
-g,h=ao(g,h,i,l,o-bd,aA[4])
+local function co(h,g,x,q,i,l,o,v)
+local bd=aI(v)
+for F,aA in ipairs(v)do
+h,g=ap(h,g,i,l,o-bd,aA[4])
 bd=bd-aA[3]
 end
-local aV,v=X(i,l,o,h)
-local j=g+aV
-if v>0 then j=j+1 end
-if r>0 and x+r>j then j=x+r end
+local aV,w=X(i,l,o,g)
+local j=h+aV
+if w>0 then j=j+1 end
+if q>0 and x+q>j then j=x+q end
 return j
 end
-return aI,aO,cj
+return aI,aO,co
 `
 
-const windowValue = `local ak,F,bi=s'block-value'
-local function ct(a)
+const windowValue = `local am,F,bi=s'block-value'
+local function cx(a)
 local f,J=0,a
-if#a~=21 then f,J=ak(a)end
+if#a~=21 then f,J=am(a)end
 if#J==21 then
-local D,w,N,I,y=ag('>I3I4I7BI6',J)
+local B,u,O,I,y=ac('>I3I4I7BI6',J)
 y=I%16*281474976710656+y
-if D>=10485760 and D<12582912 and y>0 then
-return(D-10485760)*4294967296+w,N,y,math.floor(I/16),f
+if B>=10485760 and B<12582912 and y>0 then
+return(B-10485760)*4294967296+u,O,y,math.floor(I/16),f
 end
 end
-if J==a then f,J=ak(a)end
+if J==a then f,J=am(a)end
 return nil,nil,nil,nil,J==''and f or 0
 end
-local function dr(m,N,y,I,f)
-local w,cv=m%4294967296,y%281474976710656
-local ep=I*16+(y-cv)/281474976710656
-local a=pack('>I3I4I7BI6',10485760+(m-w)/4294967296,w,N,ep,cv)
+local function ds(m,O,y,I,f)
+local u,cz=m%4294967296,y%281474976710656
+local ep=I*16+(y-cz)/281474976710656
+local a=pack('>I3I4I7BI6',10485760+(m-u)/4294967296,u,O,ep,cz)
 if f>0 then return bi(a,f)end
 return a
 end
@@ -343,680 +343,684 @@ local function br(m,y,I)
 if I>2 then return m+y end
 return m+math.ceil(y/(I==2 and 4 or I==1 and 16 or 64))
 end
-return ct,dr,br
+return cx,ds,br
 `
 
-const counterValue = `local ak,F,bi=s'block-value'
-local function cr(a)
+const counterValue = `local am,F,bi=s'block-value'
+local function cv(a)
 local f,J=0,a
-if#a~=28 then f,J=ak(a)end
+if#a~=28 then f,J=am(a)end
 if#J==28 then
-local D,w,M,R,ay,y=ag('>I3I4I7I7BI6',J)
+local B,u,N,S,ay,y=ac('>I3I4I7I7BI6',J)
 y=ay%16*281474976710656+y
-if D>=12582912 and D<14680064 and y>0 then
-return(D-12582912)*4294967296+w,M,R,y,math.floor(ay/16),f
+if B>=12582912 and B<14680064 and y>0 then
+return(B-12582912)*4294967296+u,N,S,y,math.floor(ay/16),f
 end
 end
-if J==a then f,J=ak(a)end
+if J==a then f,J=am(a)end
 return nil,nil,nil,nil,nil,J==''and f or 0
 end
-local function cX(m,M,R,y,ay,f)
-local w,cv=m%4294967296,y%281474976710656
-local ep=ay*16+(y-cv)/281474976710656
-local a=pack('>I3I4I7I7BI6',12582912+(m-w)/4294967296,w,M,R,ep,cv)
+local function da(m,N,S,y,ay,f)
+local u,cz=m%4294967296,y%281474976710656
+local ep=ay*16+(y-cz)/281474976710656
+local a=pack('>I3I4I7I7BI6',12582912+(m-u)/4294967296,u,N,S,ep,cz)
 if f>0 then return bi(a,f)end
 return a
 end
-return cr,cX
+return cv,da
 `
 
-const recordValue = `local eu,ds,ev=1099511627776,549755813888,4503599627370496
-local function cs(a)
-local cC,G=a and string.byte(a),a and#a
-if not cC or cC<8 or cC>15 or G<13 then return nil end
-local bD=cC%2
-local aU,Z=cC%4>1,cC>11
+const recordValue = `local eu,du,ev=1099511627776,549755813888,4503599627370496
+local function cw(a)
+local bs,G=a and string.byte(a),a and#a
+if not bs or bs<8 or bs>15 or G<13 then return nil end
+local bF=bs%2
+local aU,Z=bs%4>1,bs>11
 local au=aU and'I7'or'I5'
-local n,z,A=ag('>I7'..au,a,2)
-local da='>I4'..au..au
-if Z then da=da..au..au end
-local fg=4+(Z and 4 or 2)*(aU and 7 or 5)
-if(G-A+1)%fg>0 then return nil end
+local n,z,A=ac('>I7'..au,a,2)
+local bW='>I4'..au..au
+if Z then bW=bW..au..au end
+local fh=4+(Z and 4 or 2)*(aU and 7 or 5)
+if(G-A+1)%fh>0 then return nil end
 local H={}
-for C=A,G,fg do
-local co,t,an,aj,bV=ag(da,a,C)
-if not Z then aj,bV=t,0 end
-if an>0 then an=n+an-(aU and ev or ds)end
-H[#H+1]={co,t,aj,bV,an}
+for D=A,G,fh do
+local bL,t,ae,ak,ca=ac(bW,a,D)
+if not Z then ak,ca=t,0 end
+if ae>0 then ae=n+ae-(aU and ev or du)end
+H[#H+1]={bL,t,ak,ca,ae}
 end
-return n,n+z,bD,H
+return n,n+z,bF,H
 end
-local function dj(n,j,bD,H)
+local function dk(n,j,bF,H)
 local aU,Z=j-n>=eu,false
-for F,K in ipairs(H)do
-local t,aj,bV,an=K[2],K[3],K[4],K[5]
-if aj~=t or bV>0 then Z=true end
-if math.max(t,aj,bV)>=eu or an~=0 and(an<=n-ds or an>=n+ds)then aU=true end
+for F,L in ipairs(H)do
+local t,ak,ca,ae=L[2],L[3],L[4],L[5]
+if ak~=t or ca>0 then Z=true end
+if math.max(t,ak,ca)>=eu or ae~=0 and(ae<=n-du or ae>=n+du)then aU=true end
 end
 local au=aU and'I7'or'I5'
-local da='>I4'..au..au
-local a=pack('>BI7'..au,8+bD+(aU and 2 or 0)+(Z and 4 or 0),n,j-n)
-for F,K in ipairs(H)do
-local an=K[5]
-if an~=0 then an=an-n+(aU and ev or ds)end
-a=a..pack(da,K[1],K[2],an)
-if Z then a=a..pack('>'..au..au,K[3],K[4])end
+local bW='>I4'..au..au
+local a=pack('>BI7'..au,8+bF+(aU and 2 or 0)+(Z and 4 or 0),n,j-n)
+for F,L in ipairs(H)do
+local ae=L[5]
+if ae~=0 then ae=ae-n+(aU and ev or du)end
+a=a..pack(bW,L[1],L[2],ae)
+if Z then a=a..pack('>'..au..au,L[3],L[4])end
 end
 return a
 end
-return cs,dj
+return cw,dk
 `
 
-const drop = `local E,remove,am=...
+const drop = `local E,remove,ao=...
 local F,bh=s'block-value'
 return function(b,f)
-if f>q then return E(b,bh(f),f)end
-if am>0 then return E(b,bh(1),q)end
+if f>r then return E(b,bh(f),f)end
+if ao>0 then return E(b,bh(1),r)end
 remove(b)
 end
 `
 
-const bucketChange = `local S,E,ad=...
-local bW,cR=s'bucket-value'
-local X,ao,aF,bo,bz=s'bucket-flow'
-local aI,aO,cj=s('bucket-leases',X,ao)
-local function cc(b,i,l,o,aG,at,fZ,en)
-local k,f=q,0
-local a=S(b)
-local g,h,x,r,u,az
+const bucketChange = `local T,E,ag=...
+local cb,cT=s'bucket-value'
+local X,ap,aF,bo,bB=s'bucket-flow'
+local aI,aO,co=s('bucket-leases',X,ap)
+local function ch(b,i,l,o,aG,at,ga,en)
+local k,f=r,0
+local a=T(b)
+local h,g,x,q,v,az
 if a then
-local af,ac,ap
-g,h,x,r,af,ac,ap,f,u=bW(a,0)
+local af,aa,al
+h,g,x,q,af,aa,al,f,v=cb(a,0)
 if f==9000000000000000 then return true end
-if g and(af~=i or ac~=l or ap~=o)then
-local dP=s('bucket-adopt',X,ao,aF,bo,bz,aI,aO)
-g,h,x,r,u=dP(g,h,x,r,af,ac,ap,i,l,o,u)
+if h and(af~=i or aa~=l or al~=o)then
+local dP=s('bucket-adopt',X,ap,aF,bo,bB,aI,aO)
+h,g,x,q,v=dP(h,g,x,q,af,aa,al,i,l,o,v)
 az=true
 end
-if g and x>q then k=x end
+if h and x>r then k=x end
 end
-if u then
-az=az or fZ
-g,h,u=aO(g,h,i,l,o,u,k)
+if v then
+az=az or ga
+h,g,v=aO(h,g,i,l,o,v,k)
 end
-local A,dy,aK,w=g,h,r,k-aG
-if not g then
-A,dy,aK=w,at,0
-elseif g<w or(g==w and h<=at)then
-A,dy=w,at
-if r>0 and k>=x+r then aK=0 end
+local A,dz,aK,u=h,g,q,k-aG
+if not h then
+A,dz,aK=u,at,0
+elseif h<u or(h==u and g<=at)then
+A,dz=u,at
+if q>0 and k>=x+q then aK=0 end
 end
-local aP,z,cL=en(A,dy,k,u)
+local aP,z,cN=en(A,dz,k,v)
 if not aP then
 if not az then return end
-if not g then return ad(b,f)end
+if not h then return ag(b,f)end
 else
-g,h,r=A,dy,aK
-local aw,cn=k+aG,0
-if at>0 then aw,cn=aw-1,i-at end
-local bs=bz(i,l,o,k)
-if aw>bs or(aw==bs and cn>0)then aw,cn=bs,0 end
-if g>aw or(g==aw and h>cn)then aw,cn=g,h end
-local ah=h-aP*cL
-local v=ah%i
-g,h,x=g-aP*z+(ah-v)/i,v,k
-if aP<0 and(g>aw or(g==aw and h>cn))then g,h=aw,cn end
-if u then g,h=ao(g,h,i,l,o-aI(u),k)end
+h,g,q=A,dz,aK
+local aw,cs=k+aG,0
+if at>0 then aw,cs=aw-1,i-at end
+local bt=bB(i,l,o,k)
+if aw>bt or(aw==bt and cs>0)then aw,cs=bt,0 end
+if h>aw or(h==aw and g>cs)then aw,cs=h,g end
+local ai=g-aP*cN
+local w=ai%i
+h,g,x=h-aP*z+(ai-w)/i,w,k
+if aP<0 and(h>aw or(h==aw and g>cs))then h,g=aw,cs end
+if v then h,g=ap(h,g,i,l,o-aI(v),k)end
 end
-local j=g+aG
-if h>at then j=j+1 end
-if r>0 and x+r>j then j=x+r end
-if u then
-j=cj(g,h,x,r,i,l,o,u)
+local j=h+aG
+if g>at then j=j+1 end
+if q>0 and x+q>j then j=x+q end
+if v then
+j=co(h,g,x,q,i,l,o,v)
 elseif j<=k then
-return ad(b,f)
+return ag(b,f)
 end
 if f>j then j=f end
-E(b,cR(g,h,x,r,i,l,o,f,u),j)
+E(b,cT(h,g,x,q,i,l,o,f,v),j)
 end
-return cc,X,aF,bo
+return ch,X,aF,bo
 `
 
-const bucketAdopt = `local X,ao,aF,bo,bz,aI,aO=...
-local function dP(g,h,x,r,af,ac,ap,i,l,o,u)
-local k=q
-if x>q then k=x end
-if u then
-g,h,u=aO(g,h,af,ac,ap,u,k)
+const bucketAdopt = `local X,ap,aF,bo,bB,aI,aO=...
+local function dP(h,g,x,q,af,aa,al,i,l,o,v)
+local k=r
+if x>r then k=x end
+if v then
+h,g,v=aO(h,g,af,aa,al,v,k)
 end
-local eF,ea=X(af,ac,ap,0)
-local bl,fv=X(af,ac,ap,h)
-local f=g+bl
-if fv>0 then f=f+1 end
-if r>0 and x+r>f then f=x+r end
+local eF,ea=X(af,aa,al,0)
+local bl,fw=X(af,aa,al,g)
+local f=h+bl
+if fw>0 then f=f+1 end
+if q>0 and x+q>f then f=x+q end
 if f<=k then return nil end
-local dC=eF
-if ea>0 then dC=eF+1 end
-g,h=ao(g,h,af,ac,ap,k)
-local cY=0
-if g>k or(g==k and h>0)then
-local ca=ac*1000000
-local dp=ca%af
-cY=math.min(9007199256,math.floor((g-k+1)/((ca-dp)/af+dp/af))+1)
-local E,fN=bo(af,ac,cY)
-g,h=g-E,h-fN
-if h<0 then g,h=g-1,h+af end
+local dD=eF
+if ea>0 then dD=eF+1 end
+h,g=ap(h,g,af,aa,al,k)
+local db=0
+if h>k or(h==k and g>0)then
+local cf=aa*1000000
+local dq=cf%af
+db=math.min(9007199256,math.floor((h-k+1)/((cf-dq)/af+dq/af))+1)
+local E,fO=bo(af,aa,db)
+h,g=h-E,g-fO
+if g<0 then h,g=h-1,g+af end
 end
-local bu,H
-bu,g,h,H=aF(g,h,af,ac,k)
-local K=(k-g)*af-h-H*ac
-local am=0
-if cY==0 and bu>=o then
-bu=o
-elseif K>0 then
-local db=l%131072
-local bB=K*((l-db)/131072)
-local cS=(bB%ac)*131072+K*db
-am=(bB-bB%ac)/ac*131072+(cS-cS%ac)/ac
+local bv,H
+bv,h,g,H=aF(h,g,af,aa,k)
+local L=(k-h)*af-g-H*aa
+local ao=0
+if db==0 and bv>=o then
+bv=o
+elseif L>0 then
+local bX=l%131072
+local bD=L*((l-bX)/131072)
+local cU=(bD%aa)*131072+L*bX
+ao=(bD-bD%aa)/aa*131072+(cU-cU%aa)/aa
 end
-local z,cL=X(i,l,bu,0)
-local dR=cL+am
-if r>dC then dC=r end
-g,h=k-z-(dR+(-dR)%i)/i,(-dR)%i
-if cY>0 then
-local fH,fI=bo(i,l,cY)
-g,h=g+fH,h+fI
-if h>=i then g,h=g+1,h-i end
+local z,cN=X(i,l,bv,0)
+local dR=cN+ao
+if q>dD then dD=q end
+h,g=k-z-(dR+(-dR)%i)/i,(-dR)%i
+if db>0 then
+local fI,fJ=bo(i,l,db)
+h,g=h+fI,g+fJ
+if g>=i then h,g=h+1,g-i end
 end
-local bs=bz(i,l,o,k)
-if g>bs or(g==bs and h>0)then g,h=bs,0 end
-if u then
-g,h=ao(g,h,i,l,o-aI(u),k)
+local bt=bB(i,l,o,k)
+if h>bt or(h==bt and g>0)then h,g=bt,0 end
+if v then
+h,g=ap(h,g,i,l,o-aI(v),k)
 end
-return g,h,k,dC,u
+return h,g,k,dD,v
 end
 return dP
 `
 
-const windowChange = `local S,E,ad=...
-local ct,dr,br=s'window-value'
-local cO,cQ,di,dq=s('window-adopt',br)
-return function(b,e,fp)
-local ae=d[e+2]
+const windowChange = `local T,E,ag=...
+local cx,ds,br=s'window-value'
+local cQ,cS,dj,dr=s('window-adopt',br)
+return function(b,e,fq)
+local ah=d[e+2]
 local f=0
-local a=S(b)
-local m,N,z,I,az
+local a=T(b)
+local m,O,z,I,az
 if a then
 local bp
-m,N,z,I,f=ct(a)
+m,O,z,I,f=cx(a)
 if f==9000000000000000 then return true end
 bp=m
-if m then m,N,z,I,az=cO(m,N,z,I,e)end
-if bp and not m then ad(b,f)end
+if m then m,O,z,I,az=cQ(m,O,z,I,e)end
+if bp and not m then ag(b,f)end
 end
-local U,aU,cw,ax=m,z,I,N
-if not(m and q<m)then
-U,aU,cw=cQ(m,z,I,e)
+local K,aU,cA,ax=m,z,I,O
+if not(m and r<m)then
+K,aU,cA=cS(m,z,I,e)
 ax=0
 end
-local al,aD,L
-al,aD,L,aU,cw=di(U,ax,aU,cw,e)
-local ai=fp(L,al)
-if ai~=0 then
-ax,az=aD+L-ai,true
-if ai>0 and ax==0 and cw<4 then return ad(b,f)end
-m,N,z,I=U,ax,aU,dq(cw,ax,ae)
+local an,aD,M
+an,aD,M,aU,cA=dj(K,ax,aU,cA,e)
+local aj=fq(M,an)
+if aj~=0 then
+ax,az=aD+M-aj,true
+if aj>0 and ax==0 and cA<4 then return ag(b,f)end
+m,O,z,I=K,ax,aU,dr(cA,ax,ah)
 end
 if not az then return end
-E(b,dr(m,N,z,I,f),math.max(br(m,z,I),f))
+E(b,ds(m,O,z,I,f),math.max(br(m,z,I),f))
 end
 `
 
 const windowAdopt = `local br=...
 local function eE(e,k)
-local B=d[e+3]
-if d[e+4]==1 then return k+B end
-local ff=k-d[e+8]
-return ff-ff%B+B+d[e+8]
+local C=d[e+3]
+if d[e+4]==1 then return k+C end
+local fg=k-d[e+8]
+return fg-fg%C+C+d[e+8]
 end
-local function cO(m,N,y,I,e)
-local B=d[e+3]
-if y==B and I<5 then return m,N,y,I,false end
-if q>=m then
-if q>=br(m,y,I)then return nil end
-return m,N,y,I,false
+local function cQ(m,O,y,I,e)
+local C=d[e+3]
+if y==C and I<5 then return m,O,y,I,false end
+if r>=m then
+if r>=br(m,y,I)then return nil end
+return m,O,y,I,false
 end
 if I==6 then
-if B<=y then return m,N,y,I,false end
-return m,9007199254740991,B,4,true
+if C<=y then return m,O,y,I,false end
+return m,9007199254740991,C,4,true
 end
-if y==B then return m,N,y,4,true end
-if B<y and I>=4 then return m,N,y,I,false end
-local U=eE(e,q)
-if B>y and d[e+4]==1 then
-U=m-y+B
-elseif m>U then
-U=m
+if y==C then return m,O,y,4,true end
+if C<y and I>=4 then return m,O,y,I,false end
+local K=eE(e,r)
+if C>y and d[e+4]==1 then
+K=m-y+C
+elseif m>K then
+K=m
 end
-return U,N,math.max(y,B),4,true
+return K,O,math.max(y,C),4,true
 end
-local function cQ(m,y,I,e)
-local B,aX=d[e+3],eE(e,q)
-if not m or q>=br(m,y,I)then return aX,B,0 end
-if B>y then return math.max(aX,m+y),B,4 end
-if B<y and I<5 then return m+y,y,5 end
-if d[e+4]~=1 and aX-B<m then aX=aX+B end
-return aX,B,0
+local function cS(m,y,I,e)
+local C,aX=d[e+3],eE(e,r)
+if not m or r>=br(m,y,I)then return aX,C,0 end
+if C>y then return math.max(aX,m+y),C,4 end
+if C<y and I<5 then return m+y,y,5 end
+if d[e+4]~=1 and aX-C<m then aX=aX+C end
+return aX,C,0
 end
-local function di(m,N,y,I,e)
-local ae,B,K=d[e+2],d[e+3],0
-if I>=5 and B<y then
-K=math.max(0,math.min(math.floor((q-m+y)/B),math.floor(y/B)-1))
+local function dj(m,O,y,I,e)
+local ah,C,L=d[e+2],d[e+3],0
+if I>=5 and C<y then
+L=math.max(0,math.min(math.floor((r-m+y)/C),math.floor(y/C)-1))
 end
-local al,aD=m-y+K*B,K*ae
-local L=math.max(0,N-aD)
-if I==6 or I==5 and aD>9007199254740991-2*ae then return al,0,L,m-al,6 end
-return al,aD,L,y,I
+local an,aD=m-y+L*C,L*ah
+local M=math.max(0,O-aD)
+if I==6 or I==5 and aD>9007199254740991-2*ah then return an,0,M,m-an,6 end
+return an,aD,M,y,I
 end
-local function dq(I,N,ae)
+local function dr(I,O,ah)
 if I>=4 then return I end
-if N*4>ae then return 3 end
-return N*16>ae and 2 or N*64>ae and 1 or 0
+if O*4>ah then return 3 end
+return O*16>ah and 2 or O*64>ah and 1 or 0
 end
-return cO,cQ,di,dq
+return cQ,cS,dj,dr
 `
 
-const counterChange = `local S,E,ad=...
-local cr,cX=s'counter-value'
-local cN,cK,dm=s'counter-adopt'
-return function(b,e,fq)
-local B=d[e+3]
+const counterChange = `local T,E,ag=...
+local cv,da=s'counter-value'
+local cP,cM,dn=s'counter-adopt'
+return function(b,e,fr)
+local C=d[e+3]
 local f=0
-local a=S(b)
-local m,M,R,z,ay,az
+local a=T(b)
+local m,N,S,z,ay,az
 if a then
 local bp
-m,M,R,z,ay,f=cr(a)
+m,N,S,z,ay,f=cv(a)
 if f==9000000000000000 then return true end
 bp=m
 if m then
-m,M,R,z,ay,az=cN(m,M,R,z,ay,e)
+m,N,S,z,ay,az=cP(m,N,S,z,ay,e)
 end
-if bp and not m then ad(b,f)end
+if bp and not m then ag(b,f)end
 end
-local aK=m and q<m
-local bk,eQ,ef=cK(m,M,R,B)
-if not aK then z,ay=B,0 end
-local cE,dg=fq(bk,eQ,ef,z,dm(bk,ef,z,e))
-if cE~=0 or dg~=0 then
-m,M,R,az=bk,eQ-cE,ef-dg,true
-if M+R==0 then return ad(b,f)end
+local aK=m and r<m
+local bk,eQ,ef=cM(m,N,S,C)
+if not aK then z,ay=C,0 end
+local cH,dh=fr(bk,eQ,ef,z,dn(bk,ef,z,e))
+if cH~=0 or dh~=0 then
+m,N,S,az=bk,eQ-cH,ef-dh,true
+if N+S==0 then return ag(b,f)end
 end
 if not az then return end
 local j=m
-if M>0 then j=m+z end
-E(b,cX(m,M,R,z,ay,f),math.max(j,f))
+if N>0 then j=m+z end
+E(b,da(m,N,S,z,ay,f),math.max(j,f))
 end
 `
 
-const counterAdopt = `local function cK(m,M,R,B)
-if m and q<m then return m,M,R end
-if not m or q>=m+B then return q-q%B+B,0,0 end
-return m+B,0,M
+const counterAdopt = `local function cM(m,N,S,C)
+if m and r<m then return m,N,S end
+if not m or r>=m+C then return r-r%C+C,0,0 end
+return m+C,0,N
 end
-local function cN(m,M,R,y,ay,e)
-local B=d[e+3]
-if y==B then
-if ay==0 or q>=m then return m,M,R,y,ay,false end
-return m,M,R,y,0,true
+local function cP(m,N,S,y,ay,e)
+local C=d[e+3]
+if y==C then
+if ay==0 or r>=m then return m,N,S,y,ay,false end
+return m,N,S,y,0,true
 end
-if y>B and q<m then return m,M,R,y,ay,false end
-m,M,R=cK(m,M,R,y)
-if y>B and ay==0 then
-if R==0 then return nil end
-return m,M,R,y,1,true
+if y>C and r<m then return m,N,S,y,ay,false end
+m,N,S=cM(m,N,S,y)
+if y>C and ay==0 then
+if S==0 then return nil end
+return m,N,S,y,1,true
 end
-m=m-y+B
-if q>=m or M+R==0 then return nil end
-return m,M,R,B,0,true
+m=m-y+C
+if r>=m or N+S==0 then return nil end
+return m,N,S,C,0,true
 end
-local function dm(m,R,y,e)
-if R==0 then return 0 end
-local cH=d[e+4]
+local function dn(m,S,y,e)
+if S==0 then return 0 end
+local cJ=d[e+4]
 if y~=d[e+3]then
-cH=1
-while y/cH>1000000 do cH=cH*10 end
+cJ=1
+while y/cJ>1000000 do cJ=cJ*10 end
 end
-local dG=math.floor(y/cH)
-local v=math.min(dG,math.ceil((m-q)/cH))
-local bq=math.floor(R/1000000)
-local eX=bq*v
-local bL=math.floor(eX/dG)
-local h=(eX-bL*dG)*1000000+(R-bq*1000000)*v
-return bL*1000000+math.ceil(h/dG)
+local dH=math.floor(y/cJ)
+local w=math.min(dH,math.ceil((m-r)/cJ))
+local bq=math.floor(S/1000000)
+local eY=bq*w
+local bP=math.floor(eY/dH)
+local g=(eY-bP*dH)*1000000+(S-bq*1000000)*w
+return bP*1000000+math.ceil(g/dH)
 end
-return cN,cK,dm
+return cP,cM,dn
 `
 
-const logChange = `local E,aE,ad=...
-local P=s('log-value',E,aE)
-local cb,cM,cV=s('log-adopt',P)
-local dk,ej=s('log-refund',P,ad,E)
-local function cT(b,e,bR)
-local aY=P.aH(b)
+const logChange = `local E,aE,ag=...
+local R=s('log-value',E,aE)
+local cg,cO,cX=s('log-adopt',R)
+local dl,ej=s('log-refund',R,ag,E)
+local function cV(b,e,bU)
+local aY=R.aH(b)
 if aY.f==9000000000000000 then return true end
-local c=cb(aY,e)
-if aY.bp and not c.bp then ad(b,c.f)end
-local k,C,L=cM(c,e)
-if not bR(c,k,C,L)and c.dY then P.dI(c)end
+local c=cg(aY,e)
+if aY.bp and not c.bp then ag(b,c.f)end
+local k,D,M=cO(c,e)
+if not bU(c,k,D,M)and c.dY then R.dJ(c)end
 end
-local function cd(c,e,C,k,ab)
-P.aB(c,cV(c,e,C,k,ab))
+local function ci(c,e,D,k,ad)
+R.aB(c,cX(c,e,D,k,ad))
 end
-return cT,cd,dk,ej,P
+return cV,ci,dl,ej,R
 `
 
 const logValue = `local E,aE=...
-local ak=s'block-value'
-local aZ,aR,bN,bO=47,14,64,4503599627370496
+local am=s'block-value'
+local aZ,aR,bQ,bR=47,14,64,4503599627370496
 local function eO(b,f)
-return{b=b,G=0,as=0,aD=0,n=0,ah=0,y=0,r=0,f=f,aY=0,du=true}
+return{b=b,G=0,as=0,aD=0,n=0,ai=0,y=0,q=0,f=f,aY=0,dw=true}
 end
-local function fG(b)
-local O,c=KEYS[b],eO(b,0)
-local a=redis.pcall('GETRANGE',O,0,aZ+bN*aR-1)
+local function fH(b)
+local Q,c=KEYS[b],eO(b,0)
+local a=redis.pcall('GETRANGE',Q,0,aZ+bQ*aR-1)
 if type(a)~='string'then return c end
-local B=#a
-if B==aZ+bN*aR then B=call('STRLEN',O)end
-if B<aZ or string.byte(a)~=2 or(B-aZ)%aR>0 then
-local f,J=ak(a)
+local C=#a
+if C==aZ+bQ*aR then C=call('STRLEN',Q)end
+if C<aZ or string.byte(a)~=2 or(C-aZ)%aR>0 then
+local f,J=am(a)
 if J==''then c.f=f end
 return c
 end
-local F,f,y,r,aD,n,ah,as=ag('>BI7I7I7I7I7I7I4',a)
-local aY=(B-aZ)/aR
+local F,f,y,q,aD,n,ai,as=ac('>BI7I7I7I7I7I7I4',a)
+local aY=(C-aZ)/aR
 if as>aY or y<1 then return c end
-c.bp,c.du,c.aY,c.G=true,false,aY,aY+1
-c.f,c.y,c.r,c.aD,c.n,c.ah,c.as=f,y,r,aD,n,ah,as
+c.bp,c.dw,c.aY,c.G=true,false,aY,aY+1
+c.f,c.y,c.q,c.aD,c.n,c.ai,c.as=f,y,q,aD,n,ai,as
 c.eh={[0]=string.sub(a,aZ+1)}
 return c
 end
 local function aS(c,p)
-if p==c.G-1 then return c.n,c.ah end
+if p==c.G-1 then return c.n,c.ai end
 if p==c.aY then return c.eT,c.eU end
-local eR=p%bN
-local au=(p-eR)/bN
-local dE=c.eh[au]
-if not dE then
-local A=aZ+au*bN*aR
-dE=call('GETRANGE',KEYS[c.b],A,A+bN*aR-1)
-c.eh[au]=dE
+local eR=p%bQ
+local au=(p-eR)/bQ
+local dF=c.eh[au]
+if not dF then
+local A=aZ+au*bQ*aR
+dF=call('GETRANGE',KEYS[c.b],A,A+bQ*aR-1)
+c.eh[au]=dF
 end
-local n,ah=ag('>I7I7',dE,eR*aR+1)
-return n,ah
+local n,ai=ac('>I7I7',dF,eR*aR+1)
+return n,ai
 end
 local function aM(c,p)
 if p<c.as then return 0 end
-local F,ah=aS(c,p)
-return(ah-c.aD)%bO
+local F,ai=aS(c,p)
+return(ai-c.aD)%bR
 end
-local function bS(c,fB,A)
-local w,D=A,c.G
-while w<D do
-local cm=math.floor((w+D)/2)
-if aS(c,cm)>fB then D=cm else w=cm+1 end
+local function bV(c,fC,A)
+local u,B=A,c.G
+while u<B do
+local cr=math.floor((u+B)/2)
+if aS(c,cr)>fC then B=cr else u=cr+1 end
 end
-return w
+return u
 end
-local function cZ(c,ah,A)
-local w,D=A,c.G
-while w<D do
-local cm=math.floor((w+D)/2)
-if aM(c,cm)>=ah then D=cm else w=cm+1 end
+local function dc(c,ai,A)
+local u,B=A,c.G
+while u<B do
+local cr=math.floor((u+B)/2)
+if aM(c,cr)>=ai then B=cr else u=cr+1 end
 end
-return w
+return u
 end
-local function cd(c,aB)
+local function ci(c,aB)
 local A=aB.A
-c.dY,c.bp,c.y,c.r=true,true,aB.y,aB.r
+c.dY,c.bp,c.y,c.q=true,true,aB.y,aB.q
 if A==c.G then
-c.du,c.aY,c.G,c.as,c.aD,c.n,c.ah=true,0,1,0,0,aB.k,aB.ab
+c.dw,c.aY,c.G,c.as,c.aD,c.n,c.ai=true,0,1,0,0,aB.k,aB.ad
 return
 end
 if A>c.as then
 local F,aD=aS(c,A-1)
 c.aD,c.as=aD,A
 end
-if not aB.cD then
-c.eT,c.eU,c.G=c.n,c.ah,c.G+1
+if not aB.cG then
+c.eT,c.eU,c.G=c.n,c.ai,c.G+1
 end
-c.n,c.ah=aB.k,(c.ah+aB.ab)%bO
+c.n,c.ai=aB.k,(c.ai+aB.ad)%bR
 end
 local function eM(c,as)
-return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.r,c.aD,c.n,c.ah,as)
+return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.q,c.aD,c.n,c.ai,as)
 end
 local function eL(c)
 local j=c.n+c.y
-if c.r>c.y then j=c.n+c.r end
+if c.q>c.y then j=c.n+c.q end
 if c.f>j then j=c.f end
 return j
 end
-local function fR(c)
+local function fS(c)
 local j=eL(c)
 local Z=c.G-1>c.aY
 local ba=''
 if Z and c.as<=c.aY then ba=pack('>I7I7',c.eT,c.eU)end
 local as=c.as
-local bL=c.du or c.aY<=bN or as>c.G-as
-if bL then as=0 end
-local Q=eM(c,as)
-if bL then
-local bQ=''
-if not c.du then
-if c.aY<=bN then
-bQ=string.sub(c.eh[0],c.as*aR+1)
+local bP=c.dw or c.aY<=bQ or as>c.G-as
+if bP then as=0 end
+local P=eM(c,as)
+if bP then
+local bT=''
+if not c.dw then
+if c.aY<=bQ then
+bT=string.sub(c.eh[0],c.as*aR+1)
 else
-bQ=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,-1)
+bT=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,-1)
 end
 end
-return E(c.b,Q..bQ..ba,j)
+return E(c.b,P..bT..ba,j)
 end
-call('SETRANGE',KEYS[c.b],0,Q)
+call('SETRANGE',KEYS[c.b],0,P)
 if Z then call('APPEND',KEYS[c.b],ba)end
 aE(c.b,j)
 end
 return{
 aZ=aZ,
 aR=aR,
-bO=bO,
-fF=eO,
-aH=fG,
+bR=bR,
+fG=eO,
+aH=fH,
 aS=aS,
 aM=aM,
-bS=bS,
-cZ=cZ,
-aB=cd,
-Q=eM,
+bV=bV,
+dc=dc,
+aB=ci,
+P=eM,
 j=eL,
-dI=fR,
+dJ=fS,
 }
 `
 
-const logAdopt = `local P=...
-local bS,aM=P.bS,P.aM
-local fj=10000
-local function cb(c,e)
-local B=d[e+3]
-if not c.bp or c.y==B then return c end
-local r=c.y
-if c.r>r then r=c.r end
-if c.n+r<=q then
-return P.fF(c.b,c.f)
+const logAdopt = `local R=...
+local bV,aM=R.bV,R.aM
+local fk=10000
+local function cg(c,e)
+local C=d[e+3]
+if not c.bp or c.y==C then return c end
+local q=c.y
+if c.q>q then q=c.q end
+if c.n+q<=r then
+return R.fG(c.b,c.f)
 end
-c.y,c.dY=B,true
-if r>B then c.r=r else c.r=0 end
+c.y,c.dY=C,true
+if q>C then c.q=q else c.q=0 end
 return c
 end
-local function cM(c,e)
-local k=q
-if c.n>q then k=c.n end
-local C=bS(c,k-d[e+3],c.as)
-return k,C,aM(c,c.G-1)-aM(c,C-1)
+local function cO(c,e)
+local k=r
+if c.n>r then k=c.n end
+local D=bV(c,k-d[e+3],c.as)
+return k,D,aM(c,c.G-1)-aM(c,D-1)
 end
-local function cV(c,e,C,k,ab)
-local A,r,aw=C,c.r,d[e+4]
-if r>0 then A,aw=bS(c,k-r,c.as),fj end
+local function cX(c,e,D,k,ad)
+local A,q,aw=D,c.q,d[e+4]
+if q>0 then A,aw=bV(c,k-q,c.as),fk end
 local aK=c.G-A
-local cD=aK>0 and c.n==k
-if not cD and aK>=aw then
-if A<C then A=A+1 else cD=true end
+local cG=aK>0 and c.n==k
+if not cG and aK>=aw then
+if A<D then A=A+1 else cG=true end
 end
-if aK==0 then r=0 end
-return{A=A,k=k,cD=cD,ab=ab,y=d[e+3],r=r}
+if aK==0 then q=0 end
+return{A=A,k=k,cG=cG,ad=ad,y=d[e+3],q=q}
 end
-return cb,cM,cV
+return cg,cO,cX
 `
 
-const logRefund = `local P,ad,E=...
-local aS,aM,aZ,aR,bO=P.aS,P.aM,P.aZ,P.aR,P.bO
-local function fd(c,al,ax)
-local bY,ah={},(c.aD+aM(c,al-1))%bO
-for p=al,c.G-1 do
-local h=aM(c,p)-aM(c,p-1)-(ax[p]or 0)
-if h>0 then
-ah=(ah+h)%bO
-bY[#bY+1]={(aS(c,p)),ah}
+const logRefund = `local R,ag,E=...
+local aS,aM,aZ,aR,bR=R.aS,R.aM,R.aZ,R.aR,R.bR
+local function fe(c,an,ax)
+local cd,ai={},(c.aD+aM(c,an-1))%bR
+for p=an,c.G-1 do
+local g=aM(c,p)-aM(c,p-1)-(ax[p]or 0)
+if g>0 then
+ai=(ai+g)%bR
+cd[#cd+1]={(aS(c,p)),ai}
 end
 end
-local bE=al
-if#bY==0 then
-if al==c.as then return ad(c.b,c.f)end
-bE=al-1
-c.n,c.ah=aS(c,bE)
+local bH=an
+if#cd==0 then
+if an==c.as then return ag(c.b,c.f)end
+bH=an-1
+c.n,c.ai=aS(c,bH)
 else
-c.n,c.ah=unpack(bY[#bY])
+c.n,c.ai=unpack(cd[#cd])
 end
-local bQ=''
-if bE>c.as then bQ=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,aZ+bE*aR-1)end
-for p=1,#bY-1 do bQ=bQ..pack('>I7I7',bY[p][1],bY[p][2])end
-E(c.b,P.Q(c,0)..bQ,P.j(c))
+local bT=''
+if bH>c.as then bT=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,aZ+bH*aR-1)end
+for p=1,#cd-1 do bT=bT..pack('>I7I7',cd[p][1],cd[p][2])end
+E(c.b,R.P(c,0)..bT,R.j(c))
 end
-local function fP(c,C,bc,ai,bf)
-local v,al,ax=ai,c.G,{}
-local function dL(p)
-local K=aM(c,p)-aM(c,p-1)
-if K>v then K=v end
-ax[p],v=K,v-K
+local function fQ(c,D,bc,aj,bf)
+local w,an,ax=aj,c.G,{}
+local function dM(p)
+local L=aM(c,p)-aM(c,p-1)
+if L>w then L=w end
+ax[p],w=L,w-L
 end
 if bf<0 then
-while al>C and v>0 do
-al=al-1
-dL(al)
+while an>D and w>0 do
+an=an-1
+dM(an)
 end
 elseif bf>bc then
-al=P.bS(c,bf-1,C)
-for p=al,c.G-1 do dL(p)end
+an=R.bV(c,bf-1,D)
+for p=an,c.G-1 do dM(p)end
 end
-if v<ai then fd(c,al,ax)end
-return ai-v
+if w<aj then fe(c,an,ax)end
+return aj-w
 end
-return fP,fd
+return fQ,fe
 `
 
 const bucketDescriptor = `local i,l,o=d[e+1],d[e+2],d[e+3]
-local aG,at,ab,cz=d[e+4],d[e+5],d[e+6],d[e+7]
+local aG,at,ad,cD=d[e+4],d[e+5],d[e+6],d[e+7]
 if d[e]==0 then
 local H=aG*l
-cz=H%i
-ab=(H-cz)/i
+cD=H%i
+ad=(H-cD)/i
 H=o*l
 at=-H%i
 aG=(H+at)/i
 end
 `
 
-const bucket = `local S,a=s'bucket-value'
-local X,ao,aF,bo,bz=s'bucket-flow'
-local aI,aO,j=s('bucket-leases',X,ao)
-local cx=s('bucket-adopt',X,ao,aF,bo,bz,aI,aO)
+const bucket = `local T,a=s'bucket-value'
+local X,ap,aF,bo,bB=s'bucket-flow'
+local aI,aO,j=s('bucket-leases',X,ap)
+local cB=s('bucket-adopt',X,ap,aF,bo,bB,aI,aO)
 return{
-S=S,
+T=T,
 a=a,
 X=X,
-ao=ao,
+ap=ap,
 aF=aF,
-bz=bz,
+bB=bB,
 aI=aI,
 aO=aO,
 j=j,
-cx=cx,
+cB=cB,
 }
 `
 
-const bucketStep = `local k,f,T=q,0,0
-local g,h,x,r,u,az,bM,j
+const bucketStep = `local k,f,U=r,0,0
+local h,g,x,q,v,az,bG,j
 if a then
 local G=#a
-local D,w,V,af,ac,ap
+local B,u,V,af,aa,al,K
 if G==12 then
-D,w,V,af,ap=ag('>I3I4I3BB',a)
-h,r,ac,ap=0,0,1,ap*1000000
+B,u,V,af,al=ac('>I3I4I3BB',a)
+g,q,aa,al=0,0,1,al*1000000
 elseif G==28 then
-D,w,h,V,af,ac,ap=ag('>I3I4I3I5I3I5I5',a)
-r=0
+B,u,g,V,af,aa,al=ac('>I3I4I3I5I3I5I5',a)
+q=0
+elseif G==49 then
+B,u,g,K,q,af,aa,al=ac('>I3I4I7I7I7I7I7I7',a)
 end
-local dl=af==i and ac==l and ap==o
-if dl and D>=6291456 and D<10485504 and h<i then
-g=(D-8388608)*4294967296+w
-x=g+V
+local dm=af==i and aa==l and al==o and q==0 and(not K or K<=9007199254740991)
+if dm and B>=6291456 and B<10485504 and g<i then
+h=(B-8388608)*4294967296+u
+x=K or h+V
 else
-bt=bt or em(q,pack,ag)
-g,h,x,r,af,ac,ap,f,u=bt.S(a,0)
+bu=bu or em(r,pack,ac)
+h,g,x,q,af,aa,al,f,v=bu.T(a,0)
 end
-if g then
-if af~=i or ac~=l or ap~=o then
-g,h,x,r,u=bt.cx(g,h,x,r,af,ac,ap,i,l,o,u)
-az=g
+if h then
+if af~=i or aa~=l or al~=o then
+h,g,x,q,v=bu.cB(h,g,x,q,af,aa,al,i,l,o,v)
+az=h
 end
-if g and x>q then k=x end
-if u then
-g,h,u=bt.aO(g,h,i,l,o,u,k)
+if h and x>r then k=x end
+if v then
+h,g,v=bu.aO(h,g,i,l,o,v,k)
 end
 end
 end
 local bc=k-aG
-if not g then
-g,h,r=bc,at,0
-elseif g<bc or(g==bc and h<=at)then
-g,h=bc,at
-if r>0 and k>=x+r then r=0 end
+if not h then
+h,g,q=bc,at,0
+elseif h<bc or(h==bc and g<=at)then
+h,g=bc,at
+if q>0 and k>=x+q then q=0 end
 end
-local aH,bs=aQ,k
-if f>q then aH=0 end
-if bE and dS<=o-(u and bt.aI(u)or 0)then bs=k+bE end
-while T<aH do
-local de,v=g+ab,h+cz
-if v>=i then de,v=de+1,v-i end
-if de>bs or(de==bs and v>0)then break end
-g,h,T=de,v,T+1
+local aH,bt=aQ,k
+if f>r then aH=0 end
+if bH and dS<=o-(v and bu.aI(v)or 0)then bt=k+bH end
+while U<aH do
+local df,w=h+ad,g+cD
+if w>=i then df,w=df+1,w-i end
+if df>bt or(df==bt and w>0)then break end
+h,g,U=df,w,U+1
 end
-if T>0 or az then
-j=g+aG
-if h>at then j=j+1 end
-local V,w=k-g,g%4294967296
-if r>0 or f>0 or u or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
-bt=bt or em(q,pack,ag)
-bM=bt.a(g,h,k,r,i,l,o,f,u)
-if u then
-j=bt.j(g,h,k,r,i,l,o,u)
-elseif r>0 and k+r>j then
-j=k+r
+if U>0 or az then
+j=h+aG
+if g>at then j=j+1 end
+local V,u=k-h,h%4294967296
+if q>0 or f>0 or v then
+bu=bu or em(r,pack,ac)
+bG=bu.a(h,g,k,q,i,l,o,f,v)
+if v then
+j=bu.j(h,g,k,q,i,l,o,v)
+elseif q>0 and k+q>j then
+j=k+q
 end
 if f>j then j=f end
-elseif l==1 and h==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
-bM=pack('>I3I4I3BB',8388608+(g-w)/4294967296,w,V,i,o/1000000)
+elseif V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
+bG=pack('>I3I4I7I7I7I7I7I7',8388608+(h-u)/4294967296,u,g,k,0,i,l,o)
+elseif l==1 and g==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
+bG=pack('>I3I4I3BB',8388608+(h-u)/4294967296,u,V,i,o/1000000)
 else
-bM=pack('>I3I4I3I5I3I5I5',8388608+(g-w)/4294967296,w,h,V,i,l,o)
+bG=pack('>I3I4I3I5I3I5I5',8388608+(h-u)/4294967296,u,g,V,i,l,o)
 end
 end
 `
@@ -1027,418 +1031,418 @@ for b=1,aJ do
 aq[b]=aq[b]or''
 aT[b]=#aq[b]
 end
-for K=1,#cf do aT[aJ+K]=cf[K]end
+for L=1,#ck do aT[aJ+L]=ck[L]end
 for p=1,#aT do
 if aT[p]>et then et=aT[p]end
 end
-local Q
+local P
 if et<256 and#aT<=2000 then
-Q=string.char(1,unpack(aT))
+P=string.char(1,unpack(aT))
 else
 for p=1,#aT do aT[p]=pack('>I4',aT[p])end
-Q=string.char(4)..table.concat(aT)
+P=string.char(4)..table.concat(aT)
 end
 for p=1,#aW do aW[p]=pack('>I7',aW[p])end
-return Q..table.concat(aq,'',1,aJ)..table.concat(aW)..pack('>I7',q)
+return P..table.concat(aq,'',1,aJ)..table.concat(aW)..pack('>I7',r)
 `
 
-const window = `local ct,dr,br=s'window-value'
-local cO,cQ,di,dq=s('window-adopt',br)
+const window = `local cx,ds,br=s'window-value'
+local cQ,cS,dj,dr=s('window-adopt',br)
 return function(a,e,aQ)
-local ab,ae,eZ=d[e+1],d[e+2],d[e+5]
-local f,T=0,0
-local m,N,z,I,az
+local ad,ah,fa=d[e+1],d[e+2],d[e+5]
+local f,U=0,0
+local m,O,z,I,az
 if a then
-m,N,z,I,f=ct(a)
-if m then m,N,z,I,az=cO(m,N,z,I,e)end
+m,O,z,I,f=cx(a)
+if m then m,O,z,I,az=cQ(m,O,z,I,e)end
 end
-if not(m and q<m)then
-m,z,I=cQ(m,z,I,e)
-N=0
+if not(m and r<m)then
+m,z,I=cS(m,z,I,e)
+O=0
 end
-local al,aD,L,aU,cw=di(m,N,z,I,e)
-local dx,aw=q-al,ae
-if eZ>0 and dx<eZ then
-if dx<0 then dx=0 end
-local dz=math.floor(dx*d[e+6]/d[e+7])
-if dz<1000000 then dz=1000000 end
-if dz<aw then aw=dz end
+local an,aD,M,aU,cA=dj(m,O,z,I,e)
+local dy,aw=r-an,ah
+if fa>0 and dy<fa then
+if dy<0 then dy=0 end
+local dA=math.floor(dy*d[e+6]/d[e+7])
+if dA<1000000 then dA=1000000 end
+if dA<aw then aw=dA end
 end
-if f>q then aQ=0 end
-while T<aQ and L+ab<=aw do
-L,T=L+ab,T+1
+if f>r then aQ=0 end
+while U<aQ and M+ad<=aw do
+M,U=M+ad,U+1
 end
-if T>0 then
-N,z=aD+L,aU
-I=dq(cw,N,ae)
+if U>0 then
+O,z=aD+M,aU
+I=dr(cA,O,ah)
 elseif not az then
 return 0
 end
 local j=br(m,z,I)
 if f>j then j=f end
-return T,dr(m,N,z,I,f),j
+return U,ds(m,O,z,I,f),j
 end
 `
 
-const counter = `local cr,cX=s'counter-value'
-local cN,cK,dm=s'counter-adopt'
+const counter = `local cv,da=s'counter-value'
+local cP,cM,dn=s'counter-adopt'
 return function(a,e,aQ)
-local ab,ae,B=d[e+1],d[e+2],d[e+3]
-local f,T,R,z,ay=0,0,0,B,0
-local m,M,az
+local ad,ah,C=d[e+1],d[e+2],d[e+3]
+local f,U,S,z,ay=0,0,0,C,0
+local m,N,az
 if a then
-m,M,R,z,ay,f=cr(a)
+m,N,S,z,ay,f=cv(a)
 if m then
-m,M,R,z,ay,az=cN(m,M,R,z,ay,e)
+m,N,S,z,ay,az=cP(m,N,S,z,ay,e)
 end
 end
-if not(m and q<m)then
-m,M,R=cK(m,M,R,B)
-z,ay=B,0
+if not(m and r<m)then
+m,N,S=cM(m,N,S,C)
+z,ay=C,0
 end
-local ar=ae-dm(m,R,z,e)
-if f>q then aQ=0 end
-while T<aQ and M+ab<=ar do
-M,T=M+ab,T+1
+local ar=ah-dn(m,S,z,e)
+if f>r then aQ=0 end
+while U<aQ and N+ad<=ar do
+N,U=N+ad,U+1
 end
-if T==0 and not az then return 0 end
+if U==0 and not az then return 0 end
 local j=m
-if M>0 then j=m+z end
+if N>0 then j=m+z end
 if f>j then j=f end
-return T,cX(m,M,R,z,ay,f),j
+return U,da(m,N,S,z,ay,f),j
 end
 `
 
-const record = `local cs,dj=s'record-value'
-local ak=s'block-value'
-return function(a,e,aQ,F,bH)
-local F,f=cs(a)
-if aQ==0 or f and q<f+60000000 then return 0 end
-if a and ak(a)>q then return 0 end
-local N,H=d[e+3],{}
-for p=1,N do
-local co,t=d[e+2+2*p],d[e+3+2*p]
-H[p]={co,t,t,0,bH and bH[#bH-N+p]or 0}
+const record = `local cw,dk=s'record-value'
+local am=s'block-value'
+return function(a,e,aQ,F,bK)
+local F,f=cw(a)
+if aQ==0 or f and r<f+60000000 then return 0 end
+if a and am(a)>r then return 0 end
+local O,H=d[e+3],{}
+for p=1,O do
+local bL,t=d[e+2+2*p],d[e+3+2*p]
+H[p]={bL,t,t,0,bK and bK[#bK-O+p]or 0}
 end
-local j=q+d[e+1]
-return 1,dj(q,j,d[e+2],H),j+60000000
+local j=r+d[e+1]
+return 1,dk(r,j,d[e+2],H),j+60000000
 end
 `
 
-const slots = `local ak,bh,bi=s'block-value'
+const slots = `local am,bh,bi=s'block-value'
 local dO=4000
-local function cq(a,A)
-local D,w=ag('>I3I4',a,A)
-return(D-2097152)*4294967296+w
+local function cu(a,A)
+local B,u=ac('>I3I4',a,A)
+return(B-2097152)*4294967296+u
 end
 local function bm(au)
-local w=au%4294967296
-return pack('>I3I4',2097152+(au-w)/4294967296,w)
+local u=au%4294967296
+return pack('>I3I4',2097152+(au-u)/4294967296,u)
 end
 local function ei(a)
 local f,J=0,a or''
-if a then f,J=ak(a)end
+if a then f,J=am(a)end
 local G=#J
 if string.byte(J)~=3 or G%35~=22 then
-return nil,nil,'',0,q,J==''and f or 0
+return nil,nil,'',0,r,J==''and f or 0
 end
-local x,U=cq(J,9),cq(J,16)
-local k,A=q,23
-if x>q then k=x end
-while A<G and cq(J,A+21)<=k do A=A+35 end
-local L=0
-for bT=A,G,35 do L=L+cq(J,bT+14)end
-return x,U,string.sub(J,A),L,k,f
+local x,K=cu(J,9),cu(J,16)
+local k,A=r,23
+if x>r then k=x end
+while A<G and cu(J,A+21)<=k do A=A+35 end
+local M=0
+for bY=A,G,35 do M=M+cu(J,bY+14)end
+return x,K,string.sub(J,A),M,k,f
 end
-local function ec(t,dd)
-local A=string.find(t,dd,1,true)
-while A and A%35~=1 do A=string.find(t,dd,A+1,true)end
+local function ec(t,de)
+local A=string.find(t,de,1,true)
+while A and A%35~=1 do A=string.find(t,de,A+1,true)end
 return A
 end
-local function ba(t,bT,f)
+local function ba(t,bY,f)
 local A=#t+1
-while A>1 and cq(t,A-14)>f do A=A-35 end
-return string.sub(t,1,A-1)..bT..string.sub(t,A)
+while A>1 and cu(t,A-14)>f do A=A-35 end
+return string.sub(t,1,A-1)..bY..string.sub(t,A)
 end
-local function el(k,U,t,f)
-local j=U+1
-if t~=''then j=math.max(j,cq(t,#t-13))end
-local a='\\3'..pack('>I7',j)..bm(k)..bm(U)..t
+local function el(k,K,t,f)
+local j=K+1
+if t~=''then j=math.max(j,cu(t,#t-13))end
+local a='\\3'..pack('>I7',j)..bm(k)..bm(K)..t
 if f>0 then a=bi(a,f)end
 return a,math.max(j,f),j
 end
-local function dL(a,e,aQ,bP)
-local ab,ae=(bP or 0)+d[e+1],d[e+2]
-local T,bM,j=0,nil,nil
-while T<aQ do
-local x,U,t,L,k,f=ei(a)
-if f>q or ab>ae then break end
-local dd=bm(d[e+5])..bm(d[e+6])
-if d[e+4]==0 or not ec(t,dd)then
-if L+ab>ae or#t>=dO*35 then break end
-U=x and math.max(k,U+1)or k
+local function dM(a,e,aQ,bS)
+local ad,ah=(bS or 0)+d[e+1],d[e+2]
+local U,bG,j=0,nil,nil
+while U<aQ do
+local x,K,t,M,k,f=ei(a)
+if f>r or ad>ah then break end
+local de=bm(d[e+5])..bm(d[e+6])
+if d[e+4]==0 or not ec(t,de)then
+if M+ad>ah or#t>=dO*35 then break end
+K=x and math.max(k,K+1)or k
 local m=k+d[e+3]
-t=ba(t,dd..bm(ab)..bm(m)..bm(U),m)
-a,j=el(k,U,t,f)
-bM=a
+t=ba(t,de..bm(ad)..bm(m)..bm(K),m)
+a,j=el(k,K,t,f)
+bG=a
 end
-T=T+1
+U=U+1
 end
-return T,bM,j
+return U,bG,j
 end
-local function cu(a,bB,dh)
-local x,U,t,F,k,f=ei(a)
-local A=x and ec(t,bm(bB)..bm(dh))
+local function cy(a,bD,di)
+local x,K,t,F,k,f=ei(a)
+local A=x and ec(t,bm(bD)..bm(di))
 if not A then return nil end
 t=string.sub(t,1,A-1)..string.sub(t,A+35)
-local v,j,bA=el(k,U,t,f)
-if bA<=k then return false,f end
-return v,j
+local w,j,bC=el(k,K,t,f)
+if bC<=k then return false,f end
+return w,j
 end
-local function dF(a,bB,dh,aV)
-local x,U,t,F,k,f=ei(a)
-local A=x and ec(t,bm(bB)..bm(dh))
-if not A or k+aV<=cq(t,A+21)then return nil end
-local bT=string.sub(t,A,A+20)..bm(k+aV)..string.sub(t,A+28,A+34)
-t=ba(string.sub(t,1,A-1)..string.sub(t,A+35),bT,k+aV)
-return el(k,U,t,f)
+local function dG(a,bD,di,aV)
+local x,K,t,F,k,f=ei(a)
+local A=x and ec(t,bm(bD)..bm(di))
+if not A or k+aV<=cu(t,A+21)then return nil end
+local bY=string.sub(t,A,A+20)..bm(k+aV)..string.sub(t,A+28,A+34)
+t=ba(string.sub(t,1,A-1)..string.sub(t,A+35),bY,k+aV)
+return el(k,K,t,f)
 end
-return dL,cu,dF
+return dM,cy,dG
 `
 
-const log = `local P=...
-local aS,aM,cZ=P.aS,P.aM,P.cZ
-local cb,cM,cV=s('log-adopt',P)
-local function eD(c,e,C,U,df,L,ab)
-local p=cZ(c,aM(c,C-1)+L+ab-d[e+2],C)
-if p<U then df=aS(c,p)end
-return df+d[e+3]
+const log = `local R=...
+local aS,aM,dc=R.aS,R.aM,R.dc
+local cg,cO,cX=s('log-adopt',R)
+local function eD(c,e,D,K,dg,M,ad)
+local p=dc(c,aM(c,D-1)+M+ad-d[e+2],D)
+if p<K then dg=aS(c,p)end
+return dg+d[e+3]
 end
-local function dM(c,e,C,U,df,L)
-local ae=d[e+2]
-local cI,cJ=0,0
-if ae>L then cI=math.floor((ae-L)/1000000)end
-if L>0 then cJ=df+d[e+3]-q end
-local Z=(cI+1)*1000000
-if Z>ae then return cI,cJ,cJ end
-return cI,eD(c,e,C,U,df,L,Z)-q,cJ
+local function dN(c,e,D,K,dg,M)
+local ah=d[e+2]
+local cK,cL=0,0
+if ah>M then cK=math.floor((ah-M)/1000000)end
+if M>0 then cL=dg+d[e+3]-r end
+local Z=(cK+1)*1000000
+if Z>ah then return cK,cL,cL end
+return cK,eD(c,e,D,K,dg,M,Z)-r,cL
 end
-local function dV(c,e,ab)
-local ae=d[e+2]
-local k,C,L=cM(c,e)
-if ab>ae-L then
-if ab>ae then return 2,0,dM(c,e,C,c.G,c.n,L)end
-return 1,eD(c,e,C,c.G,k,L,ab)-q,dM(c,e,C,c.G,c.n,L)
+local function dV(c,e,ad)
+local ah=d[e+2]
+local k,D,M=cO(c,e)
+if ad>ah-M then
+if ad>ah then return 2,0,dN(c,e,D,c.G,c.n,M)end
+return 1,eD(c,e,D,c.G,k,M,ad)-r,dN(c,e,D,c.G,c.n,M)
 end
-local aB=cV(c,e,C,k,ab)
-local U=c.G
-if aB.cD then U=U-1 end
-local cI,fQ,cJ=dM(c,e,C,U,k,L+ab)
-return 0,0,cI,fQ,cJ,aB
+local aB=cX(c,e,D,k,ad)
+local K=c.G
+if aB.cG then K=K-1 end
+local cK,fR,cL=dN(c,e,D,K,k,M+ad)
+return 0,0,cK,fR,cL,aB
 end
 local function es(c,e)
-local F,C,L=cM(c,e)
-return dM(c,e,C,c.G,c.n,L)
+local F,D,M=cO(c,e)
+return dN(c,e,D,c.G,c.n,M)
 end
-return cb,dV,es
+return cg,dV,es
 `
 
-const holdChange = `local dv=...
-local S,E,aE,remove,am=s'state'
-local ad=s('drop',E,remove,am)
-local ak=s'block-value'
-local cs,dj=s'record-value'
-local dt=9000000000000000
-local cc,X,aF,bo
-local cu,dF
-local function fV(g,h,k,u,i,l,o,t,aa,an)
-if aa>t then
+const holdChange = `local dx=...
+local T,E,aE,remove,ao=s'state'
+local ag=s('drop',E,remove,ao)
+local am=s'block-value'
+local cw,dk=s'record-value'
+local dv=9000000000000000
+local ch,X,aF,bo
+local cy,dG
+local function fW(h,g,k,v,i,l,o,t,ab,ae)
+if ab>t then
 local ar=0
-if g<k or(g==k and h==0)then
-ar=o+aF(g,h,i,l,k)
+if h<k or(h==k and g==0)then
+ar=o+aF(h,g,i,l,k)
 else
-local z,v=X(i,l,o,0)
-z,v=g-z,h-v
-if v<0 then z,v=z-1,v+i end
-ar=aF(z,v,i,l,k)
+local z,w=X(i,l,o,0)
+z,w=h-z,g-w
+if w<0 then z,w=z-1,w+i end
+ar=aF(z,w,i,l,k)
 end
-local Z=math.min(aa-t,ar)
+local Z=math.min(ab-t,ar)
 if Z<=0 then return t end
-local z,v=X(i,l,Z,0)
-return t+Z,-1,z,v
+local z,w=X(i,l,Z,0)
+return t+Z,-1,z,w
 end
-local eI,eJ=g,h
-if g<k then eI,eJ=k,0 end
-local ar,v=X(i,l,o,0)
-ar,v=ar-(eI-an),v-eJ
-if v<0 then ar,v=ar-1,v+i end
-if aa==t or ar<0 or(ar==0 and v==0)then return aa end
-local H=(t-aa)%1000000
-local bw,cP=bo(i,l,(t-aa-H)/1000000)
+local eI,eJ=h,g
+if h<k then eI,eJ=k,0 end
+local ar,w=X(i,l,o,0)
+ar,w=ar-(eI-ae),w-eJ
+if w<0 then ar,w=ar-1,w+i end
+if ab==t or ar<0 or(ar==0 and w==0)then return ab end
+local H=(t-ab)%1000000
+local by,cR=bo(i,l,(t-ab-H)/1000000)
 local Z
-Z,cP=X(i,l,H,cP)
-bw=bw+Z
-if bw<ar or(bw==ar and cP<=v)then
-if t-aa>2*o then bw,cP=X(i,l,2*o,0)end
-return aa,1,bw,cP
+Z,cR=X(i,l,H,cR)
+by=by+Z
+if by<ar or(by==ar and cR<=w)then
+if t-ab>2*o then by,cR=X(i,l,2*o,0)end
+return ab,1,by,cR
 end
-if u then
-local bL
-if v>0 then bL=aF(0,i-v,i,l,ar+1)else bL=aF(0,0,i,l,ar)end
-ar,v=X(i,l,bL,0)
+if v then
+local bP
+if w>0 then bP=aF(0,i-w,i,l,ar+1)else bP=aF(0,0,i,l,ar)end
+ar,w=X(i,l,bP,0)
 end
-return aa,1,ar,v
+return ab,1,ar,w
 end
-local function dJ(b,e,t,aa,an)
-if not cc then cc,X,aF,bo=s('bucket-change',S,E,ad)end
-local i,l,o,aG,at=dv(e)
-local aj
-local function en(g,h,k,u)
-local aP,z,cL
-aj,aP,z,cL=fV(g,h,k,u,i,l,o,t,aa,an)
-return aP,z,cL
+local function dK(b,e,t,ab,ae)
+if not ch then ch,X,aF,bo=s('bucket-change',T,E,ag)end
+local i,l,o,aG,at=dx(e)
+local ak
+local function en(h,g,k,v)
+local aP,z,cN
+ak,aP,z,cN=fW(h,g,k,v,i,l,o,t,ab,ae)
+return aP,z,cN
 end
-cc(b,i,l,o,aG,at,true,en)
+ch(b,i,l,o,aG,at,true,en)
+return ak
+end
+local function fX(b,e,t,ab,F,n)
+local ak
+s('window-change',T,E,ag)(b,e,function(M,an)
+local aj=math.min(math.max(0,t-ab),M)
+if n<an then aj=0 end
+aj=aj-math.max(0,math.min(ab-t,2*d[e+2]-M))
+ak=t-aj
 return aj
-end
-local function fW(b,e,t,aa,F,n)
-local aj
-s('window-change',S,E,ad)(b,e,function(L,al)
-local ai=math.min(math.max(0,t-aa),L)
-if n<al then ai=0 end
-ai=ai-math.max(0,math.min(aa-t,2*d[e+2]-L))
-aj=t-ai
-return ai
 end)
-return aj
+return ak
 end
-local function fS(b,e,t,aa,F,n)
-local aj
-s('counter-change',S,E,ad)(b,e,function(bk,M,R,z,ek)
+local function fT(b,e,t,ab,F,n)
+local ak
+s('counter-change',T,E,ag)(b,e,function(bk,N,S,z,ek)
 local eH=n>=bk-z
 local ed=not eH and n>=bk-2*z
-local ai
-if aa<t then
-ai=math.min(t-aa,eH and M or ed and R or 0)
-else
-local ae=d[e+2]
-local ar=2*ae-M-ek
-if ed then ar=math.min(ar,2*ae-R)end
-ai=-math.max(0,math.min(aa-t,ar))
-end
-aj=t-ai
-if ed then return 0,ai end
-return ai,0
-end)
-return aj
-end
-local function fT(b,e,t,aa,F,n)
-local cT,cd,dk,ej,P=s('log-change',E,aE,ad)
 local aj
-cT(b,e,function(c,k,C,L)
-aj=t
+if ab<t then
+aj=math.min(t-ab,eH and N or ed and S or 0)
+else
+local ah=d[e+2]
+local ar=2*ah-N-ek
+if ed then ar=math.min(ar,2*ah-S)end
+aj=-math.max(0,math.min(ab-t,ar))
+end
+ak=t-aj
+if ed then return 0,aj end
+return aj,0
+end)
+return ak
+end
+local function fU(b,e,t,ab,F,n)
+local cV,ci,dl,ej,R=s('log-change',E,aE,ag)
+local ak
+cV(b,e,function(c,k,D,M)
+ak=t
 local bc=k-d[e+3]
-if aa<t then
-local ax=dk(c,C,bc,t-aa,n)
-aj=t-ax
+if ab<t then
+local ax=dl(c,D,bc,t-ab,n)
+ak=t-ax
 return ax>0
 end
-local Z=math.min(aa-t,2*d[e+2]-L)
+local Z=math.min(ab-t,2*d[e+2]-M)
 if Z<=0 then return end
-aj=t+Z
-local p=P.bS(c,n-1,C)
-if n<=bc or p==c.G then return cd(c,e,C,k,Z)end
+ak=t+Z
+local p=R.bV(c,n-1,D)
+if n<=bc or p==c.G then return ci(c,e,D,k,Z)end
 ej(c,p,{[p]=-Z})
 return true
 end)
-return aj
+return ak
 end
-local function eA(b,fs,...)
-local a=S(b)
-if a and ak(a)==dt then return true end
-local v,j=fs(a,...)
-if v then E(b,v,j)elseif v==false then ad(b,j)end
+local function eA(b,ft,...)
+local a=T(b)
+if a and am(a)==dv then return true end
+local w,j=ft(a,...)
+if w then E(b,w,j)elseif w==false then ag(b,j)end
 end
-local aN={[0]=dJ,fW,fS,fT,dJ}
-local function fC(b,e)
+local aN={[0]=dK,fX,fT,fU,dK}
+local function fD(b,e)
 if d[e]==3 then
-local F,F,F,F,P=s('log-change',E,aE,ad)
-return P.aH(b).f==dt
+local F,F,F,F,R=s('log-change',E,aE,ag)
+return R.aH(b).f==dv
 end
-local a=S(b)
-return a and ak(a)==dt
+local a=T(b)
+return a and am(a)==dv
 end
-local function ez(K,C,Y)
+local function ez(L,D,Y)
 for call=1,Y do
-if d[C+3*call-3]==K[1]then return C+3*call-3,call end
+if d[D+3*call-3]==L[1]then return D+3*call-3,call end
 end
 end
-local function fU(O,C,Y,H,n,ga)
-for F,K in ipairs(H)do
-local p,call=ez(K,C,Y)
+local function fV(Q,D,Y,H,n,gb)
+for F,L in ipairs(H)do
+local p,call=ez(L,D,Y)
 if p then
-local e,aa=d[p+1],d[p+2]
+local e,ab=d[p+1],d[p+2]
 if d[e]==7 then
-if eA(O+call,cu,d[C-2],d[C-1])then return true end
-K[3]=0
-elseif not ga then
-local aj=aN[d[e]](O+call,e,K[2],aa,K[5],n)
-if not aj then return true end
-K[3],K[4]=aj,math.max(0,aa-aj)
+if eA(Q+call,cy,d[D-2],d[D-1])then return true end
+L[3]=0
+elseif not gb then
+local ak=aN[d[e]](Q+call,e,L[2],ab,L[5],n)
+if not ak then return true end
+L[3],L[4]=ak,math.max(0,ab-ak)
 end
 end
 end
 end
-local function fK(O,C,Y,H,aV)
+local function fL(Q,D,Y,H,aV)
 for call=1,Y do
-local co,e=d[C+3*call-3],d[C+3*call-2]
-for F,K in ipairs(H)do
-if K[1]==co and d[e]==7 then
-if eA(O+call,dF,d[C-2],d[C-1],aV)then return true end
+local bL,e=d[D+3*call-3],d[D+3*call-2]
+for F,L in ipairs(H)do
+if L[1]==bL and d[e]==7 then
+if eA(Q+call,dG,d[D-2],d[D-1],aV)then return true end
 break
 end
 end
 end
 end
-local function fz(O,C,Y)
+local function fA(Q,D,Y)
 if Y<2 then return false end
 for call=1,Y do
-if fC(O+call,d[C+3*call-2])then return true end
+if fD(Q+call,d[D+3*call-2])then return true end
 end
 end
-return function(O,bn,C,Y)
-local a=S(O)
-if a and ak(a)==dt then return 5,0,{}end
-local n,j,bD,H=cs(a)
-if not n or q>=j+60000000 then return 0,0,{}end
-if bD==1 then return 4,j,H end
-if q>=j then
-for F,K in ipairs(H)do
-local p=ez(K,C,Y)
-if bn==-1 and p then K[4]=math.max(0,d[p+2]-K[3])end
+return function(Q,bn,D,Y)
+local a=T(Q)
+if a and am(a)==dv then return 5,0,{}end
+local n,j,bF,H=cw(a)
+if not n or r>=j+60000000 then return 0,0,{}end
+if bF==1 then return 4,j,H end
+if r>=j then
+for F,L in ipairs(H)do
+local p=ez(L,D,Y)
+if bn==-1 and p then L[4]=math.max(0,d[p+2]-L[3])end
 end
 return 3,j,H
 end
-if fz(O,C,Y)then return 5,0,{}end
-if not cu then
+if fA(Q,D,Y)then return 5,0,{}end
+if not cy then
 local F
-F,cu,dF=s'slots'
+F,cy,dG=s'slots'
 end
-local dK=2
+local dL=2
 if bn<0 then
-if fU(O,C,Y,H,n,bn==-2)then return 5,0,{}end
-bD=1
+if fV(Q,D,Y,H,n,bn==-2)then return 5,0,{}end
+bF=1
 else
-if fK(O,C,Y,H,bn)then return 5,0,{}end
-dK,j=1,math.max(j,q+bn)
+if fL(Q,D,Y,H,bn)then return 5,0,{}end
+dL,j=1,math.max(j,r+bn)
 end
-E(O,dj(n,j,bD,H),j+60000000)
-return dK,j,H
+E(Q,dk(n,j,bF,H),j+60000000)
+return dL,j,H
 end
 `
 
 export const adjustProgram: Program = {
-  sha1: '0dfea0cd6c661203a3f5e6327df57f1aba910370',
+  sha1: 'e01b1b506bdeec7f6dfa1c7b3f28ab7ec0503d77',
   source: () =>
     [
       ``,
@@ -1516,64 +1520,64 @@ if W=='state'then
       `end
 end
 local bf=d[2]
-local S,E,aE,remove,am=s'state'
-local ad=s('drop',E,remove,am)
+local T,E,aE,remove,ao=s'state'
+local ag=s('drop',E,remove,ao)
 local function ex(b,e,aP)
-local cc=s('bucket-change',S,E,ad)
+local ch=s('bucket-change',T,E,ag)
 `,
       bucketDescriptor,
-      `return cc(b,i,l,o,aG,at,false,function(F,F,k)
+      `return ch(b,i,l,o,aG,at,false,function(F,F,k)
 if aP>0 and bf>=0 and bf<=k-aG then return nil end
-return aP,ab,cz
+return aP,ad,cD
 end)
 end
-local function fo(b,e,aP)
-local ai,ae=d[e+1],d[e+2]
-return s('window-change',S,E,ad)(b,e,function(L,al)
-if aP<0 then return-math.max(0,math.min(2*ae-L,ai))end
-if bf>=0 and bf<al then return 0 end
-return math.min(ai,L)
-end)
-end
-local function fl(b,e,aP)
-local ai,ae=d[e+1],d[e+2]
-return s('counter-change',S,E,ad)(b,e,function(bk,M,R,z,ek)
-if aP<0 then return-math.max(0,math.min(2*ae-M-ek,ai)),0 end
-if bf>=0 and bf<bk-2*z then return 0,0 end
-local al=bk-z
-local cE,dg=math.min(M,ai),0
-if bf>=0 and bf<al then cE=0 end
-if bf<al then dg=math.min(R,ai-cE)end
-return cE,dg
+local function fp(b,e,aP)
+local aj,ah=d[e+1],d[e+2]
+return s('window-change',T,E,ag)(b,e,function(M,an)
+if aP<0 then return-math.max(0,math.min(2*ah-M,aj))end
+if bf>=0 and bf<an then return 0 end
+return math.min(aj,M)
 end)
 end
 local function fm(b,e,aP)
-local cT,cd,dk=s('log-change',E,aE,ad)
-local ai=d[e+1]
-return cT(b,e,function(c,k,C,L)
-if aP>0 then return dk(c,C,k-d[e+3],ai,bf)>0 end
-local ba=math.min(ai,2*d[e+2]-L)
-if ba>0 then cd(c,e,C,k,ba)end
+local aj,ah=d[e+1],d[e+2]
+return s('counter-change',T,E,ag)(b,e,function(bk,N,S,z,ek)
+if aP<0 then return-math.max(0,math.min(2*ah-N-ek,aj)),0 end
+if bf>=0 and bf<bk-2*z then return 0,0 end
+local an=bk-z
+local cH,dh=math.min(N,aj),0
+if bf>=0 and bf<an then cH=0 end
+if bf<an then dh=math.min(S,aj-cH)end
+return cH,dh
 end)
 end
-local function fn(b)
-local ak=s'block-value'
-local a=S(b)
-return a and ak(a)==9000000000000000
+local function fn(b,e,aP)
+local cV,ci,dl=s('log-change',E,aE,ag)
+local aj=d[e+1]
+return cV(b,e,function(c,k,D,M)
+if aP>0 then return dl(c,D,k-d[e+3],aj,bf)>0 end
+local ba=math.min(aj,2*d[e+2]-M)
+if ba>0 then ci(c,e,D,k,ba)end
+end)
 end
-local aN={[0]=ex,fo,fl,fm,ex,[7]=fn}
-local bv={}
+local function fo(b)
+local am=s'block-value'
+local a=T(b)
+return a and am(a)==9000000000000000
+end
+local aN={[0]=ex,fp,fm,fn,ex,[7]=fo}
+local bw={}
 for p=1,d[3]do
 local e=d[2+2*p]
-if aN[d[e]](p,e,d[3+2*p])then bv[#bv+1]=p end
+if aN[d[e]](p,e,d[3+2*p])then bw[#bw+1]=p end
 end
-return bv
+return bw
 `,
     ].join(''),
 }
 
 export const blockProgram: Program = {
-  sha1: '4816f4903c62f904e567c781ad4f724d025ced43',
+  sha1: '2997bc3b05fef50a36080904155083d4453a2e26',
   source: () =>
     [
       ``,
@@ -1620,64 +1624,64 @@ if W=='state'then
       logValue,
       `end
 end
-local S,E,aE,remove,F,cl=s'state'
-local ak,bh=s'block-value'
+local T,E,aE,remove,F,cq=s'state'
+local am,bh=s'block-value'
 local eo=s'state-until'
-local function gc(a)
-local bW,cR=s'bucket-value'
-local X,ao=s'bucket-flow'
-local aI,aO,cj=s('bucket-leases',X,ao)
-local g,h,x,r,i,l,o,F,u=bW(a,0)
-if not u then return nil,''end
-local k=q
-if x>q then k=x end
-g,h,u=aO(g,h,i,l,o,u,k)
-if not u then return nil,''end
-g,h=ao(-math.huge,0,i,l,o-aI(u),k)
-a=cR(g,h,k,r,i,l,o,0,u)
-return cj(g,h,k,r,i,l,o,u),a
+local function gd(a)
+local cb,cT=s'bucket-value'
+local X,ap=s'bucket-flow'
+local aI,aO,co=s('bucket-leases',X,ap)
+local h,g,x,q,i,l,o,F,v=cb(a,0)
+if not v then return nil,''end
+local k=r
+if x>r then k=x end
+h,g,v=aO(h,g,i,l,o,v,k)
+if not v then return nil,''end
+h,g=ap(-math.huge,0,i,l,o-aI(v),k)
+a=cT(h,g,k,q,i,l,o,0,v)
+return co(h,g,k,q,i,l,o,v),a
 end
-local B=d[2]
-local bv={}
-local function fr(b)
-local P=s('log-value',E,aE)
-local c=P.aH(b)
-if B<0 or not c.bp then return c.f,''end
+local C=d[2]
+local bw={}
+local function fs(b)
+local R=s('log-value',E,aE)
+local c=R.aH(b)
+if C<0 or not c.bp then return c.f,''end
 c.f=0
-if B>0 then c.f=q+B end
-call('SETRANGE',KEYS[b],0,P.Q(c,c.as))
-aE(b,P.j(c))
+if C>0 then c.f=r+C end
+call('SETRANGE',KEYS[b],0,R.P(c,c.as))
+aE(b,R.j(c))
 end
 for b=1,#KEYS do
-local aL,a=cl and cl(b),nil
-if aL then a=S(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
+local aL,a=cq and cq(b),nil
+if aL then a=T(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
 if type(a)~='string'then a=''end
 if#a==2048 and string.byte(a)~=2 then a=call('GET',KEYS[b])end
 local f,J,j=0,a,nil
 if string.byte(a)==2 then
-f,J=fr(b)
+f,J=fs(b)
 elseif a~=''then
-f,J=ak(a)
+f,J=am(a)
 j=eo(a)
 if f==9000000000000000 then
 f=0
-if B>=0 then bv[#bv+1],J=b,nil end
+if C>=0 then bw[#bw+1],J=b,nil end
 elseif not j and J~=''then
 f,J=0,''
 end
 end
 if J then
-if B<0 then
-j,J=gc(J)
-elseif B>0 then
-f=q+B
+if C<0 then
+j,J=gd(J)
+elseif C>0 then
+f=r+C
 else
 f=0
 end
 if f>0 then
 if J~=''then
 E(b,bh(f)..J,math.max(f,j))
-elseif f>q then
+elseif f>r then
 E(b,bh(f),f)
 elseif aL then
 call('HSET',KEYS[b],aL,bh(f))
@@ -1686,26 +1690,26 @@ call('SET',KEYS[b],bh(f),'KEEPTTL')
 end
 elseif J~=''then
 E(b,J,j)
-elseif a~=''or B<0 then
+elseif a~=''or C<0 then
 remove(b)
 end
 end
 end
-return bv
+return bw
 `,
     ].join(''),
 }
 
 export const bucketsProgram: Program = {
-  sha1: '100f6b184520bb9ac7ef314e81c630aedaaeb4aa',
+  sha1: '638c3610543b2cfbbb93a353a508ce62cbdf1402',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
-local pack,ag,format=struct.pack,struct.unpack,string.format
-local bG=call('TIME')
-local q=bG[1]*1000000+bG[2]
-local bt
-local function em(q,pack,ag)
+local pack,ac,format=struct.pack,struct.unpack,string.format
+local bJ=call('TIME')
+local r=bJ[1]*1000000+bJ[2]
+local bu
+local function em(r,pack,ac)
 local function s(W,...)
 if W=='bucket'then
 `,
@@ -1731,27 +1735,27 @@ return s'bucket'
 end
 local i,l,o=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
 local H=ARGV[4]*l
-local cz=H%i
-local ab=(H-cz)/i
+local cD=H%i
+local ad=(H-cD)/i
 H=o*l
 local at=-H%i
 local aG=(H+at)/i
-local aJ,ft,am=#KEYS,#ARGV>5,ARGV[5]+0
+local aJ,fu,ao=#KEYS,#ARGV>5,ARGV[5]+0
 local aq={}
 if aJ==1 then
 aq=call('MGET',KEYS[1])
 elseif aJ>1 then
 aq=call('MGET',unpack(KEYS))
 end
-local cf,aW,aQ={},{},1
-local bE,dS
+local ck,aW,aQ={},{},1
+local bH,dS
 for b=1,aJ do
 local a=aq[b]
-if ft then aQ=ARGV[5+b]+0 end
+if fu then aQ=ARGV[5+b]+0 end
 `,
       bucketStep,
-      `if bM then call('SET',KEYS[b],bM,'PXAT',format('%d',(j+am)/1000+1))end
-cf[b]=T
+      `if bG then call('SET',KEYS[b],bG,'PXAT',format('%d',(j+ao)/1000+1))end
+ck[b]=U
 end
 `,
       reply,
@@ -1759,26 +1763,26 @@ end
 }
 
 export const cellsProgram: Program = {
-  sha1: 'e77564d01c202b861a87cd15b00056e86a8bee5d',
+  sha1: 'd445ce4966a63425c1d23c58016e97e0cf24fddb',
   source: () =>
     [
       ``,
       clock,
-      `local bU=call('INFO','server')..call('INFO','replication')
-local bg=string.match(bU,'run_id:(%x+)')..'-'..string.match(bU,'master_replid:(%x+)')..'-'
+      `local bZ=call('INFO','server')..call('INFO','replication')
+local bg=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
 local aC=call('GET',KEYS[1])
-local bC=aC and string.match(aC,'^%S+')or''
-if string.sub(bC,1,#bg)~=bg then bC=bg end
-local ch=call('ZRANGEBYSCORE',KEYS[3],'('..string.format('%.0f',d[2]),'+inf','LIMIT',0,d[3])
-local av={bC,q,aC,(call('GET',KEYS[2])or 0)+0,#ch<d[3]and 1 or 0,call('ZCARD',KEYS[3])}
-for p=1,#ch do av[6+p]=call('GET',ch[p])end
+local bE=aC and string.match(aC,'^%S+')or''
+if string.sub(bE,1,#bg)~=bg then bE=bg end
+local cm=call('ZRANGEBYSCORE',KEYS[3],'('..string.format('%.0f',d[2]),'+inf','LIMIT',0,d[3])
+local av={bE,r,aC,(call('GET',KEYS[2])or 0)+0,#cm<d[3]and 1 or 0,call('ZCARD',KEYS[3])}
+for p=1,#cm do av[6+p]=call('GET',cm[p])end
 return av
 `,
     ].join(''),
 }
 
 export const consumeProgram: Program = {
-  sha1: '89a7fe22767a0fafe92106a9d3f90c9875bf8d5c',
+  sha1: 'de162a78f487d49b04c8c55d6c9e25cead8dba53',
   source: () =>
     [
       ``,
@@ -1855,192 +1859,196 @@ if W=='window'then
       logAdopt,
       `end
 end
-local aN,P={},nil
-local function dA(dn)
-if dn==1 then
+local aN,R={},nil
+local function dB(dp)
+if dp==1 then
 aN[1]=s'window'
-elseif dn==2 then
+elseif dp==2 then
 aN[2]=s'counter'
-elseif dn==6 then
+elseif dp==6 then
 aN[6]=s'record'
-elseif dn==7 then
+elseif dp==7 then
 aN[7]=s'slots'
 else
-local bt
+local bu
 local function em()
 return s'bucket'
 end
-local function bj(a,e,aQ,bP)
+local function bj(a,e,aQ,bS)
 `,
       bucketDescriptor,
-      `local bE,dS
+      `local bH,dS
 if d[e]==5 then
-bE,dS=d[e+8],d[e+9]+(bP or 0)
+bH,dS=d[e+8],d[e+9]+(bS or 0)
 end
 `,
       bucketStep,
-      `return T,bM,j,g
+      `return U,bG,j,h
 end
 aN[0],aN[4],aN[5]=bj,bj,bj
 end
-return aN[dn]
+return aN[dp]
 end
-local bI=d[3]
-local S,E,aE
-if ARGV[2]or bZ~=0 or bI<#KEYS or bI>4000 then S,E,aE=s'state'end
+local bM=d[3]
+local T,E,aE
+if ARGV[2]or ce~=0 or bM<#KEYS or bM>4000 then T,E,aE=s'state'end
 local aq={}
 if ARGV[2]and ARGV[2]~=''then
-for b=1,bI do aq[b]=S(b)end
-elseif bI>0 then
-aq=call('MGET',unpack(KEYS,1,math.min(bI,4000)))
-for b=4001,bI do aq[b]=S(b)end
+for b=1,bM do aq[b]=T(b)end
+elseif bM>0 then
+aq=call('MGET',unpack(KEYS,1,math.min(bM,4000)))
+for b=4001,bM do aq[b]=T(b)end
 end
 local bl,j={},{}
-local bK,G={},0
-local cW,dT={},d[2]%2
-for p=5+d[4]-(d[2]-dT)/2,4+d[4]do cW[d[p]]=true end
-local cf={}
-local function ew(n,Y,Q,x)
+local bO,G={},0
+local cY,dT={},d[2]%2
+for p=5+d[4]-(d[2]-dT)/2,4+d[4]do cY[d[p]]=true end
+local ck={}
+local function ew(n,Y,P,x)
 for p=n,n+2*Y-2,2 do
 local b,e=d[p],d[p+1]
 if d[e]==3 then
-bK[Q+3],bK[Q+4],bK[Q+5]=P.gb(x[b],e)
-Q=Q+5
+bO[P+3],bO[P+4],bO[P+5]=R.gc(x[b],e)
+P=P+5
 end
 end
 end
 local aT={}
-local function fA(e)
+local function fB(e)
 local aV,t=d[e+1],d[e+5]
-local cv=d[e+3]==1 and aV<1099511627776 and t<1099511627776
-aT[e]=cv and pack('>BI7I5I4I5',8+d[e+2],q,aV,d[e+4],t)
+local cz=d[e+3]==1 and aV<1099511627776 and t<1099511627776
+aT[e]=cz and pack('>BI7I5I4I5',8+d[e+2],r,aV,d[e+4],t)
 return aT[e]
 end
-local function fO(b,e,aC,cG)
-local Q=aT[cG]
-if Q==nil then Q=fA(cG)end
-if not Q or bl[aC]or aq[aC]or cW[b]or cW[aC]then return end
-local T,a,bA,an=(aN[d[e]]or dA(d[e]))(bl[b]or aq[b],e,1)
-if T==0 then return end
-local dw=(an or 0)~=0 and an-q+549755813888 or 0
-if dw<0 or dw>=1099511627776 or(dw==0 and(an or 0)~=0)then return end
-bl[b],j[b]=a,bA
-bl[aC],j[aC]=Q..pack('>I5',dw),q+d[cG+1]+60000000
+local function fP(b,e,aC,bx)
+local P=aT[bx]
+if P==nil then P=fB(bx)end
+if d[bx+3]~=1 or bl[aC]or aq[aC]or cY[b]or cY[aC]then return end
+local U,a,bC,ae=(aN[d[e]]or dB(d[e]))(bl[b]or aq[b],e,1)
+if U==0 then return end
+local cZ=(ae or 0)~=0 and ae-r+549755813888 or 0
+local bW='>I5'
+if not P or cZ<0 or cZ>=1099511627776 or(cZ==0 and(ae or 0)~=0)then
+P=pack('>BI7I7I4I7',10+d[bx+2],r,d[bx+1],d[bx+4],d[bx+5])
+cZ,bW=(ae or 0)~=0 and ae-r+4503599627370496 or 0,'>I7'
+end
+bl[b],j[b]=a,bC
+bl[aC],j[aC]=P..pack(bW,cZ),r+d[bx+1]+60000000
 return 1
 end
-local fk={[0]=true,true,true,[4]=true}
-local function fy(n,Y)
-if Y==2 and d[d[n+3]]==6 and fk[d[d[n+1]]]then
-local T=fO(d[n],d[n+1],d[n+2],d[n+3])
-if T then return T end
+local fl={[0]=true,true,true,[4]=true}
+local function fz(n,Y)
+if Y==2 and d[d[n+3]]==6 and fl[d[d[n+1]]]then
+local U=fP(d[n],d[n+1],d[n+2],d[n+3])
+if U then return U end
 end
 local aH=true
-local aJ,f,x,ax,eB,bH={},{},{},{},{},{}
-local Q=G
+local aJ,f,x,ax,eB,bK={},{},{},{},{},{}
+local P=G
 for p=n,n+2*Y-2,2 do
 local b,e=d[p],d[p+1]
 if d[e]==3 then
-if not x[b]then x[b]=P.cx(P.eS(b),e)end
-local c,ab=x[b],(ax[b]or 0)+d[e+1]
-ax[b]=ab
+if not x[b]then x[b]=R.cB(R.eS(b),e)end
+local c,ad=x[b],(ax[b]or 0)+d[e+1]
+ax[b]=ad
 local eg
-eg,bK[G+2],bK[G+3],bK[G+4],bK[G+5],eB[b]=
-P.fu(c,e,ab)
-bK[G+1]=eg
+eg,bO[G+2],bO[G+3],bO[G+4],bO[G+5],eB[b]=
+R.fv(c,e,ad)
+bO[G+1]=eg
 G=G+5
-bH[#bH+1]=0
-if eg>0 or c.f>q then aH=false end
+bK[#bK+1]=0
+if eg>0 or c.f>r then aH=false end
 elseif aH then
-local bP=d[e]~=7 and aJ[b]or bl[b]or aq[b]
-local T,a,bA,an=
-(aN[d[e]]or dA(d[e]))(bP,e,1,ax[b],bH)
-bH[#bH+1]=an or 0
-if T==0 then aH=false else aJ[b],f[b]=a,bA end
+local bS=d[e]~=7 and aJ[b]or bl[b]or aq[b]
+local U,a,bC,ae=
+(aN[d[e]]or dB(d[e]))(bS,e,1,ax[b],bK)
+bK[#bK+1]=ae or 0
+if U==0 then aH=false else aJ[b],f[b]=a,bC end
 if d[e]==5 then ax[b]=(ax[b]or 0)+d[e+9]end
 if d[e]==7 then ax[b]=(ax[b]or 0)+d[e+1]end
 end
 end
 if aH then
 for p=n,n+2*Y-2,2 do
-if cW[d[p]]and not aq[d[p]]then return 0 end
+if cY[d[p]]and not aq[d[p]]then return 0 end
 end
-if dT==0 then ew(n,Y,Q,x)end
+if dT==0 then ew(n,Y,P,x)end
 for b,a in pairs(aJ)do bl[b],j[b]=a,f[b]end
-for b,aB in pairs(eB)do P.aB(b,x[b],aB)end
+for b,aB in pairs(eB)do R.aB(b,x[b],aB)end
 return 1
 end
-ew(n,Y,Q,x)
+ew(n,Y,P,x)
 for p=n,n+2*Y-2,2 do
 local b,e=d[p],d[p+1]
 if d[e]~=3 then
-local F,a,bA=(aN[d[e]]or dA(d[e]))(bl[b]or aq[b],e,0)
-if a then bl[b],j[b]=a,bA end
+local F,a,bC=(aN[d[e]]or dB(d[e]))(bl[b]or aq[b],e,0)
+if a then bl[b],j[b]=a,bC end
 end
 end
 return 0
 end
-if bI<#KEYS then
-local bF,aH=s('log-value',E,aE),{}
-local cb,dV,es=s('log',bF)
-P={
+if bM<#KEYS then
+local bI,aH=s('log-value',E,aE),{}
+local cg,dV,es=s('log',bI)
+R={
 eS=function(b)
-if not aH[b]then aH[b]=bF.aH(b)end
+if not aH[b]then aH[b]=bI.aH(b)end
 return aH[b]
 end,
-cx=cb,
-fu=dV,
-gb=es,
+cB=cg,
+fv=dV,
+gc=es,
 aB=function(b,c,aB)
 aH[b]=c
-bF.aB(c,aB)
+bI.aB(c,aB)
 end,
-dI=function()
+dJ=function()
 for F,c in pairs(aH)do
-if c.dY then bF.dI(c)end
+if c.dY then bI.dJ(c)end
 end
 end,
 }
-for b=bI+1,#KEYS do
-local c=P.eS(b)
+for b=bM+1,#KEYS do
+local c=R.eS(b)
 aq[b]=(c.bp or c.f>0)and c.f
 end
 end
-local n,U=5+d[4],#d
-while n<=U do
+local n,K=5+d[4],#d
+while n<=K do
 local Y=d[n]
-local C,eC,e,aQ=1,1,0,1
-if Y==0 then e,C,eC,aQ=d[n+1],d[n+2],d[n+3],d[n+4]end
-for b=C,eC do
-local T,a,bA
+local D,eC,e,aQ=1,1,0,1
+if Y==0 then e,D,eC,aQ=d[n+1],d[n+2],d[n+3],d[n+4]end
+for b=D,eC do
+local U,a,bC
 if Y==0 then
-T,a,bA=(aN[d[e]]or dA(d[e]))(bl[b]or aq[b],e,aQ)
-if cW[b]and not aq[b]then
-T=0
+U,a,bC=(aN[d[e]]or dB(d[e]))(bl[b]or aq[b],e,aQ)
+if cY[b]and not aq[b]then
+U=0
 elseif a then
-bl[b],j[b]=a,bA
+bl[b],j[b]=a,bC
 end
 else
-T=fy(n+1,Y)
+U=fz(n+1,Y)
 end
-cf[#cf+1]=T
+ck[#ck+1]=U
 end
 n=n+5
 if Y>0 then n=n-4+2*Y end
 end
 if dT==1 then
-local U,fh
+local K,fi
 for b,a in pairs(bl)do
 if E then
 E(b,a,j[b])
 else
-if j[b]~=U then U,fh=j[b],string.format('%d',j[b]/1000+1)end
-call('SET',KEYS[b],a,'PXAT',fh)
+if j[b]~=K then K,fi=j[b],string.format('%d',j[b]/1000+1)end
+call('SET',KEYS[b],a,'PXAT',fi)
 end
 end
-if P then P.dI()end
+if R then R.dJ()end
 end
-for b=bI+1,#KEYS do aq[b]=aq[b]and pack('>I7',aq[b])end
-local aW=bK
+for b=bM+1,#KEYS do aq[b]=aq[b]and pack('>I7',aq[b])end
+local aW=bO
 `,
       reply,
     ].join(''),
@@ -2056,69 +2064,69 @@ export const digestProgram: Program = {
 }
 
 export const guardProgram: Program = {
-  sha1: 'e4035a105541ec0cb4b81bc94584d974e860c865',
+  sha1: '84f2ff08597b338598b38cbdecdbf0e3908adfe5',
   source: () =>
     [
       `do
 local call,KEYS,ARGV=redis.call,KEYS,ARGV
-local ag=struct.unpack
+local ac=struct.unpack
 local bb=cjson.decode(ARGV[#ARGV])
 ARGV[#ARGV]=nil
-local cy=(#bb-5)/6
-local dH=#KEYS-cy
+local cC=(#bb-5)/6
+local dI=#KEYS-cC
 if bb[1]==1 then
-local bU=call('INFO','server')..call('INFO','replication')
-local bg=string.match(bU,'run_id:(%x+)')..'-'..string.match(bU,'master_replid:(%x+)')..'-'
-local aC=call('GET',KEYS[dH])
-if aC and string.sub(aC,1,#bg)~=bg then call('DEL',KEYS[dH])end
+local bZ=call('INFO','server')..call('INFO','replication')
+local bg=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
+local aC=call('GET',KEYS[dI])
+if aC and string.sub(aC,1,#bg)~=bg then call('DEL',KEYS[dI])end
 if string.sub(bb[2],1,#bg)~=bg then return{0}end
 end
-local ch={}
-for by=0,cy do ch[by+1]=KEYS[dH+by]end
-for by=1,cy do ch[cy+1+by]=KEYS[bb[6*by]]end
-local av=call('MGET',unpack(ch))
+local cm={}
+for bA=0,cC do cm[bA+1]=KEYS[dI+bA]end
+for bA=1,cC do cm[cC+1+bA]=KEYS[bb[6*bA]]end
+local av=call('MGET',unpack(cm))
 local aC=av[1]
 if not aC or string.sub(aC,1,#bb[3])~=bb[3]then return{0}end
-local bX={}
-for by=1,cy do
-local n=6*by
-local bJ,a=av[1+by],av[cy+1+by]
-local ci=bb[n+1]==(bJ and tonumber(string.match(bJ,'^%d+'))or 0)
-if ci and bb[n+2]>0 then
+local cc={}
+for bA=1,cC do
+local n=6*bA
+local bN,a=av[1+bA],av[cC+1+bA]
+local cn=bb[n+1]==(bN and tonumber(string.match(bN,'^%d+'))or 0)
+if cn and bb[n+2]>0 then
 if a and string.byte(a)and string.byte(a)>=224 then a=string.sub(a,8)end
 local G=a and#a or 0
 if G==0 then
-local q=bb[5]
-if q==0 then
-local bG=call('TIME')
-q=bG[1]*1000000+bG[2]
+local r=bb[5]
+if r==0 then
+local bJ=call('TIME')
+r=bJ[1]*1000000+bJ[2]
 end
-ci=q>=bb[n+5]
+cn=r>=bb[n+5]
 else
-local D,w,V,x,i,l,o,F
+local B,u,V,x,i,l,o,F
 if G==12 then
-D,w,V,i,o=ag('>I3I4I3BB',a)
+B,u,V,i,o=ac('>I3I4I3BB',a)
 l,o=1,o*1000000
 elseif G==28 then
-D,w,F,V,i,l,o=ag('>I3I4I3I5I3I5I5',a)
+B,u,F,V,i,l,o=ac('>I3I4I3I5I3I5I5',a)
 elseif G==49 then
-D,w,F,x,F,i,l,o=ag('>I3I4I7I7I7I7I7I7',a)
+B,u,F,x,F,i,l,o=ac('>I3I4I7I7I7I7I7I7',a)
 end
-x=x or D and(D-8388608)*4294967296+w+V
-ci=D and x>=bb[4]and i==bb[n+2]and l==bb[n+3]and o==bb[n+4]
+x=x or B and(B-8388608)*4294967296+u+V
+cn=B and x>=bb[4]and i==bb[n+2]and l==bb[n+3]and o==bb[n+4]
 end
 end
-if not ci then bX[#bX+1]=by end
+if not cn then cc[#cc+1]=bA end
 end
-if#bX>0 then return bX end
-for O=#KEYS,dH,-1 do KEYS[O]=nil end
+if#cc>0 then return cc end
+for Q=#KEYS,dI,-1 do KEYS[Q]=nil end
 end
 `,
     ].join(''),
 }
 
 export const holdsProgram: Program = {
-  sha1: 'acd7e17644758735c8269082e8e41bd698715e6a',
+  sha1: 'cb633f93fa1309024ce742a76b2d59ffb6d48870',
   source: () =>
     [
       ``,
@@ -2201,118 +2209,133 @@ if W=='state'then
       slots,
       `end
 end
-local bx,E
+local bz,E
 if not ARGV[2]and#KEYS<=4000 then
-bx={}
+bz={}
 local aq=call('MGET',unpack(KEYS))
-for b=1,#KEYS do bx[KEYS[b]]=aq[b]end
-if bZ~=0 then
+for b=1,#KEYS do bz[KEYS[b]]=aq[b]end
+if ce~=0 then
 local F
 F,E=s'state'
 end
 end
-local function dN(b,a,j)
-bx[KEYS[b]]=a
+local function dt(b,a,j)
+bz[KEYS[b]]=a
 if E then return E(b,a,j)end
 call('SET',KEYS[b],a,'PXAT',string.format('%d',j/1000+1))
 end
-local function dv(e)
+local function dx(e)
 `,
       bucketDescriptor,
       `return i,l,o,aG,at
 end
-local function dJ(b,e,t,aa,an)
-local i,l,o,aG,at=dv(e)
-local bc,Z=q-aG,(aa-t)*l
+local function dK(b,e,t,ab,ae)
+local i,l,o,aG,at=dx(e)
+local bc,Z=r-aG,(ab-t)*l
 if aG>1000000000000000 or Z>o*l or-Z>o*l then return end
-local a,g,h=bx[KEYS[b]],bc,at
-local D,w,V
+local a,h,g=bz[KEYS[b]],bc,at
+local B,u
 if a then
-local af,ac,ap
+local V,K,q,af,aa,al
 if#a==12 then
-D,w,V,af,ap=ag('>I3I4I3BB',a)
-h,ac,ap=0,1,ap*1000000
+B,u,V,af,al=ac('>I3I4I3BB',a)
+g,aa,al=0,1,al*1000000
 elseif#a==28 then
-D,w,h,V,af,ac,ap=ag('>I3I4I3I5I3I5I5',a)
+B,u,g,V,af,aa,al=ac('>I3I4I3I5I3I5I5',a)
+elseif#a==49 then
+B,u,g,K,q,af,aa,al=ac('>I3I4I7I7I7I7I7I7',a)
+if q>0 then return end
 else
 return
 end
-if af~=i or ac~=l or ap~=o or D<6291456 or D>=10485504 or h>=i then return end
-g=(D-8388608)*4294967296+w
-if g+V>q or g>=q then return end
-if g<bc or(g==bc and h<=at)then g,h=bc,at end
+if af~=i or aa~=l or al~=o or B<6291456 or B>=10485504 or g>=i then return end
+h=(B-8388608)*4294967296+u
+if(K or h+V)>r or h>=r then return end
+if h<bc or(h==bc and g<=at)then h,g=bc,at end
 end
 if Z==0 then return true end
 if Z<0 then
-local T=(q-an)*i
-if T>9000000000000000 or T<-9000000000000000 then return end
-local ar=o*l-T
+local U=(r-ae)*i
+if U>9000000000000000 or U<-9000000000000000 then return end
+local ar=o*l-U
 if ar<=0 then return true end
 if-Z>ar then return end
 end
-local ah=h+Z%i
-local v=ah%i
-g,h=g+(Z-Z%i)/i+(ah-v)/i,v
-V=q-g
-local j=g+aG
-if h>at then j=j+1 end
-if j<=q then
-bx[KEYS[b]]=false
+local ai=g+Z%i
+local w=ai%i
+h,g=h+(Z-Z%i)/i+(ai-w)/i,w
+local V=r-h
+local j=h+aG
+if g>at then j=j+1 end
+if j<=r then
+bz[KEYS[b]]=false
 call('DEL',KEYS[b])
 return true
 end
-if V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then return end
-w=g%4294967296
-D=8388608+(g-w)/4294967296
-if l==1 and h==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
-dN(b,pack('>I3I4I3BB',D,w,V,i,o/1000000),j)
+if V<0 then return end
+u=h%4294967296
+B=8388608+(h-u)/4294967296
+if V>=1099511627776 or i>=16777216 or o>=1099511627776 then
+dt(b,pack('>I3I4I7I7I7I7I7I7',B,u,g,r,0,i,l,o),j)
+return true
+end
+if l==1 and g==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
+dt(b,pack('>I3I4I3BB',B,u,V,i,o/1000000),j)
 else
-dN(b,pack('>I3I4I3I5I3I5I5',D,w,h,V,i,l,o),j)
+dt(b,pack('>I3I4I3I5I3I5I5',B,u,g,V,i,l,o),j)
 end
 return true
 end
-local function aO(O,bn,C)
-local a,e=bx[KEYS[O]],d[C+1]
-if bn>=0 or d[e]~=0 or not a or#a~=27 or string.byte(a)~=8 then return end
-local n,z,co,t,an=ag('>I7I5I4I5I5',a,2)
-local j,aa=n+z,bn==-1 and d[C+2]or t
-if co~=d[C]or q>=j or an==0 or aa>=1099511627776 then return end
-if bn==-1 and not dJ(O+1,e,t,aa,n+an-549755813888)then return end
+local function aO(Q,bn,D)
+local a,e=bz[KEYS[Q]],d[D+1]
+if bn>=0 or d[e]~=0 or not a then return end
+local bs,n,z,bL,t,ae=string.byte(a),nil,nil,nil,nil,0
+local bX,eV=549755813888,'>I5I5'
+if bs==8 and#a==27 then
+n,z,bL,t,ae=ac('>I7I5I4I5I5',a,2)
+elseif bs==10 and#a==33 then
+n,z,bL,t,ae=ac('>I7I7I4I7I7',a,2)
+bX,eV=4503599627370496,'>I7I7'
+end
+if ae==0 or bL~=d[D]or r>=n+z then return end
+local j,ab=n+z,bn==-1 and d[D+2]or t
+if ab>=1099511627776 then return end
+if bn==-1 and not dK(Q+1,e,t,ab,n+ae-bX)then return end
 a=string.sub(a,2)
-if aa==t then
-dN(O,'\\9'..a,j+60000000)
+if ab==t then
+dt(Q,string.char(bs+1)..a,j+60000000)
 else
-dN(O,'\\13'..a..pack('>I5I5',aa,0),j+60000000)
+dt(Q,string.char(bs+5)..a..pack(eV,ab,0),j+60000000)
 end
-return j,t,aa
+return j,t,ab
 end
-local bR
+local bU
 local aW={}
-local O,cp=1,3
+local Q,ct=1,3
 for F=1,d[2]do
-local bn,Y=d[cp],d[cp+1]
-local f,t,aj
-if bx and Y==1 then f,t,aj=aO(O,bn,cp+4)end
+local bn,Y=d[ct],d[ct+1]
+local f,t,ak
+if bz and Y==1 then f,t,ak=aO(Q,bn,ct+4)end
 if f then
-aW[#aW+1]=pack('>I7I7I7I7I7',2,f,t,aj,0)
+aW[#aW+1]=pack('>I7I7I7I7I7',2,f,t,ak,0)
 else
-bR=bR or s('hold-change',dv)
-local dK,j,H=bR(O,bn,cp+4,Y)
-aW[#aW+1]=pack('>I7I7',dK,j)
+bU=bU or s('hold-change',dx)
+local dL,j,H=bU(Q,bn,ct+4,Y)
+aW[#aW+1]=pack('>I7I7',dL,j)
 for call=1,Y do
-local t,aj,bV=0,0,0
+local t,ak,ca=0,0,0
 for p=#H,1,-1 do
-local K=H[p]
-if K[1]==d[cp+3*call+1]then t,aj,bV=K[2],K[3],K[4]end
+local L=H[p]
+if L[1]==d[ct+3*call+1]then t,ak,ca=L[2],L[3],L[4]end
 end
-aW[#aW+1]=pack('>I7I7I7',t,aj,bV)
+aW[#aW+1]=pack('>I7I7I7',t,ak,ca)
 end
-for b=O,O+Y do
-local v=bx and redis.pcall('GET',KEYS[b])
-if bx then bx[KEYS[b]]=type(v)=='string'and v end
+for b=Q,Q+Y do
+local w=bz and redis.pcall('GET',KEYS[b])
+if bz then bz[KEYS[b]]=type(w)=='string'and w end
 end
 end
-O,cp=O+1+Y,cp+4+3*Y
+Q,ct=Q+1+Y,ct+4+3*Y
 end
 return table.concat(aW)
 `,
@@ -2320,7 +2343,7 @@ return table.concat(aW)
 }
 
 export const leaseProgram: Program = {
-  sha1: '43ee23586399f303c22c7e28b37ca809295f8854',
+  sha1: '69a9efe06253c91d666da7945330471f075b96ec',
   source: () =>
     [
       ``,
@@ -2352,101 +2375,101 @@ if W=='strings'then
       bucketAdopt,
       `end
 end
-local S,E,F,remove,am=s'strings'
-local ad=s('drop',E,remove,am)
+local T,E,F,remove,ao=s'strings'
+local ag=s('drop',E,remove,ao)
 local bj=s'bucket'
-local X,ao,aF,aI=bj.X,bj.ao,bj.aF,bj.aI
+local X,ap,aF,aI=bj.X,bj.ap,bj.aF,bj.aI
 local dO=64
-local function gd(u,aA)
-local bP=#u+1
-for p,dh in ipairs(u)do
-if dh[4]>aA[4]then
-bP=p
+local function ge(v,aA)
+local bS=#v+1
+for p,di in ipairs(v)do
+if di[4]>aA[4]then
+bS=p
 break
 end
 end
-table.insert(u,bP,aA)
-return u
+table.insert(v,bS,aA)
+return v
 end
-local function fx(b,a,n)
+local function fy(b,a,n)
 local i,l,o=d[n],d[n+1],d[n+2]
-local eK,aw,bT,fe,fE=d[n+3],d[n+4],d[n+5],d[n+6],d[n+7]
-local k,f=q,0
-local g,h,x,r,u,cU
+local eK,aw,bY,ff,fF=d[n+3],d[n+4],d[n+5],d[n+6],d[n+7]
+local k,f=r,0
+local h,g,x,q,v,cW
 if a then
-local af,ac,ap
-g,h,x,r,af,ac,ap,f,u=bj.S(a,0)
-if g and(af~=i or ac~=l or ap~=o)then
-g,h,x,r,u=bj.cx(g,h,x,r,af,ac,ap,i,l,o,u)
-cU=true
+local af,aa,al
+h,g,x,q,af,aa,al,f,v=bj.T(a,0)
+if h and(af~=i or aa~=l or al~=o)then
+h,g,x,q,v=bj.cB(h,g,x,q,af,aa,al,i,l,o,v)
+cW=true
 end
-if g and x>q then k=x end
+if h and x>r then k=x end
 end
-if f>q then aw=0 end
-local cF,aX={},nil
-local bX=false
-if u then
-local fY,fX,bD=bj.aO(g,h,i,l,o,u,k)
-for F,aA in ipairs(bD or{})do
-if aA[1]==bT then aX=aA else cF[#cF+1]=aA end
+if f>r then aw=0 end
+local cI,aX={},nil
+local cc=false
+if v then
+local fZ,fY,bF=bj.aO(h,g,i,l,o,v,k)
+for F,aA in ipairs(bF or{})do
+if aA[1]==bY then aX=aA else cI[#cI+1]=aA end
 end
-bX=aX and fe<=aX[2]
-if not bX then g,h,u,cU=fY,fX,bD,true end
+cc=aX and ff<=aX[2]
+if not cc then h,g,v,cW=fZ,fY,bF,true end
 end
-local cg=0
-if not bX then
-local aK,fc,er=0,0,k+fE
+local cl=0
+if not cc then
+local aK,fd,er=0,0,k+fF
 if aX then
 aK=math.min(d[n+8],aX[3])
-fc=math.min(d[n+9],aX[3]-aK)
+fd=math.min(d[n+9],aX[3]-aK)
 er=math.max(er,aX[4])
-local bw,v=X(i,l,fc,0)
-h=h-v
-if h<0 then bw,h=bw+1,h+i end
-local bd=aI(cF)+aK
-g,h=ao(g-bw,h,i,l,o-bd,k)
+local by,w=X(i,l,fd,0)
+g=g-w
+if g<0 then by,g=by+1,g+i end
+local bd=aI(cI)+aK
+h,g=ap(h-by,g,i,l,o-bd,k)
 if x<k then x=k end
-u=cF
+v=cI
 end
-local dB=0
-if aw>=eK and(aX or#cF<dO)then
-dB=o
-if g then
-local fw,ea=ao(g,h,i,l,o,k)
-dB=aF(fw,ea,i,l,k)
+local dC=0
+if aw>=eK and(aX or#cI<dO)then
+dC=o
+if h then
+local fx,ea=ap(h,g,i,l,o,k)
+dC=aF(fx,ea,i,l,k)
 end
 end
-if dB>=eK then cg=math.min(aw,dB)end
-if cg>0 then
-local w,ck=ao(-math.huge,0,i,l,o,k)
-if not g then
-g,h,r=w,ck,0
-elseif g<w or(g==w and h<=ck)then
-g,h=w,ck
-if r>0 and k>=x+r then r=0 end
+if dC>=eK then cl=math.min(aw,dC)end
+if cl>0 then
+local u,cp=ap(-math.huge,0,i,l,o,k)
+if not h then
+h,g,q=u,cp,0
+elseif h<u or(h==u and g<=cp)then
+h,g=u,cp
+if q>0 and k>=x+q then q=0 end
 end
-local z,v=X(i,l,cg,h)
-g,h,x=g+z,v,k
+local z,w=X(i,l,cl,g)
+h,g,x=h+z,w,k
 end
-if aK+cg>0 then u=gd(cF,{bT,fe,aK+cg,er})end
-cU=cU or cg>0
+if aK+cl>0 then v=ge(cI,{bY,ff,aK+cl,er})end
+cW=cW or cl>0
 end
-if cU then
-if u and#u==0 then u=nil end
-if not g then
-ad(b,f)
+if cW then
+if v and#v==0 then v=nil end
+if not h then
+ag(b,f)
 else
-local j=bj.j(g,h,x,r,i,l,o,u or{})
+local j=bj.j(h,g,x,q,i,l,o,v or{})
 if f>j then j=f end
-E(b,bj.a(g,h,x,r,i,l,o,f,u),j)
+E(b,bj.a(h,g,x,q,i,l,o,f,v),j)
 end
 end
-return cg
+return cl
 end
-local aq,aW,cf={},{},{}
+local aq,aW,ck={},{},{}
 for p=1,#KEYS do
-aq[p]=S(p)
-aW[p]=fx(p,aq[p],3+(p-1)*d[2])
+aq[p]=T(p)
+aW[p]=fy(p,aq[p],3+(p-1)*d[2])
 end
 `,
       reply,
@@ -2454,28 +2477,28 @@ end
 }
 
 export const needsProgram: Program = {
-  sha1: 'dbc2c29654707688877e9d81db652cbe58724988',
+  sha1: 'fd584b4a68c5fe1d36de6da1ef7e1a264656c48a',
   source: () =>
     [
       ``,
       clock,
       `local dZ=call('HGETALL',KEYS[1])
-local av,ci={},false
+local av,cn={},false
 for p=1,#dZ,2 do
-local eW,aS=dZ[p],dZ[p+1]
+local eX,aS=dZ[p],dZ[p+1]
 local n=tonumber(string.match(aS,'^%d+'))
-if eW==d[2]then
-ci=true
-elseif q-n>d[3]or n-q>d[3]then
-call('HDEL',KEYS[1],eW)
+if eX==d[2]then
+cn=true
+elseif r-n>d[3]or n-r>d[3]then
+call('HDEL',KEYS[1],eX)
 else
 av[#av+1]=string.sub(aS,18)
 end
 end
 if d[5]==''then
 call('HDEL',KEYS[1],d[2])
-elseif ci or#av<d[4]then
-call('HSET',KEYS[1],d[2],string.format('%016.0f ',q)..d[5])
+elseif cn or#av<d[4]then
+call('HSET',KEYS[1],d[2],string.format('%016.0f ',r)..d[5])
 call('PEXPIRE',KEYS[1],math.ceil(d[3]/1000))
 end
 return av
@@ -2484,7 +2507,7 @@ return av
 }
 
 export const regionProgram: Program = {
-  sha1: 'c39d90743d8563ac38f80314f32204cafa65dc52',
+  sha1: '084240268ae6f7b3803e018f5bf06c35878e85fd',
   source: () =>
     [
       ``,
@@ -2501,55 +2524,55 @@ if W=='strings'then
       blockValue,
       `end
 end
-local S,E,F,remove,am=s'strings'
-local bU=call('INFO','server')..call('INFO','replication')
-local bg=string.match(bU,'run_id:(%x+)')..'-'..string.match(bU,'master_replid:(%x+)')..'-'
+local T,E,F,remove,ao=s'strings'
+local bZ=call('INFO','server')..call('INFO','replication')
+local bg=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
 local aC=call('GET',KEYS[1])
-local dc=#KEYS>3
-local a=dc and S(4)
-local bJ=dc and call('GET',KEYS[5])
+local dd=#KEYS>3
+local a=dd and T(4)
+local bN=dd and call('GET',KEYS[5])
 local dW=a and redis.sha1hex(a)or''
 local dQ=aC and string.match(aC,'^%S+ %d+ ')or''
-local bR=bJ and tonumber(string.match(bJ,'^%d+'))or 0
-local bC=string.match(dQ,'^%S+')or''
-if string.sub(bC,1,#bg)~=bg then
+local bU=bN and tonumber(string.match(bN,'^%d+'))or 0
+local bE=string.match(dQ,'^%S+')or''
+if string.sub(bE,1,#bg)~=bg then
 local k=call('TIME')
-local fL=d[3]==dQ and string.sub(d[2],1,#bg)==bg
-bC=fL and d[2]or bg..string.format('%x%05x',k[1],k[2])
+local fM=d[3]==dQ and string.sub(d[2],1,#bg)==bg
+bE=fM and d[2]or bg..string.format('%x%05x',k[1],k[2])
 end
-local dl=d[2]==bC and d[3]==dQ
-if dl and dc then dl=(d[5]==dW or d[7]=='-')and d[6]==bR end
-if not dl then return{bC,q,aC,a,dW,bJ}end
-local aK=not dc or d[10]=='-'or d[10]==''
-if not aK and bR==0 and call('ZCARD',KEYS[3])>=d[11]then return 0 end
+local dm=d[2]==bE and d[3]==dQ
+if dm and dd then dm=(d[5]==dW or d[7]=='-')and d[6]==bU end
+if not dm then return{bE,r,aC,a,dW,bN}end
+local aK=not dd or d[10]=='-'or d[10]==''
+if not aK and bU==0 and call('ZCARD',KEYS[3])>=d[11]then return 0 end
 local au=call('INCR',KEYS[2])
-if d[4]~=''then call('SET',KEYS[1],bC..' '..au..' '..d[4])end
-if not dc then return au end
+if d[4]~=''then call('SET',KEYS[1],bE..' '..au..' '..d[4])end
+if not dd then return au end
 if d[7]~='-'then
-local ad=s('drop',E,remove,am)
+local ag=s('drop',E,remove,ao)
 local F,F,bi=s'block-value'
 local ey=string.gsub(d[7],'..',function(dX)
 return string.char(tonumber(dX,16))
 end)
 local f,j=d[8],d[9]
-if ey==''then ad(4,f)else E(4,bi(ey,f),math.max(f,j))end
+if ey==''then ag(4,f)else E(4,bi(ey,f),math.max(f,j))end
 end
 if d[10]==''then
 call('DEL',KEYS[5])
 call('ZREM',KEYS[3],KEYS[5])
 elseif d[10]~='-'then
-bJ=au..' '..d[10]
-call('SET',KEYS[5],bJ)
+bN=au..' '..d[10]
+call('SET',KEYS[5],bN)
 call('ZADD',KEYS[3],au,KEYS[5])
 end
-if d[7]=='-'then return{bC,q,aC,a,dW,bJ}end
+if d[7]=='-'then return{bE,r,aC,a,dW,bN}end
 return au
 `,
     ].join(''),
 }
 
 export const releaseProgram: Program = {
-  sha1: '9d67f37085ef6ece448342876e415e3ae9ad8035',
+  sha1: '1caa20ba0d0be9d4de09801125daed17953d67a2',
   source: () =>
     [
       ``,
@@ -2599,21 +2622,21 @@ if W=='state'then
       slots,
       `end
 end
-local S,E,F,remove,am=s'state'
-local ad=s('drop',E,remove,am)
-local ak=s'block-value'
-local F,cu=s'slots'
-local bv={}
+local T,E,F,remove,ao=s'state'
+local ag=s('drop',E,remove,ao)
+local am=s'block-value'
+local F,cy=s'slots'
+local bw={}
 for b=1,#KEYS do
-local a=S(b)
-if a and ak(a)==9000000000000000 then
-bv[#bv+1]=b
+local a=T(b)
+if a and am(a)==9000000000000000 then
+bw[#bw+1]=b
 else
-local v,j=cu(a,d[2*b],d[2*b+1])
-if v then E(b,v,j)elseif v==false then ad(b,j)end
+local w,j=cy(a,d[2*b],d[2*b+1])
+if w then E(b,w,j)elseif w==false then ag(b,j)end
 end
 end
-return bv
+return bw
 `,
     ].join(''),
 }
@@ -2629,7 +2652,7 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: 'c53ef0d3e728e2f833bc96c667f136a0e7343294',
+  sha1: '8d3e975131a4d63145b18c839b3158fbd8c109f5',
   source: () =>
     [
       ``,
@@ -2673,29 +2696,29 @@ if W=='state'then
       recordValue,
       `end
 end
-local S,E=s'state'
+local T,E=s'state'
 local aJ=#KEYS
 local av={}
 for b=1,aJ do
-local a=S(b)
+local a=T(b)
 av[b],av[aJ+b]=a,a and redis.sha1hex(a)or''
 end
 if#d==1 then
-av[2*aJ+1]=q
+av[2*aJ+1]=r
 return av
 end
 for b=1,aJ do
 if av[aJ+b]~=d[4*b-2]then return 0 end
 end
 local F,bh,bi=s'block-value'
-local eP,fJ=q+1000000,1+q%1000000000
+local eP,fK=r+1000000,1+r%1000000000
 for b=1,aJ do
 local a=string.gsub(d[4*b-1],'..',function(dX)
 return string.char(tonumber(dX,16))
 end)
 local f,j=d[4*b],d[4*b+1]
 if a==''then
-E(b,bh(f>q and f or fJ),math.max(f,eP))
+E(b,bh(f>r and f or fK),math.max(f,eP))
 else
 if string.byte(a)~=2 then a=bi(a,f)end
 E(b,a,math.max(f,j,eP))

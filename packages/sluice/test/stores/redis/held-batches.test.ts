@@ -16,7 +16,13 @@ const { redis: url } = inject('engines')
 const prefix = `held-batches-${process.pid}:`
 const START = 1_800_000_000_000_000
 const SECOND = 1_000_000
-const BUCKETS = [...LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb'), tokenBucket({ rate: '5/s', burst: 40 })]
+/** Values of these buckets are long, and so are records of holds of the first two. */
+const LONG = [
+  tokenBucket({ rate: '1000/30d', burst: 1_000 }),
+  tokenBucket({ rate: '1000000/s', burst: 2_000_000 }),
+  tokenBucket({ rate: '16777216/s', burst: 1_000_000 }),
+]
+const BUCKETS = [...LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb'), tokenBucket({ rate: '5/s', burst: 40 }), ...LONG]
 const OTHERS = LIMITS.filter(({ algorithm }) => algorithm.tag === 'fw')
 
 describe.skipIf(url === undefined)('holds of many callers in one call of Redis', () => {

@@ -60,6 +60,15 @@ describe.skipIf(url === undefined)('corners of holds in Redis', () => {
     }
   })
 
+  it('counts 2^40 micro-tokens for a hold of fewer, and says so again', async () => {
+    const call = callOf('2^40', tokenBucket({ rate: '1000000/s', burst: 2_000_000 }), SECOND)
+    await store.decide([heldGroup([call], 'h', 60 * SECOND)], { now: START })
+    const settlement = settlementOf([call], 'h', 2 ** 40)
+    const parts = [{ held: SECOND, charged: 2 ** 40, overage: 0 }]
+    expect(await store.change([settlement], { now: START })).toMatchObject([{ hold: { status: 'settled', parts } }])
+    expect(await store.change([settlement], { now: START })).toMatchObject([{ hold: { status: 'settled', repeated: true, parts } }])
+  })
+
   it.each([
     tokenBucket({ rate: '1/day', burst: 10 }),
     fixedWindow({ limit: 10, window: '300d' }),

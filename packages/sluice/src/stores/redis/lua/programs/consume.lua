@@ -81,8 +81,8 @@ local function add_uncharged(at, calls, head, seen)
   end
 end
 
--- For each descriptor of a record: the first bytes of the values of such records, which are equal in one run of this program. False if the
--- record has not the short form (record-value.lua), or records several calls.
+-- For each descriptor of a record: the first bytes of the values of such records, which are equal in one run of this program. False if
+-- these records need the wide form (record-value.lua) whatever their marks are.
 local heads = {}
 local function head_of(descriptor)
   local micros, held = args[descriptor + 1], args[descriptor + 5]
@@ -96,13 +96,17 @@ end
 local function recorded(state, descriptor, record, plan)
   local head = heads[plan]
   if head == nil then head = head_of(plan) end
-  if not head or fresh[record] or values[record] or closed[state] or closed[record] then return end
+  if args[plan + 3] ~= 1 or fresh[record] or values[record] or closed[state] or closed[record] then return end
   local passed, value, needed, mark = (kernels[args[descriptor]] or kernel(args[descriptor]))(fresh[state] or values[state], descriptor, 1)
   if passed == 0 then return end
   local code = (mark or 0) ~= 0 and mark - now + 549755813888 or 0
-  if code < 0 or code >= 1099511627776 or (code == 0 and (mark or 0) ~= 0) then return end
+  local form = '>I5'
+  if not head or code < 0 or code >= 1099511627776 or (code == 0 and (mark or 0) ~= 0) then
+    head = pack('>BI7I7I4I7', 10 + args[plan + 2], now, args[plan + 1], args[plan + 4], args[plan + 5])
+    code, form = (mark or 0) ~= 0 and mark - now + 4503599627370496 or 0, '>I7'
+  end
   fresh[state], expires[state] = value, needed
-  fresh[record], expires[record] = head .. pack('>I5', code), now + args[plan + 1] + 60000000
+  fresh[record], expires[record] = head .. pack(form, code), now + args[plan + 1] + 60000000
   return 1
 end
 

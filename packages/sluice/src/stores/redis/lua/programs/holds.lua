@@ -52,20 +52,23 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   local oldest, more = now - empty, (actual - held) * m
   if empty > 1000000000000000 or more > burst * m or -more > burst * m then return end
   local value, zero, rest = cached[KEYS[state]], oldest, empty_rest
-  local high, low, age
+  local high, low
   if value then
-    local old_n, old_m, old_burst
+    local age, last, keep_for, old_n, old_m, old_burst
     if #value == 12 then
       high, low, age, old_n, old_burst = parse('>I3I4I3BB', value)
       rest, old_m, old_burst = 0, 1, old_burst * 1000000
     elseif #value == 28 then
       high, low, rest, age, old_n, old_m, old_burst = parse('>I3I4I3I5I3I5I5', value)
+    elseif #value == 49 then
+      high, low, rest, last, keep_for, old_n, old_m, old_burst = parse('>I3I4I7I7I7I7I7I7', value)
+      if keep_for > 0 then return end
     else
       return
     end
     if old_n ~= n or old_m ~= m or old_burst ~= burst or high < 6291456 or high >= 10485504 or rest >= n then return end
     zero = (high - 8388608) * 4294967296 + low
-    if zero + age > now or zero >= now then return end
+    if (last or zero + age) > now or zero >= now then return end
     if zero < oldest or (zero == oldest and rest <= empty_rest) then zero, rest = oldest, empty_rest end
   end
   if more == 0 then return true end
@@ -80,7 +83,7 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   local sum = rest + more % n
   local left = sum % n
   zero, rest = zero + (more - more % n) / n + (sum - left) / n, left
-  age = now - zero
+  local age = now - zero
   local expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   if expires <= now then
@@ -88,9 +91,13 @@ local function settle_bucket(state, descriptor, held, actual, mark)
     call('DEL', KEYS[state])
     return true
   end
-  if age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then return end
+  if age < 0 then return end
   low = zero % 4294967296
   high = 8388608 + (zero - low) / 4294967296
+  if age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+    write(state, pack('>I3I4I7I7I7I7I7I7', high, low, rest, now, 0, n, m, burst), expires)
+    return true
+  end
   if m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     write(state, pack('>I3I4I3BB', high, low, age, n, burst / 1000000), expires)
   else
@@ -99,20 +106,28 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   return true
 end
 
--- Settles the common case of an open hold: one bucket, and a record in the short form (27 bytes). Returns the instant at which the hold
--- ends, what was held, and what is charged. Changes and returns nothing in every other case. Then the caller uses hold-change.lua.
+-- Settles the common case of an open hold of one bucket, whose record is not changed yet (record-value.lua). Returns the instant at which
+-- the hold ends, what was held, and what is charged. Changes and returns nothing in every other case. Then the caller uses hold-change.lua.
 local function settle(key, mode, first)
   local value, descriptor = cached[KEYS[key]], args[first + 1]
-  if mode >= 0 or args[descriptor] ~= 0 or not value or #value ~= 27 or string.byte(value) ~= 8 then return end
-  local at, span, name, held, mark = parse('>I7I5I4I5I5', value, 2)
+  if mode >= 0 or args[descriptor] ~= 0 or not value then return end
+  local kind, at, span, name, held, mark = string.byte(value), nil, nil, nil, nil, 0
+  local half, pair = 549755813888, '>I5I5'
+  if kind == 8 and #value == 27 then
+    at, span, name, held, mark = parse('>I7I5I4I5I5', value, 2)
+  elseif kind == 10 and #value == 33 then
+    at, span, name, held, mark = parse('>I7I7I4I7I7', value, 2)
+    half, pair = 4503599627370496, '>I7I7'
+  end
+  if mark == 0 or name ~= args[first] or now >= at + span then return end
   local expires, actual = at + span, mode == -1 and args[first + 2] or held
-  if name ~= args[first] or now >= expires or mark == 0 or actual >= 1099511627776 then return end
-  if mode == -1 and not settle_bucket(key + 1, descriptor, held, actual, at + mark - 549755813888) then return end
+  if actual >= 1099511627776 then return end
+  if mode == -1 and not settle_bucket(key + 1, descriptor, held, actual, at + mark - half) then return end
   value = string.sub(value, 2)
   if actual == held then
-    write(key, '\9' .. value, expires + 60000000)
+    write(key, string.char(kind + 1) .. value, expires + 60000000)
   else
-    write(key, '\13' .. value .. pack('>I5I5', actual, 0), expires + 60000000)
+    write(key, string.char(kind + 5) .. value .. pack(pair, actual, 0), expires + 60000000)
   end
   return expires, held, actual
 end
