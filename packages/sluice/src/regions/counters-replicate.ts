@@ -2,9 +2,8 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import type { MonotonicInstant, Random, Time } from '../time/time.ts'
 import type { Counters } from './counters.ts'
 import { readSpendRequest, spendPage } from './counters-messages.ts'
-import { type SpendPuller, startSpendPuller } from './counters-puller.ts'
+import { createSpendPuller, type SpendPuller } from './counters-puller.ts'
 import { UNITS } from './limit.ts'
-import { report } from './puller.ts'
 import type { RegionalStore } from './regional.ts'
 import type { PeerStatus, Replicator, ReplicatorStatus, ReplicateOptions } from './replicator.ts'
 
@@ -27,10 +26,9 @@ export function replicateSpend(store: RegionalStore, counters: Counters, options
   if (counters.attached) throw new LimiterError('INVALID_OPTIONS', 'replicate: the store has a replicator already: close it first')
   counters.attach(monotonic)
   const readAt = new Map<string, MonotonicInstant>()
-  const parts = { self, counters, transport, periodMs, timeoutMs, clock, random }
-  const pullers = new Map(
-    names.map((peer) => [peer, startSpendPuller({ ...parts, peer, report: (error) => report(onError, peer, error) })]),
-  )
+  const parts = { transport, periodMs, timeoutMs, clock, random, onError }
+  const pullers = new Map(names.map((peer) => [peer, createSpendPuller(self, counters, { ...parts, peer })]))
+  for (const { puller } of pullers.values()) puller.start()
   let closed = false
   let cancel = (): void => {}
   const sweep = (): void => {
@@ -50,7 +48,7 @@ export function replicateSpend(store: RegionalStore, counters: Counters, options
       if (closed) return
       closed = true
       cancel()
-      await Promise.all([...pullers.values()].map((puller) => puller.close()))
+      await Promise.all([...pullers.values()].map(({ puller }) => puller.close()))
       counters.detach()
     },
   }
@@ -64,10 +62,10 @@ function statusOf(
   now: MonotonicInstant,
 ): ReplicatorStatus {
   const since = (at: MonotonicInstant | undefined): number | undefined => (at === undefined ? undefined : now - at)
-  const peers = [...pullers].map(([name, { run, pulledAt, failures, error }]): [string, PeerStatus] => [
-    name,
-    { run, lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error },
-  ])
+  const peers = [...pullers].map(([name, { puller, run }]): [string, PeerStatus] => {
+    const { pulledAt, failures, error } = puller
+    return [name, { run: run(), lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error }]
+  })
   const isCut = counters.cutSince() !== undefined
   return {
     self,

@@ -7,7 +7,8 @@ import { replicateSpend } from './counters-replicate.ts'
 import type { Ledger } from './ledger.ts'
 import { pageOf, readRequest } from './messages.ts'
 import { createDonor, createNeeds } from './needs.ts'
-import { createPuller, type Puller, report } from './puller.ts'
+import { createEscrowPuller } from './escrow-puller.ts'
+import { type Puller, report } from './puller.ts'
 import { lastShift } from './cell.ts'
 import { greet, invite } from './recovery.ts'
 import { createHeldKeys } from './held-keys.ts'
@@ -69,8 +70,10 @@ export function replicate(options: ReplicateOptions): Replicator {
   const readAt = new Map<string, MonotonicInstant>()
   const isRecent = (at: MonotonicInstant | undefined): boolean => at !== undefined && clock.monotonic() - at <= RECENT * periodMs
   let closed = false
-  const parts = { self, ledger, needs, timeoutMs, periodMs, clock, random, onError }
-  const pullers = new Map(transport === undefined ? [] : names.map((peer) => [peer, createPuller({ ...parts, peer, transport })]))
+  const parts = { timeoutMs, periodMs, clock, random, onError }
+  const pullers = new Map(
+    transport === undefined ? [] : names.map((peer) => [peer, createEscrowPuller(self, ledger, needs, { ...parts, peer, transport })]),
+  )
   let cancel = (): void => {}
   let rolling: Promise<void> | undefined
   const publish = async (): Promise<void> => {
