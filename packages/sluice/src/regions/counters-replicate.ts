@@ -63,7 +63,7 @@ function statusOf(
 ): ReplicatorStatus {
   const since = (at: MonotonicInstant | undefined): number | undefined => (at === undefined ? undefined : now - at)
   const peers = [...pullers].map(([name, { puller, run }]): [string, PeerStatus] => {
-    const { pulledAt, failures, error } = puller
+    const { pulledAt, failures, error } = puller.status()
     return [name, { run: run(), lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error }]
   })
   const isCut = counters.cutSince() !== undefined

@@ -35,6 +35,26 @@ export interface Reader {
 
 /** Reads the parts of a message; each throws for a value that no region sends. */
 export function reader(message: string): Reader {
+  const json = jsonReader(message)
+  const { fields, name, count, refuse } = json
+  return {
+    ...json,
+    position: (where: string, value: unknown): Position => {
+      const { run, at } = fields(where, value, ['run', 'at'])
+      return { run: name(`${where}.run`, run), at: count(`${where}.at`, at) }
+    },
+    policy: (where: string, value: unknown): string =>
+      typeof value === 'string' && planIn(value) !== undefined ? value : refuse(where, value, 'the numbers of a token bucket'),
+    roster: (where, value) => readRoster(json, where, value),
+  }
+}
+
+/** Reads values without a meaning of their own. */
+interface JsonReader extends Omit<Reader, 'position' | 'policy' | 'roster'> {
+  refuse(where: string, value: unknown, expected: string): never
+}
+
+function jsonReader(message: string): JsonReader {
   const refuse = (where: string, value: unknown, expected: string): never => {
     throw new LimiterError('INVALID_OPTIONS', `${message}: ${where === '' ? 'it' : where} is ${shown(value)}, expected ${expected}`)
   }
@@ -58,49 +78,42 @@ export function reader(message: string): Reader {
       typeof value === 'string' && value.length >= least && value.length <= most
         ? value
         : refuse(where, value, `a text of ${least} to ${most} characters`)
-  const name = text(1, MAX_NAME_LENGTH)
-  const list = <T>(where: string, value: unknown, most: number, one: (where: string, value: unknown) => T): T[] =>
-    Array.isArray(value) && value.length <= most
-      ? value.map((item, index) => one(`${where}[${index}]`, item))
-      : refuse(where, value, `a list of at most ${most}`)
-  const tuple = (where: string, value: unknown, length: number): readonly unknown[] =>
-    Array.isArray(value) && value.length === length ? value : refuse(where, value, `a list of ${length}`)
   return {
+    refuse,
     fields,
     count,
-    name,
+    name: text(1, MAX_NAME_LENGTH),
     // The key of a limit that all callers share is empty.
     key: text(0, MAX_KEY_LENGTH),
-    list,
-    tuple,
+    list: <T>(where: string, value: unknown, most: number, one: (where: string, value: unknown) => T): T[] =>
+      Array.isArray(value) && value.length <= most
+        ? value.map((item, index) => one(`${where}[${index}]`, item))
+        : refuse(where, value, `a list of at most ${most}`),
+    tuple: (where: string, value: unknown, length: number): readonly unknown[] =>
+      Array.isArray(value) && value.length === length ? value : refuse(where, value, `a list of ${length}`),
     one: <T>(where: string, value: unknown, allowed: readonly T[]): T =>
       allowed.includes(value as T) ? (value as T) : refuse(where, value, allowed.join(' or ')),
     optional: <T>(where: string, value: unknown, one: (where: string, value: unknown) => T): T | undefined =>
       value === null ? undefined : one(where, value),
-    position: (where: string, value: unknown): Position => {
-      const { run, at } = fields(where, value, ['run', 'at'])
-      return { run: name(`${where}.run`, run), at: count(`${where}.at`, at) }
-    },
-    policy: (where: string, value: unknown): string =>
-      typeof value === 'string' && planIn(value) !== undefined ? value : refuse(where, value, 'the numbers of a token bucket'),
-    roster: (where: string, value: unknown): Roster => {
-      const { version, weights, gone } = fields(where, value, ['version', 'weights', 'gone'])
-      if (typeof weights !== 'object' || weights === null || Array.isArray(weights)) return refuse(`${where}.weights`, weights, 'an object')
-      const named = list(`${where}.weights`, Object.entries(weights), UNITS, (place, one) => {
-        const [region, weight] = one as [string, unknown]
-        return [name(place, region), count(`${place} ${region}`, weight, UNITS)] as const
-      })
-      count(
-        `the sum of ${where}.weights`,
-        named.reduce((sum, [, weight]) => sum + weight, 0),
-        UNITS,
-      )
-      const pairs = list(`${where}.gone`, gone, UNITS, (place, one): Gone => {
-        const [region, run] = tuple(place, one, 2)
-        return [name(`${place} region`, region), name(`${place} run`, run)]
-      })
-      const dead = pairs.length === 0 ? {} : { gone: pairs }
-      return { version: count(`${where}.version`, version), weights: new Map(named), ...dead }
-    },
   }
+}
+
+function readRoster({ fields, name, count, list, tuple, refuse }: JsonReader, where: string, value: unknown): Roster {
+  const { version, weights, gone } = fields(where, value, ['version', 'weights', 'gone'])
+  if (typeof weights !== 'object' || weights === null || Array.isArray(weights)) return refuse(`${where}.weights`, weights, 'an object')
+  const named = list(`${where}.weights`, Object.entries(weights), UNITS, (place, one) => {
+    const [region, weight] = one as [string, unknown]
+    return [name(place, region), count(`${place} ${region}`, weight, UNITS)] as const
+  })
+  count(
+    `the sum of ${where}.weights`,
+    named.reduce((sum, [, weight]) => sum + weight, 0),
+    UNITS,
+  )
+  const pairs = list(`${where}.gone`, gone, UNITS, (place, one): Gone => {
+    const [region, run] = tuple(place, one, 2)
+    return [name(`${place} region`, region), name(`${place} run`, run)]
+  })
+  const dead = pairs.length === 0 ? {} : { gone: pairs }
+  return { version: count(`${where}.version`, version), weights: new Map(named), ...dead }
 }

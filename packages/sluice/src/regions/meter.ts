@@ -1,6 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { MICRO } from '../algorithms/decimal.ts'
 import type { CallGroup, GroupVerdict, StateId } from '../stores/store.ts'
+import type { Micros } from '../time/micros.ts'
 import type { MonotonicInstant } from '../time/time.ts'
 import { type RegionalLimit, UNITS } from './limit.ts'
 import { isNameable } from './messages.ts'
@@ -76,26 +77,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
     const named = scopes.get(scope.text) ?? new Map<string, Metered>()
     // An object of its own: a caller may use its id again.
     const id = { scope, key }
-    const metered: Metered = {
-      id,
-      whole,
-      limit,
-      called: false,
-      need: undefined,
-      level: undefined,
-      trend: 0,
-      since: monotonic(),
-      cost: 0,
-      most: 0,
-      largest: 0,
-      waits: 0,
-      peak: 0,
-      peakAge: 0,
-      units: undefined,
-      heldSince: 0,
-      idle: 0,
-      requested: Infinity,
-    }
+    const metered = newMetered(id, whole, limit, monotonic())
     scopes.set(scope.text, named.set(key, metered))
     size += 1
     return metered
@@ -127,35 +109,67 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
         }
         if (metered === undefined) continue
         if (metered.whole !== whole) Object.assign(metered, { whole, limit: bucketOf(whole) ?? metered.limit })
-        metered.called = true
-        metered.cost += cost
-        metered.most = Math.max(metered.most, cost)
-        if (denied) metered.largest = Math.max(metered.largest, cost)
-        if (denied && retryAfter === undefined) metered.waits = WAITS
+        addCall(metered, cost, denied, retryAfter)
       }
     },
     roll() {
       const now = monotonic()
       for (const metered of keys()) {
         if (now - metered.since < MIN_WINDOW_MS) continue
-        const { n, m, burst } = metered.limit.whole
-        // n/m is in micro-tokens per microsecond. A cost that was denied needs a share whose burst is as large.
-        const rate = metered.cost / ((now - metered.since) * 1_000)
-        const units = Math.max((rate * m) / n, metered.largest / burst) * UNITS
-        const level = smooth(metered.level, Math.min(UNITS, units))
-        metered.trend = metered.level === undefined ? 0 : (metered.trend + level - metered.level) / 2
-        metered.level = level
-        metered.need = Math.min(UNITS, level + LEAD * Math.max(0, metered.trend))
-        metered.idle = metered.cost === 0 ? metered.idle + 1 : 0
-        metered.requested += 1
-        metered.peakAge = metered.most >= metered.peak ? 0 : metered.peakAge + 1
-        if (metered.peakAge === 0 || metered.peakAge > MAX_IDLE) metered.peak = metered.most
-        metered.waits = Math.max(0, metered.waits - 1)
-        Object.assign(metered, { since: now, cost: 0, most: 0, largest: metered.waits > 0 ? metered.largest : 0 })
+        endWindow(metered, now)
         if (metered.idle > MAX_IDLE) drop(metered)
       }
     },
   }
+}
+
+function newMetered(id: StateId, whole: AnyLimit, limit: RegionalLimit, since: MonotonicInstant): Metered {
+  return {
+    id,
+    whole,
+    limit,
+    called: false,
+    need: undefined,
+    level: undefined,
+    trend: 0,
+    since,
+    cost: 0,
+    most: 0,
+    largest: 0,
+    waits: 0,
+    peak: 0,
+    peakAge: 0,
+    units: undefined,
+    heldSince: 0,
+    idle: 0,
+    requested: Infinity,
+  }
+}
+
+function addCall(metered: Metered, cost: number, denied: boolean, retryAfter: Micros | undefined): void {
+  metered.called = true
+  metered.cost += cost
+  metered.most = Math.max(metered.most, cost)
+  if (!denied) return
+  metered.largest = Math.max(metered.largest, cost)
+  if (retryAfter === undefined) metered.waits = WAITS
+}
+
+function endWindow(metered: Metered, now: MonotonicInstant): void {
+  const { n, m, burst } = metered.limit.whole
+  // n/m is in micro-tokens per microsecond. A cost that was denied needs a share whose burst is as large.
+  const rate = metered.cost / ((now - metered.since) * 1_000)
+  const units = Math.max((rate * m) / n, metered.largest / burst) * UNITS
+  const level = smooth(metered.level, Math.min(UNITS, units))
+  metered.trend = metered.level === undefined ? 0 : (metered.trend + level - metered.level) / 2
+  metered.level = level
+  metered.need = Math.min(UNITS, level + LEAD * Math.max(0, metered.trend))
+  metered.idle = metered.cost === 0 ? metered.idle + 1 : 0
+  metered.requested += 1
+  metered.peakAge = metered.most >= metered.peak ? 0 : metered.peakAge + 1
+  if (metered.peakAge === 0 || metered.peakAge > MAX_IDLE) metered.peak = metered.most
+  metered.waits = Math.max(0, metered.waits - 1)
+  Object.assign(metered, { since: now, cost: 0, most: 0, largest: metered.waits > 0 ? metered.largest : 0 })
 }
 
 /** A change above this part is one of the demand; a smaller one may be chance. */

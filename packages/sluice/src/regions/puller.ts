@@ -23,10 +23,16 @@ export interface Puller {
   /** The peer has read from here, so it runs: a pull that waits because others failed is made soon. */
   onRequest(): void
   close(): Promise<void>
+  status(): PullStatus
+}
+
+/** How the latest pulls ended. */
+export interface PullStatus {
   /** When the latest pull that read all began. */
   readonly pulledAt: MonotonicInstant | undefined
   /** Pulls that failed since. */
   readonly failures: number
+  /** Why the latest of them failed. */
   readonly error: string | undefined
 }
 
@@ -45,8 +51,8 @@ export function createPuller(
   periodsAfter: (failures: number) => number,
 ): Puller {
   const exchange = createSend(peer, transport, timeoutMs, clock)
-  let [failures, closed, backsOff] = [0, false, false]
-  let [error, pulledAt]: [string?, MonotonicInstant?] = []
+  let [closed, backsOff] = [false, false]
+  let status: PullStatus = { pulledAt: undefined, failures: 0, error: undefined }
   let underWay: Promise<void> | undefined
   let cancel = (): void => {}
 
@@ -60,18 +66,18 @@ export function createPuller(
     underWay = pull(exchange.send, began)
       .then(
         () => {
-          ;[failures, error, pulledAt] = [0, undefined, began]
+          status = { pulledAt: began, failures: 0, error: undefined }
         },
         (reason: unknown) => {
           if (closed) return
-          failures += 1
-          error = reason instanceof Error ? reason.message : String(reason)
+          const error = reason instanceof Error ? reason.message : String(reason)
+          status = { ...status, failures: status.failures + 1, error }
           report(onError, peer, reason)
         },
       )
       .finally(() => {
         if (closed) return
-        const periods = periodsAfter(failures)
+        const periods = periodsAfter(status.failures)
         backsOff = periods > 1
         wait(periods)
       })
@@ -91,15 +97,7 @@ export function createPuller(
       exchange.close()
       await underWay
     },
-    get pulledAt() {
-      return pulledAt
-    },
-    get failures() {
-      return failures
-    },
-    get error() {
-      return error
-    },
+    status: () => status,
   }
 }
 

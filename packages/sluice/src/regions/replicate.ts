@@ -6,7 +6,9 @@ import type { MonotonicInstant } from '../time/time.ts'
 import { replicateSpend } from './counters-replicate.ts'
 import type { Ledger } from './ledger.ts'
 import { pageOf, readRequest } from './messages.ts'
-import { createDonor, createNeeds } from './needs.ts'
+import { createNeeds } from './needs.ts'
+import { createDonor } from './donor.ts'
+import { createPeerNeeds } from './peer-needs.ts'
 import { createEscrowPuller } from './escrow-puller.ts'
 import { type Puller, report } from './puller.ts'
 import { lastShift } from './cell.ts'
@@ -66,7 +68,8 @@ export function replicate(options: ReplicateOptions): Replicator {
   const shared = shareNeeds === undefined ? ownNeeds : createRegionNeeds(shareNeeds, meter, name, KEPT * periodMs * MICROS_PER_MS)
   const heldKeys = createHeldKeys(ledger, maxCells)
   const needs = createNeeds(heldKeys, meter, shared, name)
-  const donor = createDonor(ledger, heldKeys, meter, shared, self, { maxKeys: maxCells, keepMs: KEPT * periodMs, monotonic })
+  const peerNeeds = createPeerNeeds(maxCells, KEPT * periodMs, monotonic)
+  const donor = createDonor(self, ledger, heldKeys, meter, shared, peerNeeds, monotonic)
   const readAt = new Map<string, MonotonicInstant>()
   const isRecent = (at: MonotonicInstant | undefined): boolean => at !== undefined && clock.monotonic() - at <= RECENT * periodMs
   let closed = false
@@ -106,7 +109,7 @@ export function replicate(options: ReplicateOptions): Replicator {
         return greeted.store
       })
       const { run, joins } = invite(ledger.region, from)
-      const needsAt = donor.learn(from, request)
+      const needsAt = peerNeeds.learn(from, request)
       readAt.set(from, clock.monotonic())
       pullers.get(from)?.onRequest()
       // Before the page is made: it has what is sent by it. Only a peer that reads now gets units, because on their way they are of no use.
@@ -139,10 +142,10 @@ function statusOf(
   now: MonotonicInstant,
 ): ReplicatorStatus {
   const since = (at: MonotonicInstant | undefined): number | undefined => (at === undefined ? undefined : now - at)
-  const peers = [...pullers].map(([name, { pulledAt, failures, error }]): [string, PeerStatus] => [
-    name,
-    { run: region.bound.get(name), lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error },
-  ])
+  const peers = [...pullers].map(([name, puller]): [string, PeerStatus] => {
+    const { pulledAt, failures, error } = puller.status()
+    return [name, { run: region.bound.get(name), lagMs: since(pulledAt), readMs: since(readAt.get(name)), failures, error }]
+  })
   const { phase, era, roster } = region
   const weights = Object.fromEntries(roster.weights)
   return { self, phase, era, weights, units: lastShift(region).units, cells, transfers: { ...transfers }, peers: Object.fromEntries(peers) }
