@@ -1,25 +1,20 @@
 import { LimiterError } from '../errors/limiter-error.ts'
-import type { MonotonicInstant, Random, Time } from '../time/time.ts'
+import type { MonotonicInstant } from '../time/time.ts'
 import type { Counters } from './counters.ts'
 import { readSpendRequest, spendPage } from './counters-messages.ts'
 import { createSpendPuller, type SpendPuller } from './counters-puller.ts'
 import { UNITS } from './limit.ts'
 import type { RegionalStore } from './regional.ts'
-import type { PeerStatus, Replicator, ReplicatorStatus, ReplicateOptions } from './replicator.ts'
-
-/** What `replicate` passes on. */
-export interface CarryOptions {
-  readonly onError: ReplicateOptions['onError'] | undefined
-  readonly transport: NonNullable<ReplicateOptions['transport']>
-  readonly periodMs: number
-  readonly timeoutMs: number
-  readonly clock: Time
-  readonly random: Random
-}
+import type { CarryOptions, PeerStatus, Replicator, ReplicatorStatus, ReplicateOptions } from './replicator.ts'
 
 /** Reads from each peer, about once a second, what it has spent, and charges it to the states of this region. */
-export function replicateSpend(store: RegionalStore, counters: Counters, options: CarryOptions): Replicator {
-  const { transport, periodMs, timeoutMs, onError, clock, random } = options
+export function replicateSpend(
+  store: RegionalStore,
+  counters: Counters,
+  transport: NonNullable<ReplicateOptions['transport']>,
+  options: Omit<CarryOptions, 'transport'>,
+): Replicator {
+  const { periodMs, timeoutMs, onError, clock, random } = options
   const { self, weights } = store
   const names = Object.keys(weights).filter((name) => name !== self)
   const monotonic = (): MonotonicInstant => clock.monotonic()

@@ -30,6 +30,16 @@ export interface ReplicateOptions {
   readonly random?: Random
 }
 
+/** What `replicate` passes on. */
+export interface CarryOptions {
+  readonly transport: ReplicateOptions['transport'] | undefined
+  readonly onError: ReplicateOptions['onError'] | undefined
+  readonly periodMs: number
+  readonly timeoutMs: number
+  readonly clock: Time
+  readonly random: Random
+}
+
 /** Carries units between the regions, so that shares follow the demand. */
 export interface Replicator {
   /**
