@@ -1,4 +1,3 @@
-import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { isPossible } from '../stores/shares.ts'
 import {
   type Call,
@@ -7,20 +6,17 @@ import {
   type Decided,
   type Failed,
   type GroupVerdict,
-  type StateId,
   type Store,
   StoreFailure,
 } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Counters } from './counters.ts'
-import { partSince } from './counters-debt.ts'
+import { createCutStates, type CutStates } from './counters-cut-states.ts'
 import type { RewritingStore } from './rewriting-store.ts'
 import { isNameable } from './messages.ts'
 import { denied, regional, type RegionalStore } from './regional.ts'
 import type { RegionalLimits } from './regional-limits.ts'
 
-/** As the store is called. Scopes have no blanks, so no limiter has states of this name. */
-const CUT = 'cut '
 const CHANGES = new Set<Change['kind']>(['adjust', 'block', 'unblock', 'reset'])
 
 /** A store in this process that always decides at once. */
@@ -41,33 +37,13 @@ export function countingStore(
     failure: new StoreFailure('unavailable', 'no', `${store.name}: region ${self} cannot divide this limit exactly`),
   }
   const full: Failed = { failure: new StoreFailure('memory', 'no', `${store.name}: region ${self} has no room to count another key`) }
-  const scopes = new Map<string, StateId['scope']>()
-  const cutId = ({ scope, key }: StateId): StateId => {
-    const cut = scopes.get(scope.text) ?? { text: `${CUT}${scope.text}` }
-    scopes.set(scope.text, cut)
-    return { scope: cut, key }
-  }
-  /** Limits while the region is cut off, which has begun at one instant for all of them. */
-  let parts = new WeakMap<AnyLimit, AnyLimit>()
-  let partsSince: Micros | undefined
-  const partOf = (limit: AnyLimit, since: Micros): AnyLimit | undefined => {
-    if (since !== partsSince) parts = new WeakMap()
-    partsSince = since
-    const known = parts.get(limit)
-    if (known !== undefined) return known
-    const part = limits.partOf(limit)
-    if (part === undefined) return undefined
-    const made = partSince(part, since)
-    parts.set(limit, made)
-    return made
-  }
-  const isCounted = ({ id, limit }: Call): boolean => limit.algorithm.tag === 'tb' && isNameable(id)
+  const cut = createCutStates(limits)
   /** The call as the store decides it; undefined if the region has no part of its limit. */
   const placed = (call: Call, since: Micros | undefined): Call | undefined => {
     const counted = isCounted(call)
     if (counted && since === undefined) return call
-    const limit = counted && since !== undefined ? partOf(call.limit, since) : limits.partOf(call.limit)
-    return limit && { ...call, limit, id: counted ? cutId(call.id) : call.id }
+    const limit = counted && since !== undefined ? cut.limitOf(call.limit, since) : limits.partOf(call.limit)
+    return limit && { ...call, limit, id: counted ? cut.idOf(call.id) : call.id }
   }
   const placedGroup = (group: CallGroup, since: Micros | undefined): CallGroup | Failed => {
     const calls: Call[] = []
@@ -79,18 +55,13 @@ export function countingStore(
     }
     return { ...group, calls }
   }
-  const whole = ({ calls }: CallGroup, verdict: GroupVerdict): GroupVerdict =>
-    verdict.outcome === 'impossible' && isPossible(calls) ? denied(verdict) : verdict
   const decideNow = (group: CallGroup, now?: Micros): GroupVerdict => {
     const since = counters.cutSince()
     const mine = placedGroup(group, since)
     if ('failure' in mine) return mine
     const verdict = store.decideNow(mine, now) as GroupVerdict
-    if (verdict.outcome === 'allowed') countAll(group, verdict)
+    if (verdict.outcome === 'allowed') countAll(counters, group, verdict)
     return whole(group, verdict)
-  }
-  const countAll = ({ calls }: CallGroup, { at }: Decided): void => {
-    for (const call of calls) if (isCounted(call)) counters.spent(call, at)
   }
   return {
     ...fixed,
@@ -107,18 +78,36 @@ export function countingStore(
         'failure' in group ? group : whole(groups[index] as CallGroup, verdicts.next().value as GroupVerdict),
       )
     },
-    async change(changes, options) {
-      const own = changes.map((change): Change => {
-        if (change.kind !== 'adjust' || isCounted(change.call)) return change
-        return { ...change, call: { ...change.call, limit: limits.partOf(change.call.limit) ?? change.call.limit } }
-      })
-      const results = await store.change(own, options)
-      // What decides while the region is cut off is blocked and reset with the key.
-      const cuts = changes.flatMap((change): Change[] =>
-        'id' in change && CHANGES.has(change.kind) ? [{ ...change, id: cutId(change.id) }] : [],
-      )
-      if (cuts.length > 0) await store.change(cuts, options)
-      return results
-    },
+    change: changing(store, limits, cut),
   }
+}
+
+/** Refunds and penalties apply to the region's whole bucket, or to its part of another limit. */
+function changing(store: DecidingStore, limits: RegionalLimits, cut: CutStates): Store['change'] {
+  return async (changes, options) => {
+    const own = changes.map((change): Change => {
+      if (change.kind !== 'adjust' || isCounted(change.call)) return change
+      return { ...change, call: { ...change.call, limit: limits.partOf(change.call.limit) ?? change.call.limit } }
+    })
+    const results = await store.change(own, options)
+    // What decides while the region is cut off is blocked and reset with the key.
+    const cuts = changes.flatMap((change): Change[] =>
+      'id' in change && CHANGES.has(change.kind) ? [{ ...change, id: cut.idOf(change.id) }] : [],
+    )
+    if (cuts.length > 0) await store.change(cuts, options)
+    return results
+  }
+}
+
+function countAll(counters: Counters, { calls }: CallGroup, { at }: Decided): void {
+  for (const call of calls) if (isCounted(call)) counters.spent(call, at)
+}
+
+/** The verdict by the whole limits: a cost that only the region's part can never grant is denied. */
+function whole({ calls }: CallGroup, verdict: GroupVerdict): GroupVerdict {
+  return verdict.outcome === 'impossible' && isPossible(calls) ? denied(verdict) : verdict
+}
+
+function isCounted({ id, limit }: Call): boolean {
+  return limit.algorithm.tag === 'tb' && isNameable(id)
 }

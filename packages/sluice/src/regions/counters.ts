@@ -1,11 +1,10 @@
-import type { AnyLimit } from '../algorithms/algorithm.ts'
-import type { BucketPlan } from '../algorithms/bucket-plan.ts'
-import { type BucketState, tokenBucketKernel } from '../algorithms/token-bucket.ts'
-import type { Call, StateId } from '../stores/store.ts'
-import { MICROS_PER_MS, type Micros } from '../time/micros.ts'
+import type { Call } from '../stores/store.ts'
+import type { Micros } from '../time/micros.ts'
 import type { MonotonicInstant } from '../time/time.ts'
-import { indebted } from './counters-debt.ts'
-import { createKnown, type Known, planNamed } from './counters-known.ts'
+import { type Charges, createCharges } from './counters-charges.ts'
+import { createCutoff } from './counters-cutoff.ts'
+import { planNamed } from './counters-known.ts'
+import { type CounterPeers, createCounterPeers } from './counters-peers.ts'
 import { createSpend, type Spend, type SpendPage, type SpendRow } from './counters-spend.ts'
 import type { RewritingStore } from './rewriting-store.ts'
 import type { Region } from './roster.ts'
@@ -38,18 +37,6 @@ export interface Counters {
   sweep(): void
 }
 
-interface Peer {
-  readonly known: Known
-  /** All that it had spent then is charged; undefined before its first page. */
-  completeAt: MonotonicInstant | undefined
-  /** How far it has read, and when it last did; at first, when this region began. */
-  readUpTo: number
-  readAt: MonotonicInstant
-}
-
-/** A charge for which the store had no room yet. */
-type Debt = Pick<Call, 'id' | 'limit' | 'cost'>
-
 /** How long rows are kept for a peer that does not read them, in milliseconds. A peer that returns later is treated as if it had lost its store. */
 export const KEPT_MS = 600_000
 
@@ -68,62 +55,32 @@ export function createCounters(
   run: Run,
   { maxCells, cutoffMs, monotonic: own, keptMs }: CountersOptions,
 ): Counters {
-  const peers = new Map(
-    names.map((name): [Region, Peer] => [name, { known: createKnown(), completeAt: undefined, readUpTo: 0, readAt: own() }]),
-  )
   let monotonic = own
-  let born = own()
   let attached = false
-  let freshUntil = cutoffMs === undefined ? Infinity : -Infinity
-  let cut: Micros | undefined
-  let lastCutAt = 0
-  /** The last change that all peers have read; 0 until one was counted. */
-  let read = 0
-  let debts: Debt[] = []
-  const spend = createSpend(maxCells, () => read)
-  const peerOf = (name: Region): Peer => peers.get(name) as Peer
-  const recount = (): void => {
-    const now = monotonic()
-    read = Math.min(...[...peers.values()].map(({ readAt, readUpTo }) => (now - readAt <= keptMs ? readUpTo : Infinity)))
-  }
-  const charge = (id: StateId, plan: BucketPlan, amount: number): boolean =>
-    store.rewrite(id, tokenBucketKernel, (state, now) => {
-      const bucket = indebted(plan, state as BucketState | undefined, now, amount)
-      return { limit: { algorithm: tokenBucketKernel, plan: bucket.plan } as unknown as AnyLimit, state: bucket }
-    })
-  const payDebts = (): void => {
-    debts = debts.filter(({ id, limit, cost }) => !charge(id, limit.plan as BucketPlan, cost))
-  }
-  const receiveRow = ({ known, completeAt }: Peer, from: Run, row: SpendRow): boolean => {
-    const plan = planNamed(row.policy)
-    const elapsed = (monotonic() - (completeAt ?? born)) * MICROS_PER_MS
-    const amount = known.owed(from, row, plan, elapsed)
-    if (amount > 0 && !charge({ scope: { text: row.scope }, key: row.key }, plan, amount)) return false
-    known.charged(row, plan, store.now())
-    return true
-  }
+  const peers = createCounterPeers(names, () => monotonic(), keptMs)
+  const spend = createSpend(maxCells, peers.readByAll)
+  const charges = createCharges(store)
+  const cutoff = createCutoff(
+    cutoffMs,
+    () => store.now(),
+    () => (attached ? monotonic() : undefined),
+  )
   const cutSince = (): Micros | undefined => {
-    if (debts.length > 0) payDebts()
-    if (cutoffMs === undefined || (attached && monotonic() <= freshUntil)) cut = undefined
-    // The clock of the store may have stepped back: what an earlier cut wrote was before this one.
-    else cut ??= Math.max(store.now(), lastCutAt + 1)
-    return cut
+    charges.retry()
+    return cutoff.since()
   }
   return {
     run,
     spend,
     cutSince,
     spent(call, at) {
-      const { id, limit, cost } = call
       spend.add(call, at)
-      if (cut === undefined) return
-      lastCutAt = Math.max(lastCutAt, at)
-      if (!charge(id, limit.plan as BucketPlan, cost)) debts.push({ id: { scope: id.scope, key: id.key }, limit, cost })
+      if (cutoff.latest === undefined) return
+      cutoff.written(at)
+      charges.mustCharge(call)
     },
     attach(clock) {
-      const ahead = clock() - own()
-      born += ahead
-      for (const peer of peers.values()) peer.readAt += ahead
+      peers.shift(clock() - own())
       monotonic = clock
       attached = true
     },
@@ -134,32 +91,39 @@ export function createCounters(
       return attached
     },
     page(to, position) {
-      const peer = peerOf(to)
       const after = position?.run === run ? position.at : 0
-      peer.readUpTo = Math.max(peer.readUpTo, after)
-      peer.readAt = monotonic()
-      recount()
+      peers.noteRead(to, after)
       return spend.page(after)
     },
-    receive(from, of, { rows }) {
-      let fits = true
-      for (const row of rows) fits = receiveRow(peerOf(from), of, row) && fits
-      return fits
-    },
+    receive: (from, of, { rows }) => chargeRows(store, charges, peers, from, of, rows),
     complete(from, of, births, asked) {
-      const peer = peerOf(from)
-      peer.known.complete(of, births)
-      peer.completeAt = asked
-      const oldest = Math.min(...[...peers.values()].map(({ completeAt = -Infinity }) => completeAt))
-      if (cutoffMs !== undefined) freshUntil = oldest + cutoffMs
+      cutoff.fresh(peers.complete(from, of, births, asked))
     },
     sweep() {
       const now = store.now()
-      recount()
+      peers.sweep(now)
       spend.sweep(now)
-      for (const { known } of peers.values()) known.sweep(now)
       // Also without calls: parts fill from the instant at which a cut is noticed.
       cutSince()
     },
   }
+}
+
+/** Charges what rows of a peer say that is new. Returns false if there was no room for one of them. */
+function chargeRows(
+  store: RewritingStore,
+  charges: Charges,
+  peers: CounterPeers,
+  from: Region,
+  run: Run,
+  rows: readonly SpendRow[],
+): boolean {
+  let fits = true
+  for (const row of rows) {
+    const plan = planNamed(row.policy)
+    const amount = peers.owed(from, run, row, plan)
+    if (amount > 0 && !charges.charge({ scope: { text: row.scope }, key: row.key }, plan, amount)) fits = false
+    else peers.charged(from, row, plan, store.now())
+  }
+  return fits
 }

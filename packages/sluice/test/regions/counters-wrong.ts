@@ -14,7 +14,7 @@ export const WRONG_COUNTERS = {
   'the last row that arrives is right': [
     at('counters-known.ts', DIFFERENCE, 'if (known?.born === born) return value - known.value'),
     at('counters-known.ts', 'value: Math.max(known.value, value)', 'value'),
-    at('counters.ts', 'if (amount > 0 && !charge(', 'if (amount !== 0 && !charge('),
+    at('counters.ts', 'if (amount > 0 && !charges.charge(', 'if (amount !== 0 && !charges.charge('),
   ],
   'a debt is cut at empty': [at('counters-debt.ts', LEVEL, 'return bucketWith(own, level > 0n ? level : 0n, time, before.keepFor)')],
   'a debt is cut at one burst below empty': [
@@ -30,7 +30,9 @@ export const WRONG_COUNTERS = {
   'the part of a region that is cut off is full at first': [
     at('counters-debt.ts', 'bucketWith(plan, 0n, since, 0)', 'bucketWith(plan, BigInt(plan.burst) * BigInt(plan.m), since, 0)'),
   ],
-  'what passes while cut off is free': [at('counters.ts', 'if (cut === undefined) return\n', 'if (cut !== null) return\n')],
-  'a peer counts as read when its page arrives': [at('counters.ts', 'peer.completeAt = asked', 'peer.completeAt = monotonic()')],
-  'a region is whole again when one peer is read': [at('counters.ts', 'const oldest = Math.min(', 'const oldest = Math.max(')],
+  'what passes while cut off is free': [
+    at('counters.ts', 'if (cutoff.latest === undefined) return\n', 'if (cutoff.latest !== null) return\n'),
+  ],
+  'a peer counts as read when its page arrives': [at('counters-peers.ts', 'peer.completeAt = asked', 'peer.completeAt = monotonic()')],
+  'a region is whole again when one peer is read': [at('counters-peers.ts', 'return Math.min(', 'return Math.max(')],
 } as const satisfies Record<string, readonly Replacement[]>

@@ -18,6 +18,7 @@ export interface Replacement {
     | 'counters.ts'
     | 'counters-debt.ts'
     | 'counters-known.ts'
+    | 'counters-peers.ts'
     | 'counters-spend.ts'
   readonly from: string
   readonly to: string
