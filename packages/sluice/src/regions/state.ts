@@ -149,3 +149,13 @@ export interface Transfers {
   /** Units received in all. */
   unitsReceived: number
 }
+
+/** What a region reads of a peer at one instant. */
+export interface Page {
+  /** Those that changed since the cursor, the oldest changes first. */
+  readonly rows: readonly CellRow[]
+  /** Undefined while more rows are left: it counts only after all rows of its instant. */
+  readonly status: Status | undefined
+  /** The cursor for the next page. */
+  readonly cursor: number
+}

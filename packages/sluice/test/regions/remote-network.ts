@@ -1,7 +1,7 @@
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
 import { tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
-import type { Page } from '../../src/regions/escrow.ts'
+import type { Page } from '../../src/regions/state.ts'
 import { spendable, unitsOf } from '../../src/regions/programs.ts'
 import { regionalLimit, UNITS } from '../../src/regions/limit.ts'
 import { isUndivided, limitOfKey } from '../../src/regions/undivided.ts'
