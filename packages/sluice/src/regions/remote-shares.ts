@@ -6,22 +6,10 @@ import { lastShift, unitsOf } from './cell.ts'
 import type { RegionalLimit } from './limit.ts'
 import type { StoredRows } from './region-record.ts'
 import { settledAt } from './remote-cell.ts'
+import type { KnownRegion, KnownRows } from './remote-known.ts'
 import { plainShare } from './share.ts'
 import type { RegionStore } from './state.ts'
 import { limitOfKey, mayBeWhole } from './undivided.ts'
-
-/** What this process knows of its region: as last read, and how its record began. */
-export interface KnownRegion {
-  readonly region: RegionStore
-  readonly begins: string
-}
-
-/** What this process knows of a key's rows. */
-export interface KnownRows {
-  /** The number of their last change. */
-  readonly change: number
-  readonly stored: StoredRows
-}
 
 /** What shares are computed from, and how it is read again. */
 export interface SharesParts {
