@@ -10,5 +10,5 @@ export {
 export { replicate } from './regions/replicate.ts'
 export type { PeerStatus, ReplicateOptions, Replicator, ReplicatorStatus } from './regions/replicator.ts'
 export { reweigh, type ReweighOptions } from './regions/reweigh.ts'
-export type { RegionPage, RegionRequest } from './regions/messages.ts'
-export type { Transfers } from './regions/state.ts'
+export type { RegionPage, RegionRequest } from './regions/replicator/messages.ts'
+export type { Transfers } from './regions/rights/state.ts'

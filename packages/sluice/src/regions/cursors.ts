@@ -1,5 +1,5 @@
-import type { Region } from './roster.ts'
-import type { RegionStore, Run } from './state.ts'
+import type { Region } from './rights/roster.ts'
+import type { RegionStore, Run } from './rights/state.ts'
 
 /** How far a region has read its peers. A cursor counts for one run of the peer, and for one run and era of the region. */
 export interface Cursors {

@@ -1,5 +1,5 @@
 import { systemSecret } from '../time/system.ts'
-import type { Run } from './state.ts'
+import type { Run } from './rights/state.ts'
 
 /** Names one life of a store in this process. */
 export function freshRun(): Run {

@@ -1,11 +1,11 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Scope, StateId } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
-import { isOf, unitsOf } from './cell.ts'
-import type { RegionalLimit } from './limit.ts'
-import type { Meter } from './meter.ts'
-import type { ScopeLimit } from './scope-limit.ts'
-import type { Cell, RegionStore } from './state.ts'
+import { isOf, unitsOf } from './rights/cell.ts'
+import type { RegionalLimit } from './rights/limit.ts'
+import type { Meter } from './replicator/meter.ts'
+import type { ScopeLimit } from './rights/scope-limit.ts'
+import type { Cell, RegionStore } from './rights/state.ts'
 
 /** By which limits this process called keys. Peers name a limit too, but theirs may be an older one, or that of an older message. */
 export interface LastLimits {

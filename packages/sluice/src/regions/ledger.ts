@@ -1,8 +1,8 @@
 import type { Call, StateId } from '../stores/store.ts'
-import type { Held, UnitsToGive } from './cell.ts'
-import type { Escrow } from './escrow.ts'
-import type { RegionalLimit } from './limit.ts'
-import type { Region } from './roster.ts'
+import type { Held, UnitsToGive } from './rights/cell.ts'
+import type { Escrow } from './escrow/escrow.ts'
+import type { RegionalLimit } from './rights/limit.ts'
+import type { Region } from './rights/roster.ts'
 
 /** T, or a promise of it. */
 type Later<T> = T | Promise<T>

@@ -1,7 +1,7 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { fractionOf } from '../algorithms/share.ts'
 import { attempt, LimiterError } from '../errors/limiter-error.ts'
-import { type RegionalLimit, regionalLimit, UNITS } from './limit.ts'
+import { type RegionalLimit, regionalLimit, UNITS } from './rights/limit.ts'
 
 /** What a region grants of limits that all regions divide by fixed weights. */
 export interface RegionalLimits {

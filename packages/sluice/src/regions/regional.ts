@@ -2,9 +2,9 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { COUNT, requireForm, shown } from '../errors/options.ts'
 import { isPossible, type Shares, sharing } from '../stores/shares.ts'
 import { type Call, type Decided, type Failed, type LeaseAnswer, type Leased, type Store, StoreFailure } from '../stores/store.ts'
-import type { RegionalLimit } from './limit.ts'
+import type { RegionalLimit } from './rights/limit.ts'
 import type { RegionalLimits } from './regional-limits.ts'
-import type { Phase } from './state.ts'
+import type { Phase } from './rights/state.ts'
 
 /** The store of one of several regions that share their limits. */
 export interface RegionalStore extends Store {

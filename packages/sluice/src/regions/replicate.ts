@@ -1,8 +1,8 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { checkOptions, CLOCK, type Form, FUNCTION, OBJECT, requireForm, within } from '../errors/options.ts'
 import { systemRandom, systemTime } from '../time/system.ts'
-import { replicateSpend } from './counters-replicate.ts'
-import { replicateUnits } from './escrow-replicate.ts'
+import { replicateSpend } from './counters/replicate.ts'
+import { replicateUnits } from './replicator/escrow-replicate.ts'
 import { countersOf, meteringOf } from './regional-store.ts'
 import type { ReplicateOptions, Replicator } from './replicator.ts'
 

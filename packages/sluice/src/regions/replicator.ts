@@ -1,7 +1,7 @@
 import type { Random, Time } from '../time/time.ts'
-import type { RegionPage, RegionRequest } from './messages.ts'
+import type { RegionPage, RegionRequest } from './replicator/messages.ts'
 import type { RegionalStore } from './regional.ts'
-import type { Phase, Transfers } from './state.ts'
+import type { Phase, Transfers } from './rights/state.ts'
 
 /** Options of `replicate`. */
 export interface ReplicateOptions {

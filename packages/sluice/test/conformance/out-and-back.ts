@@ -1,8 +1,8 @@
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
 import type { RegionalKey } from '../../src/regions.ts'
-import { limitNamed, type RegionalLimit, UNITS } from '../../src/regions/limit.ts'
-import { isUndivided } from '../../src/regions/undivided.ts'
+import { limitNamed, type RegionalLimit, UNITS } from '../../src/regions/rights/limit.ts'
+import { isUndivided } from '../../src/regions/rights/undivided.ts'
 import { type CallGroup, type Change, nameOf } from '../../src/stores/store.ts'
 import type { Micros } from '../../src/time/micros.ts'
 

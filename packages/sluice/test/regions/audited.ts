@@ -1,4 +1,4 @@
-import { UNITS } from '../../src/regions/limit.ts'
+import { UNITS } from '../../src/regions/rights/limit.ts'
 import { type Coverage, newCoverage } from './coverage.ts'
 import { type History, type Outcome, run } from './history.ts'
 import type { Programs } from './site.ts'

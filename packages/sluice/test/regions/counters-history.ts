@@ -1,6 +1,6 @@
 import { type BucketPlan, planOf } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
-import { equalRoster } from '../../src/regions/roster.ts'
+import { equalRoster } from '../../src/regions/rights/roster.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { DRIFT_PARTS } from './audit.ts'
 import { type CountersNetwork, type CountersNetworkOptions, type CountersPrograms, createCountersNetwork } from './counters-network.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { planOf } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
-import * as programs from '../../src/regions/programs.ts'
-import { type Demand, giftsOf, recipientOf } from '../../src/regions/demand.ts'
+import * as programs from '../../src/regions/rights/programs.ts'
+import { type Demand, giftsOf, recipientOf } from '../../src/regions/replicator/demand.ts'
 import { createNetwork } from './network.ts'
 
 const of = (region: string, units: number, need: number): Demand => ({ region, units, need })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { MICRO } from '../../src/algorithms/decimal.ts'
-import { UNITS } from '../../src/regions/limit.ts'
-import * as programs from '../../src/regions/programs.ts'
-import { isNewer, type Roster } from '../../src/regions/roster.ts'
-import { EMPTY_CELL, type RegionStore, type Status } from '../../src/regions/state.ts'
+import { UNITS } from '../../src/regions/rights/limit.ts'
+import * as programs from '../../src/regions/rights/programs.ts'
+import { isNewer, type Roster } from '../../src/regions/rights/roster.ts'
+import { EMPTY_CELL, type RegionStore, type Status } from '../../src/regions/rights/state.ts'
 import { EU, given, HALVES, left, limitOf, NOW, SECOND, US } from './two-stores.ts'
 
 const statusOf = (store: RegionStore, to: string): Status => programs.statusFor(store, to)

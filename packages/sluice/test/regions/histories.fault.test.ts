@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import * as programs from '../../src/regions/programs.ts'
+import * as programs from '../../src/regions/rights/programs.ts'
 import { problemOf } from './audited.ts'
 import { historyOf, run } from './history.ts'
 import { many, type Many } from './many.ts'

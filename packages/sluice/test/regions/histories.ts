@@ -1,4 +1,4 @@
-import * as programs from '../../src/regions/programs.ts'
+import * as programs from '../../src/regions/rights/programs.ts'
 import { many } from './many.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import * as programs from '../../src/regions/programs.ts'
+import * as programs from '../../src/regions/rights/programs.ts'
 import { variantOf } from './variants.ts'
 import { HISTORIES } from './written.ts'
 import { WRONG } from './wrong.ts'

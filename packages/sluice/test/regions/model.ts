@@ -1,7 +1,7 @@
 import { planOf } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
-import type { Region } from '../../src/regions/roster.ts'
-import type { Received } from '../../src/regions/state.ts'
+import type { Region } from '../../src/regions/rights/roster.ts'
+import type { Received } from '../../src/regions/rights/state.ts'
 import { createNetwork, type Network } from './network.ts'
 import type { Programs } from './site.ts'
 

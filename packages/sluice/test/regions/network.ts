@@ -1,9 +1,9 @@
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
 import type { MicroTokens } from '../../src/algorithms/algorithm.ts'
-import { EMPTY_CELL, type Cell, type RegionStore } from '../../src/regions/state.ts'
-import { type RegionalLimit, UNITS } from '../../src/regions/limit.ts'
-import { type Roster, weightOf } from '../../src/regions/roster.ts'
-import { isWhole } from '../../src/regions/undivided.ts'
+import { EMPTY_CELL, type Cell, type RegionStore } from '../../src/regions/rights/state.ts'
+import { type RegionalLimit, UNITS } from '../../src/regions/rights/limit.ts'
+import { type Roster, weightOf } from '../../src/regions/rights/roster.ts'
+import { isWhole } from '../../src/regions/rights/undivided.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
 import { doAgree, goneOf, isMixed, limitOf, sumOf, type Message, type Programs, type Site, withWeightOf } from './site.ts'
 

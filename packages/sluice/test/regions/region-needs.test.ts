@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import { type AnyLimit, tokenBucket } from '../../src/index.ts'
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
-import { regionalLimit } from '../../src/regions/limit.ts'
-import { createMeter, type Meter } from '../../src/regions/meter.ts'
-import { createRegionNeeds, type RegionNeeds } from '../../src/regions/region-needs.ts'
+import { regionalLimit } from '../../src/regions/rights/limit.ts'
+import { createMeter, type Meter } from '../../src/regions/replicator/meter.ts'
+import { createRegionNeeds, type RegionNeeds } from '../../src/regions/replicator/region-needs.ts'
 
 const limit: AnyLimit = tokenBucket({ rate: '100/s', burst: 100 })
 const bucket = regionalLimit(limit.plan as BucketPlan)

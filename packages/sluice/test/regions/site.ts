@@ -1,9 +1,9 @@
 import { type BucketPlan, planOf, reduced } from '../../src/algorithms/bucket-plan.ts'
-import { type RegionalLimit, UNITS } from '../../src/regions/limit.ts'
-import type * as rules from '../../src/regions/programs.ts'
-import { equalRoster, type Gone, isGone, type Region, type Roster, weightOf } from '../../src/regions/roster.ts'
-import { isUndivided, isWhole } from '../../src/regions/undivided.ts'
-import type { Answer, Cell, Hello, Invitation, RegionStore, Row, Status } from '../../src/regions/state.ts'
+import { type RegionalLimit, UNITS } from '../../src/regions/rights/limit.ts'
+import type * as rules from '../../src/regions/rights/programs.ts'
+import { equalRoster, type Gone, isGone, type Region, type Roster, weightOf } from '../../src/regions/rights/roster.ts'
+import { isUndivided, isWhole } from '../../src/regions/rights/undivided.ts'
+import type { Answer, Cell, Hello, Invitation, RegionStore, Row, Status } from '../../src/regions/rights/state.ts'
 
 /** The programs of src/regions, or a wrong variant of them. */
 export type Programs = typeof rules

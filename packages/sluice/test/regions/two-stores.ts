@@ -1,8 +1,8 @@
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
-import type { RegionalLimit } from '../../src/regions/limit.ts'
-import * as programs from '../../src/regions/programs.ts'
-import type { Roster } from '../../src/regions/roster.ts'
-import { type Cell, EMPTY_CELL, type RegionStore } from '../../src/regions/state.ts'
+import type { RegionalLimit } from '../../src/regions/rights/limit.ts'
+import * as programs from '../../src/regions/rights/programs.ts'
+import type { Roster } from '../../src/regions/rights/roster.ts'
+import { type Cell, EMPTY_CELL, type RegionStore } from '../../src/regions/rights/state.ts'
 
 export const SECOND = 1_000_000
 export const NOW = 1_763_692_800_000_000

@@ -8,18 +8,18 @@ import type { Programs } from './site.ts'
 /** One text of src/regions, and what a wrong program has there. */
 export interface Replacement {
   readonly file:
-    | 'cell.ts'
-    | 'decide.ts'
-    | 'transfer.ts'
-    | 'era.ts'
-    | 'recovery.ts'
-    | 'roster.ts'
-    | 'undivided.ts'
-    | 'counters.ts'
-    | 'counters-debt.ts'
-    | 'counters-known.ts'
-    | 'counters-peers.ts'
-    | 'counters-spend.ts'
+    | 'rights/cell.ts'
+    | 'rights/decide.ts'
+    | 'rights/transfer.ts'
+    | 'rights/era.ts'
+    | 'rights/recovery.ts'
+    | 'rights/roster.ts'
+    | 'rights/undivided.ts'
+    | 'counters/counters.ts'
+    | 'counters/debt.ts'
+    | 'counters/known.ts'
+    | 'counters/peers.ts'
+    | 'counters/spend.ts'
   readonly from: string
   readonly to: string
 }
@@ -31,7 +31,7 @@ const SOURCES = join(import.meta.dirname, '..', '..', 'src', 'regions')
  * @throws Error if a text is not found exactly once, because then the sources have changed
  */
 export async function variantOf(replacements: readonly Replacement[]): Promise<Programs> {
-  return (await variant(join(SOURCES, 'programs.ts'), replacements)) as Programs
+  return (await variant(join(SOURCES, 'rights', 'programs.ts'), replacements)) as Programs
 }
 
 /** The same for the programs of counters. */
@@ -52,9 +52,9 @@ async function variant(entry: string, replacements: readonly Replacement[]): Pro
       {
         name: 'variant',
         setup(load) {
-          load.onLoad({ filter: /[\\/]regions[\\/][^\\/]+\.ts$/ }, ({ path }) => {
+          load.onLoad({ filter: /[\\/]regions[\\/].+\.ts$/ }, ({ path }) => {
             let contents = readFileSync(path, 'utf8')
-            for (const replacement of replacements.filter(({ file }) => file === basename(path))) {
+            for (const replacement of replacements.filter(({ file }) => path === join(SOURCES, file))) {
               const parts = contents.split(replacement.from)
               if (parts.length !== 2) throw new Error(`${basename(path)}: ${parts.length - 1} times ${replacement.from}`)
               contents = parts.join(replacement.to)

@@ -1,0 +1,37 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
+import { type BucketState, tokenBucketKernel } from '../../algorithms/token-bucket.ts'
+import type { Call, StateId } from '../../stores/store.ts'
+import { indebted } from './debt.ts'
+import type { RewritingStore } from '../rewriting-store.ts'
+
+/** Charges what was spent elsewhere to the states of a region. */
+export interface Charges {
+  /**
+   * Returns false if the store has no room.
+   * @param amount micro-tokens
+   */
+  charge(id: StateId, plan: BucketPlan, amount: number): boolean
+  /** Charges a call now, or as soon as the store has room. */
+  mustCharge(call: Pick<Call, 'id' | 'limit' | 'cost'>): void
+  /** Tries again what the store had no room for. Called before each decision. */
+  retry(): void
+}
+
+export function createCharges(store: RewritingStore): Charges {
+  let debts: Pick<Call, 'id' | 'limit' | 'cost'>[] = []
+  const charge: Charges['charge'] = (id, plan, amount) =>
+    store.rewrite(id, tokenBucketKernel, (state, now) => {
+      const bucket = indebted(plan, state as BucketState | undefined, now, amount)
+      return { limit: { algorithm: tokenBucketKernel, plan: bucket.plan } as unknown as AnyLimit, state: bucket }
+    })
+  return {
+    charge,
+    mustCharge({ id, limit, cost }) {
+      if (!charge(id, limit.plan as BucketPlan, cost)) debts.push({ id: { scope: id.scope, key: id.key }, limit, cost })
+    },
+    retry() {
+      if (debts.length > 0) debts = debts.filter(({ id, limit, cost }) => !charge(id, limit.plan as BucketPlan, cost))
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import type { Algorithm, AnyLimit } from '../../algorithms/algorithm.ts'
+import { type BucketPlan, levelAt } from '../../algorithms/bucket-plan.ts'
+import { settleBucket } from '../../algorithms/settle-bucket.ts'
+import { type BucketState, bucketWith, filled, timeOf, tokenBucketKernel as base } from '../../algorithms/token-bucket.ts'
+import type { Micros } from '../../time/micros.ts'
+
+/**
+ * The bucket after it was charged with what was spent elsewhere. Its level may fall any amount below empty: if the debt were cut, the
+ * tokens that were cut off would be granted again. For N regions, burst B and rate r, the level is at most (N - 1) (B + r D) below empty,
+ * as long as each region learns within a time D what the others spent (docs/decisions/0036).
+ * @param plan used if there is no state; the bucket is then full before the charge
+ * @param amount micro-tokens
+ */
+export function indebted(plan: BucketPlan, state: BucketState | undefined, now: Micros, amount: number): BucketState {
+  const own = state?.plan ?? plan
+  const time = timeOf(state, now)
+  const before = filled(own, state, time)
+  const level = levelAt(own, before, time) - BigInt(amount) * BigInt(own.m)
+  return bucketWith(own, level, time, before.keepFor)
+}
+
+/**
+ * A part of a limit that is granted from an instant on. All buckets are empty then, also those that have a state of before: regions that
+ * were cut off may have used the whole limit.
+ */
+export function partSince(part: AnyLimit, since: Micros): AnyLimit {
+  const empty = (plan: BucketPlan): BucketState => bucketWith(plan, 0n, since, 0)
+  const algorithm: Algorithm<BucketPlan, BucketState> = {
+    ...base,
+    adopt: (plan, state, now) => (state.seen > since ? base.adopt(plan, state, now, 0) : empty(plan)),
+    decide: (plan, state, now, cost, phase, into) => base.decide(plan, state ?? empty(plan), now, cost, phase, into),
+    adjust: (plan, state, now, amount, phase, receipt) => base.adjust(plan, state ?? empty(plan), now, amount, phase, receipt),
+    settle: (plan, state, now, hold) => settleBucket(base, plan, state ?? empty(plan), now, hold),
+    view: (plan, state, now, phase) => base.view(plan, state ?? empty(plan), now, phase),
+  }
+  return Object.freeze({ ...part, algorithm })
+}

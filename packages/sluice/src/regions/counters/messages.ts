@@ -1,0 +1,83 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import type { SpendPage, SpendRow } from './spend.ts'
+import { type Position, reader } from '../replicator/message-reader.ts'
+import { PAGE_ROWS, type RegionPage, type RegionRequest } from '../replicator/messages.ts'
+import type { Region } from '../rights/roster.ts'
+import type { Run } from '../rights/state.ts'
+
+/** A request for what a region has spent since a position. */
+export interface SpendRequest {
+  readonly from: Region
+  readonly to: Region
+  /** How far the region that asks has read. */
+  readonly read: Position | undefined
+}
+
+/** What a request returns. */
+export interface SpendAnswer extends SpendPage {
+  readonly run: Run
+}
+
+const MODE = 'counters'
+const REQUEST_FIELDS = ['version', 'mode', 'from', 'to', 'read'] as const
+const PAGE_FIELDS = ['version', 'mode', 'from', 'to', 'run', 'rows', 'cursor', 'all', 'births'] as const
+
+export function spendRequest({ from, to, read }: SpendRequest): RegionRequest {
+  const message = { version: 1, mode: MODE, from, to, read: read ?? null } as const
+  return message
+}
+
+export function spendPage(from: Region, to: Region, run: Run, { rows, cursor, all, births }: SpendPage): RegionPage {
+  // Lists, because a message has many: the names of fields would be half of it.
+  const lists = rows.map(({ scope, key, policy, born, value }) => [scope, key, policy, born, value])
+  const message = { version: 1, mode: MODE, from, to, run, rows: lists, cursor, all, births } as const
+  return message
+}
+
+/** @throws LimiterError INVALID_OPTIONS that names the place, the value and what is allowed */
+export function readSpendRequest(value: unknown, self: Region, peers: readonly Region[]): SpendRequest {
+  const read = reader('request')
+  refuseEscrow('request', value)
+  const fields = read.fields('', value, REQUEST_FIELDS)
+  read.one('version', fields['version'], [1])
+  read.one('mode', fields['mode'], [MODE])
+  return {
+    from: read.one('from', fields['from'], peers),
+    to: read.one('to', fields['to'], [self]),
+    read: read.optional('read', fields['read'], read.position),
+  }
+}
+
+/** Reads a page that came from another machine. All of it is checked before any of it is used. @throws LimiterError INVALID_OPTIONS */
+export function readSpendPage(value: unknown, from: Region, to: Region): SpendAnswer {
+  const name = `page of region ${from}`
+  const read = reader(name)
+  refuseEscrow(name, value)
+  const page = read.fields('', value, PAGE_FIELDS)
+  read.one('version', page['version'], [1])
+  read.one('mode', page['mode'], [MODE])
+  read.one('from', page['from'], [from])
+  read.one('to', page['to'], [to])
+  return {
+    run: read.name('run', page['run']),
+    rows: read.list('rows', page['rows'], PAGE_ROWS, (where, row): SpendRow => {
+      const [scope, key, policy, born, spent] = read.tuple(where, row, 5)
+      return {
+        scope: read.name(`${where} scope`, scope),
+        key: read.key(`${where} key`, key),
+        policy: read.policy(`${where} policy`, policy),
+        born: read.count(`${where} born`, born),
+        value: read.count(`${where} value`, spent),
+      }
+    }),
+    cursor: read.count('cursor', page['cursor']),
+    all: read.one('all', page['all'], [true, false]),
+    births: read.count('births', page['births']),
+  }
+}
+
+/** Regions with escrow send messages without a mode: all regions must have the same. */
+function refuseEscrow(message: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || 'mode' in value) return
+  throw new LimiterError('INVALID_OPTIONS', `${message}: it is one of mode escrow, and this region has mode counters`)
+}

@@ -1,0 +1,37 @@
+import type { MonotonicInstant } from '../../time/time.ts'
+import type { Counters } from './counters.ts'
+import { readSpendPage, spendRequest } from './messages.ts'
+import type { Position } from '../replicator/message-reader.ts'
+import { createPuller, type Puller, type PullerParts, requireProgress, type Send } from '../replicator/puller.ts'
+import type { Region } from '../rights/roster.ts'
+import type { Run } from '../rights/state.ts'
+
+/** A puller, and what it has read last. */
+export interface SpendPuller {
+  readonly puller: Puller
+  /** The life of the peer's store that was read last; undefined before the first page. */
+  run(): Run | undefined
+}
+
+/** Reads what a peer has spent. Failures do not lengthen the waits, because a region that cannot read a peer may soon be cut off. */
+export function createSpendPuller(self: Region, counters: Counters, parts: PullerParts): SpendPuller {
+  const { peer } = parts
+  let position: Position | undefined
+  const pull = async (send: Send, began: MonotonicInstant): Promise<void> => {
+    let read = position
+    let fits = true
+    for (;;) {
+      const page = readSpendPage(await send(spendRequest({ from: self, to: peer, read })), peer, self)
+      requireProgress(peer, page.cursor, read?.run === page.run ? read.at : 0, page.all)
+      fits = counters.receive(peer, page.run, page) && fits
+      // A page of another run begins anew, whatever the position was.
+      read = { run: page.run, at: page.cursor }
+      if (fits) position = read
+      if (!page.all) continue
+      if (!fits) throw new Error(`region ${self} has no room for the states of all keys that ${peer} has`)
+      // What was spent when the pull began is in the pages, because they are made later.
+      return counters.complete(peer, page.run, page.births, began)
+    }
+  }
+  return { puller: createPuller(parts, pull, () => 1), run: () => position?.run }
+}

@@ -1,0 +1,38 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import type { Store } from '../../stores/store.ts'
+import { systemTime } from '../../time/system.ts'
+import { type Counters, createCounters, KEPT_MS } from './counters.ts'
+import { countingStore, type DecidingStore } from './store.ts'
+import { isRewriting } from '../rewriting-store.ts'
+import { freshRun } from '../fresh-run.ts'
+import type { RegionalStore } from '../regional.ts'
+import { regionalLimits } from '../regional-limits.ts'
+
+/**
+ * A store of one of several regions that each grant whole token buckets.
+ * @throws LimiterError NOT_SUPPORTED for a store that is not in this process
+ */
+export function countedStore(
+  store: Store,
+  self: string,
+  weights: ReadonlyMap<string, number>,
+  maxCells: number,
+  cutoffMs: number | undefined,
+): { readonly store: RegionalStore; readonly counters: Counters } {
+  if (!isRewriting(store) || !store.capabilities.sync)
+    throw new LimiterError(
+      'NOT_SUPPORTED',
+      `regionalStore: mode counters does not run over ${store.name} in this version, only over memoryStore; use mode escrow or fixed`,
+    )
+  const monotonic = (): number => systemTime.monotonic()
+  const names = [...weights.keys()].filter((name) => name !== self)
+  const counters = createCounters(store, names, freshRun(), { maxCells, cutoffMs, monotonic, keptMs: KEPT_MS })
+  const limits = regionalLimits(self, weights, false)
+  // Without a cutoff, the parts of token buckets are never granted.
+  const problemOf: typeof limits.problemOf = (limit) =>
+    cutoffMs === undefined && limit.algorithm.tag === 'tb' ? undefined : limits.problemOf(limit)
+  return {
+    store: countingStore(store as DecidingStore, counters, self, weights, { ...limits, problemOf }),
+    counters,
+  }
+}

@@ -1,0 +1,121 @@
+import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
+import type { Call, StateId } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { createChangeLog } from '../change-log.ts'
+import { PAGE_ROWS } from '../replicator/messages.ts'
+
+/** What one region spent of one key. Full values, which only grow: a row that is lost, late or repeated does no harm. */
+export interface SpendRow {
+  readonly scope: string
+  readonly key: string
+  /** The limit of the latest call: the numbers of its plan. */
+  readonly policy: string
+  /**
+   * The number of the row. A key that was unused for a long time begins a new row. New rows of a region have higher numbers than old ones.
+   */
+  readonly born: number
+  /** Micro-tokens since the row began. */
+  readonly value: number
+}
+
+/** Rows of a region, as another one reads them. */
+export interface SpendPage {
+  readonly rows: readonly SpendRow[]
+  /** For the next page. */
+  readonly cursor: number
+  /** Whether these are all. */
+  readonly all: boolean
+  /** How many rows have begun. */
+  readonly births: number
+}
+
+/** What this region has spent, by key. */
+export interface Spend {
+  /** Rows that are kept. */
+  readonly size: number
+  /** Whether what is spent of a key can be counted. */
+  hasRoom(id: StateId): boolean
+  add(call: Call, at: Micros): void
+  /** What changed since a cursor, the oldest changes first. */
+  page(after: number): SpendPage
+  /** Drops rows that nobody needs any more. */
+  sweep(now: Micros): void
+}
+
+interface Entry {
+  readonly id: StateId
+  plan: BucketPlan
+  born: number
+  value: number
+  /** Store time of the latest call. */
+  at: Micros
+  /** The number of the first change that no page has, or of the latest one; 0 once the row is dropped. */
+  changed: number
+}
+
+/** A row begins again above this, long before its sum is no exact number any more: after 4.5 thousand million tokens. */
+const LARGE = 2 ** 52
+
+/**
+ * @param maxRows the most keys that are counted
+ * @param readUpTo the number of the last change that all peers have read
+ */
+export function createSpend(maxRows: number, readUpTo: () => number): Spend {
+  const scopes = new Map<string, Map<string, Entry>>()
+  const log = createChangeLog<Entry>()
+  /** Later changes are in no page yet. */
+  let paged = 0
+  let births = 0
+  const find = ({ scope, key }: StateId): Entry | undefined => scopes.get(scope.text)?.get(key)
+  /** Once it would have been refilled, only regions that have not read it yet need a row. */
+  const isOver = ({ at, plan, changed }: Entry, now: Micros): boolean => now - at >= plan.emptyBefore.micros && changed <= readUpTo()
+  const begin = ({ scope, key }: StateId, plan: BucketPlan, at: Micros): Entry => {
+    births += 1
+    const entry = { id: { scope, key }, plan, born: births, value: 0, at, changed: 0 }
+    const keys = scopes.get(scope.text) ?? new Map<string, Entry>()
+    scopes.set(scope.text, keys.set(key, entry))
+    return entry
+  }
+  return {
+    get size() {
+      return log.size
+    },
+    hasRoom: (id) => log.size < maxRows || find(id) !== undefined,
+    add({ id, limit, cost }, at) {
+      const plan = limit.plan as BucketPlan
+      const entry = find(id) ?? begin(id, plan, at)
+      if (entry.value > 0 && (isOver(entry, at) || (entry.value >= LARGE && entry.changed <= readUpTo()))) {
+        births += 1
+        Object.assign(entry, { born: births, value: 0 })
+      }
+      entry.value += cost
+      entry.plan = plan
+      entry.at = Math.max(entry.at, at)
+      // A row that no page has keeps its place: a busy key would fill the log otherwise.
+      if (entry.changed <= paged) log.change(entry, entry.changed === 0)
+    },
+    page(after) {
+      paged = log.last
+      const found = log.after(after, PAGE_ROWS + 1)
+      const all = found.length <= PAGE_ROWS
+      const rows: SpendRow[] = []
+      let cursor = after
+      for (const entry of found.slice(0, PAGE_ROWS)) {
+        const { id, plan, born, value, changed } = entry
+        rows.push({ scope: id.scope.text, key: id.key, policy: `${plan.n}/${plan.m}/${plan.burst}`, born, value })
+        cursor = changed
+      }
+      return { rows, cursor: all ? paged : cursor, all, births }
+    },
+    sweep(now) {
+      for (const [text, keys] of scopes) {
+        for (const [key, entry] of keys) {
+          if (!isOver(entry, now)) continue
+          log.remove(entry)
+          keys.delete(key)
+        }
+        if (keys.size === 0) scopes.delete(text)
+      }
+    },
+  }
+}

@@ -1,0 +1,113 @@
+import { isPossible } from '../../stores/shares.ts'
+import {
+  type Call,
+  type CallGroup,
+  type Change,
+  type Decided,
+  type Failed,
+  type GroupVerdict,
+  type Store,
+  StoreFailure,
+} from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { Counters } from './counters.ts'
+import { createCutStates, type CutStates } from './cut-states.ts'
+import type { RewritingStore } from '../rewriting-store.ts'
+import { isNameable } from '../replicator/messages.ts'
+import { denied, regional, type RegionalStore } from '../regional.ts'
+import type { RegionalLimits } from '../regional-limits.ts'
+
+const CHANGES = new Set<Change['kind']>(['adjust', 'block', 'unblock', 'reset'])
+
+/** A store in this process that always decides at once. */
+export type DecidingStore = RewritingStore & Required<Pick<Store, 'decideNow'>>
+
+/** A store that grants whole token buckets, counts what it grants, and keeps other limits to fixed parts. */
+export function countingStore(
+  store: DecidingStore,
+  counters: Counters,
+  self: string,
+  weights: ReadonlyMap<string, number>,
+  limits: RegionalLimits,
+): RegionalStore {
+  const { lease: _, ...plain } = store
+  const fixed = regional(plain, self, weights, limits)
+  const { groupOptions: __, ...capabilities } = fixed.capabilities
+  const failed: Failed = {
+    failure: new StoreFailure('unavailable', 'no', `${store.name}: region ${self} cannot divide this limit exactly`),
+  }
+  const full: Failed = { failure: new StoreFailure('memory', 'no', `${store.name}: region ${self} has no room to count another key`) }
+  const cut = createCutStates(limits)
+  /** The call as the store decides it; undefined if the region has no part of its limit. */
+  const placed = (call: Call, since: Micros | undefined): Call | undefined => {
+    const counted = isCounted(call)
+    if (counted && since === undefined) return call
+    const limit = counted && since !== undefined ? cut.limitOf(call.limit, since) : limits.partOf(call.limit)
+    return limit && { ...call, limit, id: counted ? cut.idOf(call.id) : call.id }
+  }
+  const placedGroup = (group: CallGroup, since: Micros | undefined): CallGroup | Failed => {
+    const calls: Call[] = []
+    for (const call of group.calls) {
+      if (isCounted(call) && !counters.spend.hasRoom(call.id)) return full
+      const own = placed(call, since)
+      if (own === undefined) return failed
+      calls.push(own)
+    }
+    return { ...group, calls }
+  }
+  const decideNow = (group: CallGroup, now?: Micros): GroupVerdict => {
+    const since = counters.cutSince()
+    const mine = placedGroup(group, since)
+    if ('failure' in mine) return mine
+    const verdict = store.decideNow(mine, now) as GroupVerdict
+    if (verdict.outcome === 'allowed') countAll(counters, group, verdict)
+    return whole(group, verdict)
+  }
+  return {
+    ...fixed,
+    capabilities: { ...capabilities, changes: capabilities.changes.filter((kind) => CHANGES.has(kind)) },
+    decideNow,
+    async decide(groups, options) {
+      // At once: a page that is made in between would lack what was granted.
+      if (options?.charge !== false) return groups.map((group) => decideNow(group, options?.now))
+      const since = counters.cutSince()
+      const mine = groups.map((group) => placedGroup(group, since))
+      const decidable = mine.filter((group): group is CallGroup => !('failure' in group))
+      const verdicts = (await store.decide(decidable, options)).values()
+      return mine.map((group, index) =>
+        'failure' in group ? group : whole(groups[index] as CallGroup, verdicts.next().value as GroupVerdict),
+      )
+    },
+    change: changing(store, limits, cut),
+  }
+}
+
+/** Refunds and penalties apply to the region's whole bucket, or to its part of another limit. */
+function changing(store: DecidingStore, limits: RegionalLimits, cut: CutStates): Store['change'] {
+  return async (changes, options) => {
+    const own = changes.map((change): Change => {
+      if (change.kind !== 'adjust' || isCounted(change.call)) return change
+      return { ...change, call: { ...change.call, limit: limits.partOf(change.call.limit) ?? change.call.limit } }
+    })
+    const results = await store.change(own, options)
+    // What decides while the region is cut off is blocked and reset with the key.
+    const cuts = changes.flatMap((change): Change[] =>
+      'id' in change && CHANGES.has(change.kind) ? [{ ...change, id: cut.idOf(change.id) }] : [],
+    )
+    if (cuts.length > 0) await store.change(cuts, options)
+    return results
+  }
+}
+
+function countAll(counters: Counters, { calls }: CallGroup, { at }: Decided): void {
+  for (const call of calls) if (isCounted(call)) counters.spent(call, at)
+}
+
+/** The verdict by the whole limits: a cost that only the region's part can never grant is denied. */
+function whole({ calls }: CallGroup, verdict: GroupVerdict): GroupVerdict {
+  return verdict.outcome === 'impossible' && isPossible(calls) ? denied(verdict) : verdict
+}
+
+function isCounted({ id, limit }: Call): boolean {
+  return limit.algorithm.tag === 'tb' && isNameable(id)
+}

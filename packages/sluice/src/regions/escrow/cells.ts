@@ -1,0 +1,103 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { type BucketState, tokenBucketKernel } from '../../algorithms/token-bucket.ts'
+import type { StateId } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { currentCell, isOf } from '../rights/cell.ts'
+import { adopted } from '../rights/decide.ts'
+import { bucketOf, converted, type Entry, isOther } from './entry.ts'
+import type { EscrowEras } from './eras.ts'
+import type { EscrowKeys } from './keys.ts'
+import type { LastLimits, OwnLimit } from '../last-limits.ts'
+import type { RegionalLimit } from '../rights/limit.ts'
+import type { RewritingStore } from '../rewriting-store.ts'
+import type { Cell, RegionStore } from '../rights/state.ts'
+import { inDoubt } from '../rights/transfer.ts'
+import { keyed } from '../rights/undivided.ts'
+
+/** The limit of a cell: that which the caller names, or chooses by the cell. */
+export type CellLimit = OwnLimit | ((cell: Cell) => OwnLimit)
+
+/** The cells of a region: states in its store, and rows. */
+export interface EscrowCells {
+  /** Runs a program on a cell, and keeps what it made of state and rows. Returns false if it made nothing, or there is no room. */
+  rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
+  /**
+   * Notes by which limit a key with rows is called. A state that is absent was full by the limit of the last use, so it is written before a
+   * call by another one. A state that is there says by its plan which limit was used last: a peek leaves it. False if that is not known yet.
+   */
+  noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
+  /**
+   * Rows of an era that is over are void. Their keys are settled before they are dropped, because only rows know the share that they had.
+   * @param before the region in the era that is over
+   */
+  settleAll(before: RegionStore): void
+}
+
+/** @param maxCells the most keys with rows */
+export function createEscrowCells(
+  store: RewritingStore,
+  eras: Pick<EscrowEras, 'region'>,
+  keys: EscrowKeys,
+  limits: LastLimits,
+  maxCells: number,
+): EscrowCells {
+  return {
+    rewrite(id, by, program) {
+      const { region } = eras
+      const entry = keys.find(id)
+      if (entry === undefined && keys.size >= maxCells) return false
+      let made: Cell | undefined
+      let own: OwnLimit | undefined
+      const kept = store.rewrite(id, tokenBucketKernel, (state, now) => {
+        const found = { bucket: state as BucketState | undefined, rows: entry?.rows }
+        own = keyed(typeof by === 'function' ? by(found) : by, id)
+        const cell =
+          entry === undefined || !isOther(region, entry, own.limit)
+            ? found
+            : { ...found, bucket: bucketOf(region, entry, found.bucket, now) }
+        made = program(cell, own, now)
+        const bucket = made?.bucket
+        return bucket === undefined
+          ? undefined
+          : { limit: { ...own.whole, algorithm: tokenBucketKernel, plan: bucket.plan }, state: bucket }
+      })
+      const rows = made?.rows
+      if (!kept || rows === undefined || own === undefined) return false
+      const { whole, limit, scope, doubt } = own
+      const changed = { whole, limit, fullBy: limit, rows, doubtful: doubt !== undefined, of: undefined }
+      if (entry === undefined) keys.add({ id: { scope, key: id.key }, changed: 0, share: undefined, ...changed })
+      else keys.change(Object.assign(entry, changed))
+      return true
+    },
+    noteUse(entry, whole, limit) {
+      const { region } = eras
+      let noted = !isOther(region, entry, limit)
+      const kept =
+        noted ||
+        store.rewrite(entry.id, tokenBucketKernel, (state, now) => {
+          noted = state === undefined || isOf(region, { bucket: state as BucketState, rows: entry.rows }, limit)
+          const next = state === undefined ? converted(region, entry, limit, now) : undefined
+          return next && { limit: { ...whole, algorithm: tokenBucketKernel, plan: next.plan }, state: next }
+        })
+      if (kept && noted) entry.fullBy = limit
+      Object.assign(entry, { whole, limit, doubtful: false })
+      return kept && noted
+    },
+    settleAll(before) {
+      for (const entry of keys.all())
+        if (entry.rows.era !== eras.region.era && settle(store, before, eras.region, entry, limits)) keys.drop(entry)
+    },
+  }
+}
+
+/** Writes the state that a key has after an era has begun. Returns false if the store has no room. */
+function settle(store: RewritingStore, before: RegionStore, region: RegionStore, entry: Entry, limits: LastLimits): boolean {
+  const { id, whole, limit, rows, doubtful } = entry
+  return store.rewrite(id, tokenBucketKernel, (state, now) => {
+    const cell = { bucket: bucketOf(before, entry, state, now), rows }
+    const current = currentCell(region, cell, limit, now)
+    const bucket =
+      doubtful && !isOf(region, cell, limit) ? inDoubt(current, limit, limits.fillOf(id.scope.text)) : adopted(region, current, limit)
+    return { limit: { ...whole, algorithm: tokenBucketKernel, plan: bucket?.plan ?? limit.whole }, state: bucket }
+  })
+}

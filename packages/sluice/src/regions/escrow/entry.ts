@@ -1,0 +1,43 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { BucketState } from '../../algorithms/token-bucket.ts'
+import type { StateId } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { convertedBucket, fullBucket } from '../rights/cell.ts'
+import type { RegionalLimit } from '../rights/limit.ts'
+import type { LimitShares } from './limit-shares.ts'
+import type { Share } from '../rights/share.ts'
+import type { RegionStore, Rows } from '../rights/state.ts'
+
+/** A key with rows, of a region whose store is in this process. */
+export interface Entry {
+  readonly id: StateId
+  /** The limit that was used when a call of the key was last decided, or its units were last sent or received. */
+  whole: AnyLimit
+  limit: RegionalLimit
+  /** The limit by which the key is full if it has no state: that of its last state. */
+  fullBy: RegionalLimit
+  /** Whether another limit may be that of the key. */
+  doubtful: boolean
+  rows: Rows
+  /** The number of the last change of the rows. */
+  changed: number
+  /** The share, and those among which it was found. */
+  share: Share | undefined
+  of: LimitShares | undefined
+}
+
+/** Whether a key with rows was last decided by another limit. */
+export function isOther({ era }: RegionStore, { rows, fullBy, doubtful }: Entry, limit: RegionalLimit): boolean {
+  return !doubtful && rows.era === era && fullBy.policy !== limit.policy
+}
+
+/** The state of a key with rows, written out if it is absent. Undefined if nothing is known of it. */
+export function bucketOf(region: RegionStore, { rows, fullBy, doubtful }: Entry, state: unknown, now: Micros): BucketState | undefined {
+  if (state !== undefined) return state as BucketState
+  return doubtful || rows.era !== region.era ? undefined : fullBucket(region, rows, fullBy, now)
+}
+
+/** The absent state of a key with rows, for another limit than the one by which it is full. */
+export function converted(region: RegionStore, entry: Entry, limit: RegionalLimit, now: Micros): BucketState {
+  return convertedBucket(region, { bucket: bucketOf(region, entry, undefined, now), rows: entry.rows }, limit, now)
+}

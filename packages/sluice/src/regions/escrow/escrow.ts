@@ -1,0 +1,126 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { Call, StateId } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { type Held, heldOf, type UnitsToGive } from '../rights/cell.ts'
+import { createCursors } from '../cursors.ts'
+import { statusFor } from '../rights/era.ts'
+import { createEscrowCells } from './cells.ts'
+import type { Entry } from './entry.ts'
+import { createEscrowEras } from './eras.ts'
+import { createEscrowKeys, type EscrowKeys } from './keys.ts'
+import { createEscrowShares } from './shares.ts'
+import { createEscrowTransfers } from './transfers.ts'
+import { createLastLimits, type LastLimits } from '../last-limits.ts'
+import type { RegionalLimit } from '../rights/limit.ts'
+import { PAGE_ROWS } from '../replicator/messages.ts'
+import { newRun } from '../rights/recovery.ts'
+import type { RewritingStore } from '../rewriting-store.ts'
+import type { Region, Roster } from '../rights/roster.ts'
+import { type ScopeLimit, scopeLimit } from '../rights/scope-limit.ts'
+import type { Page, RegionStore, Run, Transfers } from '../rights/state.ts'
+import { rowTo } from '../rights/transfer.ts'
+import { keyed, limitOfKey } from '../rights/undivided.ts'
+
+/** The escrow of one region whose store is in this process: the rights that the region holds, and the operations that change them. */
+export interface Escrow {
+  readonly region: RegionStore
+  /** Keys that have rows. */
+  readonly cells: number
+  /** A key is about to have no state, and to be full by the limit of its last call. */
+  reset(id: StateId): void
+  /** The limit by which a key with rows is full if it has no state; undefined for keys without rows. */
+  fullBy(id: StateId): RegionalLimit | undefined
+  /** The limit by which a call of a token bucket is decided now. */
+  limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
+  held(id: StateId, limit: RegionalLimit): Held
+  /** By which limits keys were called. */
+  readonly limits: LastLimits
+  /** The limit by which a key was last called, as far as that is known, else the one that a peer names. Undefined if that has no shares. */
+  limitIn(id: StateId, policy: string): ScopeLimit | undefined
+  /** What was sent and received since the store was started. */
+  readonly transfers: Transfers
+  /** Sends units of a key to a peer. False if they may not be sent, or if the key has no rows yet and as many keys as allowed have some. */
+  give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
+  /** As `give`, for a peer that says which limit it means. The limit of the key in this region may be another one. */
+  lend(id: StateId, policy: string, to: Region, units: UnitsToGive): boolean
+  /** What a peer that has read up to `cursor` may read now. */
+  page(to: Region, cursor: number): Page
+  /** Receives rows and a status. Returns false if there was no room for a row: it must be read again later. */
+  receive(page: Page): boolean
+  /** Changes what the store knows of the regions by a program, and begins the next era if all is ready for it. */
+  update(program: (region: RegionStore, now: Micros) => RegionStore): void
+  /** The cursor for a peer's pages. */
+  cursorOf(peer: RegionStore): number
+  setCursor(peer: RegionStore, cursor: number): void
+}
+
+/**
+ * @param run names this life of the store
+ * @param maxCells the most keys with rows
+ */
+export function createEscrow(store: RewritingStore, self: Region, roster: Roster, run: Run, maxCells: number): Escrow {
+  const cursors = createCursors()
+  const keys = createEscrowKeys()
+  const limits = createLastLimits()
+  const eras = createEscrowEras(
+    newRun(self, run, roster, store.now()),
+    () => store.now(),
+    (before) => cells.settleAll(before),
+  )
+  const cells = createEscrowCells(store, eras, keys, limits, maxCells)
+  const calledBy = (id: StateId): ScopeLimit | undefined => {
+    const entry = keys.find(id)
+    const known = entry === undefined || entry.doubtful ? limits.of(id) : { scope: entry.id.scope, whole: entry.whole, limit: entry.limit }
+    return keyed(known, id)
+  }
+  const transfers = createEscrowTransfers(eras, cells, limits, calledBy)
+  eras.update((fresh) => fresh)
+  return {
+    get region() {
+      return eras.region
+    },
+    get cells() {
+      return keys.size
+    },
+    limits,
+    transfers: transfers.counts,
+    limitOf: createEscrowShares(eras, keys, cells, limits),
+    limitIn: (id, policy) => calledBy(id) ?? scopeLimit(id.scope.text, policy),
+    reset(id) {
+      const entry = keys.find(id)
+      if (entry !== undefined) entry.fullBy = entry.limit
+    },
+    fullBy: (id) => keys.find(id)?.fullBy,
+    held(id, limit) {
+      const entry = keys.find(id)
+      return heldOf(eras.region, limitOfKey(limit, id), entry?.rows, entry?.changed ?? 0)
+    },
+    give: ({ id, limit: whole }, limit, to, wanted, most) =>
+      transfers.send(id, { scope: id.scope, whole, limit, doubt: undefined }, to, wanted, most),
+    lend(id, policy, to, wanted) {
+      const named = scopeLimit(id.scope.text, policy)
+      return named !== undefined && transfers.send(id, transfers.limitBy(id, named), to, wanted)
+    },
+    page: (to, cursor) => pageOf(eras.region, keys, to, cursor),
+    receive({ rows, status }) {
+      let fits = true
+      for (const row of rows) fits = transfers.receive(row) && fits
+      if (status !== undefined) eras.meet(status)
+      return fits
+    },
+    update: eras.update,
+    cursorOf: (peer) => cursors.of(peer, eras.region),
+    setCursor: (peer, at) => cursors.set(peer, eras.region, at),
+  }
+}
+
+function pageOf(region: RegionStore, keys: EscrowKeys, to: Region, cursor: number): Page {
+  const found = keys.after(cursor, PAGE_ROWS + 1)
+  const some = found.slice(0, PAGE_ROWS)
+  const rows = some.flatMap(({ id, rows: known }) => {
+    const row = rowTo(region, { bucket: undefined, rows: known }, to)
+    return row === undefined ? [] : [{ scope: id.scope.text, key: id.key, row }]
+  })
+  const all = some.length === found.length
+  return { rows, status: all ? statusFor(region, to) : undefined, cursor: all ? keys.last : (some.at(-1) as Entry).changed }
+}

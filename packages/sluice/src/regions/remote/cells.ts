@@ -1,0 +1,111 @@
+import type { BucketState } from '../../algorithms/token-bucket.ts'
+import type { RegionPort } from '../../stores/region-port.ts'
+import type { CallOptions, Change, StateId } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { convertedBucket, currentCell } from '../rights/cell.ts'
+import { adopted } from '../rights/decide.ts'
+import { type LastLimits, ownLimit } from '../last-limits.ts'
+import type { RegionalLimit } from '../rights/limit.ts'
+import { PAGE_ROWS } from '../replicator/messages.ts'
+import { decodeRows } from './record.ts'
+import { isSame, type Made, storedRows } from './cell.ts'
+import type { RemoteEras } from './eras.ts'
+import type { RemoteKnown } from './known.ts'
+import { type Read, type RemoteCell, type RewriteBy, rewriteRemote } from './rewrite.ts'
+import { scopeLimit } from '../rights/scope-limit.ts'
+import { shareOf } from '../rights/share.ts'
+import type { Cell } from '../rights/state.ts'
+import { keyed } from '../rights/undivided.ts'
+
+export type Adjust = Extract<Change, { readonly kind: 'adjust' }>
+
+/** The cells of a region whose store is on a server: states and rows. */
+export interface RemoteCells {
+  /** What the server has of a key. */
+  read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
+  /** Runs a program on a cell, and writes state and rows. Returns false if it made no rows, or there is no room. */
+  transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
+  /** Applies what happened to the region since to a state, and removes rows that are void. */
+  settle(id: StateId, by: RewriteBy, options?: CallOptions): Promise<void>
+  /** Rows of an era that is over are void; their keys are settled, because only rows know the share that they had. */
+  settleAll(): Promise<void>
+  /** Gives tokens back, or takes them, as `adjust` of the kernel. */
+  adjust(change: Adjust, limit: RegionalLimit, options?: CallOptions): Promise<void>
+}
+
+export function createRemoteCells(
+  port: RegionPort,
+  time: () => Micros,
+  maxCells: number,
+  known: RemoteKnown,
+  eras: RemoteEras,
+  limits: LastLimits,
+): RemoteCells {
+  const { regionIn } = eras
+  const { remember, rememberRows } = known
+  const refresh = (options?: CallOptions): Promise<unknown> => eras.update((current) => current, options)
+  const rewriting = { port, time, maxCells, regionIn, remember, rememberRows, refresh }
+  const rewrite = (id: StateId, by: RewriteBy, program: (read: Read) => Made, options?: CallOptions): Promise<boolean> =>
+    rewriteRemote(rewriting, id, by, program, options)
+  const settle: RemoteCells['settle'] = async (id, by, options) => void (await rewrite(id, by, (read) => settled(id, read), options))
+  return {
+    async read(id, limit, options) {
+      let cell: RemoteCell | undefined
+      const keep = (read: Read): undefined => void (cell = read)
+      await rewrite(id, limit, keep, options)
+      return cell as unknown as RemoteCell
+    },
+    transfer: (id, by, program) =>
+      rewrite(id, by, (read) => {
+        const made = program(read)
+        return made?.rows && { bucket: made.bucket, rows: storedRows(id, read.region, read.by.limit, made.rows) }
+      }),
+    settle,
+    async settleAll() {
+      let cursor = 0
+      for (let all = false; !all;) {
+        const found = await port.changedSince(cursor, PAGE_ROWS, time())
+        const stale = found.rows.map(decodeRows).filter((row) => row !== undefined)
+        const region = known.latest?.region
+        const old = stale.filter((row) => row.run !== region?.run || row.rows.era !== region.era)
+        for (const { scope, key, policy } of old) {
+          const id = { scope: { text: scope }, key }
+          await settle(id, lastLimit(limits, id, policy))
+        }
+        ;({ cursor, all } = found)
+      }
+    },
+    async adjust(change, limit, options) {
+      await rewrite(change.call.id, limit, (read) => adjusted(change, limit, read), options)
+    },
+  }
+}
+
+function settled(id: StateId, { found, region, cell, now, stored, by: { limit } }: Read): Made {
+  const current = currentCell(region, cell, limit, now)
+  // The rows name the limit of the last use, by which a state that is absent was full.
+  if (current.rows !== undefined && stored?.policy !== limit.policy)
+    return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(id, region, limit, current.rows) }
+  const bucket = current.units === 0 ? current.bucket : adopted(region, current, limit)
+  const isVoid = found.cell.change > 0 && current.rows === undefined
+  return isVoid || !isSame(found, bucket) ? { bucket, settled: true, ...(isVoid ? { rows: null } : {}) } : undefined
+}
+
+function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { region, cell, now, stored, by }: Read): Made {
+  const share = shareOf(call.limit, by.limit, region, cell.rows).limit
+  if (share.capacity === 0) return undefined
+  const { algorithm, plan } = share
+  const state = cell.bucket === undefined ? undefined : algorithm.adopt(plan, cell.bucket, now, call.phase)
+  const bucket = algorithm.adjust(plan, state, now, amount, call.phase, receipt) as BucketState | undefined
+  const isOther = cell.rows?.era === region.era && stored?.policy !== limit.policy
+  return { bucket, ...(isOther ? { rows: storedRows(call.id, region, limit, cell.rows) } : {}) }
+}
+
+/** The limit of a cell that was transferred by another one at last, or by the same. Undefined if it is in doubt: its next call settles it. */
+function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {
+  return (region, cell) => {
+    const named = scopeLimit(id.scope.text, policy)
+    const own = named && ownLimit(region, cell, keyed(named, id), keyed(limits.of(id), id), false, 0)
+    return own?.doubt === undefined ? own : undefined
+  }
+}

@@ -1,0 +1,78 @@
+import type { FoundRegion, RegionPort } from '../../stores/region-port.ts'
+import { type CallOptions, StoreFailure } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { meet, open } from '../rights/era.ts'
+import { inRun } from '../rights/recovery.ts'
+import { decodeRegion, encodeRegion } from './record.ts'
+import { recordRun } from './cell.ts'
+import type { RemoteKnown } from './known.ts'
+import { contended, MAX_ROUNDS } from './rewrite.ts'
+import type { Region, Roster } from '../rights/roster.ts'
+import type { RegionStore, Status } from '../rights/state.ts'
+
+/** The part that a region whose store is on a server takes in eras. */
+export interface RemoteEras {
+  /**
+   * The region of a record that was read: a new run if another run of the server wrote it.
+   * @throws StoreFailure for the record of another region
+   */
+  regionIn(found: FoundRegion): RegionStore
+  /** Changes the region's record by a program until no other process was faster, and begins the next era if all is ready for it. */
+  update(program: (region: RegionStore, now: Micros) => RegionStore, options?: CallOptions): Promise<RegionStore>
+  /** Takes what a peer says of itself. */
+  meet(status: Status): Promise<void>
+}
+
+/**
+ * @param roster by configuration
+ * @param onEra another era has begun
+ */
+export function createRemoteEras(
+  port: RegionPort,
+  self: Region,
+  roster: Roster,
+  time: () => Micros,
+  known: RemoteKnown,
+  onEra: () => Promise<void>,
+): RemoteEras {
+  const statuses = new Map<Region, Status>()
+  const regionIn: RemoteEras['regionIn'] = ({ run, record, now }) => {
+    const stored = record === undefined ? undefined : decodeRegion(record)
+    if (stored?.run === run && stored.region !== self)
+      throw new StoreFailure(
+        'setup',
+        'no',
+        `regions: region ${stored.region} has this store, and region ${self} needs one, or a prefix, of its own`,
+      )
+    return inRun(stored, self, run, roster, now + 1)
+  }
+  const update: RemoteEras['update'] = async (program, options) => {
+    let found = await port.read(undefined, time(), options)
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const before = regionIn(found)
+      // A shift is one microsecond later than all states that do not know it.
+      const next = open(program(before, found.now + 1), statuses, found.now + 1)
+      if (next === before && found.record !== undefined && before.run === recordRun(found)) {
+        known.remember(before, found.begins)
+        return before
+      }
+      const answer = await port.write(undefined, found, { record: encodeRegion(next) }, time(), options)
+      if (typeof answer === 'number') {
+        const ended = known.latest?.region.era !== next.era
+        known.remember(next, `${found.run} ${answer} `)
+        if (ended) await onEra()
+        return next
+      }
+      found = answer
+    }
+    throw contended()
+  }
+  return {
+    regionIn,
+    update,
+    async meet(status) {
+      statuses.set(status.from, status)
+      await update((current, now) => meet(current, status, now))
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { RegionPort } from '../../stores/region-port.ts'
+import { nameOf } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { statusFor } from '../rights/era.ts'
+import type { Ledger } from '../ledger.ts'
+import { PAGE_ROWS } from '../replicator/messages.ts'
+import { decodeRegion, decodeRows } from './record.ts'
+import { recordRunOf } from './cell.ts'
+import type { Region } from '../rights/roster.ts'
+import type { Page } from '../rights/state.ts'
+import { rowTo } from '../rights/transfer.ts'
+
+/** Reads the rows of a server that have changed. */
+export interface RemotePages {
+  /** Keys with rows, as of the latest page. */
+  readonly cells: number
+  /** What a peer that has read up to `cursor` may read now. The region was read before. */
+  page(to: Region, cursor: number): Promise<Page>
+  readonly changedKeys: NonNullable<Ledger['changedKeys']>
+}
+
+export function createRemotePages(port: RegionPort, time: () => Micros): RemotePages {
+  let cells = 0
+  return {
+    get cells() {
+      return cells
+    },
+    async page(to, cursor) {
+      const found = await port.changedSince(cursor, PAGE_ROWS, time())
+      cells = found.cells ?? cells
+      const region = recordRunOf(found.record) === found.run ? decodeRegion(found.record) : undefined
+      if (region === undefined) return { rows: [], status: undefined, cursor }
+      const rows = found.rows.flatMap((row) => {
+        const stored = decodeRows(row)
+        if (stored === undefined || stored.run !== region.run) return []
+        const made = rowTo(region, { bucket: undefined, rows: stored.rows }, to)
+        return made === undefined ? [] : [{ scope: stored.scope, key: stored.key, row: made }]
+      })
+      return { rows, status: found.all ? statusFor(region, to) : undefined, cursor: found.cursor }
+    },
+    async changedKeys(cursor) {
+      // Without a cursor, only the number of the latest change is read.
+      const found = await port.changedSince(cursor ?? Number.MAX_SAFE_INTEGER, PAGE_ROWS, time())
+      const isWhole = cursor !== undefined && found.all && found.cursor >= cursor
+      const names = found.rows
+        .map(decodeRows)
+        .flatMap((row) => (row === undefined ? [] : [nameOf({ scope: { text: row.scope }, key: row.key })]))
+      return { names: isWhole ? names : undefined, cursor: found.cursor }
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import type { FoundRegion, RegionPort } from '../../stores/region-port.ts'
+import type { CallOptions, StateId } from '../../stores/store.ts'
+import { StoreFailure } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import { heldOf } from '../rights/cell.ts'
+import type { RegionalLimit } from '../rights/limit.ts'
+import { decodeRows, encodeRows, type StoredRows } from './record.ts'
+import { bucketIn, type By, cellOf, type Made, presentState, recordRun, storedRows, writeOf } from './cell.ts'
+import type { Cell, RegionStore } from '../rights/state.ts'
+import { newRows } from '../rights/transfer.ts'
+import { limitOfKey } from '../rights/undivided.ts'
+
+/** A cell as it was read, and what of it counts in this run. */
+export interface RemoteCell {
+  readonly region: RegionStore
+  readonly cell: Cell
+  /** The number of the last change of its rows. */
+  readonly change: number
+  readonly now: Micros
+}
+
+export interface Read extends RemoteCell {
+  readonly found: FoundRegion
+  readonly stored: StoredRows | undefined
+  readonly by: By
+}
+
+/** The limit that the caller names, or chooses by the cell. Undefined: the cell stays as it is. */
+export type RewriteBy = RegionalLimit | ((region: RegionStore, cell: Cell, stored: StoredRows | undefined) => By | undefined)
+
+/** What a rewrite needs: the region's port, the time, and what this process knows of the region. */
+export interface RewriteParts {
+  readonly port: RegionPort
+  readonly time: () => Micros
+  readonly maxCells: number
+  regionIn(found: FoundRegion): RegionStore
+  remember(region: RegionStore, begins: string): void
+  rememberRows(id: StateId, change: number, stored: StoredRows | undefined): void
+  refresh(options?: CallOptions): Promise<unknown>
+}
+
+export const MAX_ROUNDS = 64
+
+/** Runs a program on a cell and writes its result. If another process changed the cell meanwhile, it reads the cell and does it again. */
+export async function rewriteRemote(
+  { port, time, maxCells, regionIn, remember, rememberRows, refresh }: RewriteParts,
+  id: StateId,
+  choose: RewriteBy,
+  program: (read: Read) => Made,
+  options: CallOptions | undefined,
+): Promise<boolean> {
+  let found = await port.read(id, time(), options)
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    if (recordRun(found) !== found.run) {
+      await refresh(options)
+      found = await port.read(id, time(), options)
+      continue
+    }
+    const region = regionIn(found)
+    remember(region, found.begins)
+    const stored = decodeRows(found.cell.rows)
+    rememberRows(id, found.cell.change, stored)
+    const rows = stored?.run === region.run ? stored.rows : undefined
+    const chosen =
+      typeof choose === 'function' ? choose(region, { bucket: bucketIn(found), rows }, stored) : { limit: choose, doubt: undefined }
+    if (chosen === undefined) return false
+    const by = { ...chosen, limit: limitOfKey(chosen.limit, id) }
+    const cell = cellOf(found, region, stored, by.limit)
+    const made = program({ found, stored, by, region, cell, change: found.cell.change, now: found.now })
+    if (made === undefined) return false
+    if (found.cell.bucket === undefined && made.settled !== true) {
+      await port.write(id, found, presentState(region, cell, by, found.now), time(), options)
+      found = await port.read(id, time(), options)
+      continue
+    }
+    const before = found
+    const answer = await port.write(id, before, { ...writeOf(made), maxCells }, time(), options)
+    if (answer === 0) return false
+    if (typeof answer === 'number') {
+      if (made.rows !== undefined) rememberRows(id, answer, made.rows ?? undefined)
+      return true
+    }
+    found = answer
+    // On a busy key each state is another one by the time at which it is replaced. While its rows have another number than processes know,
+    // they do not decide calls of the key. This process knows the number first.
+    if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
+      const same = stored ?? storedRows(id, region, by.limit, newRows(region, heldOf(region, by.limit, undefined, 0).units, by.limit))
+      const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)
+      if (stopped === undefined) return false
+      found = stopped
+    }
+  }
+  throw contended()
+}
+
+export function contended(): StoreFailure {
+  return new StoreFailure('contention', 'no', 'regions: other processes keep changing the rights of this region')
+}

@@ -1,0 +1,55 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import type { KnownShare, KnownShares } from '../../stores/region-port.ts'
+import { type CallOptions, type StateId } from '../../stores/store.ts'
+import { MAX_MICROS } from '../../time/micros.ts'
+import { lastShift, unitsOf } from '../rights/cell.ts'
+import type { RegionalLimit } from '../rights/limit.ts'
+import type { StoredRows } from './record.ts'
+import { settledAt } from './cell.ts'
+import type { KnownRegion, KnownRows } from './known.ts'
+import { plainShare } from '../rights/share.ts'
+import type { RegionStore } from '../rights/state.ts'
+import { limitOfKey, mayBeWhole } from '../rights/undivided.ts'
+
+/** What shares are computed from, and how it is read again. */
+export interface SharesParts {
+  readonly known: KnownRegion | undefined
+  rowsOf(id: StateId): KnownRows | undefined
+  refresh(options: CallOptions | undefined): Promise<unknown>
+  settle(id: StateId, limit: RegionalLimit, options: CallOptions | undefined): Promise<void>
+}
+
+/** The shares of a limit, by what this process knows of the region and of keys. */
+export function createShares(parts: SharesParts, whole: AnyLimit, limit: RegionalLimit): KnownShares {
+  const byUnits = new Map<number, AnyLimit>()
+  /** Of keys without rows; the share is undefined if the limit is not divided, because it depends on the key. */
+  let plain: { readonly of: KnownRegion; readonly share: KnownShare | undefined } | undefined
+  const make = (current: RegionStore, change: number, stored: StoredRows | undefined, own: RegionalLimit): KnownShare => {
+    const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, own)
+    const share = byUnits.get(units) ?? plainShare(whole, limit, units)
+    byUnits.set(units, share)
+    // Of rows that are void, or were last used by another limit, the process must settle a key without a state.
+    const isKnown = change === 0 || (stored?.rows.era === current.era && stored.policy === limit.policy)
+    return { limit: share, holds: units > 0, change, settled: isKnown ? settledAt(current, own, units) : MAX_MICROS }
+  }
+  return {
+    get view() {
+      const { known } = parts
+      if (known === undefined) return undefined
+      return { run: known.region.run, begins: known.begins, shiftedAt: lastShift(known.region).at }
+    },
+    shareOf(id) {
+      const known = parts.known as KnownRegion
+      const { region: current } = known
+      const found = parts.rowsOf(id)
+      if (found !== undefined)
+        return make(current, found.change, found.stored.run === current.run ? found.stored : undefined, limitOfKey(limit, id))
+      // Most keys have no rows, and one share.
+      if (plain === undefined || plain.of !== known)
+        plain = { of: known, share: mayBeWhole(current, limit) ? undefined : make(current, 0, undefined, limit) }
+      return plain.share ?? make(current, 0, undefined, limitOfKey(limit, id))
+    },
+    refresh: async (options) => void (await parts.refresh(options)),
+    settle: (id, options) => parts.settle(id, limit, options),
+  }
+}

@@ -1,0 +1,113 @@
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { StateId } from '../../stores/store.ts'
+import { MICROS_PER_MS } from '../../time/micros.ts'
+import type { MonotonicInstant } from '../../time/time.ts'
+import { eachBounded } from '../bounded.ts'
+import type { Held } from '../rights/cell.ts'
+import { type Gift, giftsOf, takesTurns, type WholeDemand, wholeGiftOf } from './demand.ts'
+import type { HeldKeys } from './held-keys.ts'
+import type { Ledger } from '../ledger.ts'
+import { portion, type RegionalLimit, UNITS } from '../rights/limit.ts'
+import type { Meter, Metered } from './meter.ts'
+import type { LearnedNeed, PeerNeeds } from './peer-needs.ts'
+import type { RegionNeeds } from './region-needs.ts'
+import type { Region } from '../rights/roster.ts'
+import type { Rows } from '../rights/state.ts'
+
+/** What a region sends by the demand of its peers. */
+export interface Donor {
+  /**
+   * Sends a peer what it lacks and this region can spare (R7): at most one row for each key.
+   * @param peers those whose figures are recent
+   */
+  give(peer: Region, peers: readonly Region[]): Promise<void>
+}
+
+/** The most keys of which units are sent before one answer: the peer waits for it. What is left is sent at its next pull. */
+const MAX_GIFTS = 250
+
+/** @param region what the callers of this region need, in all its processes */
+export function createDonor(
+  self: Region,
+  ledger: Ledger,
+  heldKeys: HeldKeys,
+  meter: Meter,
+  region: RegionNeeds,
+  peerNeeds: PeerNeeds,
+  monotonic: () => MonotonicInstant,
+): Donor {
+  /** A key that a peer needs, as it is counted here. Undefined if its limit is not known, or there is no room to count it. */
+  const requestedKey = (need: LearnedNeed): { readonly id: StateId; readonly own: Metered } | undefined => {
+    const found = ledger.limitIn({ scope: { text: need.scope }, key: need.key }, need.policy)
+    if (found === undefined) return undefined
+    const { scope, whole, limit } = found
+    const id = { scope, key: need.key }
+    const own = meter.find(id) ?? meter.watch(id, whole, limit)
+    if (own === undefined) return undefined
+    if (!own.called) Object.assign(own, { whole, limit })
+    own.requested = 0
+    return { id, own }
+  }
+  return {
+    async give(peer, peers) {
+      const wantedOf = new Map(peers.map((one) => [one, peerNeeds.of(one)]))
+      let room = MAX_GIFTS
+      await eachBounded([...peerNeeds.of(peer)], async ([name, need]) => {
+        const requested = requestedKey(need)
+        if (requested === undefined) return
+        const { id, own } = requested
+        const wanted = region.sumOf(own)
+        // Sends nothing of a key before it knows what its own callers need, in all processes.
+        if (wanted === undefined || !region.isWhole(own)) return
+        const gift = (held: Held): number => {
+          const demands = peers.map((one) => demandOf(one, wantedOf.get(one)?.get(name), held.rows))
+          const gifts = giftsIn(
+            held,
+            { region: self, units: held.units, need: wanted, cost: region.costOf(own) },
+            demands,
+            own,
+            monotonic(),
+          )
+          return gifts.find(({ to }) => to === peer)?.units ?? 0
+        }
+        const { limit } = own
+        // Most keys have nothing to send. What is sent, is by what is held when it is: another process may send, too.
+        if (gift(await heldKeys.of(id, limit)) === 0 || room === 0) return
+        room -= 1
+        heldKeys.forget(id)
+        await ledger.lend(id, need.policy, peer, gift)
+      })
+    },
+  }
+}
+
+/** What a peer holds, or will when it has read what was sent. */
+function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | undefined): WholeDemand {
+  const sent = rows?.sent.get(peer)?.units ?? 0
+  const arriving = found === undefined ? 0 : Math.max(0, sent - found.received)
+  const { units, need, cost, since } = found ?? { units: 0, need: 0, cost: 0, since: 0 }
+  return { region: peer, units: units + arriving, need, cost, since: since * MICROS_PER_MS }
+}
+
+/** What a region sends of a key to its peers. */
+function giftsIn(
+  { whole }: Held,
+  own: Omit<WholeDemand, 'since'>,
+  peers: readonly WholeDemand[],
+  metered: Metered,
+  at: MonotonicInstant,
+): readonly Gift[] {
+  if (metered.units === undefined || own.units > metered.units) metered.heldSince = at
+  metered.units = own.units
+  const { limit, heldSince } = metered
+  if (!whole && !takesTurns([own, ...peers])) return giftsOf(own, peers, reserveOf(limit))
+  const refill = (limit.whole.emptyBefore.micros * own.cost) / UNITS
+  const gift = wholeGiftOf({ ...own, since: heldSince * MICROS_PER_MS }, peers, refill, at * MICROS_PER_MS)
+  return gift === undefined ? [] : [gift]
+}
+
+/** Units for the first call of a region that has none; no units if they could not grant a call of cost 1. */
+function reserveOf({ whole }: RegionalLimit): number {
+  const reserve = UNITS / 100
+  return portion(whole.burst, reserve) < MICRO ? 0 : reserve
+}

@@ -1,0 +1,93 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import type { Ledger } from '../ledger.ts'
+import { type Position, type Pulled, readPage, requestOf } from './messages.ts'
+import type { Needs } from './needs.ts'
+import { createPuller, type Puller, type PullerParts, requireProgress, type Send, URGENT } from './puller.ts'
+import { hello, learn, replace, unanswered } from '../rights/recovery.ts'
+import type { Region } from '../rights/roster.ts'
+import type { Hello, RegionStore, Run } from '../rights/state.ts'
+
+/** The longest wait after failures, in periods. */
+const MAX_BACKOFF = 5
+
+/** Reads from a peer what it has sent, and what it needs. */
+export function createEscrowPuller(self: Region, ledger: Ledger, needs: Needs, parts: PullerParts): Puller {
+  return createPuller(parts, createPull(self, parts.peer, ledger, needs), (failures) =>
+    // A store that is not open waits for its peers.
+    failures === 0 && ledger.region.phase !== 'open' ? URGENT : Math.min(MAX_BACKOFF, 2 ** Math.max(0, failures - 1)),
+  )
+}
+
+function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (send: Send) => Promise<void> {
+  const checkBound = createBoundCheck(self, peer, ledger)
+  // A cursor counts for one run of the peer, and one run and era of this region: what came before an era began here was not received.
+  let rows: (Position & { readonly of: Pick<RegionStore, 'run' | 'era'> }) | undefined
+  let knownNeeds: Position | undefined
+
+  const request = async (send: Send, position: Position | undefined, greeting: Hello | undefined): Promise<Pulled> => {
+    const asked = requestOf({ from: self, to: peer, rows: position, ...needs.since(peer, knownNeeds), hello: greeting })
+    const page = readPage(await send(asked), peer, self)
+    knownNeeds = page.needsAt
+    await checkBound(page)
+    return page
+  }
+  return async (send) => {
+    let greeting: Hello | undefined
+    let [fits, again] = [true, false]
+    // Other processes may have changed what a server has.
+    await ledger.update((region) => region)
+    const atStart = ledger.region
+    let position: Position | undefined = rows !== undefined && isOf(rows.of, atStart) ? { run: rows.run, at: rows.at } : undefined
+    for (;;) {
+      const { region } = ledger
+      const page = await request(send, position, greeting)
+      if (page.answer !== undefined) {
+        const { answer } = page
+        await ledger.update((store) => learn(store, answer))
+      } else if (greeting === undefined && unanswered(region).includes(peer) && !defers(peer, self, region, page)) {
+        // Before a new run reads rows, its peer must know it. The next request says hello to the run that answered.
+        greeting = hello(region, { from: peer, run: page.run, joins: page.joins })
+        continue
+      }
+      const last = position?.run === page.run ? position.at : 0
+      // A peer that counts from the beginning again is read from the beginning again.
+      if (page.cursor < last && !again) {
+        again = true
+        position = rows = undefined
+        continue
+      }
+      requireProgress(peer, page.cursor, last, page.status !== undefined)
+      position = { run: page.run, at: page.cursor }
+      fits = (await ledger.receive(page)) && fits
+      // Rows that did not fit are read again, and so are all rows that came before an era began here.
+      if (fits && isOf(atStart, ledger.region)) rows = { ...position, of: { run: atStart.run, era: atStart.era } }
+      if (page.status !== undefined) return
+    }
+  }
+}
+
+/** Notices if the peer has bound a later run of this region. Then this run holds nothing any more. */
+function createBoundCheck(self: Region, peer: Region, ledger: Ledger): (page: Pulled) => Promise<void> {
+  // When a page last named this run, and how many runs of this region the peer had bound then.
+  let known: { readonly run: Run; readonly own: Run; readonly joins: number } | undefined
+  return async ({ run: theirs, joins, status }) => {
+    const { run } = ledger.region
+    if (status?.toRun === run) known = { run: theirs, own: run, joins }
+    // A page that came late names an earlier run, but then fewer runs were bound than when this one was.
+    if (status?.toRun === undefined || known?.run !== theirs || known.own !== run || joins <= known.joins) return
+    await ledger.update((region, now) => (region.run === run ? replace(region, now) : region))
+    throw new LimiterError(
+      'CLOSED',
+      `region ${peer} has bound a later run of region ${self}: another store has this name. This one denies every call until it is started again`,
+    )
+  }
+}
+
+function isOf(of: Pick<RegionStore, 'run' | 'era'>, { run, era }: RegionStore): boolean {
+  return of.run === run && of.era === era
+}
+
+/** Two new runs that greet each other at once void each other's answers. So the first by name greets first. */
+function defers(peer: Region, self: Region, { bound }: RegionStore, { status, run }: Pulled): boolean {
+  return status?.phase === 'learning' && peer < self && bound.get(peer) !== run
+}

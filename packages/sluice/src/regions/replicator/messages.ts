@@ -1,0 +1,222 @@
+import { UNITS } from '../rights/limit.ts'
+import { type Fields, type Position, MAX_KEY_LENGTH, MAX_NAME_LENGTH, type Reader, reader } from './message-reader.ts'
+import type { Region, Roster } from '../rights/roster.ts'
+import type { Answer, CellRow, Hello, Run, Status } from '../rights/state.ts'
+
+export type { Position } from './message-reader.ts'
+
+/** A request of one region to another, as plain JSON: send it as it is. */
+export interface RegionRequest {
+  /** Of this form of messages. */
+  readonly version: 1
+  /** The region that sends it. */
+  readonly from: string
+  /** The region that it is for: another one refuses it. */
+  readonly to: string
+}
+
+/** What a region returns to a request of another one, as plain JSON: send it as it is. */
+export interface RegionPage {
+  /** Of this form of messages. */
+  readonly version: 1
+  /** The region that answers. */
+  readonly from: string
+  /** The region that this answer is for: it sent the request. */
+  readonly to: string
+}
+
+/** A request for what changed since a position. */
+export interface Pull {
+  readonly from: Region
+  readonly to: Region
+  readonly rows: Position | undefined
+  /** What this region needs, as far as it has changed since `after`; 0: all of it. */
+  readonly needs: readonly Need[]
+  readonly after: number
+  /** How far these needs go. */
+  readonly needsAt: Position
+  /** Of a new run that the peer must bind before it sends rows. */
+  readonly hello: Hello | undefined
+}
+
+/** What a region needs of a key. */
+export interface Need {
+  readonly scope: string
+  readonly key: string
+  readonly policy: string
+  /** As in `Demand`, at most UNITS. */
+  readonly need: number
+  /** As in `WholeDemand`. */
+  readonly cost: number
+  readonly units: number
+  /** What it has received of the other region in this era. */
+  readonly received: number
+}
+
+/** What a pull returns. */
+export interface Pulled {
+  readonly from: Region
+  readonly to: Region
+  readonly run: Run
+  /** How many runs of the reader were bound. */
+  readonly joins: number
+  readonly answer: Answer | undefined
+  readonly rows: readonly CellRow[]
+  readonly status: Status | undefined
+  /** Where the next pull of rows begins. */
+  readonly cursor: number
+  /** How far the reader's needs are known. */
+  readonly needsAt: Position | undefined
+}
+
+/** The most rows in a page. */
+export const PAGE_ROWS = 1_000
+/** The most needs in a request. */
+export const REQUEST_NEEDS = 250
+
+/** Whether messages may name a key. Peers refuse a message with any other key as a whole, so such keys keep their weight. */
+export function isNameable({ scope, key }: { readonly scope: { readonly text: string }; readonly key: string }): boolean {
+  return scope.text.length > 0 && scope.text.length <= MAX_NAME_LENGTH && key.length <= MAX_KEY_LENGTH
+}
+
+export function requestOf({ from, to, rows, needs, after, needsAt, hello }: Pull): RegionRequest {
+  const greeting = hello && { run: hello.run, toRun: hello.toRun, joins: hello.joins, seen: hello.seen }
+  // Lists, because a message has many: the names of fields would be half of it.
+  const lists = needs.map(({ scope, key, policy, need, cost, units, received }) => [scope, key, policy, need, cost, units, received])
+  const message = { version: 1, from, to, rows: rows ?? null, needs: lists, after, needsAt, hello: greeting ?? null } as const
+  return message
+}
+
+export function pageOf(pulled: Pulled): RegionPage {
+  const { from, to, run, joins, answer, rows, status, cursor, needsAt } = pulled
+  const message = {
+    version: 1,
+    from,
+    to,
+    run,
+    joins,
+    answer: answer === undefined ? null : { ...statusOf(answer), seen: answer.seen },
+    rows: rows.map(({ scope, key, row }) => {
+      const { units, tokens, base, policy, era, toRun } = row
+      return [scope, key, row.run, toRun ?? null, era, units, tokens, base, policy]
+    }),
+    status: status === undefined ? null : statusOf(status),
+    cursor,
+    needsAt: needsAt ?? null,
+  } as const
+  return message
+}
+
+/**
+ * Reads a request that came from another machine.
+ * @throws LimiterError INVALID_OPTIONS that names the place, the value and what is allowed
+ */
+export function readRequest(value: unknown, self: Region, peers: readonly Region[]): Pull {
+  const read = reader('request')
+  const fields = read.fields('', value, ['version', 'from', 'to', 'rows', 'needs', 'after', 'needsAt', 'hello'])
+  read.one('version', fields['version'], [1])
+  const from = read.one('from', fields['from'], peers)
+  const to = read.one('to', fields['to'], [self])
+  return {
+    from,
+    to,
+    rows: read.optional('rows', fields['rows'], read.position),
+    needs: read.list('needs', fields['needs'], REQUEST_NEEDS, (where, found) => {
+      const [scope, key, policy, need, cost, units, received] = read.tuple(where, found, 7)
+      return {
+        scope: read.name(`${where} scope`, scope),
+        key: read.key(`${where} key`, key),
+        policy: read.policy(`${where} policy`, policy),
+        need: read.count(`${where} need`, need, UNITS),
+        cost: read.count(`${where} cost`, cost, UNITS),
+        units: read.count(`${where} units`, units, UNITS),
+        received: read.count(`${where} received`, received),
+      }
+    }),
+    after: read.count('after', fields['after']),
+    needsAt: read.position('needsAt', fields['needsAt']),
+    hello: read.optional('hello', fields['hello'], (where, hello) => {
+      const { run, toRun, joins, seen } = read.fields(where, hello, ['run', 'toRun', 'joins', 'seen'])
+      return {
+        from,
+        to,
+        run: read.name(`${where}.run`, run),
+        toRun: read.name(`${where}.toRun`, toRun),
+        joins: read.count(`${where}.joins`, joins),
+        seen: read.count(`${where}.seen`, seen),
+      }
+    }),
+  }
+}
+
+const PAGE_FIELDS = ['version', 'from', 'to', 'run', 'joins', 'answer', 'rows', 'status', 'cursor', 'needsAt'] as const
+
+/**
+ * Reads a page that came from another machine. All of it is checked before any of it is used.
+ * @throws LimiterError INVALID_OPTIONS that names the place, the value and what is allowed
+ */
+export function readPage(value: unknown, from: Region, to: Region): Pulled {
+  const read = reader(`page of region ${from}`)
+  const page = read.fields('', value, PAGE_FIELDS)
+  read.one('version', page['version'], [1])
+  read.one('from', page['from'], [from])
+  read.one('to', page['to'], [to])
+  const status = (where: string, found: unknown): Status => {
+    const fields = read.fields(where, found, STATUS_FIELDS)
+    return statusIn(read, where, fields, from, to)
+  }
+  return {
+    from,
+    to,
+    run: read.name('run', page['run']),
+    joins: read.count('joins', page['joins']),
+    answer: read.optional('answer', page['answer'], (where, found) => {
+      const fields = read.fields(where, found, [...STATUS_FIELDS, 'seen'])
+      return { ...statusIn(read, where, fields, from, to), seen: read.count(`${where}.seen`, fields['seen']) }
+    }),
+    rows: read.list('rows', page['rows'], PAGE_ROWS, (where, row) => {
+      const [scope, key, run, toRun, era, units, tokens, base, policy] = read.tuple(where, row, 9)
+      const sums = { units: read.count(`${where} units`, units), tokens: read.count(`${where} tokens`, tokens) }
+      return {
+        scope: read.name(`${where} scope`, scope),
+        key: read.key(`${where} key`, key),
+        row: {
+          from,
+          to,
+          run: read.name(`${where} run`, run),
+          toRun: read.optional(`${where} toRun`, toRun, read.name),
+          era: read.count(`${where} era`, era),
+          ...sums,
+          base: read.count(`${where} base`, base, sums.tokens),
+          policy: read.policy(`${where} policy`, policy),
+        },
+      }
+    }),
+    status: read.optional('status', page['status'], status),
+    cursor: read.count('cursor', page['cursor']),
+    needsAt: read.optional('needsAt', page['needsAt'], read.position),
+  }
+}
+
+const STATUS_FIELDS = ['run', 'toRun', 'phase', 'era', 'roster', 'next'] as const
+
+function statusOf({ run, toRun, phase, era, roster, next }: Status) {
+  return { run, toRun: toRun ?? null, phase, era, roster: rosterOf(roster), next: next === undefined ? null : rosterOf(next) }
+}
+
+function rosterOf({ version, weights, gone = [] }: Roster) {
+  return { version, weights: Object.fromEntries(weights), gone }
+}
+
+function statusIn(read: Reader, where: string, fields: Fields, from: Region, to: Region): Status {
+  return {
+    from,
+    to,
+    run: read.name(`${where}.run`, fields['run']),
+    toRun: read.optional(`${where}.toRun`, fields['toRun'], read.name),
+    phase: read.one(`${where}.phase`, fields['phase'], ['learning', 'open', 'closed'] as const),
+    era: read.count(`${where}.era`, fields['era']),
+    roster: read.roster(`${where}.roster`, fields['roster']),
+    next: read.optional(`${where}.next`, fields['next'], read.roster),
+  }
+}

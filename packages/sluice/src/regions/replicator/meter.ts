@@ -1,0 +1,183 @@
+import type { AnyLimit } from '../../algorithms/algorithm.ts'
+import { MICRO } from '../../algorithms/decimal.ts'
+import type { CallGroup, GroupVerdict, StateId } from '../../stores/store.ts'
+import type { Micros } from '../../time/micros.ts'
+import type { MonotonicInstant } from '../../time/time.ts'
+import { type RegionalLimit, UNITS } from '../rights/limit.ts'
+import { isNameable } from './messages.ts'
+
+/** What a region's callers attempt of one key. */
+export interface Metered {
+  readonly id: StateId
+  whole: AnyLimit
+  limit: RegionalLimit
+  /** Whether that is the limit of a call. If not, a peer names it. */
+  called: boolean
+  /** In the window that ended last, as in `Demand`, at most UNITS; undefined before one has ended. */
+  need: number | undefined
+  /** The average of the latest windows, and by how much it grows in each. */
+  level: number | undefined
+  trend: number
+  /** When this window began. */
+  since: MonotonicInstant
+  /** Micro-tokens in this window, the most in one call, and the most in one that was denied. */
+  cost: number
+  most: number
+  largest: number
+  /** For how many windows that denial still counts, because no wait would have helped: the callers wait for units. */
+  waits: number
+  /** The most micro-tokens in one call, and how many windows ago that was. */
+  peak: number
+  peakAge: number
+  /** Windows without calls. */
+  idle: number
+  /** Windows since a peer requested units of it; Infinity if none has. */
+  requested: number
+  /** The units that the region held when a peer last requested some, and since when it has had them (R8). */
+  units: number | undefined
+  heldSince: MonotonicInstant
+}
+
+/** Counts what is attempted of the keys for which a region has too little, or of which it might send units. Other keys cost nothing. */
+export interface Meter {
+  /** Counts a group that was decided. */
+  count(group: CallGroup, verdict: GroupVerdict): void
+  /** Counts a key from now on; undefined if there is no room for another. */
+  watch(id: StateId, whole: AnyLimit, limit: RegionalLimit): Metered | undefined
+  find(id: StateId): Metered | undefined
+  /** Ends the window of each key that has lasted long enough, and forgets keys without calls. */
+  roll(): void
+  keys(): Iterable<Metered>
+  /** Whether any key is counted. */
+  readonly active: boolean
+}
+
+/** Windows that are shorter say too little. */
+const MIN_WINDOW_MS = 400
+/** A growing demand is met as it will be so many windows later, because units arrive later than they are needed. */
+const LEAD = 2
+/** Windows for which a call waits that was denied because the region holds too little: it may come seldom, and peers read less often. */
+const WAITS = 6
+/** Windows without calls after which a key is forgotten. */
+const MAX_IDLE = 60
+
+/**
+ * @param maxKeys the most keys that are counted
+ * @param bucketOf the limit that regions divide; undefined for others
+ */
+export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => RegionalLimit | undefined, monotonic: () => number): Meter {
+  const scopes = new Map<string, Map<string, Metered>>()
+  let size = 0
+  const find = ({ scope, key }: StateId): Metered | undefined => scopes.get(scope.text)?.get(key)
+  const keys = function* (): Generator<Metered> {
+    for (const named of scopes.values()) yield* named.values()
+  }
+  const watch: Meter['watch'] = ({ scope, key }, whole, limit) => {
+    if (size >= maxKeys || !isNameable({ scope, key })) return undefined
+    const named = scopes.get(scope.text) ?? new Map<string, Metered>()
+    // An object of its own: a caller may use its id again.
+    const id = { scope, key }
+    const metered = newMetered(id, whole, limit, monotonic())
+    scopes.set(scope.text, named.set(key, metered))
+    size += 1
+    return metered
+  }
+  const drop = ({ id }: Metered): void => {
+    const named = scopes.get(id.scope.text)
+    named?.delete(id.key)
+    if (named?.size === 0) scopes.delete(id.scope.text)
+    size -= 1
+  }
+  return {
+    find,
+    watch,
+    keys,
+    get active() {
+      return size > 0
+    },
+    count({ calls }, verdict) {
+      if (verdict.outcome === undefined) return
+      const { outcome, retryAfter, calls: verdicts } = verdict
+      for (const [index, { id, limit: whole, cost }] of calls.entries()) {
+        const denied = verdicts[index]?.outcome !== 'allowed'
+        // A call that another limit of its group denies needs nothing of this one; and no units help a cost above the whole limit.
+        if ((outcome !== 'allowed' && !denied) || cost > whole.capacity * MICRO) continue
+        let metered = find(id)
+        if (metered === undefined && denied) {
+          const limit = bucketOf(whole)
+          metered = limit && watch(id, whole, limit)
+        }
+        if (metered === undefined) continue
+        if (metered.whole !== whole) Object.assign(metered, { whole, limit: bucketOf(whole) ?? metered.limit })
+        addCall(metered, cost, denied, retryAfter)
+      }
+    },
+    roll() {
+      const now = monotonic()
+      for (const metered of keys()) {
+        if (now - metered.since < MIN_WINDOW_MS) continue
+        endWindow(metered, now)
+        if (metered.idle > MAX_IDLE) drop(metered)
+      }
+    },
+  }
+}
+
+function newMetered(id: StateId, whole: AnyLimit, limit: RegionalLimit, since: MonotonicInstant): Metered {
+  return {
+    id,
+    whole,
+    limit,
+    called: false,
+    need: undefined,
+    level: undefined,
+    trend: 0,
+    since,
+    cost: 0,
+    most: 0,
+    largest: 0,
+    waits: 0,
+    peak: 0,
+    peakAge: 0,
+    units: undefined,
+    heldSince: 0,
+    idle: 0,
+    requested: Infinity,
+  }
+}
+
+function addCall(metered: Metered, cost: number, denied: boolean, retryAfter: Micros | undefined): void {
+  metered.called = true
+  metered.cost += cost
+  metered.most = Math.max(metered.most, cost)
+  if (!denied) return
+  metered.largest = Math.max(metered.largest, cost)
+  if (retryAfter === undefined) metered.waits = WAITS
+}
+
+function endWindow(metered: Metered, now: MonotonicInstant): void {
+  const { n, m, burst } = metered.limit.whole
+  // n/m is in micro-tokens per microsecond. A cost that was denied needs a share whose burst is as large.
+  const rate = metered.cost / ((now - metered.since) * 1_000)
+  const units = Math.max((rate * m) / n, metered.largest / burst) * UNITS
+  const level = smooth(metered.level, Math.min(UNITS, units))
+  metered.trend = metered.level === undefined ? 0 : (metered.trend + level - metered.level) / 2
+  metered.level = level
+  metered.need = Math.min(UNITS, level + LEAD * Math.max(0, metered.trend))
+  metered.idle = metered.cost === 0 ? metered.idle + 1 : 0
+  metered.requested += 1
+  metered.peakAge = metered.most >= metered.peak ? 0 : metered.peakAge + 1
+  if (metered.peakAge === 0 || metered.peakAge > MAX_IDLE) metered.peak = metered.most
+  metered.waits = Math.max(0, metered.waits - 1)
+  Object.assign(metered, { since: now, cost: 0, most: 0, largest: metered.waits > 0 ? metered.largest : 0 })
+}
+
+/** A change above this part is one of the demand; a smaller one may be chance. */
+const JUMP = 0.25
+/** How much of a smaller change counts. */
+const WEIGHT = 0.5
+
+function smooth(before: number | undefined, now: number): number {
+  if (before === undefined || Math.abs(now - before) > JUMP * Math.max(now, before)) return now
+  return before + (now - before) * WEIGHT
+}

@@ -1,0 +1,44 @@
+import type { RegionPort } from '../../stores/region-port.ts'
+import type { Store } from '../../stores/store.ts'
+import type { Ledger } from '../ledger.ts'
+import type { Meter } from './meter.ts'
+import type { RegionalLimits } from '../regional-limits.ts'
+
+/** What a replicator needs of a regional store. */
+export interface Metering {
+  readonly ledger: Ledger
+  readonly maxCells: number
+  readonly limits: RegionalLimits
+  /** Of a store that other processes of the region have too. */
+  readonly shareNeeds?: RegionPort['shareNeeds'] | undefined
+  /** Counts what is attempted; undefined while the store has no replicator. */
+  meter: Meter | undefined
+}
+
+/** The store, which also counts what is attempted of keys that have too little, or are counted already. Without a denial nothing is counted. */
+export function metered<T extends Store>(store: T, metering: Metering): T {
+  const decideNow = store.decideNow?.bind(store)
+  return {
+    ...store,
+    async decide(groups, options) {
+      const verdicts = await store.decide(groups, options)
+      const { meter } = metering
+      if (meter !== undefined && options?.charge !== false)
+        for (const [index, verdict] of verdicts.entries()) {
+          const group = groups[index]
+          if (group !== undefined && (meter.active || verdict.outcome !== 'allowed')) meter.count(group, verdict)
+        }
+      return verdicts
+    },
+    ...(decideNow === undefined
+      ? {}
+      : {
+          decideNow(group, now) {
+            const verdict = decideNow(group, now)
+            const { meter } = metering
+            if (meter !== undefined && verdict !== undefined && (meter.active || verdict.outcome !== 'allowed')) meter.count(group, verdict)
+            return verdict
+          },
+        }),
+  }
+}

@@ -1,0 +1,152 @@
+import { LimiterError } from '../../errors/limiter-error.ts'
+import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
+import type { RegionRequest } from './messages.ts'
+import type { Region } from '../rights/roster.ts'
+
+/** What a puller works with. */
+export interface PullerParts {
+  readonly peer: Region
+  readonly transport: (peer: Region, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
+  readonly timeoutMs: number
+  readonly periodMs: number
+  readonly clock: Time
+  readonly random: Random
+  readonly onError: ((peer: Region, error: unknown) => void) | undefined
+}
+
+/** Sends one request to the peer, and returns its answer unread. Settles at the latest when the time is over, whatever the transport does. */
+export type Send = (request: RegionRequest) => Promise<unknown>
+
+/** Pulls from one peer again and again. At most one request is under way. */
+export interface Puller {
+  start(): void
+  /** The peer has read from here, so it runs: a pull that waits because others failed is made soon. */
+  onRequest(): void
+  close(): Promise<void>
+  status(): PullStatus
+}
+
+/** How the latest pulls ended. */
+export interface PullStatus {
+  /** When the latest pull that read all began. */
+  readonly pulledAt: MonotonicInstant | undefined
+  /** Pulls that failed since. */
+  readonly failures: number
+  /** Why the latest of them failed. */
+  readonly error: string | undefined
+}
+
+/** Each wait is up to this part shorter or longer, so that regions do not pull in step. */
+const JITTER = 0.1
+/** What part of a period is waited if a pull is urgent. */
+export const URGENT = 0.2
+
+/**
+ * @param pull reads all that is new; `began` is when it was called
+ * @param periodsAfter how many periods to wait after so many failures
+ */
+export function createPuller(
+  { peer, transport, timeoutMs, periodMs, clock, random, onError }: PullerParts,
+  pull: (send: Send, began: MonotonicInstant) => Promise<void>,
+  periodsAfter: (failures: number) => number,
+): Puller {
+  const exchange = createSend(peer, transport, timeoutMs, clock)
+  let [closed, backsOff] = [false, false]
+  let status: PullStatus = { pulledAt: undefined, failures: 0, error: undefined }
+  let underWay: Promise<void> | undefined
+  let cancel = (): void => {}
+
+  const wait = (periods: number): void => {
+    const jitter = 1 + JITTER * (2 * random() - 1)
+    cancel = clock.after(periodMs * jitter * periods, run)
+  }
+  const run = (): void => {
+    backsOff = false
+    const began = clock.monotonic()
+    underWay = pull(exchange.send, began)
+      .then(
+        () => {
+          status = { pulledAt: began, failures: 0, error: undefined }
+        },
+        (reason: unknown) => {
+          if (closed) return
+          const error = reason instanceof Error ? reason.message : String(reason)
+          status = { ...status, failures: status.failures + 1, error }
+          report(onError, peer, reason)
+        },
+      )
+      .finally(() => {
+        if (closed) return
+        const periods = periodsAfter(status.failures)
+        backsOff = periods > 1
+        wait(periods)
+      })
+  }
+  return {
+    start: run,
+    onRequest() {
+      if (closed || !backsOff) return
+      // Once for each wait: else requests that come often would put the pull off for ever.
+      backsOff = false
+      cancel()
+      wait(URGENT)
+    },
+    async close() {
+      closed = true
+      cancel()
+      exchange.close()
+      await underWay
+    },
+    status: () => status,
+  }
+}
+
+function createSend(
+  peer: Region,
+  transport: PullerParts['transport'],
+  timeoutMs: number,
+  clock: Time,
+): { readonly send: Send; close(): void } {
+  let closed = false
+  let current: AbortController | undefined
+  return {
+    async send(request) {
+      if (closed) throw ended()
+      const abort = new AbortController()
+      const { signal } = abort
+      current = abort
+      const stop = clock.after(timeoutMs, () => abort.abort(new Error(`no page of region ${peer} within ${timeoutMs} ms`)))
+      const aborted = new Promise<never>((_, reject) =>
+        signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+      )
+      try {
+        return await Promise.race([transport(peer, request, signal), aborted])
+      } finally {
+        stop()
+      }
+    },
+    close() {
+      closed = true
+      current?.abort(ended())
+    },
+  }
+}
+
+function ended(): LimiterError {
+  return new LimiterError('CLOSED', 'replicate: closed')
+}
+
+/** Reports a failure. Whatever the observer does, the next pull must come. */
+export function report(onError: PullerParts['onError'], region: Region, error: unknown): void {
+  try {
+    onError?.(region, error)
+  } catch {
+    // What the observer throws is dropped, as there is nobody to tell.
+  }
+}
+
+/** @throws LimiterError if a page says no more than the one before it: a pull would never end */
+export function requireProgress(peer: Region, cursor: number, last: number, all: boolean): void {
+  if (cursor > last || (cursor === last && all)) return
+  throw new LimiterError('INVALID_OPTIONS', `page of region ${peer}: cursor is ${cursor}, expected more than ${last}`)
+}

@@ -1,0 +1,55 @@
+import type { CallOutcome } from '../../algorithms/algorithm.ts'
+import { samePlan } from '../../algorithms/bucket-plan.ts'
+import { type BucketState, tokenBucketKernel } from '../../algorithms/token-bucket.ts'
+import type { Micros } from '../../time/micros.ts'
+import { type CurrentCell, currentCell, lastShift, levelOf, resettle } from './cell.ts'
+import type { RegionalLimit } from './limit.ts'
+import type { Cell, RegionStore } from './state.ts'
+
+/** One decision in a region. */
+export interface RegionalStep {
+  readonly outcome: CallOutcome
+  /** As in `Step`, from `now`. Absent if the region's share cannot grant the cost by waiting. */
+  readonly retryAfter?: Micros
+  readonly cell: Cell
+}
+
+/**
+ * Decides a call by the region's share, with the kernel of the token bucket. Nothing is requested from other regions. A cost above the
+ * share's burst is denied; only a cost above the whole burst is impossible.
+ * @param cost micro-tokens, above 0
+ */
+export function decide(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros, cost: number): RegionalStep {
+  const current = currentCell(store, cell, limit, now)
+  const { units, time, rows } = current
+  if (units === 0) return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell }
+  const state = adopted(store, current, limit)
+  const step = tokenBucketKernel.decide(limit.share(units), state, time, cost, 0)
+  // Written also if denied (law 7).
+  const next = { bucket: step.state, rows }
+  if (step.outcome === 'impossible') return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell: next }
+  return { outcome: step.outcome, retryAfter: step.outcome === 'denied' ? step.retryAfter + time - now : 0, cell: next }
+}
+
+/** The most micro-tokens that one call could take now. */
+export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): number {
+  const current = currentCell(store, cell, limit, now)
+  const { units, time } = current
+  if (units === 0) return 0
+  const state = adopted(store, current, limit)
+  if (state === undefined) return limit.share(units).burst
+  return Math.max(0, levelOf(state, units, Math.max(time, state.seen)))
+}
+
+/**
+ * The state for this limit's share. A bucket that is full by another limit becomes a full one, as in a single region, only if every shift is
+ * longer ago than both limits take to fill. Soon after a shift it keeps its tokens: what a shift left of a cell is less than full by as much
+ * as the limit is large, so it was fuller by the smaller limit.
+ */
+export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
+  const plan = limit.share(units)
+  if (bucket === undefined || samePlan(bucket.plan, plan)) return bucket
+  const settled = time - lastShift(store).at >= plan.emptyBefore.micros + bucket.plan.emptyBefore.micros
+  if (settled && rows === undefined) return tokenBucketKernel.adopt(plan, bucket, time, 0)
+  return resettle(limit, bucket, units, units, Math.max(time, bucket.seen))
+}

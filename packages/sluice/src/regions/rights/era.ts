@@ -1,0 +1,85 @@
+import type { Micros } from '../../time/micros.ts'
+import { lastShift } from './cell.ts'
+import { relearn } from './recovery.ts'
+import { isNewer, isPassedOver, isSame, newest, peersOf, type Region, type Roster, weightOf } from './roster.ts'
+import { MAX_SHIFTS, type RegionStore, type Status, type Shift } from './state.ts'
+import { isBound } from './status.ts'
+
+export { statusFor } from './status.ts'
+
+/**
+ * Ends the store's part in this era (R5): no units are sent or received any more, and every cell keeps at most what it may have in both
+ * eras. While closed already, a newer roster replaces the one to come, and cells keep at most what they may have in that one too.
+ */
+export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
+  const { phase, roster, next, region } = store
+  if (phase === 'learning' || (phase === 'closed' && next !== undefined && !isNewer(wanted, next))) return store
+  const coming = newest([roster, wanted])
+  const last = lastShift(store)
+  const units = Math.min(last.units, weightOf(coming, region))
+  const rosters = last.rosters === undefined ? undefined : [...last.rosters, coming]
+  return { ...store, phase: 'closed', next: coming, shifts: shiftedAt(store, { era: store.era, units, rosters, cut: true }, now) }
+}
+
+/** Follows a peer that is closed or ahead. A status of another run than the one that is bound changes nothing. */
+export function meet(store: RegionStore, status: Status, now: Micros): RegionStore {
+  if (!isBound(store, status) || status.phase === 'learning') return store
+  if (store.phase === 'learning') return relearn(store, status)
+  if (status.era >= store.era + 2) return skip(store, status, now)
+  if (status.era === store.era + 1) return close(store, status.roster, now)
+  return status.era === store.era && status.phase === 'closed' ? close(store, status.next ?? status.roster, now) : store
+}
+
+/**
+ * Begins the next era, if every peer is known to be closed in this era with the same roster to come, or to be ahead (R5), or is gone for
+ * good. A peer that is ahead fixes the roster. All rows of the era that ends are void, and every cell holds its weight again. Levels stay
+ * as they are. What is known of the new era then applies to it: the store may be closed again.
+ * @param statuses the latest of each peer; older ones do no harm
+ */
+export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
+  if (store.phase !== 'closed' || store.next === undefined) return store
+  const peers = peersOf(store.roster, store.region)
+  const fixed = peers.map((peer) => statuses.get(peer)).find((status) => status?.era === store.era + 1 && isBound(store, status))
+  const roster = fixed?.roster ?? store.next
+  let agreed = true
+  for (const peer of peers) {
+    if (isPassedOver(roster, peer, store.bound.get(peer), fixed !== undefined)) continue
+    const status = statuses.get(peer)
+    if (status === undefined || !isBound(store, status) || status.phase === 'learning' || status.era < store.era) return store
+    if (status.era >= store.era + 2) return skip(store, status, now)
+    if (status.era > store.era) continue
+    if (status.phase !== 'closed') return store
+    if (status.next === undefined || !isSame(status.next, store.next)) agreed = false
+  }
+  if (!agreed && fixed === undefined) return store
+  const era = store.era + 1
+  const shifts = shiftedAt(store, { era, units: weightOf(roster, store.region), rosters: [roster], cut: false }, now)
+  const opened: RegionStore = { ...store, phase: 'open', era, roster, next: undefined, shifts }
+  // The statuses may say already that a peer has closed the era that opens here. They are applied at once: at the next pull, the regions
+  // would need another round to agree.
+  let met = opened
+  for (const peer of peersOf(roster, store.region)) {
+    const status = statuses.get(peer)
+    if (status !== undefined) met = meet(met, status, now)
+  }
+  return open(met, statuses, now)
+}
+
+/** Peers are two or more eras ahead: whatever this store held is void. It holds nothing until the next era. */
+function skip(store: RegionStore, { era, roster, next }: Status, now: Micros): RegionStore {
+  const coming = newest([roster, ...[next, store.next].filter((known) => known !== undefined)])
+  return {
+    ...store,
+    phase: 'closed',
+    era,
+    roster,
+    next: coming,
+    shifts: shiftedAt(store, { era, units: 0, rosters: undefined, cut: false }, now),
+  }
+}
+
+function shiftedAt(store: RegionStore, shift: Omit<Shift, 'at'>, now: Micros): RegionStore['shifts'] {
+  const at = Math.max(now, lastShift(store).at)
+  const [first, ...others] = store.shifts.slice(-(MAX_SHIFTS - 1)) as [Shift, ...Shift[]]
+  return [first, ...others, { ...shift, at }]
+}

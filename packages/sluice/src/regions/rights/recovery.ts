@@ -1,0 +1,112 @@
+import type { Micros } from '../../time/micros.ts'
+import { isNewer, newest, peersOf, type Region, type Roster } from './roster.ts'
+import type { Answer, Hello, Invitation, RegionStore, Run, Status } from './state.ts'
+import { statusFor } from './status.ts'
+
+/**
+ * The state of a region whose store runs as `run`: the stored state if it is of that run, else the first state of a new run. Each operation
+ * compares the runs, because the server may have been replaced since the previous one.
+ */
+export function inRun(stored: RegionStore | undefined, region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
+  return stored?.run === run ? stored : newRun(region, run, roster, now)
+}
+
+/**
+ * The state of a store whose run is not the one it was written by, or that has none (R6): a lost store, a restored snapshot, a promoted
+ * replica, the first start. All its cells are void, whether they are there or not. It holds nothing until its peers know the new run, and
+ * the next era gives it its weight back. From then on its keys fill up from empty.
+ * @param roster by configuration
+ */
+export function newRun(region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
+  const store: RegionStore = {
+    region,
+    run,
+    phase: 'learning',
+    era: 0,
+    roster,
+    next: roster,
+    shifts: [{ era: -1, at: now, units: 0, rosters: undefined, cut: false }],
+    bound: new Map(),
+    joins: new Map(),
+    answers: new Map(),
+  }
+  return unanswered(store).length > 0 ? store : learned(store)
+}
+
+/**
+ * The state of a store after a peer has bound a later run of its region. What it held, the later run may hold. It stays so: if it bound itself
+ * again, two stores that run at the same time would take the region from each other for ever.
+ */
+export function replace(store: RegionStore, now: Micros): RegionStore {
+  if (store.replaced === true) return store
+  return { ...newRun(store.region, store.run, store.roster, now), phase: 'learning', joins: store.joins, replaced: true }
+}
+
+/** What a new run must name in its hello. */
+export function invite(store: RegionStore, guest: Region): Invitation {
+  return { from: store.region, run: store.run, joins: joinsOf(store, guest) }
+}
+
+/** Requests to be bound by a peer. */
+export function hello(store: RegionStore, { from, run, joins }: Invitation): Hello {
+  return { from: store.region, run: store.run, to: from, toRun: run, joins, seen: joinsOf(store, from) }
+}
+
+/**
+ * Binds a peer's new run, as compare-and-set: a hello of a dead run that arrives late changes nothing. From here on rows and statuses of the
+ * peer's earlier runs are void. The answer is undefined if the hello was not applied.
+ */
+export function greet(store: RegionStore, guest: Hello): { readonly store: RegionStore; readonly answer: Answer | undefined } {
+  const joins = joinsOf(store, guest.from)
+  if (guest.to !== store.region || guest.toRun !== store.run || guest.joins !== joins) return { store, answer: undefined }
+  const bound = new Map(store.bound).set(guest.from, guest.run)
+  const next = { ...store, bound, joins: new Map(store.joins).set(guest.from, joins + 1) }
+  return { store: next, answer: { ...statusFor(next, guest.from), seen: guest.seen } }
+}
+
+/**
+ * Takes a peer's answer. When all peers have answered, the store is closed in the latest era that any of them knows, and holds nothing: what
+ * it held in that era, its earlier runs may have sent.
+ */
+export function learn(store: RegionStore, answer: Answer): RegionStore {
+  if (store.phase !== 'learning' || store.replaced === true || answer.to !== store.region || answer.toRun !== store.run) return store
+  if (answer.seen !== joinsOf(store, answer.from)) return store
+  const answers = new Map(store.answers).set(answer.from, answer)
+  const next = { ...store, answers, bound: new Map(store.bound).set(answer.from, answer.run) }
+  return unanswered(next).length > 0 ? next : learned(next)
+}
+
+/**
+ * What a peer reports after its answer: it may know by then that a region is gone for which this store waits, or have begun another era. A
+ * status for this run is of after the answer; of two, the later one has more.
+ */
+export function relearn(store: RegionStore, status: Status): RegionStore {
+  const known = store.answers.get(status.from)
+  if (known === undefined || known.run !== status.run || status.era < known.era) return store
+  const isLater = status.era > known.era || isNewer(status.next ?? status.roster, known.next ?? known.roster)
+  return isLater ? learn(store, { ...status, seen: known.seen }) : store
+}
+
+/** The peers from which a new run still needs an answer, those that it learned of from answers included. */
+export function unanswered(store: RegionStore): readonly Region[] {
+  if (store.phase !== 'learning' || store.replaced === true) return []
+  return peersOf(latestRoster(store), store.region).filter((peer) => !store.answers.has(peer))
+}
+
+function learned(store: RegionStore): RegionStore {
+  const roster = latestRoster(store)
+  const [latest] = [...store.answers.values()].filter(({ phase }) => phase !== 'learning').sort((a, b) => b.era - a.era)
+  const { era, roster: weights } = latest ?? { era: 0, roster }
+  return { ...store, phase: 'closed', era, roster: weights, next: roster, answers: new Map() }
+}
+
+function latestRoster({ roster, answers }: RegionStore): Roster {
+  return newest([
+    roster,
+    ...[...answers.values()].flatMap((answer) => (answer.next === undefined ? [answer.roster] : [answer.roster, answer.next])),
+  ])
+}
+
+function joinsOf({ joins }: RegionStore, peer: Region): number {
+  return joins.get(peer) ?? 0
+}

@@ -1,0 +1,81 @@
+import type { Algorithm, AnyLimit } from '../../algorithms/algorithm.ts'
+import { type BucketPlan, samePlan } from '../../algorithms/bucket-plan.ts'
+import { fromMicroTokens } from '../../algorithms/decimal.ts'
+import { settleBucket } from '../../algorithms/settle-bucket.ts'
+import { type BucketState, tokenBucketKernel as base } from '../../algorithms/token-bucket.ts'
+import type { Micros } from '../../time/micros.ts'
+import { currentCell, explicitBucket, lastShift, unitsOf } from './cell.ts'
+import { adopted } from './decide.ts'
+import type { RegionalLimit } from './limit.ts'
+import type { RegionStore, Rows } from './state.ts'
+
+type Bucket = Algorithm<BucketPlan, BucketState>
+
+/** A region's share of a bucket, as limits: any store that runs kernels decides them, alone or with other limits in a group. */
+export interface Share {
+  /** The limit by which the next call is decided. */
+  limit: AnyLimit
+}
+
+/**
+ * Makes the share of a key. Its kernel is that of the token bucket, which also applies the shifts of the region's store to states, and to
+ * their absence. A fill time after the last shift all keys without a state are full: from then on only states from before it need that.
+ * @param rows of the key; undefined if it has none
+ */
+export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
+  const units = unitsOf(region, { bucket: undefined, rows }, limit)
+  const plan = limit.share(Math.max(units, 1))
+  const made = { ...whole, plan, capacity: fromMicroTokens(plan.burst) }
+  if (units === 0) return { limit: Object.freeze({ ...made, capacity: 0, algorithm: EMPTY }) }
+  const { at } = lastShift(region)
+  /** The state at `now` with all shifts applied, of the share's plan; undefined if it is full. */
+  const current = (bucket: BucketState | undefined, now: Micros): BucketState | undefined => {
+    const cell = currentCell(region, { bucket, rows }, limit, now)
+    return adopted(region, cell, limit) ?? (cell.time > now ? explicitBucket(cell, limit) : undefined)
+  }
+  const settled: Bucket = {
+    ...base,
+    // Most states were written after the last shift, as this share.
+    adopt: (own, state, now) => (at < state.seen && (state.plan === own || samePlan(state.plan, own)) ? state : current(state, now)),
+    // Gives nothing back if the share has changed since the charge.
+    leave: (own, state, now, cost, charged) =>
+      state === undefined || settled.adopt(own, state, now, 0) !== state ? state : base.leave?.(own, state, now, cost, charged),
+  }
+  const share: Share = { limit: Object.freeze({ ...made, algorithm: settled }) }
+  const later = share.limit
+  const settledAt = at + plan.emptyBefore.micros
+  /** The state of a key that may have none. Store time never goes back, so keys that were full are full. */
+  const orAbsent = (state: BucketState | undefined, now: Micros): BucketState | undefined => {
+    if (now >= settledAt) share.limit = later
+    return state ?? current(undefined, now)
+  }
+  const algorithm: Bucket = {
+    ...settled,
+    decide: (own, state, now, cost, phase, into) => base.decide(own, orAbsent(state, now), now, cost, phase, into),
+    adjust: (own, state, now, amount, phase, receipt) => base.adjust(own, orAbsent(state, now), now, amount, phase, receipt),
+    settle: (own, state, now, hold) => settleBucket(base, own, orAbsent(state, now), now, hold),
+    view: (own, state, now, phase) => base.view(own, orAbsent(state, now), now, phase),
+  }
+  share.limit = Object.freeze({ ...made, algorithm })
+  return share
+}
+
+/** The share of a key with so many units. Unlike `shareOf`, it does not apply shifts to states: `settle` of `KnownShares` does that. */
+export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number): AnyLimit {
+  const plan = limit.share(Math.max(units, 1))
+  if (units === 0) return Object.freeze({ ...whole, plan, capacity: 0, algorithm: EMPTY })
+  return Object.freeze({ ...whole, plan, capacity: fromMicroTokens(plan.burst), algorithm: base })
+}
+
+/** Without units every cost is above the share, and nothing changes: units that arrive find the state as it was. */
+const EMPTY: Bucket = {
+  ...base,
+  adopt: (_plan, state) => state,
+  decide(_plan, state, _now, _cost, _phase, into = base.step()) {
+    return Object.assign(into, { outcome: 'impossible', retryAfter: 0, state, remaining: 0, replenishAfter: 0, resetAfter: 0 })
+  },
+  adjust: (_plan, state) => state,
+  leave: (_plan, state) => state,
+  settle: (_plan, state, _now, { actual }) => ({ state, charged: actual }),
+  view: () => ({ remaining: 0, replenishAfter: 0, resetAfter: 0 }),
+}
