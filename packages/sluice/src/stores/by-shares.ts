@@ -14,7 +14,7 @@ import {
 } from './store.ts'
 
 /** A key that is decided by a share. */
-interface ShareCell {
+export interface ShareCell {
   readonly id: StateId
   /** Of its state. */
   readonly name: string
@@ -56,11 +56,9 @@ export function decideByShares<Options extends CallOptions>(
       if (first.view === undefined) await first.refresh(options)
       const { view } = first
       if (view === undefined) continue
-      const cells: ShareCell[] = []
-      const { byShare, others } = createByShare(cells)
-      const own = groups.map((group) => ({ ...group, calls: group.calls.map(byShare) }))
+      const { own, cells, varies } = groupsByShare(groups)
       // A key whose limit changes within the list is adopted twice: no call could find it as both groups need it.
-      if (groups.length > 1 && (others.size > 0 || new Set(cells.map(({ name }) => name)).size < cells.length)) {
+      if (groups.length > 1 && varies) {
         const runs = runsOf(groups)
         if (runs.length > 1) return inOrder(runs, (run) => decideAll(first, run, options))
       }
@@ -153,33 +151,54 @@ async function settle(cell: ShareCell | undefined, options: CallOptions): Promis
   await cell?.shares.settle(cell.id, options)
 }
 
-/** Finds the shares of calls, and lists the cells of which they are. `others` are limits of token buckets without shares. */
-function createByShare(cells: ShareCell[]) {
-  const found = new Map<string, ShareCell>()
-  const others = new Set<AnyLimit>()
+interface ByShare {
+  /** The groups with the shares in place of the limits. */
+  readonly own: readonly CallGroup[]
+  readonly cells: readonly ShareCell[]
+  /** Whether a key may be named under several limits: by several shares, or because limits of token buckets have no shares. */
+  readonly varies: boolean
+}
+
+/** Finds the shares of the calls of groups, and lists the cells of which they are. */
+function groupsByShare(groups: readonly CallGroup[]): ByShare {
+  const cells: ShareCell[] = []
+  let found: Map<string, ShareCell> | undefined
   let last: ShareCell | undefined
+  let varies = false
+  const cellOf = ({ id }: Call, shares: KnownShares): ShareCell => {
+    const name = stateName(id)
+    // A list with one key needs no map.
+    if (last !== undefined) found ??= new Map([[last.name, last]])
+    const known = found?.get(name)
+    if (known?.shares === shares) return known
+    varies ||= known !== undefined
+    const cell = { id, name, shares, known: shares.shareOf(id, name) }
+    cells.push(cell)
+    found?.set(name, cell)
+    return cell
+  }
   const byShare = (call: Call): Call => {
+    const { id, cost, phase } = call
     const shares = sharesOf(call.limit)
     if (shares === undefined) {
       // Only a bucket can have shares under another limit: states of other algorithms have other names.
-      if (call.limit.algorithm.tag === 'tb') others.add(call.limit)
+      varies ||= call.limit.algorithm.tag === 'tb'
       return call
     }
     // On a busy key most calls are of the key of the call before.
-    if (last === undefined || last.id.key !== call.id.key || last.id.scope !== call.id.scope || last.shares !== shares) {
-      const name = stateName(call.id)
-      last = found.get(name)
-      if (last?.shares !== shares) {
-        last = { id: call.id, name, shares, known: shares.shareOf(call.id) }
-        cells.push(last)
-        found.set(name, last)
-      }
-    }
+    if (last === undefined || last.id.key !== id.key || last.id.scope !== id.scope || last.shares !== shares) last = cellOf(call, shares)
     const { limit, holds } = last.known
-    if (holds) return { id: call.id, limit, cost: call.cost, phase: call.phase }
-    // Where the region holds nothing, a call that never passes, on a state that is never written.
-    const id = { scope: { text: `none:${call.id.scope.text}` }, key: call.id.key }
-    return { id, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase: call.phase }
+    return holds ? { id, limit, cost, phase } : nothing(call, limit)
   }
-  return { byShare, others }
+  const own = groups.map(({ calls, options }) => ({
+    calls: calls.length === 1 ? [byShare(calls[0] as Call)] : calls.map(byShare),
+    ...(options === undefined ? {} : { options }),
+  }))
+  return { own, cells, varies }
+}
+
+/** Where the region holds nothing, a call that never passes, on a state that is never written. */
+function nothing({ id, phase }: Call, limit: AnyLimit): Call {
+  const scope = { text: `none:${id.scope.text}` }
+  return { id: { scope, key: id.key }, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase }
 }

@@ -2,6 +2,8 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Call, CallOptions, StateId } from './call.ts'
 
+export { stateName } from '../keys/encode.ts'
+
 /** One key of a limit, as a server has it. */
 export interface FoundCell {
   /** Undefined for no state. */
@@ -99,7 +101,8 @@ export interface KnownShare {
 export interface KnownShares {
   /** Undefined until it was read. */
   readonly view: { readonly run: string; readonly begins: string; readonly shiftedAt: Micros } | undefined
-  shareOf(id: StateId): KnownShare
+  /** @param name the name of the state, by `stateName` */
+  shareOf(id: StateId, name: string): KnownShare
   /** Reads what the server knows of the regions. */
   refresh(options: CallOptions | undefined): Promise<void>
   /** Reads a cell, and applies to its state what happened to the region since it was written. */

@@ -19,24 +19,17 @@ type Sharing = Pick<Store, 'decide' | 'decideNow' | 'change' | 'laneOf' | 'ready
  * @param sharesNow called once for each call of the store
  */
 export function sharing(store: Store, sharesNow: () => Shares): Sharing {
-  const divided = (shares: Shares, group: CallGroup): CallGroup | undefined => {
-    const calls: Call[] = []
-    for (const call of group.calls) {
-      const limit = shares.of(call)
-      if (limit === undefined) return undefined
-      calls.push({ id: call.id, limit, cost: call.cost, phase: call.phase })
-    }
-    return { ...group, calls }
-  }
-  const whole = (shares: Shares, group: CallGroup, verdict: GroupVerdict): GroupVerdict =>
-    verdict.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
   const decideNow = store.decideNow?.bind(store)
-  // Most groups have one call. The store keeps no reference to the group, so one object serves all of them.
-  const only: Mutable<Call>[] = [{ id: { scope: { text: '' }, key: '' }, limit: undefined as unknown as AnyLimit, cost: 0, phase: 0 }]
-  const single = { calls: only as readonly Call[] }
   return {
     async decide(groups, options) {
       const shares = sharesNow()
+      const [only] = groups
+      if (groups.length === 1 && only !== undefined) {
+        const mine = divided(shares, only)
+        if (mine === undefined) return [shares.none(only)]
+        const [verdict] = await store.decide([mine], options)
+        return [verdict === undefined ? shares.none(only) : whole(shares, only, verdict)]
+      }
       const mine = groups.map((group) => divided(shares, group))
       const decidable = mine.filter((group) => group !== undefined)
       const verdicts = (await store.decide(decidable, options)).values()
@@ -45,30 +38,7 @@ export function sharing(store: Store, sharesNow: () => Shares): Sharing {
         return value === undefined ? shares.none(group) : whole(shares, group, value)
       })
     },
-    ...(decideNow === undefined
-      ? {}
-      : {
-          decideNow(group, now) {
-            const shares = sharesNow()
-            const { calls } = group
-            if (calls.length > 1 || group.options !== undefined) {
-              const mine = divided(shares, group)
-              if (mine === undefined) return shares.none(group)
-              const verdict = decideNow(mine, now)
-              return verdict === undefined ? undefined : whole(shares, group, verdict)
-            }
-            const call = calls[0] as Call
-            const limit = shares.of(call)
-            if (limit === undefined) return shares.none(group)
-            const own = only[0] as Mutable<Call>
-            own.id = call.id
-            own.limit = limit
-            own.cost = call.cost
-            own.phase = call.phase
-            const verdict = decideNow(single, now)
-            return verdict?.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
-          },
-        }),
+    ...(decideNow === undefined ? {} : { decideNow: decidingNow(decideNow, sharesNow) }),
     change(changes, options) {
       const shares = sharesNow()
       const own = (call: Call): Call => ({ ...call, limit: shares.of(call) ?? call.limit })
@@ -83,6 +53,50 @@ export function sharing(store: Store, sharesNow: () => Shares): Sharing {
     close: () => store.close(),
   }
 }
+
+/** The group with the parts in place of the limits; undefined if the store cannot grant one of them. */
+function divided(shares: Shares, group: CallGroup): CallGroup | undefined {
+  const calls: Call[] = []
+  for (const call of group.calls) {
+    const limit = shares.of(call)
+    if (limit === undefined) return undefined
+    calls.push({ id: call.id, limit, cost: call.cost, phase: call.phase })
+  }
+  return group.options === undefined ? { calls } : { calls, options: group.options }
+}
+
+/** The verdict for a group by the whole limits. */
+function whole(shares: Shares, group: CallGroup, verdict: GroupVerdict): GroupVerdict {
+  return verdict.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
+}
+
+function decidingNow(decideNow: DecideNow, sharesNow: () => Shares): DecideNow {
+  // Most groups have one call. The store keeps no reference to the group, so one object serves all of them.
+  const only: Mutable<Call>[] = [{ id: { scope: { text: '' }, key: '' }, limit: undefined as unknown as AnyLimit, cost: 0, phase: 0 }]
+  const single = { calls: only as readonly Call[] }
+  return (group, now) => {
+    const shares = sharesNow()
+    const { calls } = group
+    if (calls.length > 1 || group.options !== undefined) {
+      const mine = divided(shares, group)
+      if (mine === undefined) return shares.none(group)
+      const verdict = decideNow(mine, now)
+      return verdict === undefined ? undefined : whole(shares, group, verdict)
+    }
+    const call = calls[0] as Call
+    const limit = shares.of(call)
+    if (limit === undefined) return shares.none(group)
+    const own = only[0] as Mutable<Call>
+    own.id = call.id
+    own.limit = limit
+    own.cost = call.cost
+    own.phase = call.phase
+    const verdict = decideNow(single, now)
+    return verdict?.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
+  }
+}
+
+type DecideNow = NonNullable<Store['decideNow']>
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 

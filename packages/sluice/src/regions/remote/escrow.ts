@@ -1,6 +1,6 @@
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { type RegionPort, withShares } from '../../stores/region-port.ts'
-import type { Call, CallOptions, Scope, StateId } from '../../stores/store.ts'
+import type { Call, CallOptions, Scope } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { eachBounded } from '../bounded.ts'
 import { heldOf } from '../rights/cell.ts'
@@ -114,7 +114,7 @@ function createLimitOf(
     get known() {
       return known.latest
     },
-    rowsOf: (id: StateId) => known.rowsOf(id),
+    rowsOf: known.rowsOf,
     refresh,
     settle: cells.settle,
   }
@@ -123,8 +123,8 @@ function createLimitOf(
   return ({ id: { scope }, limit: whole }, limit) => {
     if (scope !== lastScope || whole !== lastWhole) limits.called(scope, whole, limit)
     ;[lastScope, lastWhole] = [scope, whole]
-    const made = marked.get(whole) ?? withShares(whole, createShares(parts, whole, limit))
-    marked.set(whole, made)
+    let made = marked.get(whole)
+    if (made === undefined) marked.set(whole, (made = withShares(whole, createShares(parts, whole, limit))))
     return made
   }
 }

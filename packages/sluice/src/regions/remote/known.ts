@@ -1,4 +1,5 @@
-import { nameOf, type StateId } from '../../stores/store.ts'
+import { stateName } from '../../stores/region-port.ts'
+import type { StateId } from '../../stores/store.ts'
 import type { StoredRows } from './record.ts'
 import type { RegionStore } from '../rights/state.ts'
 
@@ -20,8 +21,8 @@ export interface RemoteKnown {
   /** Undefined before anything was read. */
   readonly latest: KnownRegion | undefined
   remember(region: RegionStore, begins: string): void
-  /** Undefined if nothing is known. */
-  rowsOf(id: StateId): KnownRows | undefined
+  /** Undefined if nothing is known. @param name of the state (`stateName`) */
+  rowsOf(name: string): KnownRows | undefined
   /** @param stored undefined: the key has no rows */
   rememberRows(id: StateId, change: number, stored: StoredRows | undefined): void
 }
@@ -38,10 +39,11 @@ export function createRemoteKnown(maxCells: number): RemoteKnown {
       if (region.run !== latest?.region.run) rows.clear()
       if (begins !== latest?.begins) latest = { region, begins }
     },
-    rowsOf: (id) => (rows.size === 0 ? undefined : rows.get(nameOf(id))),
+    rowsOf: (name) => (rows.size === 0 ? undefined : rows.get(name)),
     rememberRows(id, change, stored) {
-      rows.delete(nameOf(id))
-      if (stored !== undefined) rows.set(nameOf(id), { change, stored })
+      const name = stateName(id)
+      rows.delete(name)
+      if (stored !== undefined) rows.set(name, { change, stored })
       if (rows.size > maxCells) rows.delete(rows.keys().next().value as string)
     },
   }

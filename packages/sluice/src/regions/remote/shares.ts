@@ -14,7 +14,8 @@ import { limitOfKey, mayBeWhole } from '../rights/undivided.ts'
 /** What shares are computed from, and how it is read again. */
 export interface SharesParts {
   readonly known: KnownRegion | undefined
-  rowsOf(id: StateId): KnownRows | undefined
+  /** By the name of a state (`stateName`). */
+  rowsOf(name: string): KnownRows | undefined
   refresh(options: CallOptions | undefined): Promise<unknown>
   settle(id: StateId, limit: RegionalLimit, options: CallOptions | undefined): Promise<void>
 }
@@ -22,6 +23,8 @@ export interface SharesParts {
 /** The shares of a limit, by what this process knows of the region and of keys. */
 export function createShares(parts: SharesParts, whole: AnyLimit, limit: RegionalLimit): KnownShares {
   const byUnits = new Map<number, AnyLimit>()
+  let viewed: { readonly of: KnownRegion; readonly view: KnownShares['view'] } | undefined
+  const byRows = new WeakMap<KnownRows, { readonly of: KnownRegion; readonly share: KnownShare }>()
   /** Of keys without rows; the share is undefined if the limit is not divided, because it depends on the key. */
   let plain: { readonly of: KnownRegion; readonly share: KnownShare | undefined } | undefined
   const make = (current: RegionStore, change: number, stored: StoredRows | undefined, own: RegionalLimit): KnownShare => {
@@ -36,14 +39,22 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
     get view() {
       const { known } = parts
       if (known === undefined) return undefined
-      return { run: known.region.run, begins: known.begins, shiftedAt: lastShift(known.region).at }
+      if (viewed?.of !== known)
+        viewed = { of: known, view: { run: known.region.run, begins: known.begins, shiftedAt: lastShift(known.region).at } }
+      return viewed.view
     },
-    shareOf(id) {
+    shareOf(id, name) {
       const known = parts.known as KnownRegion
       const { region: current } = known
-      const found = parts.rowsOf(id)
-      if (found !== undefined)
-        return make(current, found.change, found.stored.run === current.run ? found.stored : undefined, limitOfKey(limit, id))
+      const found = parts.rowsOf(name)
+      if (found !== undefined) {
+        let made = byRows.get(found)
+        if (made?.of !== known) {
+          const stored = found.stored.run === current.run ? found.stored : undefined
+          byRows.set(found, (made = { of: known, share: make(current, found.change, stored, limitOfKey(limit, id)) }))
+        }
+        return made.share
+      }
       // Most keys have no rows, and one share.
       if (plain === undefined || plain.of !== known)
         plain = { of: known, share: mayBeWhole(current, limit) ? undefined : make(current, 0, undefined, limit) }

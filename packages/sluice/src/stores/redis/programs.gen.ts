@@ -9,68 +9,68 @@ export interface Program {
 const clock = `local call,KEYS=redis.call,KEYS
 local pack,ac=struct.pack,struct.unpack
 local d=cjson.decode(ARGV[1])
-local ce=d[1]
-local bJ=ce==0 and call('TIME')
-local r=bJ and bJ[1]*1000000+bJ[2]or ce
+local cd=d[1]
+local bK=cd==0 and call('TIME')
+local q=bK and bK[1]*1000000+bK[2]or cd
 `
 
-const state = `local fb,eZ,aE,fc,ao,cF=s'strings'
-local dE=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
-if not dE then
-return fb,eZ,aE,fc,ao
+const state = `local fg,fe,aF,fh,ao,cD=s'strings'
+local dF=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
+if not dF then
+return fg,fe,aF,fh,ao
 end
-local cE,dU=s'packed-value'
-local function cq(b)
-if dE[2*b]<0 then return nil end
-return pack('>I4I4',dE[2*b-1],dE[2*b])
+local cC,dW=s'packed-value'
+local function co(b)
+if dF[2*b]<0 then return nil end
+return pack('>I4I4',dF[2*b-1],dF[2*b])
 end
 local function T(b)
-local aL=cq(b)
-if not aL then return fb(b)end
-local av=redis.pcall('HMGET',KEYS[b],aL,'')
-if av.err then return false end
-return av[1]and cE(av[1],av[2]or'')
+local aM=co(b)
+if not aM then return fg(b)end
+local ap=redis.pcall('HMGET',KEYS[b],aM,'')
+if ap.err then return false end
+return ap[1]and cC(ap[1],ap[2]or'')
 end
-local function fN(Q,aL,a,j)
-local P=redis.pcall('HGET',Q,'')
-if type(P)=='table'then call('DEL',Q)end
-if type(P)~='string'or#P<6 or(#P-6)%13>0 then P=false end
-local cj,be=dU(a,P and string.sub(P,7)or'')
-local K=P and ac('>I6',P)or 0
+local function fR(N,aM,a,j)
+local M=redis.pcall('HGET',N,'')
+if type(M)=='table'then call('DEL',N)end
+if type(M)~='string'or#M<6 or(#M-6)%13>0 then M=false end
+local cj,bd=dW(a,M and string.sub(M,7)or'')
+local H=M and ac('>I6',M)or 0
 local ba
-if ce==0 and K*1000>=j then
-if#P==6+#be then
-ba=call('HSET',Q,aL,cj)
+if cd==0 and H*1000>=j then
+if#M==6+#bd then
+ba=call('HSET',N,aM,cj)
 else
-ba=call('HSET',Q,aL,cj,'',string.sub(P,1,6)..be)
+ba=call('HSET',N,aM,cj,'',string.sub(M,1,6)..bd)
 end
 else
-local ee=j+math.max(0,j-r)/4
-ba=call('HSET',Q,aL,cj,'',pack('>I6',math.max(K,math.floor(ee/1000)))..be)
-if ce~=0 and P then
-call('PEXPIREAT',Q,cF(ee),'GT')
+local eh=j+math.max(0,j-q)/4
+ba=call('HSET',N,aM,cj,'',pack('>I6',math.max(H,math.floor(eh/1000)))..bd)
+if cd~=0 and M then
+call('PEXPIREAT',N,cD(eh),'GT')
 else
-call('PEXPIREAT',Q,cF(ee))
+call('PEXPIREAT',N,cD(eh))
 end
 end
-if ba>0 and ce==0 and r%16==0 then
-s('sweep',cE,ao)(Q)
+if ba>0 and cd==0 and q%16==0 then
+s('sweep',cC,ao)(N)
 end
 end
 local function E(b,a,j)
-local aL=cq(b)
-if aL then return fN(KEYS[b],aL,a,j+ao)end
-eZ(b,a,j)
+local aM=co(b)
+if aM then return fR(KEYS[b],aM,a,j+ao)end
+fe(b,a,j)
 end
 local function remove(b)
-local aL=cq(b)
-if not aL then
-fc(b)
-elseif type(redis.pcall('HGET',KEYS[b],aL))~='table'then
-call('HDEL',KEYS[b],aL)
+local aM=co(b)
+if not aM then
+fh(b)
+elseif type(redis.pcall('HGET',KEYS[b],aM))~='table'then
+call('HDEL',KEYS[b],aM)
 end
 end
-return T,E,aE,remove,ao,cq
+return T,E,aF,remove,ao,co
 `
 
 const strings = `local ao=(ARGV[3]or 0)+0
@@ -78,1371 +78,1371 @@ local function T(b)
 local a=redis.pcall('GET',KEYS[b])
 return type(a)=='string'and a
 end
-local function cF(j)
-if ce==0 then return math.floor(j/1000)+1 end
+local function cD(j)
+if cd==0 then return math.floor(j/1000)+1 end
 local k=call('TIME')
-return k[1]*1000+math.ceil(math.max(0,j-r)/1000)+60000
+return k[1]*1000+math.ceil(math.max(0,j-q)/1000)+60000
 end
 local function E(b,a,j)
-call('SET',KEYS[b],a,'PXAT',cF(j+ao))
+call('SET',KEYS[b],a,'PXAT',cD(j+ao))
 end
-local function aE(b,j)
-call('PEXPIREAT',KEYS[b],cF(j+ao))
+local function aF(b,j)
+call('PEXPIREAT',KEYS[b],cD(j+ao))
 end
 local function remove(b)
 call('DEL',KEYS[b])
 end
-return T,E,aE,remove,ao,cF
+return T,E,aF,remove,ao,cD
 `
 
-const packedValue = `local function cE(a,P)
+const packedValue = `local function cC(a,M)
 local G=#a
 if G~=13 and G~=14 then return a end
-local B,u,V,p=ac('>I3I4I5B',a)
-if B<6291456 or B>=10485760 or#P<6+13*p or p<1 then return a end
-local i,l,o=ac('>I3I5I5',P,13*p-6)
+local C,u,V,o=ac('>I3I4I5B',a)
+if C<6291456 or C>=10485760 or#M<6+13*o or o<1 then return a end
+local i,m,p=ac('>I3I5I5',M,13*o-6)
 local g=0
 if G==14 then g=string.byte(a,14)end
-return pack('>I3I4I3I5I3I5I5',B,u,g,V,i,l,o)
+return pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p)
 end
-local function dU(a,be)
-if#a~=28 then return a,be end
-local B,u,g,V=ac('>I3I4I3I5',a)
-if B<6291456 or B>=10485760 or g>255 then return a,be end
-local bx,p=string.sub(a,16),0
-for n=1,#be,13 do
-if string.sub(be,n,n+12)==bx then p=(n+12)/13 end
+local function dW(a,bd)
+if#a~=28 then return a,bd end
+local C,u,g,V=ac('>I3I4I3I5',a)
+if C<6291456 or C>=10485760 or g>255 then return a,bd end
+local by,o=string.sub(a,16),0
+for l=1,#bd,13 do
+if string.sub(bd,l,l+12)==by then o=(l+12)/13 end
 end
-if p==0 then
-if#be>51 then return a,be end
-be=be..bx
-p=#be/13
+if o==0 then
+if#bd>51 then return a,bd end
+bd=bd..by
+o=#bd/13
 end
-local cj=pack('>I3I4I5B',B,u,V,p)
+local cj=pack('>I3I4I5B',C,u,V,o)
 if g>0 then cj=cj..string.char(g)end
-return cj,be
+return cj,bd
 end
-return cE,dU
+return cC,dW
 `
 
-const sweep = `local cE,ao=...
+const sweep = `local cC,ao=...
 local am=s'block-value'
-local eo=s'state-until'
-return function(Q)
-local bI=call('HRANDFIELD',Q,128,'WITHVALUES')
-local P=call('HGET',Q,'')
-for p=1,#bI,2 do
-local a=cE(bI[p+1],P)
+local er=s'state-until'
+return function(N)
+local bJ=call('HRANDFIELD',N,128,'WITHVALUES')
+local M=call('HGET',N,'')
+for o=1,#bJ,2 do
+local a=cC(bJ[o+1],M)
 local f=am(a)
-if bI[p]~=''and(eo(a)or 0)+ao<=r and f+ao<=r then call('HDEL',Q,bI[p])end
+if bJ[o]~=''and(er(a)or 0)+ao<=q and f+ao<=q then call('HDEL',N,bJ[o])end
 end
 end
 `
 
 const blockValue = `local function am(a)
-local f,J=0,a
+local f,K=0,a
 if#a>=7 then
-local B,u=ac('>I3I4',a)
-if B>=14680064 then f,J=(B-14680064)*4294967296+u,string.sub(a,8)end
+local C,u=ac('>I3I4',a)
+if C>=14680064 then f,K=(C-14680064)*4294967296+u,string.sub(a,8)end
 end
-if string.byte(J)==1 then return 9000000000000000,''end
-return f,J
+if string.byte(K)==1 then return 9000000000000000,''end
+return f,K
 end
-local function bh(f)
+local function bg(f)
 local u=f%4294967296
 return pack('>I3I4',14680064+(f-u)/4294967296,u)
 end
-local function bi(a,f)
-if f+60000000<=r then return a end
-return bh(f)..a
+local function bh(a,f)
+if f+60000000<=q then return a end
+return bg(f)..a
 end
-return am,bh,bi
+return am,bg,bh
 `
 
 const stateUntil = `local am=s'block-value'
 local cb=s'bucket-value'
-local X,ap=s'bucket-flow'
-local F,F,co=s('bucket-leases',X,ap)
-local cx,F,br=s'window-value'
-local cv=s'counter-value'
-local cw=s'record-value'
+local X,aq=s'bucket-flow'
+local F,F,cm=s('bucket-leases',X,aq)
+local cv,F,bs=s'window-value'
+local ct=s'counter-value'
+local cu=s'record-value'
 return function(a)
-local h,g,x,q,i,l,o,F,v=cb(a,0)
-if h then return co(h,g,x,q,i,l,o,v or{})end
-local m,F,C,I=cx(a)
-if m then return br(m,C,I)end
-local bk,N,F,y=cv(a)
-if bk and N>0 then return bk+y end
-local F,eG=cw(a)
-if eG then return eG+60000000 end
-local F,J=am(a)
-if string.byte(J)==3 then return(ac('>I7',J,2))end
-return bk
+local h,g,x,r,i,m,p,F,v=cb(a,0)
+if h then return cm(h,g,x,r,i,m,p,v or{})end
+local n,F,D,J=cv(a)
+if n then return bs(n,D,J)end
+local bj,P,F,y=ct(a)
+if bj and P>0 then return bj+y end
+local F,eK=cu(a)
+if eK then return eK+60000000 end
+local F,K=am(a)
+if string.byte(K)==3 then return(ac('>I7',K,2))end
+return bj
 end
 `
 
-const bucketValue = `local am,F,bi=s'block-value'
-local function fE(g,x,q,i,l,o)
-if g>=i or x>9007199254740991 or q>3200000000000000 then return false end
-if l<1 or o<1 or l>9007199254 then return false end
-return i*(o/1000000+2)<=9007199254740992 and o/i*l<=3200000000000000
+const bucketValue = `local am,F,bh=s'block-value'
+local function fI(g,x,r,i,m,p)
+if g>=i or x>9007199254740991 or r>3200000000000000 then return false end
+if m<1 or p<1 or m>9007199254 then return false end
+return i*(p/1000000+2)<=9007199254740992 and p/i*m<=3200000000000000
 end
 local function cb(a,f)
 local G=#a
-local B,u,g,V,x,q,i,l,o
+local C,u,g,V,x,r,i,m,p
 if G==12 then
-B,u,V,i,o=ac('>I3I4I3BB',a)
-g,q,l,o=0,0,1,o*1000000
+C,u,V,i,p=ac('>I3I4I3BB',a)
+g,r,m,p=0,0,1,p*1000000
 elseif G==28 then
-B,u,g,V,i,l,o=ac('>I3I4I3I5I3I5I5',a)
-q=0
+C,u,g,V,i,m,p=ac('>I3I4I3I5I3I5I5',a)
+r=0
 elseif G>=49 and(G-49)%28==0 then
-B,u,g,x,q,i,l,o=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,g,x,r,i,m,p=ac('>I3I4I7I7I7I7I7I7',a)
 end
-if B and B>=6291456 and B<10485760 then
-local h,v=(B-8388608)*4294967296+u,nil
+if C and C>=6291456 and C<10485760 then
+local h,v=(C-8388608)*4294967296+u,nil
 x=x or h+V
-if not fE(g,x,q,i,l,o)then return nil,nil,nil,nil,nil,nil,nil,0 end
-for n=50,G,28 do
+if not fI(g,x,r,i,m,p)then return nil,nil,nil,nil,nil,nil,nil,0 end
+for l=50,G,28 do
 v=v or{}
-v[#v+1]={ac('>I7I7I7I7',a,n)}
+v[#v+1]={ac('>I7I7I7I7',a,l)}
 end
-return h,g,x,q,i,l,o,f,v
+return h,g,x,r,i,m,p,f,v
 end
-local eq,J=am(a)
-if eq==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
-if J==''then return nil,nil,nil,nil,nil,nil,nil,eq end
-return cb(J,eq)
+local et,K=am(a)
+if et==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
+if K==''then return nil,nil,nil,nil,nil,nil,nil,et end
+return cb(K,et)
 end
-local function cT(h,g,x,q,i,l,o,f,v)
+local function cS(h,g,x,r,i,m,p,f,v)
 local u,V=h%4294967296,x-h
-local B=8388608+(h-u)/4294967296
+local C=8388608+(h-u)/4294967296
 local a
-if q>0 or v or V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
-a=pack('>I3I4I7I7I7I7I7I7',B,u,g,x,q,i,l,o)
-for F,aA in ipairs(v or{})do a=a..pack('>I7I7I7I7',aA[1],aA[2],aA[3],aA[4])end
-elseif l==1 and g==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
-a=pack('>I3I4I3BB',B,u,V,i,o/1000000)
+if r>0 or v or V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
+a=pack('>I3I4I7I7I7I7I7I7',C,u,g,x,r,i,m,p)
+for F,aB in ipairs(v or{})do a=a..pack('>I7I7I7I7',aB[1],aB[2],aB[3],aB[4])end
+elseif m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+a=pack('>I3I4I3BB',C,u,V,i,p/1000000)
 else
-a=pack('>I3I4I3I5I3I5I5',B,u,g,V,i,l,o)
+a=pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p)
 end
-if f>0 then return bi(a,f)end
+if f>0 then return bh(a,f)end
 return a
 end
-return cb,cT
+return cb,cS
 `
 
-const bucketFlow = `local function X(i,l,bv,A)
-local cf=l*1000000
-local dq,eN=cf%i,l%i
-local H=bv%1000000
-local bq=(bv-H)/1000000
-local ai=A+bq*dq+H*eN
+const bucketFlow = `local function X(i,m,bw,A)
+local ce=m*1000000
+local dq,eR=ce%i,m%i
+local I=bw%1000000
+local br=(bw-I)/1000000
+local ai=A+br*dq+I*eR
 local w=ai%i
-return bq*((cf-dq)/i)+H*((l-eN)/i)+(ai-w)/i,w
+return br*((ce-dq)/i)+I*((m-eR)/i)+(ai-w)/i,w
 end
-local function eW(i,l,fj,A,z)
-local O=0
-if z<=0 then return O end
-local eb=(z-A/i)/(l*fj/i)*(1-2^-50)
-if eb>0 then O=eb-eb%1 end
+local function fb(i,m,fn,A,z)
+local Q=0
+if z<=0 then return Q end
+local ed=(z-A/i)/(m*fn/i)*(1-2^-50)
+if ed>0 then Q=ed-ed%1 end
 while true do
-local aV,w=X(i,l,(O+1)*fj,A)
-if aV>z or(aV==z and w>0)then return O end
-O=O+1
+local aW,w=X(i,m,(Q+1)*fn,A)
+if aW>z or(aW==z and w>0)then return Q end
+Q=Q+1
 end
 end
-local function ap(h,g,i,l,bv,k)
-if bv<0 then bv=0 end
-local z,w=X(i,l,bv,0)
-local u,cp=k-z,0
-if w>0 then u,cp=u-1,i-w end
-if h>u or(h==u and g>=cp)then return h,g end
-return u,cp
+local function aq(h,g,i,m,bw,k)
+if bw<0 then bw=0 end
+local z,w=X(i,m,bw,0)
+local u,cn=k-z,0
+if w>0 then u,cn=u-1,i-w end
+if h>u or(h==u and g>=cn)then return h,g end
+return u,cn
 end
-local function aF(h,g,i,l,k)
-local bq=eW(i,l,1000000,g,k-h)
-local aV,w=X(i,l,bq*1000000,g)
-h,g=h+aV,w
-local H=eW(i,l,1,g,k-h)
-return bq*1000000+H,h,g,H
+local function aG(h,g,i,m,k)
+local br=fb(i,m,1000000,g,k-h)
+local aW,w=X(i,m,br*1000000,g)
+h,g=h+aW,w
+local I=fb(i,m,1,g,k-h)
+return br*1000000+I,h,g,I
 end
-local function bo(i,l,bq)
-local cf=l*1000000
-local g=cf%i
+local function bo(i,m,br)
+local ce=m*1000000
+local g=ce%i
 local bX=g%131072
-local bD=bq*((g-bX)/131072)
-local D=bD%i
-local cU=D*131072+bq*bX
-local w=cU%i
-return bq*((cf-g)/i)+(bD-D)/i*131072+(cU-w)/i,w
+local bD=br*((g-bX)/131072)
+local B=bD%i
+local cT=B*131072+br*bX
+local w=cT%i
+return br*((ce-g)/i)+(bD-B)/i*131072+(cT-w)/i,w
 end
-local function bB(i,l,o,k)
-return math.min(k+3155760000000000,9007199254740990-(X(i,l,o,0)))
+local function bB(i,m,p,k)
+return math.min(k+3155760000000000,9007199254740990-(X(i,m,p,0)))
 end
-return X,ap,aF,bo,bB
+return X,aq,aG,bo,bB
 `
 
-const bucketLeases = `local X,ap=...
-local function aI(v)
-local bd=0
-for F,aA in ipairs(v)do bd=bd+aA[3]end
-return bd
+const bucketLeases = `local X,aq=...
+local function aJ(v)
+local bc=0
+for F,aB in ipairs(v)do bc=bc+aB[3]end
+return bc
 end
-local function aO(h,g,i,l,o,v,k)
-local bd,w=aI(v),{}
-for F,aA in ipairs(v)do
-if aA[4]<=k and#w==0 then
-h,g=ap(h,g,i,l,o-bd,aA[4])
-bd=bd-aA[3]
+local function aP(h,g,i,m,p,v,k)
+local bc,w=aJ(v),{}
+for F,aB in ipairs(v)do
+if aB[4]<=k and#w==0 then
+h,g=aq(h,g,i,m,p-bc,aB[4])
+bc=bc-aB[3]
 else
-w[#w+1]=aA
+w[#w+1]=aB
 end
 end
 if#w==0 then return h,g,nil end
-h,g=ap(h,g,i,l,o-bd,k)
+h,g=aq(h,g,i,m,p-bc,k)
 return h,g,w
 end
-local function co(h,g,x,q,i,l,o,v)
-local bd=aI(v)
-for F,aA in ipairs(v)do
-h,g=ap(h,g,i,l,o-bd,aA[4])
-bd=bd-aA[3]
+local function cm(h,g,x,r,i,m,p,v)
+local bc=aJ(v)
+for F,aB in ipairs(v)do
+h,g=aq(h,g,i,m,p-bc,aB[4])
+bc=bc-aB[3]
 end
-local aV,w=X(i,l,o,g)
-local j=h+aV
+local aW,w=X(i,m,p,g)
+local j=h+aW
 if w>0 then j=j+1 end
-if q>0 and x+q>j then j=x+q end
+if r>0 and x+r>j then j=x+r end
 return j
 end
-return aI,aO,co
+return aJ,aP,cm
 `
 
-const windowValue = `local am,F,bi=s'block-value'
-local function cx(a)
-local f,J=0,a
-if#a~=21 then f,J=am(a)end
-if#J==21 then
-local B,u,O,I,y=ac('>I3I4I7BI6',J)
-y=I%16*281474976710656+y
-if B>=10485760 and B<12582912 and y>0 then
-return(B-10485760)*4294967296+u,O,y,math.floor(I/16),f
-end
-end
-if J==a then f,J=am(a)end
-return nil,nil,nil,nil,J==''and f or 0
-end
-local function ds(m,O,y,I,f)
-local u,cz=m%4294967296,y%281474976710656
-local ep=I*16+(y-cz)/281474976710656
-local a=pack('>I3I4I7BI6',10485760+(m-u)/4294967296,u,O,ep,cz)
-if f>0 then return bi(a,f)end
-return a
-end
-local function br(m,y,I)
-if I>2 then return m+y end
-return m+math.ceil(y/(I==2 and 4 or I==1 and 16 or 64))
-end
-return cx,ds,br
-`
-
-const counterValue = `local am,F,bi=s'block-value'
+const windowValue = `local am,F,bh=s'block-value'
 local function cv(a)
-local f,J=0,a
-if#a~=28 then f,J=am(a)end
-if#J==28 then
-local B,u,N,S,ay,y=ac('>I3I4I7I7BI6',J)
-y=ay%16*281474976710656+y
-if B>=12582912 and B<14680064 and y>0 then
-return(B-12582912)*4294967296+u,N,S,y,math.floor(ay/16),f
+local f,K=0,a
+if#a~=21 then f,K=am(a)end
+if#K==21 then
+local C,u,Q,J,y=ac('>I3I4I7BI6',K)
+y=J%16*281474976710656+y
+if C>=10485760 and C<12582912 and y>0 then
+return(C-10485760)*4294967296+u,Q,y,math.floor(J/16),f
 end
 end
-if J==a then f,J=am(a)end
-return nil,nil,nil,nil,nil,J==''and f or 0
+if K==a then f,K=am(a)end
+return nil,nil,nil,nil,K==''and f or 0
 end
-local function da(m,N,S,y,ay,f)
-local u,cz=m%4294967296,y%281474976710656
-local ep=ay*16+(y-cz)/281474976710656
-local a=pack('>I3I4I7I7BI6',12582912+(m-u)/4294967296,u,N,S,ep,cz)
-if f>0 then return bi(a,f)end
+local function ds(n,Q,y,J,f)
+local u,cx=n%4294967296,y%281474976710656
+local es=J*16+(y-cx)/281474976710656
+local a=pack('>I3I4I7BI6',10485760+(n-u)/4294967296,u,Q,es,cx)
+if f>0 then return bh(a,f)end
 return a
 end
-return cv,da
+local function bs(n,y,J)
+if J>2 then return n+y end
+return n+math.ceil(y/(J==2 and 4 or J==1 and 16 or 64))
+end
+return cv,ds,bs
 `
 
-const recordValue = `local eu,du,ev=1099511627776,549755813888,4503599627370496
-local function cw(a)
-local bs,G=a and string.byte(a),a and#a
-if not bs or bs<8 or bs>15 or G<13 then return nil end
-local bF=bs%2
-local aU,Z=bs%4>1,bs>11
-local au=aU and'I7'or'I5'
-local n,z,A=ac('>I7'..au,a,2)
-local bW='>I4'..au..au
-if Z then bW=bW..au..au end
-local fh=4+(Z and 4 or 2)*(aU and 7 or 5)
-if(G-A+1)%fh>0 then return nil end
-local H={}
-for D=A,G,fh do
-local bL,t,ae,ak,ca=ac(bW,a,D)
+const counterValue = `local am,F,bh=s'block-value'
+local function ct(a)
+local f,K=0,a
+if#a~=28 then f,K=am(a)end
+if#K==28 then
+local C,u,P,S,az,y=ac('>I3I4I7I7BI6',K)
+y=az%16*281474976710656+y
+if C>=12582912 and C<14680064 and y>0 then
+return(C-12582912)*4294967296+u,P,S,y,math.floor(az/16),f
+end
+end
+if K==a then f,K=am(a)end
+return nil,nil,nil,nil,nil,K==''and f or 0
+end
+local function cZ(n,P,S,y,az,f)
+local u,cx=n%4294967296,y%281474976710656
+local es=az*16+(y-cx)/281474976710656
+local a=pack('>I3I4I7I7BI6',12582912+(n-u)/4294967296,u,P,S,es,cx)
+if f>0 then return bh(a,f)end
+return a
+end
+return ct,cZ
+`
+
+const recordValue = `local ex,du,ey=1099511627776,549755813888,4503599627370496
+local function cu(a)
+local bt,G=a and string.byte(a),a and#a
+if not bt or bt<8 or bt>15 or G<13 then return nil end
+local bp=bt%2
+local aV,Z=bt%4>1,bt>11
+local aw=aV and'I7'or'I5'
+local l,z,A=ac('>I7'..aw,a,2)
+local bW='>I4'..aw..aw
+if Z then bW=bW..aw..aw end
+local fl=4+(Z and 4 or 2)*(aV and 7 or 5)
+if(G-A+1)%fl>0 then return nil end
+local I={}
+for B=A,G,fl do
+local bN,t,ae,ak,ca=ac(bW,a,B)
 if not Z then ak,ca=t,0 end
-if ae>0 then ae=n+ae-(aU and ev or du)end
-H[#H+1]={bL,t,ak,ca,ae}
+if ae>0 then ae=l+ae-(aV and ey or du)end
+I[#I+1]={bN,t,ak,ca,ae}
 end
-return n,n+z,bF,H
+return l,l+z,bp,I
 end
-local function dk(n,j,bF,H)
-local aU,Z=j-n>=eu,false
-for F,L in ipairs(H)do
+local function dj(l,j,bp,I)
+local aV,Z=j-l>=ex,false
+for F,L in ipairs(I)do
 local t,ak,ca,ae=L[2],L[3],L[4],L[5]
 if ak~=t or ca>0 then Z=true end
-if math.max(t,ak,ca)>=eu or ae~=0 and(ae<=n-du or ae>=n+du)then aU=true end
+if math.max(t,ak,ca)>=ex or ae~=0 and(ae<=l-du or ae>=l+du)then aV=true end
 end
-local au=aU and'I7'or'I5'
-local bW='>I4'..au..au
-local a=pack('>BI7'..au,8+bF+(aU and 2 or 0)+(Z and 4 or 0),n,j-n)
-for F,L in ipairs(H)do
+local aw=aV and'I7'or'I5'
+local bW='>I4'..aw..aw
+local a=pack('>BI7'..aw,8+bp+(aV and 2 or 0)+(Z and 4 or 0),l,j-l)
+for F,L in ipairs(I)do
 local ae=L[5]
-if ae~=0 then ae=ae-n+(aU and ev or du)end
+if ae~=0 then ae=ae-l+(aV and ey or du)end
 a=a..pack(bW,L[1],L[2],ae)
-if Z then a=a..pack('>'..au..au,L[3],L[4])end
+if Z then a=a..pack('>'..aw..aw,L[3],L[4])end
 end
 return a
 end
-return cw,dk
+return cu,dj
 `
 
 const drop = `local E,remove,ao=...
-local F,bh=s'block-value'
+local F,bg=s'block-value'
 return function(b,f)
-if f>r then return E(b,bh(f),f)end
-if ao>0 then return E(b,bh(1),r)end
+if f>q then return E(b,bg(f),f)end
+if ao>0 then return E(b,bg(1),q)end
 remove(b)
 end
 `
 
 const bucketChange = `local T,E,ag=...
-local cb,cT=s'bucket-value'
-local X,ap,aF,bo,bB=s'bucket-flow'
-local aI,aO,co=s('bucket-leases',X,ap)
-local function ch(b,i,l,o,aG,at,ga,en)
-local k,f=r,0
+local cb,cS=s'bucket-value'
+local X,aq,aG,bo,bB=s'bucket-flow'
+local aJ,aP,cm=s('bucket-leases',X,aq)
+local function ch(b,i,m,p,aH,av,ge,eq)
+local k,f=q,0
 local a=T(b)
-local h,g,x,q,v,az
+local h,g,x,r,v,aA
 if a then
 local af,aa,al
-h,g,x,q,af,aa,al,f,v=cb(a,0)
+h,g,x,r,af,aa,al,f,v=cb(a,0)
 if f==9000000000000000 then return true end
-if h and(af~=i or aa~=l or al~=o)then
-local dP=s('bucket-adopt',X,ap,aF,bo,bB,aI,aO)
-h,g,x,q,v=dP(h,g,x,q,af,aa,al,i,l,o,v)
-az=true
+if h and(af~=i or aa~=m or al~=p)then
+local dS=s('bucket-adopt',X,aq,aG,bo,bB,aJ,aP)
+h,g,x,r,v=dS(h,g,x,r,af,aa,al,i,m,p,v)
+aA=true
 end
-if h and x>r then k=x end
+if h and x>q then k=x end
 end
 if v then
-az=az or ga
-h,g,v=aO(h,g,i,l,o,v,k)
+aA=aA or ge
+h,g,v=aP(h,g,i,m,p,v,k)
 end
-local A,dz,aK,u=h,g,q,k-aG
+local A,dA,aL,u=h,g,r,k-aH
 if not h then
-A,dz,aK=u,at,0
-elseif h<u or(h==u and g<=at)then
-A,dz=u,at
-if q>0 and k>=x+q then aK=0 end
+A,dA,aL=u,av,0
+elseif h<u or(h==u and g<=av)then
+A,dA=u,av
+if r>0 and k>=x+r then aL=0 end
 end
-local aP,z,cN=en(A,dz,k,v)
-if not aP then
-if not az then return end
+local aQ,z,cM=eq(A,dA,k,v)
+if not aQ then
+if not aA then return end
 if not h then return ag(b,f)end
 else
-h,g,q=A,dz,aK
-local aw,cs=k+aG,0
-if at>0 then aw,cs=aw-1,i-at end
-local bt=bB(i,l,o,k)
-if aw>bt or(aw==bt and cs>0)then aw,cs=bt,0 end
-if h>aw or(h==aw and g>cs)then aw,cs=h,g end
-local ai=g-aP*cN
+h,g,r=A,dA,aL
+local ax,cq=k+aH,0
+if av>0 then ax,cq=ax-1,i-av end
+local bu=bB(i,m,p,k)
+if ax>bu or(ax==bu and cq>0)then ax,cq=bu,0 end
+if h>ax or(h==ax and g>cq)then ax,cq=h,g end
+local ai=g-aQ*cM
 local w=ai%i
-h,g,x=h-aP*z+(ai-w)/i,w,k
-if aP<0 and(h>aw or(h==aw and g>cs))then h,g=aw,cs end
-if v then h,g=ap(h,g,i,l,o-aI(v),k)end
+h,g,x=h-aQ*z+(ai-w)/i,w,k
+if aQ<0 and(h>ax or(h==ax and g>cq))then h,g=ax,cq end
+if v then h,g=aq(h,g,i,m,p-aJ(v),k)end
 end
-local j=h+aG
-if g>at then j=j+1 end
-if q>0 and x+q>j then j=x+q end
+local j=h+aH
+if g>av then j=j+1 end
+if r>0 and x+r>j then j=x+r end
 if v then
-j=co(h,g,x,q,i,l,o,v)
+j=cm(h,g,x,r,i,m,p,v)
 elseif j<=k then
 return ag(b,f)
 end
 if f>j then j=f end
-E(b,cT(h,g,x,q,i,l,o,f,v),j)
+E(b,cS(h,g,x,r,i,m,p,f,v),j)
 end
-return ch,X,aF,bo
+return ch,X,aG,bo
 `
 
-const bucketAdopt = `local X,ap,aF,bo,bB,aI,aO=...
-local function dP(h,g,x,q,af,aa,al,i,l,o,v)
-local k=r
-if x>r then k=x end
+const bucketAdopt = `local X,aq,aG,bo,bB,aJ,aP=...
+local function dS(h,g,x,r,af,aa,al,i,m,p,v)
+local k=q
+if x>q then k=x end
 if v then
-h,g,v=aO(h,g,af,aa,al,v,k)
+h,g,v=aP(h,g,af,aa,al,v,k)
 end
-local eF,ea=X(af,aa,al,0)
-local bl,fw=X(af,aa,al,g)
-local f=h+bl
-if fw>0 then f=f+1 end
-if q>0 and x+q>f then f=x+q end
+local eJ,ec=X(af,aa,al,0)
+local bk,fA=X(af,aa,al,g)
+local f=h+bk
+if fA>0 then f=f+1 end
+if r>0 and x+r>f then f=x+r end
 if f<=k then return nil end
-local dD=eF
-if ea>0 then dD=eF+1 end
-h,g=ap(h,g,af,aa,al,k)
-local db=0
+local dE=eJ
+if ec>0 then dE=eJ+1 end
+h,g=aq(h,g,af,aa,al,k)
+local da=0
 if h>k or(h==k and g>0)then
-local cf=aa*1000000
-local dq=cf%af
-db=math.min(9007199256,math.floor((h-k+1)/((cf-dq)/af+dq/af))+1)
-local E,fO=bo(af,aa,db)
-h,g=h-E,g-fO
+local ce=aa*1000000
+local dq=ce%af
+da=math.min(9007199256,math.floor((h-k+1)/((ce-dq)/af+dq/af))+1)
+local E,fS=bo(af,aa,da)
+h,g=h-E,g-fS
 if g<0 then h,g=h-1,g+af end
 end
-local bv,H
-bv,h,g,H=aF(h,g,af,aa,k)
-local L=(k-h)*af-g-H*aa
+local bw,I
+bw,h,g,I=aG(h,g,af,aa,k)
+local L=(k-h)*af-g-I*aa
 local ao=0
-if db==0 and bv>=o then
-bv=o
+if da==0 and bw>=p then
+bw=p
 elseif L>0 then
-local bX=l%131072
-local bD=L*((l-bX)/131072)
-local cU=(bD%aa)*131072+L*bX
-ao=(bD-bD%aa)/aa*131072+(cU-cU%aa)/aa
+local bX=m%131072
+local bD=L*((m-bX)/131072)
+local cT=(bD%aa)*131072+L*bX
+ao=(bD-bD%aa)/aa*131072+(cT-cT%aa)/aa
 end
-local z,cN=X(i,l,bv,0)
-local dR=cN+ao
-if q>dD then dD=q end
-h,g=k-z-(dR+(-dR)%i)/i,(-dR)%i
-if db>0 then
-local fI,fJ=bo(i,l,db)
-h,g=h+fI,g+fJ
+local z,cM=X(i,m,bw,0)
+local dT=cM+ao
+if r>dE then dE=r end
+h,g=k-z-(dT+(-dT)%i)/i,(-dT)%i
+if da>0 then
+local fM,fN=bo(i,m,da)
+h,g=h+fM,g+fN
 if g>=i then h,g=h+1,g-i end
 end
-local bt=bB(i,l,o,k)
-if h>bt or(h==bt and g>0)then h,g=bt,0 end
+local bu=bB(i,m,p,k)
+if h>bu or(h==bu and g>0)then h,g=bu,0 end
 if v then
-h,g=ap(h,g,i,l,o-aI(v),k)
+h,g=aq(h,g,i,m,p-aJ(v),k)
 end
-return h,g,k,dD,v
+return h,g,k,dE,v
 end
-return dP
+return dS
 `
 
 const windowChange = `local T,E,ag=...
-local cx,ds,br=s'window-value'
-local cQ,cS,dj,dr=s('window-adopt',br)
-return function(b,e,fq)
+local cv,ds,bs=s'window-value'
+local cP,cR,di,dr=s('window-adopt',bs)
+return function(b,e,fu)
 local ah=d[e+2]
 local f=0
 local a=T(b)
-local m,O,z,I,az
+local n,Q,z,J,aA
 if a then
-local bp
-m,O,z,I,f=cx(a)
+local bq
+n,Q,z,J,f=cv(a)
 if f==9000000000000000 then return true end
-bp=m
-if m then m,O,z,I,az=cQ(m,O,z,I,e)end
-if bp and not m then ag(b,f)end
+bq=n
+if n then n,Q,z,J,aA=cP(n,Q,z,J,e)end
+if bq and not n then ag(b,f)end
 end
-local K,aU,cA,ax=m,z,I,O
-if not(m and r<m)then
-K,aU,cA=cS(m,z,I,e)
-ax=0
+local H,aV,cy,ay=n,z,J,Q
+if not(n and q<n)then
+H,aV,cy=cR(n,z,J,e)
+ay=0
 end
-local an,aD,M
-an,aD,M,aU,cA=dj(K,ax,aU,cA,e)
-local aj=fq(M,an)
+local an,aE,O
+an,aE,O,aV,cy=di(H,ay,aV,cy,e)
+local aj=fu(O,an)
 if aj~=0 then
-ax,az=aD+M-aj,true
-if aj>0 and ax==0 and cA<4 then return ag(b,f)end
-m,O,z,I=K,ax,aU,dr(cA,ax,ah)
+ay,aA=aE+O-aj,true
+if aj>0 and ay==0 and cy<4 then return ag(b,f)end
+n,Q,z,J=H,ay,aV,dr(cy,ay,ah)
 end
-if not az then return end
-E(b,ds(m,O,z,I,f),math.max(br(m,z,I),f))
+if not aA then return end
+E(b,ds(n,Q,z,J,f),math.max(bs(n,z,J),f))
 end
 `
 
-const windowAdopt = `local br=...
-local function eE(e,k)
-local C=d[e+3]
-if d[e+4]==1 then return k+C end
-local fg=k-d[e+8]
-return fg-fg%C+C+d[e+8]
+const windowAdopt = `local bs=...
+local function eI(e,k)
+local D=d[e+3]
+if d[e+4]==1 then return k+D end
+local dN=k-d[e+8]
+return dN-dN%D+D+d[e+8]
 end
-local function cQ(m,O,y,I,e)
-local C=d[e+3]
-if y==C and I<5 then return m,O,y,I,false end
-if r>=m then
-if r>=br(m,y,I)then return nil end
-return m,O,y,I,false
+local function cP(n,Q,y,J,e)
+local D=d[e+3]
+if y==D and J<5 then return n,Q,y,J,false end
+if q>=n then
+if q>=bs(n,y,J)then return nil end
+return n,Q,y,J,false
 end
-if I==6 then
-if C<=y then return m,O,y,I,false end
-return m,9007199254740991,C,4,true
+if J==6 then
+if D<=y then return n,Q,y,J,false end
+return n,9007199254740991,D,4,true
 end
-if y==C then return m,O,y,4,true end
-if C<y and I>=4 then return m,O,y,I,false end
-local K=eE(e,r)
-if C>y and d[e+4]==1 then
-K=m-y+C
-elseif m>K then
-K=m
+if y==D then return n,Q,y,4,true end
+if D<y and J>=4 then return n,Q,y,J,false end
+local H=eI(e,q)
+if D>y and d[e+4]==1 then
+H=n-y+D
+elseif n>H then
+H=n
 end
-return K,O,math.max(y,C),4,true
+return H,Q,math.max(y,D),4,true
 end
-local function cS(m,y,I,e)
-local C,aX=d[e+3],eE(e,r)
-if not m or r>=br(m,y,I)then return aX,C,0 end
-if C>y then return math.max(aX,m+y),C,4 end
-if C<y and I<5 then return m+y,y,5 end
-if d[e+4]~=1 and aX-C<m then aX=aX+C end
-return aX,C,0
+local function cR(n,y,J,e)
+local D,as=d[e+3],eI(e,q)
+if not n or q>=bs(n,y,J)then return as,D,0 end
+if D>y then return math.max(as,n+y),D,4 end
+if D<y and J<5 then return n+y,y,5 end
+if d[e+4]~=1 and as-D<n then as=as+D end
+return as,D,0
 end
-local function dj(m,O,y,I,e)
-local ah,C,L=d[e+2],d[e+3],0
-if I>=5 and C<y then
-L=math.max(0,math.min(math.floor((r-m+y)/C),math.floor(y/C)-1))
+local function di(n,Q,y,J,e)
+local ah,D,L=d[e+2],d[e+3],0
+if J>=5 and D<y then
+L=math.max(0,math.min(math.floor((q-n+y)/D),math.floor(y/D)-1))
 end
-local an,aD=m-y+L*C,L*ah
-local M=math.max(0,O-aD)
-if I==6 or I==5 and aD>9007199254740991-2*ah then return an,0,M,m-an,6 end
-return an,aD,M,y,I
+local an,aE=n-y+L*D,L*ah
+local O=math.max(0,Q-aE)
+if J==6 or J==5 and aE>9007199254740991-2*ah then return an,0,O,n-an,6 end
+return an,aE,O,y,J
 end
-local function dr(I,O,ah)
-if I>=4 then return I end
-if O*4>ah then return 3 end
-return O*16>ah and 2 or O*64>ah and 1 or 0
+local function dr(J,Q,ah)
+if J>=4 then return J end
+if Q*4>ah then return 3 end
+return Q*16>ah and 2 or Q*64>ah and 1 or 0
 end
-return cQ,cS,dj,dr
+return cP,cR,di,dr
 `
 
 const counterChange = `local T,E,ag=...
-local cv,da=s'counter-value'
-local cP,cM,dn=s'counter-adopt'
-return function(b,e,fr)
-local C=d[e+3]
+local ct,cZ=s'counter-value'
+local cO,cL,dn=s'counter-adopt'
+return function(b,e,fv)
+local D=d[e+3]
 local f=0
 local a=T(b)
-local m,N,S,z,ay,az
+local n,P,S,z,az,aA
 if a then
-local bp
-m,N,S,z,ay,f=cv(a)
+local bq
+n,P,S,z,az,f=ct(a)
 if f==9000000000000000 then return true end
-bp=m
-if m then
-m,N,S,z,ay,az=cP(m,N,S,z,ay,e)
+bq=n
+if n then
+n,P,S,z,az,aA=cO(n,P,S,z,az,e)
 end
-if bp and not m then ag(b,f)end
+if bq and not n then ag(b,f)end
 end
-local aK=m and r<m
-local bk,eQ,ef=cM(m,N,S,C)
-if not aK then z,ay=C,0 end
-local cH,dh=fr(bk,eQ,ef,z,dn(bk,ef,z,e))
-if cH~=0 or dh~=0 then
-m,N,S,az=bk,eQ-cH,ef-dh,true
-if N+S==0 then return ag(b,f)end
+local aL=n and q<n
+local bj,eU,ei=cL(n,P,S,D)
+if not aL then z,az=D,0 end
+local cG,dg=fv(bj,eU,ei,z,dn(bj,ei,z,e))
+if cG~=0 or dg~=0 then
+n,P,S,aA=bj,eU-cG,ei-dg,true
+if P+S==0 then return ag(b,f)end
 end
-if not az then return end
-local j=m
-if N>0 then j=m+z end
-E(b,da(m,N,S,z,ay,f),math.max(j,f))
+if not aA then return end
+local j=n
+if P>0 then j=n+z end
+E(b,cZ(n,P,S,z,az,f),math.max(j,f))
 end
 `
 
-const counterAdopt = `local function cM(m,N,S,C)
-if m and r<m then return m,N,S end
-if not m or r>=m+C then return r-r%C+C,0,0 end
-return m+C,0,N
+const counterAdopt = `local function cL(n,P,S,D)
+if n and q<n then return n,P,S end
+if not n or q>=n+D then return q-q%D+D,0,0 end
+return n+D,0,P
 end
-local function cP(m,N,S,y,ay,e)
-local C=d[e+3]
-if y==C then
-if ay==0 or r>=m then return m,N,S,y,ay,false end
-return m,N,S,y,0,true
+local function cO(n,P,S,y,az,e)
+local D=d[e+3]
+if y==D then
+if az==0 or q>=n then return n,P,S,y,az,false end
+return n,P,S,y,0,true
 end
-if y>C and r<m then return m,N,S,y,ay,false end
-m,N,S=cM(m,N,S,y)
-if y>C and ay==0 then
+if y>D and q<n then return n,P,S,y,az,false end
+n,P,S=cL(n,P,S,y)
+if y>D and az==0 then
 if S==0 then return nil end
-return m,N,S,y,1,true
+return n,P,S,y,1,true
 end
-m=m-y+C
-if r>=m or N+S==0 then return nil end
-return m,N,S,C,0,true
+n=n-y+D
+if q>=n or P+S==0 then return nil end
+return n,P,S,D,0,true
 end
-local function dn(m,S,y,e)
+local function dn(n,S,y,e)
 if S==0 then return 0 end
-local cJ=d[e+4]
+local cI=d[e+4]
 if y~=d[e+3]then
-cJ=1
-while y/cJ>1000000 do cJ=cJ*10 end
+cI=1
+while y/cI>1000000 do cI=cI*10 end
 end
-local dH=math.floor(y/cJ)
-local w=math.min(dH,math.ceil((m-r)/cJ))
-local bq=math.floor(S/1000000)
-local eY=bq*w
-local bP=math.floor(eY/dH)
-local g=(eY-bP*dH)*1000000+(S-bq*1000000)*w
-return bP*1000000+math.ceil(g/dH)
+local dK=math.floor(y/cI)
+local w=math.min(dK,math.ceil((n-q)/cI))
+local br=math.floor(S/1000000)
+local fd=br*w
+local bQ=math.floor(fd/dK)
+local g=(fd-bQ*dK)*1000000+(S-br*1000000)*w
+return bQ*1000000+math.ceil(g/dK)
 end
-return cP,cM,dn
+return cO,cL,dn
 `
 
-const logChange = `local E,aE,ag=...
-local R=s('log-value',E,aE)
-local cg,cO,cX=s('log-adopt',R)
-local dl,ej=s('log-refund',R,ag,E)
-local function cV(b,e,bU)
-local aY=R.aH(b)
+const logChange = `local E,aF,ag=...
+local R=s('log-value',E,aF)
+local cf,cN,cW=s('log-adopt',R)
+local dk,em=s('log-refund',R,ag,E)
+local function cU(b,e,bm)
+local aY=R.aI(b)
 if aY.f==9000000000000000 then return true end
-local c=cg(aY,e)
-if aY.bp and not c.bp then ag(b,c.f)end
-local k,D,M=cO(c,e)
-if not bU(c,k,D,M)and c.dY then R.dJ(c)end
+local c=cf(aY,e)
+if aY.bq and not c.bq then ag(b,c.f)end
+local k,B,O=cN(c,e)
+if not bm(c,k,B,O)and c.ea then R.dL(c)end
 end
-local function ci(c,e,D,k,ad)
-R.aB(c,cX(c,e,D,k,ad))
+local function ci(c,e,B,k,ad)
+R.aC(c,cW(c,e,B,k,ad))
 end
-return cV,ci,dl,ej,R
+return cU,ci,dk,em,R
 `
 
-const logValue = `local E,aE=...
+const logValue = `local E,aF=...
 local am=s'block-value'
-local aZ,aR,bQ,bR=47,14,64,4503599627370496
-local function eO(b,f)
-return{b=b,G=0,as=0,aD=0,n=0,ai=0,y=0,q=0,f=f,aY=0,dw=true}
+local aZ,aS,bR,bS=47,14,64,4503599627370496
+local function eS(b,f)
+return{b=b,G=0,au=0,aE=0,l=0,ai=0,y=0,r=0,f=f,aY=0,dw=true}
 end
-local function fH(b)
-local Q,c=KEYS[b],eO(b,0)
-local a=redis.pcall('GETRANGE',Q,0,aZ+bQ*aR-1)
+local function fL(b)
+local N,c=KEYS[b],eS(b,0)
+local a=redis.pcall('GETRANGE',N,0,aZ+bR*aS-1)
 if type(a)~='string'then return c end
-local C=#a
-if C==aZ+bQ*aR then C=call('STRLEN',Q)end
-if C<aZ or string.byte(a)~=2 or(C-aZ)%aR>0 then
-local f,J=am(a)
-if J==''then c.f=f end
+local D=#a
+if D==aZ+bR*aS then D=call('STRLEN',N)end
+if D<aZ or string.byte(a)~=2 or(D-aZ)%aS>0 then
+local f,K=am(a)
+if K==''then c.f=f end
 return c
 end
-local F,f,y,q,aD,n,ai,as=ac('>BI7I7I7I7I7I7I4',a)
-local aY=(C-aZ)/aR
-if as>aY or y<1 then return c end
-c.bp,c.dw,c.aY,c.G=true,false,aY,aY+1
-c.f,c.y,c.q,c.aD,c.n,c.ai,c.as=f,y,q,aD,n,ai,as
-c.eh={[0]=string.sub(a,aZ+1)}
+local F,f,y,r,aE,l,ai,au=ac('>BI7I7I7I7I7I7I4',a)
+local aY=(D-aZ)/aS
+if au>aY or y<1 then return c end
+c.bq,c.dw,c.aY,c.G=true,false,aY,aY+1
+c.f,c.y,c.r,c.aE,c.l,c.ai,c.au=f,y,r,aE,l,ai,au
+c.ek={[0]=string.sub(a,aZ+1)}
 return c
 end
-local function aS(c,p)
-if p==c.G-1 then return c.n,c.ai end
-if p==c.aY then return c.eT,c.eU end
-local eR=p%bQ
-local au=(p-eR)/bQ
-local dF=c.eh[au]
-if not dF then
-local A=aZ+au*bQ*aR
-dF=call('GETRANGE',KEYS[c.b],A,A+bQ*aR-1)
-c.eh[au]=dF
+local function aT(c,o)
+if o==c.G-1 then return c.l,c.ai end
+if o==c.aY then return c.eY,c.eZ end
+local eV=o%bR
+local aw=(o-eV)/bR
+local dI=c.ek[aw]
+if not dI then
+local A=aZ+aw*bR*aS
+dI=call('GETRANGE',KEYS[c.b],A,A+bR*aS-1)
+c.ek[aw]=dI
 end
-local n,ai=ac('>I7I7',dF,eR*aR+1)
-return n,ai
+local l,ai=ac('>I7I7',dI,eV*aS+1)
+return l,ai
 end
-local function aM(c,p)
-if p<c.as then return 0 end
-local F,ai=aS(c,p)
-return(ai-c.aD)%bR
+local function aN(c,o)
+if o<c.au then return 0 end
+local F,ai=aT(c,o)
+return(ai-c.aE)%bS
 end
-local function bV(c,fC,A)
-local u,B=A,c.G
-while u<B do
-local cr=math.floor((u+B)/2)
-if aS(c,cr)>fC then B=cr else u=cr+1 end
+local function bV(c,fG,A)
+local u,C=A,c.G
+while u<C do
+local cp=math.floor((u+C)/2)
+if aT(c,cp)>fG then C=cp else u=cp+1 end
 end
 return u
 end
-local function dc(c,ai,A)
-local u,B=A,c.G
-while u<B do
-local cr=math.floor((u+B)/2)
-if aM(c,cr)>=ai then B=cr else u=cr+1 end
+local function db(c,ai,A)
+local u,C=A,c.G
+while u<C do
+local cp=math.floor((u+C)/2)
+if aN(c,cp)>=ai then C=cp else u=cp+1 end
 end
 return u
 end
-local function ci(c,aB)
-local A=aB.A
-c.dY,c.bp,c.y,c.q=true,true,aB.y,aB.q
+local function ci(c,aC)
+local A=aC.A
+c.ea,c.bq,c.y,c.r=true,true,aC.y,aC.r
 if A==c.G then
-c.dw,c.aY,c.G,c.as,c.aD,c.n,c.ai=true,0,1,0,0,aB.k,aB.ad
+c.dw,c.aY,c.G,c.au,c.aE,c.l,c.ai=true,0,1,0,0,aC.k,aC.ad
 return
 end
-if A>c.as then
-local F,aD=aS(c,A-1)
-c.aD,c.as=aD,A
+if A>c.au then
+local F,aE=aT(c,A-1)
+c.aE,c.au=aE,A
 end
-if not aB.cG then
-c.eT,c.eU,c.G=c.n,c.ai,c.G+1
+if not aC.cE then
+c.eY,c.eZ,c.G=c.l,c.ai,c.G+1
 end
-c.n,c.ai=aB.k,(c.ai+aB.ad)%bR
+c.l,c.ai=aC.k,(c.ai+aC.ad)%bS
 end
-local function eM(c,as)
-return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.q,c.aD,c.n,c.ai,as)
+local function eQ(c,au)
+return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.r,c.aE,c.l,c.ai,au)
 end
-local function eL(c)
-local j=c.n+c.y
-if c.q>c.y then j=c.n+c.q end
+local function eP(c)
+local j=c.l+c.y
+if c.r>c.y then j=c.l+c.r end
 if c.f>j then j=c.f end
 return j
 end
-local function fS(c)
-local j=eL(c)
+local function fW(c)
+local j=eP(c)
 local Z=c.G-1>c.aY
 local ba=''
-if Z and c.as<=c.aY then ba=pack('>I7I7',c.eT,c.eU)end
-local as=c.as
-local bP=c.dw or c.aY<=bQ or as>c.G-as
-if bP then as=0 end
-local P=eM(c,as)
-if bP then
-local bT=''
+if Z and c.au<=c.aY then ba=pack('>I7I7',c.eY,c.eZ)end
+local au=c.au
+local bQ=c.dw or c.aY<=bR or au>c.G-au
+if bQ then au=0 end
+local M=eQ(c,au)
+if bQ then
+local bU=''
 if not c.dw then
-if c.aY<=bQ then
-bT=string.sub(c.eh[0],c.as*aR+1)
+if c.aY<=bR then
+bU=string.sub(c.ek[0],c.au*aS+1)
 else
-bT=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,-1)
+bU=call('GETRANGE',KEYS[c.b],aZ+c.au*aS,-1)
 end
 end
-return E(c.b,P..bT..ba,j)
+return E(c.b,M..bU..ba,j)
 end
-call('SETRANGE',KEYS[c.b],0,P)
+call('SETRANGE',KEYS[c.b],0,M)
 if Z then call('APPEND',KEYS[c.b],ba)end
-aE(c.b,j)
+aF(c.b,j)
 end
 return{
 aZ=aZ,
-aR=aR,
-bR=bR,
-fG=eO,
-aH=fH,
 aS=aS,
-aM=aM,
+bS=bS,
+fK=eS,
+aI=fL,
+aT=aT,
+aN=aN,
 bV=bV,
-dc=dc,
-aB=ci,
-P=eM,
-j=eL,
-dJ=fS,
+db=db,
+aC=ci,
+M=eQ,
+j=eP,
+dL=fW,
 }
 `
 
 const logAdopt = `local R=...
-local bV,aM=R.bV,R.aM
-local fk=10000
-local function cg(c,e)
-local C=d[e+3]
-if not c.bp or c.y==C then return c end
-local q=c.y
-if c.q>q then q=c.q end
-if c.n+q<=r then
-return R.fG(c.b,c.f)
+local bV,aN=R.bV,R.aN
+local fo=10000
+local function cf(c,e)
+local D=d[e+3]
+if not c.bq or c.y==D then return c end
+local r=c.y
+if c.r>r then r=c.r end
+if c.l+r<=q then
+return R.fK(c.b,c.f)
 end
-c.y,c.dY=C,true
-if q>C then c.q=q else c.q=0 end
+c.y,c.ea=D,true
+if r>D then c.r=r else c.r=0 end
 return c
 end
-local function cO(c,e)
-local k=r
-if c.n>r then k=c.n end
-local D=bV(c,k-d[e+3],c.as)
-return k,D,aM(c,c.G-1)-aM(c,D-1)
+local function cN(c,e)
+local k=q
+if c.l>q then k=c.l end
+local B=bV(c,k-d[e+3],c.au)
+return k,B,aN(c,c.G-1)-aN(c,B-1)
 end
-local function cX(c,e,D,k,ad)
-local A,q,aw=D,c.q,d[e+4]
-if q>0 then A,aw=bV(c,k-q,c.as),fk end
-local aK=c.G-A
-local cG=aK>0 and c.n==k
-if not cG and aK>=aw then
-if A<D then A=A+1 else cG=true end
+local function cW(c,e,B,k,ad)
+local A,r,ax=B,c.r,d[e+4]
+if r>0 then A,ax=bV(c,k-r,c.au),fo end
+local aL=c.G-A
+local cE=aL>0 and c.l==k
+if not cE and aL>=ax then
+if A<B then A=A+1 else cE=true end
 end
-if aK==0 then q=0 end
-return{A=A,k=k,cG=cG,ad=ad,y=d[e+3],q=q}
+if aL==0 then r=0 end
+return{A=A,k=k,cE=cE,ad=ad,y=d[e+3],r=r}
 end
-return cg,cO,cX
+return cf,cN,cW
 `
 
 const logRefund = `local R,ag,E=...
-local aS,aM,aZ,aR,bR=R.aS,R.aM,R.aZ,R.aR,R.bR
-local function fe(c,an,ax)
-local cd,ai={},(c.aD+aM(c,an-1))%bR
-for p=an,c.G-1 do
-local g=aM(c,p)-aM(c,p-1)-(ax[p]or 0)
+local aT,aN,aZ,aS,bS=R.aT,R.aN,R.aZ,R.aS,R.bS
+local function fj(c,an,ay)
+local cc,ai={},(c.aE+aN(c,an-1))%bS
+for o=an,c.G-1 do
+local g=aN(c,o)-aN(c,o-1)-(ay[o]or 0)
 if g>0 then
-ai=(ai+g)%bR
-cd[#cd+1]={(aS(c,p)),ai}
+ai=(ai+g)%bS
+cc[#cc+1]={(aT(c,o)),ai}
 end
 end
-local bH=an
-if#cd==0 then
-if an==c.as then return ag(c.b,c.f)end
-bH=an-1
-c.n,c.ai=aS(c,bH)
+local bI=an
+if#cc==0 then
+if an==c.au then return ag(c.b,c.f)end
+bI=an-1
+c.l,c.ai=aT(c,bI)
 else
-c.n,c.ai=unpack(cd[#cd])
+c.l,c.ai=unpack(cc[#cc])
 end
-local bT=''
-if bH>c.as then bT=call('GETRANGE',KEYS[c.b],aZ+c.as*aR,aZ+bH*aR-1)end
-for p=1,#cd-1 do bT=bT..pack('>I7I7',cd[p][1],cd[p][2])end
-E(c.b,R.P(c,0)..bT,R.j(c))
+local bU=''
+if bI>c.au then bU=call('GETRANGE',KEYS[c.b],aZ+c.au*aS,aZ+bI*aS-1)end
+for o=1,#cc-1 do bU=bU..pack('>I7I7',cc[o][1],cc[o][2])end
+E(c.b,R.M(c,0)..bU,R.j(c))
 end
-local function fQ(c,D,bc,aj,bf)
-local w,an,ax=aj,c.G,{}
-local function dM(p)
-local L=aM(c,p)-aM(c,p-1)
+local function fU(c,B,bb,aj,be)
+local w,an,ay=aj,c.G,{}
+local function dP(o)
+local L=aN(c,o)-aN(c,o-1)
 if L>w then L=w end
-ax[p],w=L,w-L
+ay[o],w=L,w-L
 end
-if bf<0 then
-while an>D and w>0 do
+if be<0 then
+while an>B and w>0 do
 an=an-1
-dM(an)
+dP(an)
 end
-elseif bf>bc then
-an=R.bV(c,bf-1,D)
-for p=an,c.G-1 do dM(p)end
+elseif be>bb then
+an=R.bV(c,be-1,B)
+for o=an,c.G-1 do dP(o)end
 end
-if w<aj then fe(c,an,ax)end
+if w<aj then fj(c,an,ay)end
 return aj-w
 end
-return fQ,fe
+return fU,fj
 `
 
-const bucketDescriptor = `local i,l,o=d[e+1],d[e+2],d[e+3]
-local aG,at,ad,cD=d[e+4],d[e+5],d[e+6],d[e+7]
+const bucketDescriptor = `local i,m,p=d[e+1],d[e+2],d[e+3]
+local aH,av,ad,cB=d[e+4],d[e+5],d[e+6],d[e+7]
 if d[e]==0 then
-local H=aG*l
-cD=H%i
-ad=(H-cD)/i
-H=o*l
-at=-H%i
-aG=(H+at)/i
+local I=aH*m
+cB=I%i
+ad=(I-cB)/i
+I=p*m
+av=-I%i
+aH=(I+av)/i
 end
 `
 
 const bucket = `local T,a=s'bucket-value'
-local X,ap,aF,bo,bB=s'bucket-flow'
-local aI,aO,j=s('bucket-leases',X,ap)
-local cB=s('bucket-adopt',X,ap,aF,bo,bB,aI,aO)
+local X,aq,aG,bo,bB=s'bucket-flow'
+local aJ,aP,j=s('bucket-leases',X,aq)
+local cz=s('bucket-adopt',X,aq,aG,bo,bB,aJ,aP)
 return{
 T=T,
 a=a,
 X=X,
-ap=ap,
-aF=aF,
+aq=aq,
+aG=aG,
 bB=bB,
-aI=aI,
-aO=aO,
+aJ=aJ,
+aP=aP,
 j=j,
-cB=cB,
+cz=cz,
 }
 `
 
-const bucketStep = `local k,f,U=r,0,0
-local h,g,x,q,v,az,bG,j
+const bucketStep = `local k,f,U=q,0,0
+local h,g,x,r,v,aA,bH,j
 if a then
 local G=#a
-local B,u,V,af,aa,al,K
+local C,u,V,af,aa,al,H
 if G==12 then
-B,u,V,af,al=ac('>I3I4I3BB',a)
-g,q,aa,al=0,0,1,al*1000000
+C,u,V,af,al=ac('>I3I4I3BB',a)
+g,r,aa,al=0,0,1,al*1000000
 elseif G==28 then
-B,u,g,V,af,aa,al=ac('>I3I4I3I5I3I5I5',a)
-q=0
+C,u,g,V,af,aa,al=ac('>I3I4I3I5I3I5I5',a)
+r=0
 elseif G==49 then
-B,u,g,K,q,af,aa,al=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,g,H,r,af,aa,al=ac('>I3I4I7I7I7I7I7I7',a)
 end
-local dm=af==i and aa==l and al==o and q==0 and(not K or K<=9007199254740991)
-if dm and B>=6291456 and B<10485504 and g<i then
-h=(B-8388608)*4294967296+u
-x=K or h+V
+local dm=af==i and aa==m and al==p and r==0 and(not H or H<=9007199254740991)
+if dm and C>=6291456 and C<10485504 and g<i then
+h=(C-8388608)*4294967296+u
+x=H or h+V
 else
-bu=bu or em(r,pack,ac)
-h,g,x,q,af,aa,al,f,v=bu.T(a,0)
+bv=bv or ep(q,pack,ac)
+h,g,x,r,af,aa,al,f,v=bv.T(a,0)
 end
 if h then
-if af~=i or aa~=l or al~=o then
-h,g,x,q,v=bu.cB(h,g,x,q,af,aa,al,i,l,o,v)
-az=h
+if af~=i or aa~=m or al~=p then
+h,g,x,r,v=bv.cz(h,g,x,r,af,aa,al,i,m,p,v)
+aA=h
 end
-if h and x>r then k=x end
+if h and x>q then k=x end
 if v then
-h,g,v=bu.aO(h,g,i,l,o,v,k)
+h,g,v=bv.aP(h,g,i,m,p,v,k)
 end
 end
 end
-local bc=k-aG
+local bb=k-aH
 if not h then
-h,g,q=bc,at,0
-elseif h<bc or(h==bc and g<=at)then
-h,g=bc,at
-if q>0 and k>=x+q then q=0 end
+h,g,r=bb,av,0
+elseif h<bb or(h==bb and g<=av)then
+h,g=bb,av
+if r>0 and k>=x+r then r=0 end
 end
-local aH,bt=aQ,k
-if f>r then aH=0 end
-if bH and dS<=o-(v and bu.aI(v)or 0)then bt=k+bH end
-while U<aH do
-local df,w=h+ad,g+cD
-if w>=i then df,w=df+1,w-i end
-if df>bt or(df==bt and w>0)then break end
-h,g,U=df,w,U+1
+local aI,bu=aR,k
+if f>q then aI=0 end
+if bI and dU<=p-(v and bv.aJ(v)or 0)then bu=k+bI end
+while U<aI do
+local de,w=h+ad,g+cB
+if w>=i then de,w=de+1,w-i end
+if de>bu or(de==bu and w>0)then break end
+h,g,U=de,w,U+1
 end
-if U>0 or az then
-j=h+aG
-if g>at then j=j+1 end
+if U>0 or aA then
+j=h+aH
+if g>av then j=j+1 end
 local V,u=k-h,h%4294967296
-if q>0 or f>0 or v then
-bu=bu or em(r,pack,ac)
-bG=bu.a(h,g,k,q,i,l,o,f,v)
+if r>0 or f>0 or v then
+bv=bv or ep(q,pack,ac)
+bH=bv.a(h,g,k,r,i,m,p,f,v)
 if v then
-j=bu.j(h,g,k,q,i,l,o,v)
-elseif q>0 and k+q>j then
-j=k+q
+j=bv.j(h,g,k,r,i,m,p,v)
+elseif r>0 and k+r>j then
+j=k+r
 end
 if f>j then j=f end
-elseif V<0 or V>=1099511627776 or i>=16777216 or o>=1099511627776 then
-bG=pack('>I3I4I7I7I7I7I7I7',8388608+(h-u)/4294967296,u,g,k,0,i,l,o)
-elseif l==1 and g==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
-bG=pack('>I3I4I3BB',8388608+(h-u)/4294967296,u,V,i,o/1000000)
+elseif V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
+bH=pack('>I3I4I7I7I7I7I7I7',8388608+(h-u)/4294967296,u,g,k,0,i,m,p)
+elseif m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+bH=pack('>I3I4I3BB',8388608+(h-u)/4294967296,u,V,i,p/1000000)
 else
-bG=pack('>I3I4I3I5I3I5I5',8388608+(h-u)/4294967296,u,g,V,i,l,o)
+bH=pack('>I3I4I3I5I3I5I5',8388608+(h-u)/4294967296,u,g,V,i,m,p)
 end
 end
 `
 
-const reply = `local et,aJ=0,#KEYS
-local aT={}
-for b=1,aJ do
-aq[b]=aq[b]or''
-aT[b]=#aq[b]
+const reply = `local ew,aK=0,#KEYS
+local aU={}
+for b=1,aK do
+ar[b]=ar[b]or''
+aU[b]=#ar[b]
 end
-for L=1,#ck do aT[aJ+L]=ck[L]end
-for p=1,#aT do
-if aT[p]>et then et=aT[p]end
+for L=1,#ck do aU[aK+L]=ck[L]end
+for o=1,#aU do
+if aU[o]>ew then ew=aU[o]end
 end
-local P
-if et<256 and#aT<=2000 then
-P=string.char(1,unpack(aT))
+local M
+if ew<256 and#aU<=2000 then
+M=string.char(1,unpack(aU))
 else
-for p=1,#aT do aT[p]=pack('>I4',aT[p])end
-P=string.char(4)..table.concat(aT)
+for o=1,#aU do aU[o]=pack('>I4',aU[o])end
+M=string.char(4)..table.concat(aU)
 end
-for p=1,#aW do aW[p]=pack('>I7',aW[p])end
-return P..table.concat(aq,'',1,aJ)..table.concat(aW)..pack('>I7',r)
+for o=1,#aX do aX[o]=pack('>I7',aX[o])end
+return M..table.concat(ar,'',1,aK)..table.concat(aX)..pack('>I7',q)
 `
 
-const window = `local cx,ds,br=s'window-value'
-local cQ,cS,dj,dr=s('window-adopt',br)
-return function(a,e,aQ)
-local ad,ah,fa=d[e+1],d[e+2],d[e+5]
+const window = `local cv,ds,bs=s'window-value'
+local cP,cR,di,dr=s('window-adopt',bs)
+return function(a,e,aR)
+local ad,ah,ff=d[e+1],d[e+2],d[e+5]
 local f,U=0,0
-local m,O,z,I,az
+local n,Q,z,J,aA
 if a then
-m,O,z,I,f=cx(a)
-if m then m,O,z,I,az=cQ(m,O,z,I,e)end
+n,Q,z,J,f=cv(a)
+if n then n,Q,z,J,aA=cP(n,Q,z,J,e)end
 end
-if not(m and r<m)then
-m,z,I=cS(m,z,I,e)
-O=0
+if not(n and q<n)then
+n,z,J=cR(n,z,J,e)
+Q=0
 end
-local an,aD,M,aU,cA=dj(m,O,z,I,e)
-local dy,aw=r-an,ah
-if fa>0 and dy<fa then
-if dy<0 then dy=0 end
-local dA=math.floor(dy*d[e+6]/d[e+7])
-if dA<1000000 then dA=1000000 end
-if dA<aw then aw=dA end
+local an,aE,O,aV,cy=di(n,Q,z,J,e)
+local dz,ax=q-an,ah
+if ff>0 and dz<ff then
+if dz<0 then dz=0 end
+local dB=math.floor(dz*d[e+6]/d[e+7])
+if dB<1000000 then dB=1000000 end
+if dB<ax then ax=dB end
 end
-if f>r then aQ=0 end
-while U<aQ and M+ad<=aw do
-M,U=M+ad,U+1
+if f>q then aR=0 end
+while U<aR and O+ad<=ax do
+O,U=O+ad,U+1
 end
 if U>0 then
-O,z=aD+M,aU
-I=dr(cA,O,ah)
-elseif not az then
+Q,z=aE+O,aV
+J=dr(cy,Q,ah)
+elseif not aA then
 return 0
 end
-local j=br(m,z,I)
+local j=bs(n,z,J)
 if f>j then j=f end
-return U,ds(m,O,z,I,f),j
+return U,ds(n,Q,z,J,f),j
 end
 `
 
-const counter = `local cv,da=s'counter-value'
-local cP,cM,dn=s'counter-adopt'
-return function(a,e,aQ)
-local ad,ah,C=d[e+1],d[e+2],d[e+3]
-local f,U,S,z,ay=0,0,0,C,0
-local m,N,az
+const counter = `local ct,cZ=s'counter-value'
+local cO,cL,dn=s'counter-adopt'
+return function(a,e,aR)
+local ad,ah,D=d[e+1],d[e+2],d[e+3]
+local f,U,S,z,az=0,0,0,D,0
+local n,P,aA
 if a then
-m,N,S,z,ay,f=cv(a)
-if m then
-m,N,S,z,ay,az=cP(m,N,S,z,ay,e)
+n,P,S,z,az,f=ct(a)
+if n then
+n,P,S,z,az,aA=cO(n,P,S,z,az,e)
 end
 end
-if not(m and r<m)then
-m,N,S=cM(m,N,S,C)
-z,ay=C,0
+if not(n and q<n)then
+n,P,S=cL(n,P,S,D)
+z,az=D,0
 end
-local ar=ah-dn(m,S,z,e)
-if f>r then aQ=0 end
-while U<aQ and N+ad<=ar do
-N,U=N+ad,U+1
+local at=ah-dn(n,S,z,e)
+if f>q then aR=0 end
+while U<aR and P+ad<=at do
+P,U=P+ad,U+1
 end
-if U==0 and not az then return 0 end
-local j=m
-if N>0 then j=m+z end
+if U==0 and not aA then return 0 end
+local j=n
+if P>0 then j=n+z end
 if f>j then j=f end
-return U,da(m,N,S,z,ay,f),j
+return U,cZ(n,P,S,z,az,f),j
 end
 `
 
-const record = `local cw,dk=s'record-value'
+const record = `local cu,dj=s'record-value'
 local am=s'block-value'
-return function(a,e,aQ,F,bK)
-local F,f=cw(a)
-if aQ==0 or f and r<f+60000000 then return 0 end
-if a and am(a)>r then return 0 end
-local O,H=d[e+3],{}
-for p=1,O do
-local bL,t=d[e+2+2*p],d[e+3+2*p]
-H[p]={bL,t,t,0,bK and bK[#bK-O+p]or 0}
+return function(a,e,aR,F,bM)
+local F,f=cu(a)
+if aR==0 or f and q<f+60000000 then return 0 end
+if a and am(a)>q then return 0 end
+local Q,I=d[e+3],{}
+for o=1,Q do
+local bN,t=d[e+2+2*o],d[e+3+2*o]
+I[o]={bN,t,t,0,bM and bM[#bM-Q+o]or 0}
 end
-local j=r+d[e+1]
-return 1,dk(r,j,d[e+2],H),j+60000000
+local j=q+d[e+1]
+return 1,dj(q,j,d[e+2],I),j+60000000
 end
 `
 
-const slots = `local am,bh,bi=s'block-value'
-local dO=4000
-local function cu(a,A)
-local B,u=ac('>I3I4',a,A)
-return(B-2097152)*4294967296+u
+const slots = `local am,bg,bh=s'block-value'
+local dR=4000
+local function cs(a,A)
+local C,u=ac('>I3I4',a,A)
+return(C-2097152)*4294967296+u
 end
-local function bm(au)
-local u=au%4294967296
-return pack('>I3I4',2097152+(au-u)/4294967296,u)
+local function bl(aw)
+local u=aw%4294967296
+return pack('>I3I4',2097152+(aw-u)/4294967296,u)
 end
-local function ei(a)
-local f,J=0,a or''
-if a then f,J=am(a)end
-local G=#J
-if string.byte(J)~=3 or G%35~=22 then
-return nil,nil,'',0,r,J==''and f or 0
+local function el(a)
+local f,K=0,a or''
+if a then f,K=am(a)end
+local G=#K
+if string.byte(K)~=3 or G%35~=22 then
+return nil,nil,'',0,q,K==''and f or 0
 end
-local x,K=cu(J,9),cu(J,16)
-local k,A=r,23
-if x>r then k=x end
-while A<G and cu(J,A+21)<=k do A=A+35 end
-local M=0
-for bY=A,G,35 do M=M+cu(J,bY+14)end
-return x,K,string.sub(J,A),M,k,f
+local x,H=cs(K,9),cs(K,16)
+local k,A=q,23
+if x>q then k=x end
+while A<G and cs(K,A+21)<=k do A=A+35 end
+local O=0
+for bY=A,G,35 do O=O+cs(K,bY+14)end
+return x,H,string.sub(K,A),O,k,f
 end
-local function ec(t,de)
-local A=string.find(t,de,1,true)
-while A and A%35~=1 do A=string.find(t,de,A+1,true)end
+local function ee(t,dd)
+local A=string.find(t,dd,1,true)
+while A and A%35~=1 do A=string.find(t,dd,A+1,true)end
 return A
 end
 local function ba(t,bY,f)
 local A=#t+1
-while A>1 and cu(t,A-14)>f do A=A-35 end
+while A>1 and cs(t,A-14)>f do A=A-35 end
 return string.sub(t,1,A-1)..bY..string.sub(t,A)
 end
-local function el(k,K,t,f)
-local j=K+1
-if t~=''then j=math.max(j,cu(t,#t-13))end
-local a='\\3'..pack('>I7',j)..bm(k)..bm(K)..t
-if f>0 then a=bi(a,f)end
+local function eo(k,H,t,f)
+local j=H+1
+if t~=''then j=math.max(j,cs(t,#t-13))end
+local a='\\3'..pack('>I7',j)..bl(k)..bl(H)..t
+if f>0 then a=bh(a,f)end
 return a,math.max(j,f),j
 end
-local function dM(a,e,aQ,bS)
-local ad,ah=(bS or 0)+d[e+1],d[e+2]
-local U,bG,j=0,nil,nil
-while U<aQ do
-local x,K,t,M,k,f=ei(a)
-if f>r or ad>ah then break end
-local de=bm(d[e+5])..bm(d[e+6])
-if d[e+4]==0 or not ec(t,de)then
-if M+ad>ah or#t>=dO*35 then break end
-K=x and math.max(k,K+1)or k
-local m=k+d[e+3]
-t=ba(t,de..bm(ad)..bm(m)..bm(K),m)
-a,j=el(k,K,t,f)
-bG=a
+local function dP(a,e,aR,bT)
+local ad,ah=(bT or 0)+d[e+1],d[e+2]
+local U,bH,j=0,nil,nil
+while U<aR do
+local x,H,t,O,k,f=el(a)
+if f>q or ad>ah then break end
+local dd=bl(d[e+5])..bl(d[e+6])
+if d[e+4]==0 or not ee(t,dd)then
+if O+ad>ah or#t>=dR*35 then break end
+H=x and math.max(k,H+1)or k
+local n=k+d[e+3]
+t=ba(t,dd..bl(ad)..bl(n)..bl(H),n)
+a,j=eo(k,H,t,f)
+bH=a
 end
 U=U+1
 end
-return U,bG,j
+return U,bH,j
 end
-local function cy(a,bD,di)
-local x,K,t,F,k,f=ei(a)
-local A=x and ec(t,bm(bD)..bm(di))
+local function cw(a,bD,dh)
+local x,H,t,F,k,f=el(a)
+local A=x and ee(t,bl(bD)..bl(dh))
 if not A then return nil end
 t=string.sub(t,1,A-1)..string.sub(t,A+35)
-local w,j,bC=el(k,K,t,f)
+local w,j,bC=eo(k,H,t,f)
 if bC<=k then return false,f end
 return w,j
 end
-local function dG(a,bD,di,aV)
-local x,K,t,F,k,f=ei(a)
-local A=x and ec(t,bm(bD)..bm(di))
-if not A or k+aV<=cu(t,A+21)then return nil end
-local bY=string.sub(t,A,A+20)..bm(k+aV)..string.sub(t,A+28,A+34)
-t=ba(string.sub(t,1,A-1)..string.sub(t,A+35),bY,k+aV)
-return el(k,K,t,f)
+local function dJ(a,bD,dh,aW)
+local x,H,t,F,k,f=el(a)
+local A=x and ee(t,bl(bD)..bl(dh))
+if not A or k+aW<=cs(t,A+21)then return nil end
+local bY=string.sub(t,A,A+20)..bl(k+aW)..string.sub(t,A+28,A+34)
+t=ba(string.sub(t,1,A-1)..string.sub(t,A+35),bY,k+aW)
+return eo(k,H,t,f)
 end
-return dM,cy,dG
+return dP,cw,dJ
 `
 
 const log = `local R=...
-local aS,aM,dc=R.aS,R.aM,R.dc
-local cg,cO,cX=s('log-adopt',R)
-local function eD(c,e,D,K,dg,M,ad)
-local p=dc(c,aM(c,D-1)+M+ad-d[e+2],D)
-if p<K then dg=aS(c,p)end
-return dg+d[e+3]
+local aT,aN,db=R.aT,R.aN,R.db
+local cf,cN,cW=s('log-adopt',R)
+local function eH(c,e,B,H,df,O,ad)
+local o=db(c,aN(c,B-1)+O+ad-d[e+2],B)
+if o<H then df=aT(c,o)end
+return df+d[e+3]
 end
-local function dN(c,e,D,K,dg,M)
+local function dQ(c,e,B,H,df,O)
 local ah=d[e+2]
-local cK,cL=0,0
-if ah>M then cK=math.floor((ah-M)/1000000)end
-if M>0 then cL=dg+d[e+3]-r end
-local Z=(cK+1)*1000000
-if Z>ah then return cK,cL,cL end
-return cK,eD(c,e,D,K,dg,M,Z)-r,cL
+local cJ,cK=0,0
+if ah>O then cJ=math.floor((ah-O)/1000000)end
+if O>0 then cK=df+d[e+3]-q end
+local Z=(cJ+1)*1000000
+if Z>ah then return cJ,cK,cK end
+return cJ,eH(c,e,B,H,df,O,Z)-q,cK
 end
-local function dV(c,e,ad)
+local function dX(c,e,ad)
 local ah=d[e+2]
-local k,D,M=cO(c,e)
-if ad>ah-M then
-if ad>ah then return 2,0,dN(c,e,D,c.G,c.n,M)end
-return 1,eD(c,e,D,c.G,k,M,ad)-r,dN(c,e,D,c.G,c.n,M)
+local k,B,O=cN(c,e)
+if ad>ah-O then
+if ad>ah then return 2,0,dQ(c,e,B,c.G,c.l,O)end
+return 1,eH(c,e,B,c.G,k,O,ad)-q,dQ(c,e,B,c.G,c.l,O)
 end
-local aB=cX(c,e,D,k,ad)
-local K=c.G
-if aB.cG then K=K-1 end
-local cK,fR,cL=dN(c,e,D,K,k,M+ad)
-return 0,0,cK,fR,cL,aB
+local aC=cW(c,e,B,k,ad)
+local H=c.G
+if aC.cE then H=H-1 end
+local cJ,fV,cK=dQ(c,e,B,H,k,O+ad)
+return 0,0,cJ,fV,cK,aC
 end
-local function es(c,e)
-local F,D,M=cO(c,e)
-return dN(c,e,D,c.G,c.n,M)
+local function ev(c,e)
+local F,B,O=cN(c,e)
+return dQ(c,e,B,c.G,c.l,O)
 end
-return cg,dV,es
+return cf,dX,ev
 `
 
 const holdChange = `local dx=...
-local T,E,aE,remove,ao=s'state'
+local T,E,aF,remove,ao=s'state'
 local ag=s('drop',E,remove,ao)
 local am=s'block-value'
-local cw,dk=s'record-value'
+local cu,dj=s'record-value'
 local dv=9000000000000000
-local ch,X,aF,bo
-local cy,dG
-local function fW(h,g,k,v,i,l,o,t,ab,ae)
+local ch,X,aG,bo
+local cw,dJ
+local function ga(h,g,k,v,i,m,p,t,ab,ae)
 if ab>t then
-local ar=0
+local at=0
 if h<k or(h==k and g==0)then
-ar=o+aF(h,g,i,l,k)
+at=p+aG(h,g,i,m,k)
 else
-local z,w=X(i,l,o,0)
+local z,w=X(i,m,p,0)
 z,w=h-z,g-w
 if w<0 then z,w=z-1,w+i end
-ar=aF(z,w,i,l,k)
+at=aG(z,w,i,m,k)
 end
-local Z=math.min(ab-t,ar)
+local Z=math.min(ab-t,at)
 if Z<=0 then return t end
-local z,w=X(i,l,Z,0)
+local z,w=X(i,m,Z,0)
 return t+Z,-1,z,w
 end
-local eI,eJ=h,g
-if h<k then eI,eJ=k,0 end
-local ar,w=X(i,l,o,0)
-ar,w=ar-(eI-ae),w-eJ
-if w<0 then ar,w=ar-1,w+i end
-if ab==t or ar<0 or(ar==0 and w==0)then return ab end
-local H=(t-ab)%1000000
-local by,cR=bo(i,l,(t-ab-H)/1000000)
+local eM,eN=h,g
+if h<k then eM,eN=k,0 end
+local at,w=X(i,m,p,0)
+at,w=at-(eM-ae),w-eN
+if w<0 then at,w=at-1,w+i end
+if ab==t or at<0 or(at==0 and w==0)then return ab end
+local I=(t-ab)%1000000
+local bz,cQ=bo(i,m,(t-ab-I)/1000000)
 local Z
-Z,cR=X(i,l,H,cR)
-by=by+Z
-if by<ar or(by==ar and cR<=w)then
-if t-ab>2*o then by,cR=X(i,l,2*o,0)end
-return ab,1,by,cR
+Z,cQ=X(i,m,I,cQ)
+bz=bz+Z
+if bz<at or(bz==at and cQ<=w)then
+if t-ab>2*p then bz,cQ=X(i,m,2*p,0)end
+return ab,1,bz,cQ
 end
 if v then
-local bP
-if w>0 then bP=aF(0,i-w,i,l,ar+1)else bP=aF(0,0,i,l,ar)end
-ar,w=X(i,l,bP,0)
+local bQ
+if w>0 then bQ=aG(0,i-w,i,m,at+1)else bQ=aG(0,0,i,m,at)end
+at,w=X(i,m,bQ,0)
 end
-return ab,1,ar,w
+return ab,1,at,w
 end
-local function dK(b,e,t,ab,ae)
-if not ch then ch,X,aF,bo=s('bucket-change',T,E,ag)end
-local i,l,o,aG,at=dx(e)
+local function dM(b,e,t,ab,ae)
+if not ch then ch,X,aG,bo=s('bucket-change',T,E,ag)end
+local i,m,p,aH,av=dx(e)
 local ak
-local function en(h,g,k,v)
-local aP,z,cN
-ak,aP,z,cN=fW(h,g,k,v,i,l,o,t,ab,ae)
-return aP,z,cN
+local function eq(h,g,k,v)
+local aQ,z,cM
+ak,aQ,z,cM=ga(h,g,k,v,i,m,p,t,ab,ae)
+return aQ,z,cM
 end
-ch(b,i,l,o,aG,at,true,en)
+ch(b,i,m,p,aH,av,true,eq)
 return ak
 end
-local function fX(b,e,t,ab,F,n)
+local function gb(b,e,t,ab,F,l)
 local ak
-s('window-change',T,E,ag)(b,e,function(M,an)
-local aj=math.min(math.max(0,t-ab),M)
-if n<an then aj=0 end
-aj=aj-math.max(0,math.min(ab-t,2*d[e+2]-M))
+s('window-change',T,E,ag)(b,e,function(O,an)
+local aj=math.min(math.max(0,t-ab),O)
+if l<an then aj=0 end
+aj=aj-math.max(0,math.min(ab-t,2*d[e+2]-O))
 ak=t-aj
 return aj
 end)
 return ak
 end
-local function fT(b,e,t,ab,F,n)
+local function fX(b,e,t,ab,F,l)
 local ak
-s('counter-change',T,E,ag)(b,e,function(bk,N,S,z,ek)
-local eH=n>=bk-z
-local ed=not eH and n>=bk-2*z
+s('counter-change',T,E,ag)(b,e,function(bj,P,S,z,en)
+local eL=l>=bj-z
+local ef=not eL and l>=bj-2*z
 local aj
 if ab<t then
-aj=math.min(t-ab,eH and N or ed and S or 0)
+aj=math.min(t-ab,eL and P or ef and S or 0)
 else
 local ah=d[e+2]
-local ar=2*ah-N-ek
-if ed then ar=math.min(ar,2*ah-S)end
-aj=-math.max(0,math.min(ab-t,ar))
+local at=2*ah-P-en
+if ef then at=math.min(at,2*ah-S)end
+aj=-math.max(0,math.min(ab-t,at))
 end
 ak=t-aj
-if ed then return 0,aj end
+if ef then return 0,aj end
 return aj,0
 end)
 return ak
 end
-local function fU(b,e,t,ab,F,n)
-local cV,ci,dl,ej,R=s('log-change',E,aE,ag)
+local function fY(b,e,t,ab,F,l)
+local cU,ci,dk,em,R=s('log-change',E,aF,ag)
 local ak
-cV(b,e,function(c,k,D,M)
+cU(b,e,function(c,k,B,O)
 ak=t
-local bc=k-d[e+3]
+local bb=k-d[e+3]
 if ab<t then
-local ax=dl(c,D,bc,t-ab,n)
-ak=t-ax
-return ax>0
+local ay=dk(c,B,bb,t-ab,l)
+ak=t-ay
+return ay>0
 end
-local Z=math.min(ab-t,2*d[e+2]-M)
+local Z=math.min(ab-t,2*d[e+2]-O)
 if Z<=0 then return end
 ak=t+Z
-local p=R.bV(c,n-1,D)
-if n<=bc or p==c.G then return ci(c,e,D,k,Z)end
-ej(c,p,{[p]=-Z})
+local o=R.bV(c,l-1,B)
+if l<=bb or o==c.G then return ci(c,e,B,k,Z)end
+em(c,o,{[o]=-Z})
 return true
 end)
 return ak
 end
-local function eA(b,ft,...)
+local function eD(b,fx,...)
 local a=T(b)
 if a and am(a)==dv then return true end
-local w,j=ft(a,...)
+local w,j=fx(a,...)
 if w then E(b,w,j)elseif w==false then ag(b,j)end
 end
-local aN={[0]=dK,fX,fT,fU,dK}
-local function fD(b,e)
+local aO={[0]=dM,gb,fX,fY,dM}
+local function fH(b,e)
 if d[e]==3 then
-local F,F,F,F,R=s('log-change',E,aE,ag)
-return R.aH(b).f==dv
+local F,F,F,F,R=s('log-change',E,aF,ag)
+return R.aI(b).f==dv
 end
 local a=T(b)
 return a and am(a)==dv
 end
-local function ez(L,D,Y)
+local function eC(L,B,Y)
 for call=1,Y do
-if d[D+3*call-3]==L[1]then return D+3*call-3,call end
+if d[B+3*call-3]==L[1]then return B+3*call-3,call end
 end
 end
-local function fV(Q,D,Y,H,n,gb)
-for F,L in ipairs(H)do
-local p,call=ez(L,D,Y)
-if p then
-local e,ab=d[p+1],d[p+2]
+local function fZ(N,B,Y,I,l,gf)
+for F,L in ipairs(I)do
+local o,call=eC(L,B,Y)
+if o then
+local e,ab=d[o+1],d[o+2]
 if d[e]==7 then
-if eA(Q+call,cy,d[D-2],d[D-1])then return true end
+if eD(N+call,cw,d[B-2],d[B-1])then return true end
 L[3]=0
-elseif not gb then
-local ak=aN[d[e]](Q+call,e,L[2],ab,L[5],n)
+elseif not gf then
+local ak=aO[d[e]](N+call,e,L[2],ab,L[5],l)
 if not ak then return true end
 L[3],L[4]=ak,math.max(0,ab-ak)
 end
 end
 end
 end
-local function fL(Q,D,Y,H,aV)
+local function fP(N,B,Y,I,aW)
 for call=1,Y do
-local bL,e=d[D+3*call-3],d[D+3*call-2]
-for F,L in ipairs(H)do
-if L[1]==bL and d[e]==7 then
-if eA(Q+call,dG,d[D-2],d[D-1],aV)then return true end
+local bN,e=d[B+3*call-3],d[B+3*call-2]
+for F,L in ipairs(I)do
+if L[1]==bN and d[e]==7 then
+if eD(N+call,dJ,d[B-2],d[B-1],aW)then return true end
 break
 end
 end
 end
 end
-local function fA(Q,D,Y)
+local function fE(N,B,Y)
 if Y<2 then return false end
 for call=1,Y do
-if fD(Q+call,d[D+3*call-2])then return true end
+if fH(N+call,d[B+3*call-2])then return true end
 end
 end
-return function(Q,bn,D,Y)
-local a=T(Q)
+return function(N,bn,B,Y)
+local a=T(N)
 if a and am(a)==dv then return 5,0,{}end
-local n,j,bF,H=cw(a)
-if not n or r>=j+60000000 then return 0,0,{}end
-if bF==1 then return 4,j,H end
-if r>=j then
-for F,L in ipairs(H)do
-local p=ez(L,D,Y)
-if bn==-1 and p then L[4]=math.max(0,d[p+2]-L[3])end
+local l,j,bp,I=cu(a)
+if not l or q>=j+60000000 then return 0,0,{}end
+if bp==1 then return 4,j,I end
+if q>=j then
+for F,L in ipairs(I)do
+local o=eC(L,B,Y)
+if bn==-1 and o then L[4]=math.max(0,d[o+2]-L[3])end
 end
-return 3,j,H
+return 3,j,I
 end
-if fA(Q,D,Y)then return 5,0,{}end
-if not cy then
+if fE(N,B,Y)then return 5,0,{}end
+if not cw then
 local F
-F,cy,dG=s'slots'
+F,cw,dJ=s'slots'
 end
-local dL=2
+local dO=2
 if bn<0 then
-if fV(Q,D,Y,H,n,bn==-2)then return 5,0,{}end
-bF=1
+if fZ(N,B,Y,I,l,bn==-2)then return 5,0,{}end
+bp=1
 else
-if fL(Q,D,Y,H,bn)then return 5,0,{}end
-dL,j=1,math.max(j,r+bn)
+if fP(N,B,Y,I,bn)then return 5,0,{}end
+dO,j=1,math.max(j,q+bn)
 end
-E(Q,dk(n,j,bF,H),j+60000000)
-return dL,j,H
+E(N,dj(l,j,bp,I),j+60000000)
+return dO,j,I
 end
 `
 
 export const adjustProgram: Program = {
-  sha1: 'e01b1b506bdeec7f6dfa1c7b3f28ab7ec0503d77',
+  sha1: 'ad47b442ba6a51a1cf94e9d9363e88d4c6522e07',
   source: () =>
     [
       ``,
@@ -1519,65 +1519,65 @@ if W=='state'then
       logRefund,
       `end
 end
-local bf=d[2]
-local T,E,aE,remove,ao=s'state'
+local be=d[2]
+local T,E,aF,remove,ao=s'state'
 local ag=s('drop',E,remove,ao)
-local function ex(b,e,aP)
+local function eA(b,e,aQ)
 local ch=s('bucket-change',T,E,ag)
 `,
       bucketDescriptor,
-      `return ch(b,i,l,o,aG,at,false,function(F,F,k)
-if aP>0 and bf>=0 and bf<=k-aG then return nil end
-return aP,ad,cD
+      `return ch(b,i,m,p,aH,av,false,function(F,F,k)
+if aQ>0 and be>=0 and be<=k-aH then return nil end
+return aQ,ad,cB
 end)
 end
-local function fp(b,e,aP)
+local function ft(b,e,aQ)
 local aj,ah=d[e+1],d[e+2]
-return s('window-change',T,E,ag)(b,e,function(M,an)
-if aP<0 then return-math.max(0,math.min(2*ah-M,aj))end
-if bf>=0 and bf<an then return 0 end
-return math.min(aj,M)
+return s('window-change',T,E,ag)(b,e,function(O,an)
+if aQ<0 then return-math.max(0,math.min(2*ah-O,aj))end
+if be>=0 and be<an then return 0 end
+return math.min(aj,O)
 end)
 end
-local function fm(b,e,aP)
+local function fq(b,e,aQ)
 local aj,ah=d[e+1],d[e+2]
-return s('counter-change',T,E,ag)(b,e,function(bk,N,S,z,ek)
-if aP<0 then return-math.max(0,math.min(2*ah-N-ek,aj)),0 end
-if bf>=0 and bf<bk-2*z then return 0,0 end
-local an=bk-z
-local cH,dh=math.min(N,aj),0
-if bf>=0 and bf<an then cH=0 end
-if bf<an then dh=math.min(S,aj-cH)end
-return cH,dh
+return s('counter-change',T,E,ag)(b,e,function(bj,P,S,z,en)
+if aQ<0 then return-math.max(0,math.min(2*ah-P-en,aj)),0 end
+if be>=0 and be<bj-2*z then return 0,0 end
+local an=bj-z
+local cG,dg=math.min(P,aj),0
+if be>=0 and be<an then cG=0 end
+if be<an then dg=math.min(S,aj-cG)end
+return cG,dg
 end)
 end
-local function fn(b,e,aP)
-local cV,ci,dl=s('log-change',E,aE,ag)
+local function fr(b,e,aQ)
+local cU,ci,dk=s('log-change',E,aF,ag)
 local aj=d[e+1]
-return cV(b,e,function(c,k,D,M)
-if aP>0 then return dl(c,D,k-d[e+3],aj,bf)>0 end
-local ba=math.min(aj,2*d[e+2]-M)
-if ba>0 then ci(c,e,D,k,ba)end
+return cU(b,e,function(c,k,B,O)
+if aQ>0 then return dk(c,B,k-d[e+3],aj,be)>0 end
+local ba=math.min(aj,2*d[e+2]-O)
+if ba>0 then ci(c,e,B,k,ba)end
 end)
 end
-local function fo(b)
+local function fs(b)
 local am=s'block-value'
 local a=T(b)
 return a and am(a)==9000000000000000
 end
-local aN={[0]=ex,fp,fm,fn,ex,[7]=fo}
-local bw={}
-for p=1,d[3]do
-local e=d[2+2*p]
-if aN[d[e]](p,e,d[3+2*p])then bw[#bw+1]=p end
+local aO={[0]=eA,ft,fq,fr,eA,[7]=fs}
+local bx={}
+for o=1,d[3]do
+local e=d[2+2*o]
+if aO[d[e]](o,e,d[3+2*o])then bx[#bx+1]=o end
 end
-return bw
+return bx
 `,
     ].join(''),
 }
 
 export const blockProgram: Program = {
-  sha1: '2997bc3b05fef50a36080904155083d4453a2e26',
+  sha1: '1ef31ff8b127fa2f404d49ab14cb2756c03dc37a',
   source: () =>
     [
       ``,
@@ -1624,92 +1624,92 @@ if W=='state'then
       logValue,
       `end
 end
-local T,E,aE,remove,F,cq=s'state'
-local am,bh=s'block-value'
-local eo=s'state-until'
-local function gd(a)
-local cb,cT=s'bucket-value'
-local X,ap=s'bucket-flow'
-local aI,aO,co=s('bucket-leases',X,ap)
-local h,g,x,q,i,l,o,F,v=cb(a,0)
+local T,E,aF,remove,F,co=s'state'
+local am,bg=s'block-value'
+local er=s'state-until'
+local function gh(a)
+local cb,cS=s'bucket-value'
+local X,aq=s'bucket-flow'
+local aJ,aP,cm=s('bucket-leases',X,aq)
+local h,g,x,r,i,m,p,F,v=cb(a,0)
 if not v then return nil,''end
-local k=r
-if x>r then k=x end
-h,g,v=aO(h,g,i,l,o,v,k)
+local k=q
+if x>q then k=x end
+h,g,v=aP(h,g,i,m,p,v,k)
 if not v then return nil,''end
-h,g=ap(-math.huge,0,i,l,o-aI(v),k)
-a=cT(h,g,k,q,i,l,o,0,v)
-return co(h,g,k,q,i,l,o,v),a
+h,g=aq(-math.huge,0,i,m,p-aJ(v),k)
+a=cS(h,g,k,r,i,m,p,0,v)
+return cm(h,g,k,r,i,m,p,v),a
 end
-local C=d[2]
-local bw={}
-local function fs(b)
-local R=s('log-value',E,aE)
-local c=R.aH(b)
-if C<0 or not c.bp then return c.f,''end
+local D=d[2]
+local bx={}
+local function fw(b)
+local R=s('log-value',E,aF)
+local c=R.aI(b)
+if D<0 or not c.bq then return c.f,''end
 c.f=0
-if C>0 then c.f=r+C end
-call('SETRANGE',KEYS[b],0,R.P(c,c.as))
-aE(b,R.j(c))
+if D>0 then c.f=q+D end
+call('SETRANGE',KEYS[b],0,R.M(c,c.au))
+aF(b,R.j(c))
 end
 for b=1,#KEYS do
-local aL,a=cq and cq(b),nil
-if aL then a=T(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
+local aM,a=co and co(b),nil
+if aM then a=T(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
 if type(a)~='string'then a=''end
 if#a==2048 and string.byte(a)~=2 then a=call('GET',KEYS[b])end
-local f,J,j=0,a,nil
+local f,K,j=0,a,nil
 if string.byte(a)==2 then
-f,J=fs(b)
+f,K=fw(b)
 elseif a~=''then
-f,J=am(a)
-j=eo(a)
+f,K=am(a)
+j=er(a)
 if f==9000000000000000 then
 f=0
-if C>=0 then bw[#bw+1],J=b,nil end
-elseif not j and J~=''then
-f,J=0,''
+if D>=0 then bx[#bx+1],K=b,nil end
+elseif not j and K~=''then
+f,K=0,''
 end
 end
-if J then
-if C<0 then
-j,J=gd(J)
-elseif C>0 then
-f=r+C
+if K then
+if D<0 then
+j,K=gh(K)
+elseif D>0 then
+f=q+D
 else
 f=0
 end
 if f>0 then
-if J~=''then
-E(b,bh(f)..J,math.max(f,j))
-elseif f>r then
-E(b,bh(f),f)
-elseif aL then
-call('HSET',KEYS[b],aL,bh(f))
+if K~=''then
+E(b,bg(f)..K,math.max(f,j))
+elseif f>q then
+E(b,bg(f),f)
+elseif aM then
+call('HSET',KEYS[b],aM,bg(f))
 else
-call('SET',KEYS[b],bh(f),'KEEPTTL')
+call('SET',KEYS[b],bg(f),'KEEPTTL')
 end
-elseif J~=''then
-E(b,J,j)
-elseif a~=''or C<0 then
+elseif K~=''then
+E(b,K,j)
+elseif a~=''or D<0 then
 remove(b)
 end
 end
 end
-return bw
+return bx
 `,
     ].join(''),
 }
 
 export const bucketsProgram: Program = {
-  sha1: '638c3610543b2cfbbb93a353a508ce62cbdf1402',
+  sha1: 'ca1f7dd230a726b7cef9afd28f5010648332e3e5',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
 local pack,ac,format=struct.pack,struct.unpack,string.format
-local bJ=call('TIME')
-local r=bJ[1]*1000000+bJ[2]
-local bu
-local function em(r,pack,ac)
+local bK=call('TIME')
+local q=bK[1]*1000000+bK[2]
+local bv
+local function ep(q,pack,ac)
 local function s(W,...)
 if W=='bucket'then
 `,
@@ -1733,28 +1733,23 @@ if W=='bucket'then
 end
 return s'bucket'
 end
-local i,l,o=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
-local H=ARGV[4]*l
-local cD=H%i
-local ad=(H-cD)/i
-H=o*l
-local at=-H%i
-local aG=(H+at)/i
-local aJ,fu,ao=#KEYS,#ARGV>5,ARGV[5]+0
-local aq={}
-if aJ==1 then
-aq=call('MGET',KEYS[1])
-elseif aJ>1 then
-aq=call('MGET',unpack(KEYS))
-end
-local ck,aW,aQ={},{},1
-local bH,dS
-for b=1,aJ do
-local a=aq[b]
-if fu then aQ=ARGV[5+b]+0 end
+local i,m,p=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
+local I=ARGV[4]*m
+local cB=I%i
+local ad=(I-cB)/i
+I=p*m
+local av=-I%i
+local aH=(I+av)/i
+local aK,fy,ao=#KEYS,#ARGV>5,ARGV[5]+0
+local ar=KEYS.ap or aK==1 and call('MGET',KEYS[1])or aK>1 and call('MGET',unpack(KEYS))or{}
+local ck,aX,aR={},{},1
+local bI,dU
+for b=1,aK do
+local a=ar[b]
+if fy then aR=ARGV[5+b]+0 end
 `,
       bucketStep,
-      `if bG then call('SET',KEYS[b],bG,'PXAT',format('%d',(j+ao)/1000+1))end
+      `if bH then call('SET',KEYS[b],bH,'PXAT',format('%d',(j+ao)/1000+1))end
 ck[b]=U
 end
 `,
@@ -1763,26 +1758,26 @@ end
 }
 
 export const cellsProgram: Program = {
-  sha1: 'd445ce4966a63425c1d23c58016e97e0cf24fddb',
+  sha1: '48c55367b1360469d65e4b73d7309067f9f28d9c',
   source: () =>
     [
       ``,
       clock,
       `local bZ=call('INFO','server')..call('INFO','replication')
-local bg=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
-local aC=call('GET',KEYS[1])
-local bE=aC and string.match(aC,'^%S+')or''
-if string.sub(bE,1,#bg)~=bg then bE=bg end
-local cm=call('ZRANGEBYSCORE',KEYS[3],'('..string.format('%.0f',d[2]),'+inf','LIMIT',0,d[3])
-local av={bE,r,aC,(call('GET',KEYS[2])or 0)+0,#cm<d[3]and 1 or 0,call('ZCARD',KEYS[3])}
-for p=1,#cm do av[6+p]=call('GET',cm[p])end
-return av
+local bf=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
+local aD=call('GET',KEYS[1])
+local bF=aD and string.match(aD,'^%S+')or''
+if string.sub(bF,1,#bf)~=bf then bF=bf end
+local eg=call('ZRANGEBYSCORE',KEYS[3],'('..string.format('%.0f',d[2]),'+inf','LIMIT',0,d[3])
+local ap={bF,q,aD,(call('GET',KEYS[2])or 0)+0,#eg<d[3]and 1 or 0,call('ZCARD',KEYS[3])}
+for o=1,#eg do ap[6+o]=call('GET',eg[o])end
+return ap
 `,
     ].join(''),
 }
 
 export const consumeProgram: Program = {
-  sha1: 'de162a78f487d49b04c8c55d6c9e25cead8dba53',
+  sha1: 'e4fd90efdc750fb4d92b0d4562192ff065e5f075',
   source: () =>
     [
       ``,
@@ -1859,196 +1854,198 @@ if W=='window'then
       logAdopt,
       `end
 end
-local aN,R={},nil
-local function dB(dp)
+local aO,R={},nil
+local function dC(dp)
 if dp==1 then
-aN[1]=s'window'
+aO[1]=s'window'
 elseif dp==2 then
-aN[2]=s'counter'
+aO[2]=s'counter'
 elseif dp==6 then
-aN[6]=s'record'
+aO[6]=s'record'
 elseif dp==7 then
-aN[7]=s'slots'
+aO[7]=s'slots'
 else
-local bu
-local function em()
+local bv
+local function ep()
 return s'bucket'
 end
-local function bj(a,e,aQ,bS)
+local function bi(a,e,aR,bT)
 `,
       bucketDescriptor,
-      `local bH,dS
+      `local bI,dU
 if d[e]==5 then
-bH,dS=d[e+8],d[e+9]+(bS or 0)
+bI,dU=d[e+8],d[e+9]+(bT or 0)
 end
 `,
       bucketStep,
-      `return U,bG,j,h
+      `return U,bH,j,h
 end
-aN[0],aN[4],aN[5]=bj,bj,bj
+aO[0],aO[4],aO[5]=bi,bi,bi
 end
-return aN[dp]
+return aO[dp]
 end
-local bM=d[3]
-local T,E,aE
-if ARGV[2]or ce~=0 or bM<#KEYS or bM>4000 then T,E,aE=s'state'end
-local aq={}
-if ARGV[2]and ARGV[2]~=''then
-for b=1,bM do aq[b]=T(b)end
-elseif bM>0 then
-aq=call('MGET',unpack(KEYS,1,math.min(bM,4000)))
-for b=4001,bM do aq[b]=T(b)end
+local bO=d[3]
+local T,E,aF
+if ARGV[2]or cd~=0 or bO<#KEYS or bO>4000 then T,E,aF=s'state'end
+local ar={}
+if KEYS.ap then
+ar=KEYS.ap
+elseif ARGV[2]and ARGV[2]~=''then
+for b=1,bO do ar[b]=T(b)end
+elseif bO>0 then
+ar=call('MGET',unpack(KEYS,1,math.min(bO,4000)))
+for b=4001,bO do ar[b]=T(b)end
 end
-local bl,j={},{}
-local bO,G={},0
-local cY,dT={},d[2]%2
-for p=5+d[4]-(d[2]-dT)/2,4+d[4]do cY[d[p]]=true end
+local bk,j={},{}
+local bP,G={},0
+local cX,dV={},d[2]%2
+for o=5+d[4]-(d[2]-dV)/2,4+d[4]do cX[d[o]]=true end
 local ck={}
-local function ew(n,Y,P,x)
-for p=n,n+2*Y-2,2 do
-local b,e=d[p],d[p+1]
+local function ez(l,Y,M,x)
+for o=l,l+2*Y-2,2 do
+local b,e=d[o],d[o+1]
 if d[e]==3 then
-bO[P+3],bO[P+4],bO[P+5]=R.gc(x[b],e)
-P=P+5
+bP[M+3],bP[M+4],bP[M+5]=R.gg(x[b],e)
+M=M+5
 end
 end
 end
-local aT={}
-local function fB(e)
-local aV,t=d[e+1],d[e+5]
-local cz=d[e+3]==1 and aV<1099511627776 and t<1099511627776
-aT[e]=cz and pack('>BI7I5I4I5',8+d[e+2],r,aV,d[e+4],t)
-return aT[e]
+local aU={}
+local function fF(e)
+local aW,t=d[e+1],d[e+5]
+local cx=d[e+3]==1 and aW<1099511627776 and t<1099511627776
+aU[e]=cx and pack('>BI7I5I4I5',8+d[e+2],q,aW,d[e+4],t)
+return aU[e]
 end
-local function fP(b,e,aC,bx)
-local P=aT[bx]
-if P==nil then P=fB(bx)end
-if d[bx+3]~=1 or bl[aC]or aq[aC]or cY[b]or cY[aC]then return end
-local U,a,bC,ae=(aN[d[e]]or dB(d[e]))(bl[b]or aq[b],e,1)
+local function fT(b,e,aD,by)
+local M=aU[by]
+if M==nil then M=fF(by)end
+if d[by+3]~=1 or bk[aD]or ar[aD]or cX[b]or cX[aD]then return end
+local U,a,bC,ae=(aO[d[e]]or dC(d[e]))(bk[b]or ar[b],e,1)
 if U==0 then return end
-local cZ=(ae or 0)~=0 and ae-r+549755813888 or 0
+local cY=(ae or 0)~=0 and ae-q+549755813888 or 0
 local bW='>I5'
-if not P or cZ<0 or cZ>=1099511627776 or(cZ==0 and(ae or 0)~=0)then
-P=pack('>BI7I7I4I7',10+d[bx+2],r,d[bx+1],d[bx+4],d[bx+5])
-cZ,bW=(ae or 0)~=0 and ae-r+4503599627370496 or 0,'>I7'
+if not M or cY<0 or cY>=1099511627776 or(cY==0 and(ae or 0)~=0)then
+M=pack('>BI7I7I4I7',10+d[by+2],q,d[by+1],d[by+4],d[by+5])
+cY,bW=(ae or 0)~=0 and ae-q+4503599627370496 or 0,'>I7'
 end
-bl[b],j[b]=a,bC
-bl[aC],j[aC]=P..pack(bW,cZ),r+d[bx+1]+60000000
+bk[b],j[b]=a,bC
+bk[aD],j[aD]=M..pack(bW,cY),q+d[by+1]+60000000
 return 1
 end
-local fl={[0]=true,true,true,[4]=true}
-local function fz(n,Y)
-if Y==2 and d[d[n+3]]==6 and fl[d[d[n+1]]]then
-local U=fP(d[n],d[n+1],d[n+2],d[n+3])
+local fp={[0]=true,true,true,[4]=true}
+local function fD(l,Y)
+if Y==2 and d[d[l+3]]==6 and fp[d[d[l+1]]]then
+local U=fT(d[l],d[l+1],d[l+2],d[l+3])
 if U then return U end
 end
-local aH=true
-local aJ,f,x,ax,eB,bK={},{},{},{},{},{}
-local P=G
-for p=n,n+2*Y-2,2 do
-local b,e=d[p],d[p+1]
+local aI=true
+local aK,f,x,ay,eE,bM={},{},{},{},{},{}
+local M=G
+for o=l,l+2*Y-2,2 do
+local b,e=d[o],d[o+1]
 if d[e]==3 then
-if not x[b]then x[b]=R.cB(R.eS(b),e)end
-local c,ad=x[b],(ax[b]or 0)+d[e+1]
-ax[b]=ad
-local eg
-eg,bO[G+2],bO[G+3],bO[G+4],bO[G+5],eB[b]=
-R.fv(c,e,ad)
-bO[G+1]=eg
+if not x[b]then x[b]=R.cz(R.eW(b),e)end
+local c,ad=x[b],(ay[b]or 0)+d[e+1]
+ay[b]=ad
+local ej
+ej,bP[G+2],bP[G+3],bP[G+4],bP[G+5],eE[b]=
+R.fz(c,e,ad)
+bP[G+1]=ej
 G=G+5
-bK[#bK+1]=0
-if eg>0 or c.f>r then aH=false end
-elseif aH then
-local bS=d[e]~=7 and aJ[b]or bl[b]or aq[b]
+bM[#bM+1]=0
+if ej>0 or c.f>q then aI=false end
+elseif aI then
+local bT=d[e]~=7 and aK[b]or bk[b]or ar[b]
 local U,a,bC,ae=
-(aN[d[e]]or dB(d[e]))(bS,e,1,ax[b],bK)
-bK[#bK+1]=ae or 0
-if U==0 then aH=false else aJ[b],f[b]=a,bC end
-if d[e]==5 then ax[b]=(ax[b]or 0)+d[e+9]end
-if d[e]==7 then ax[b]=(ax[b]or 0)+d[e+1]end
+(aO[d[e]]or dC(d[e]))(bT,e,1,ay[b],bM)
+bM[#bM+1]=ae or 0
+if U==0 then aI=false else aK[b],f[b]=a,bC end
+if d[e]==5 then ay[b]=(ay[b]or 0)+d[e+9]end
+if d[e]==7 then ay[b]=(ay[b]or 0)+d[e+1]end
 end
 end
-if aH then
-for p=n,n+2*Y-2,2 do
-if cY[d[p]]and not aq[d[p]]then return 0 end
+if aI then
+for o=l,l+2*Y-2,2 do
+if cX[d[o]]and not ar[d[o]]then return 0 end
 end
-if dT==0 then ew(n,Y,P,x)end
-for b,a in pairs(aJ)do bl[b],j[b]=a,f[b]end
-for b,aB in pairs(eB)do R.aB(b,x[b],aB)end
+if dV==0 then ez(l,Y,M,x)end
+for b,a in pairs(aK)do bk[b],j[b]=a,f[b]end
+for b,aC in pairs(eE)do R.aC(b,x[b],aC)end
 return 1
 end
-ew(n,Y,P,x)
-for p=n,n+2*Y-2,2 do
-local b,e=d[p],d[p+1]
+ez(l,Y,M,x)
+for o=l,l+2*Y-2,2 do
+local b,e=d[o],d[o+1]
 if d[e]~=3 then
-local F,a,bC=(aN[d[e]]or dB(d[e]))(bl[b]or aq[b],e,0)
-if a then bl[b],j[b]=a,bC end
+local F,a,bC=(aO[d[e]]or dC(d[e]))(bk[b]or ar[b],e,0)
+if a then bk[b],j[b]=a,bC end
 end
 end
 return 0
 end
-if bM<#KEYS then
-local bI,aH=s('log-value',E,aE),{}
-local cg,dV,es=s('log',bI)
+if bO<#KEYS then
+local bJ,aI=s('log-value',E,aF),{}
+local cf,dX,ev=s('log',bJ)
 R={
-eS=function(b)
-if not aH[b]then aH[b]=bI.aH(b)end
-return aH[b]
+eW=function(b)
+if not aI[b]then aI[b]=bJ.aI(b)end
+return aI[b]
 end,
-cB=cg,
-fv=dV,
-gc=es,
-aB=function(b,c,aB)
-aH[b]=c
-bI.aB(c,aB)
+cz=cf,
+fz=dX,
+gg=ev,
+aC=function(b,c,aC)
+aI[b]=c
+bJ.aC(c,aC)
 end,
-dJ=function()
-for F,c in pairs(aH)do
-if c.dY then bI.dJ(c)end
+dL=function()
+for F,c in pairs(aI)do
+if c.ea then bJ.dL(c)end
 end
 end,
 }
-for b=bM+1,#KEYS do
-local c=R.eS(b)
-aq[b]=(c.bp or c.f>0)and c.f
+for b=bO+1,#KEYS do
+local c=R.eW(b)
+ar[b]=(c.bq or c.f>0)and c.f
 end
 end
-local n,K=5+d[4],#d
-while n<=K do
-local Y=d[n]
-local D,eC,e,aQ=1,1,0,1
-if Y==0 then e,D,eC,aQ=d[n+1],d[n+2],d[n+3],d[n+4]end
-for b=D,eC do
+local l,H=5+d[4],#d
+while l<=H do
+local Y=d[l]
+local B,eG,e,aR=1,1,0,1
+if Y==0 then e,B,eG,aR=d[l+1],d[l+2],d[l+3],d[l+4]end
+for b=B,eG do
 local U,a,bC
 if Y==0 then
-U,a,bC=(aN[d[e]]or dB(d[e]))(bl[b]or aq[b],e,aQ)
-if cY[b]and not aq[b]then
+U,a,bC=(aO[d[e]]or dC(d[e]))(bk[b]or ar[b],e,aR)
+if cX[b]and not ar[b]then
 U=0
 elseif a then
-bl[b],j[b]=a,bC
+bk[b],j[b]=a,bC
 end
 else
-U=fz(n+1,Y)
+U=fD(l+1,Y)
 end
 ck[#ck+1]=U
 end
-n=n+5
-if Y>0 then n=n-4+2*Y end
+l=l+5
+if Y>0 then l=l-4+2*Y end
 end
-if dT==1 then
-local K,fi
-for b,a in pairs(bl)do
+if dV==1 then
+local H,fm
+for b,a in pairs(bk)do
 if E then
 E(b,a,j[b])
 else
-if j[b]~=K then K,fi=j[b],string.format('%d',j[b]/1000+1)end
-call('SET',KEYS[b],a,'PXAT',fi)
+if j[b]~=H then H,fm=j[b],string.format('%d',j[b]/1000+1)end
+call('SET',KEYS[b],a,'PXAT',fm)
 end
 end
-if R then R.dJ()end
+if R then R.dL()end
 end
-for b=bM+1,#KEYS do aq[b]=aq[b]and pack('>I7',aq[b])end
-local aW=bO
+for b=bO+1,#KEYS do ar[b]=ar[b]and pack('>I7',ar[b])end
+local aX=bP
 `,
       reply,
     ].join(''),
@@ -2064,69 +2061,83 @@ export const digestProgram: Program = {
 }
 
 export const guardProgram: Program = {
-  sha1: '84f2ff08597b338598b38cbdecdbf0e3908adfe5',
+  sha1: '85333a86d1a55889a23fe8c5d284c92b9b636020',
   source: () =>
     [
       `do
 local call,KEYS,ARGV=redis.call,KEYS,ARGV
-local ac=struct.unpack
-local bb=cjson.decode(ARGV[#ARGV])
-ARGV[#ARGV]=nil
-local cC=(#bb-5)/6
-local dI=#KEYS-cC
-if bb[1]==1 then
+local sub,byte,ac=string.sub,string.byte,struct.unpack
+local H=#ARGV
+local as=ARGV[H]+0
+local eF=as<0
+if eF then as=-as end
+local cg,dl,dN=ARGV[as+1],ARGV[as+2]+0,ARGV[as+3]+0
+if eF then
 local bZ=call('INFO','server')..call('INFO','replication')
-local bg=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
-local aC=call('GET',KEYS[dI])
-if aC and string.sub(aC,1,#bg)~=bg then call('DEL',KEYS[dI])end
-if string.sub(bb[2],1,#bg)~=bg then return{0}end
+local bf=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
+local aD=call('GET',KEYS[dl])
+if aD and sub(aD,1,#bf)~=bf then call('DEL',KEYS[dl])end
+if sub(cg,1,#bf)~=bf then return{0}end
 end
-local cm={}
-for bA=0,cC do cm[bA+1]=KEYS[dI+bA]end
-for bA=1,cC do cm[cC+1+bA]=KEYS[bb[6*bA]]end
-local av=call('MGET',unpack(cm))
-local aC=av[1]
-if not aC or string.sub(aC,1,#bb[3])~=bb[3]then return{0}end
-local cc={}
-for bA=1,cC do
-local n=6*bA
-local bN,a=av[1+bA],av[cC+1+bA]
-local cn=bb[n+1]==(bN and tonumber(string.match(bN,'^%d+'))or 0)
-if cn and bb[n+2]>0 then
-if a and string.byte(a)and string.byte(a)>=224 then a=string.sub(a,8)end
+local ap=call('MGET',unpack(KEYS,1,math.min(#KEYS,4000)))
+for N=4001,#KEYS do ap[N]=call('MGET',KEYS[N])[1]end
+local aD=ap[dl]
+if not aD or sub(aD,1,#cg)~=cg then return{0}end
+local l,dy,bG,q=as+5,0,nil,nil
+while l<H do
+local i,m,p=ARGV[l]+0,ARGV[l+1]+0,ARGV[l+2]+0
+local bp,B,cA=ARGV[l+3]+0,ARGV[l+4]+0,ARGV[l+5]+0
+l=l+6
+for eX=0,(cA>0 and cA or-cA)-1 do
+dy=dy+1
+local bE,a,bm=ap[dl+dy],ap[B+eX],cA>0 and ARGV[l+eX]or'0'
+local bL
+if bm=='0'then bL=not bE else bL=bE and sub(bE,1,#bm)==bm end
+if bL and i>0 then
+local M=a and byte(a)
+if M and M>=224 then a=sub(a,8)end
 local G=a and#a or 0
 if G==0 then
-local r=bb[5]
-if r==0 then
-local bJ=call('TIME')
-r=bJ[1]*1000000+bJ[2]
+if not q then
+q=ARGV[as+4]+0
+if q==0 then
+local bK=call('TIME')
+q=bK[1]*1000000+bK[2]
 end
-cn=r>=bb[n+5]
+end
+bL=q>=bp
 else
-local B,u,V,x,i,l,o,F
+local C,u,V,x,dH,dG,cF,F
 if G==12 then
-B,u,V,i,o=ac('>I3I4I3BB',a)
-l,o=1,o*1000000
+C,u,V,dH,cF=ac('>I3I4I3BB',a)
+dG,cF=1,cF*1000000
 elseif G==28 then
-B,u,F,V,i,l,o=ac('>I3I4I3I5I3I5I5',a)
+C,u,F,V,dH,dG,cF=ac('>I3I4I3I5I3I5I5',a)
 elseif G==49 then
-B,u,F,x,F,i,l,o=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,F,x,F,dH,dG,cF=ac('>I3I4I7I7I7I7I7I7',a)
 end
-x=x or B and(B-8388608)*4294967296+u+V
-cn=B and x>=bb[4]and i==bb[n+2]and l==bb[n+3]and o==bb[n+4]
+x=x or C and(C-8388608)*4294967296+u+V
+bL=C and x>=dN and dH==i and dG==m and cF==p
 end
 end
-if not cn then cc[#cc+1]=bA end
+if not bL then
+bG=bG or{}
+bG[#bG+1]=dy
 end
-if#cc>0 then return cc end
-for Q=#KEYS,dI,-1 do KEYS[Q]=nil end
+end
+if cA>0 then l=l+cA end
+end
+if bG then return bG end
+for N=#KEYS,dl,-1 do KEYS[N]=nil end
+for o=H,as+1,-1 do ARGV[o]=nil end
+KEYS.ap=ap
 end
 `,
     ].join(''),
 }
 
 export const holdsProgram: Program = {
-  sha1: 'cb633f93fa1309024ce742a76b2d59ffb6d48870',
+  sha1: 'c12eeac04ad60186275a2368fdabf602a25731ef',
   source: () =>
     [
       ``,
@@ -2209,141 +2220,141 @@ if W=='state'then
       slots,
       `end
 end
-local bz,E
+local bA,E
 if not ARGV[2]and#KEYS<=4000 then
-bz={}
-local aq=call('MGET',unpack(KEYS))
-for b=1,#KEYS do bz[KEYS[b]]=aq[b]end
-if ce~=0 then
+bA={}
+local ar=call('MGET',unpack(KEYS))
+for b=1,#KEYS do bA[KEYS[b]]=ar[b]end
+if cd~=0 then
 local F
 F,E=s'state'
 end
 end
 local function dt(b,a,j)
-bz[KEYS[b]]=a
+bA[KEYS[b]]=a
 if E then return E(b,a,j)end
 call('SET',KEYS[b],a,'PXAT',string.format('%d',j/1000+1))
 end
 local function dx(e)
 `,
       bucketDescriptor,
-      `return i,l,o,aG,at
+      `return i,m,p,aH,av
 end
-local function dK(b,e,t,ab,ae)
-local i,l,o,aG,at=dx(e)
-local bc,Z=r-aG,(ab-t)*l
-if aG>1000000000000000 or Z>o*l or-Z>o*l then return end
-local a,h,g=bz[KEYS[b]],bc,at
-local B,u
+local function dM(b,e,t,ab,ae)
+local i,m,p,aH,av=dx(e)
+local bb,Z=q-aH,(ab-t)*m
+if aH>1000000000000000 or Z>p*m or-Z>p*m then return end
+local a,h,g=bA[KEYS[b]],bb,av
+local C,u
 if a then
-local V,K,q,af,aa,al
+local V,H,r,af,aa,al
 if#a==12 then
-B,u,V,af,al=ac('>I3I4I3BB',a)
+C,u,V,af,al=ac('>I3I4I3BB',a)
 g,aa,al=0,1,al*1000000
 elseif#a==28 then
-B,u,g,V,af,aa,al=ac('>I3I4I3I5I3I5I5',a)
+C,u,g,V,af,aa,al=ac('>I3I4I3I5I3I5I5',a)
 elseif#a==49 then
-B,u,g,K,q,af,aa,al=ac('>I3I4I7I7I7I7I7I7',a)
-if q>0 then return end
+C,u,g,H,r,af,aa,al=ac('>I3I4I7I7I7I7I7I7',a)
+if r>0 then return end
 else
 return
 end
-if af~=i or aa~=l or al~=o or B<6291456 or B>=10485504 or g>=i then return end
-h=(B-8388608)*4294967296+u
-if(K or h+V)>r or h>=r then return end
-if h<bc or(h==bc and g<=at)then h,g=bc,at end
+if af~=i or aa~=m or al~=p or C<6291456 or C>=10485504 or g>=i then return end
+h=(C-8388608)*4294967296+u
+if(H or h+V)>q or h>=q then return end
+if h<bb or(h==bb and g<=av)then h,g=bb,av end
 end
 if Z==0 then return true end
 if Z<0 then
-local U=(r-ae)*i
+local U=(q-ae)*i
 if U>9000000000000000 or U<-9000000000000000 then return end
-local ar=o*l-U
-if ar<=0 then return true end
-if-Z>ar then return end
+local at=p*m-U
+if at<=0 then return true end
+if-Z>at then return end
 end
 local ai=g+Z%i
 local w=ai%i
 h,g=h+(Z-Z%i)/i+(ai-w)/i,w
-local V=r-h
-local j=h+aG
-if g>at then j=j+1 end
-if j<=r then
-bz[KEYS[b]]=false
+local V=q-h
+local j=h+aH
+if g>av then j=j+1 end
+if j<=q then
+bA[KEYS[b]]=false
 call('DEL',KEYS[b])
 return true
 end
 if V<0 then return end
 u=h%4294967296
-B=8388608+(h-u)/4294967296
-if V>=1099511627776 or i>=16777216 or o>=1099511627776 then
-dt(b,pack('>I3I4I7I7I7I7I7I7',B,u,g,r,0,i,l,o),j)
+C=8388608+(h-u)/4294967296
+if V>=1099511627776 or i>=16777216 or p>=1099511627776 then
+dt(b,pack('>I3I4I7I7I7I7I7I7',C,u,g,q,0,i,m,p),j)
 return true
 end
-if l==1 and g==0 and V<16777216 and i<256 and o<256000000 and o%1000000==0 then
-dt(b,pack('>I3I4I3BB',B,u,V,i,o/1000000),j)
+if m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+dt(b,pack('>I3I4I3BB',C,u,V,i,p/1000000),j)
 else
-dt(b,pack('>I3I4I3I5I3I5I5',B,u,g,V,i,l,o),j)
+dt(b,pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p),j)
 end
 return true
 end
-local function aO(Q,bn,D)
-local a,e=bz[KEYS[Q]],d[D+1]
+local function aP(N,bn,B)
+local a,e=bA[KEYS[N]],d[B+1]
 if bn>=0 or d[e]~=0 or not a then return end
-local bs,n,z,bL,t,ae=string.byte(a),nil,nil,nil,nil,0
-local bX,eV=549755813888,'>I5I5'
-if bs==8 and#a==27 then
-n,z,bL,t,ae=ac('>I7I5I4I5I5',a,2)
-elseif bs==10 and#a==33 then
-n,z,bL,t,ae=ac('>I7I7I4I7I7',a,2)
-bX,eV=4503599627370496,'>I7I7'
+local bt,l,z,bN,t,ae=string.byte(a),nil,nil,nil,nil,0
+local bX,fa=549755813888,'>I5I5'
+if bt==8 and#a==27 then
+l,z,bN,t,ae=ac('>I7I5I4I5I5',a,2)
+elseif bt==10 and#a==33 then
+l,z,bN,t,ae=ac('>I7I7I4I7I7',a,2)
+bX,fa=4503599627370496,'>I7I7'
 end
-if ae==0 or bL~=d[D]or r>=n+z then return end
-local j,ab=n+z,bn==-1 and d[D+2]or t
+if ae==0 or bN~=d[B]or q>=l+z then return end
+local j,ab=l+z,bn==-1 and d[B+2]or t
 if ab>=1099511627776 then return end
-if bn==-1 and not dK(Q+1,e,t,ab,n+ae-bX)then return end
+if bn==-1 and not dM(N+1,e,t,ab,l+ae-bX)then return end
 a=string.sub(a,2)
 if ab==t then
-dt(Q,string.char(bs+1)..a,j+60000000)
+dt(N,string.char(bt+1)..a,j+60000000)
 else
-dt(Q,string.char(bs+5)..a..pack(eV,ab,0),j+60000000)
+dt(N,string.char(bt+5)..a..pack(fa,ab,0),j+60000000)
 end
 return j,t,ab
 end
-local bU
-local aW={}
-local Q,ct=1,3
+local bm
+local aX={}
+local N,cr=1,3
 for F=1,d[2]do
-local bn,Y=d[ct],d[ct+1]
+local bn,Y=d[cr],d[cr+1]
 local f,t,ak
-if bz and Y==1 then f,t,ak=aO(Q,bn,ct+4)end
+if bA and Y==1 then f,t,ak=aP(N,bn,cr+4)end
 if f then
-aW[#aW+1]=pack('>I7I7I7I7I7',2,f,t,ak,0)
+aX[#aX+1]=pack('>I7I7I7I7I7',2,f,t,ak,0)
 else
-bU=bU or s('hold-change',dx)
-local dL,j,H=bU(Q,bn,ct+4,Y)
-aW[#aW+1]=pack('>I7I7',dL,j)
+bm=bm or s('hold-change',dx)
+local dO,j,I=bm(N,bn,cr+4,Y)
+aX[#aX+1]=pack('>I7I7',dO,j)
 for call=1,Y do
 local t,ak,ca=0,0,0
-for p=#H,1,-1 do
-local L=H[p]
-if L[1]==d[ct+3*call+1]then t,ak,ca=L[2],L[3],L[4]end
+for o=#I,1,-1 do
+local L=I[o]
+if L[1]==d[cr+3*call+1]then t,ak,ca=L[2],L[3],L[4]end
 end
-aW[#aW+1]=pack('>I7I7I7',t,ak,ca)
+aX[#aX+1]=pack('>I7I7I7',t,ak,ca)
 end
-for b=Q,Q+Y do
-local w=bz and redis.pcall('GET',KEYS[b])
-if bz then bz[KEYS[b]]=type(w)=='string'and w end
+for b=N,N+Y do
+local w=bA and redis.pcall('GET',KEYS[b])
+if bA then bA[KEYS[b]]=type(w)=='string'and w end
 end
 end
-Q,ct=Q+1+Y,ct+4+3*Y
+N,cr=N+1+Y,cr+4+3*Y
 end
-return table.concat(aW)
+return table.concat(aX)
 `,
     ].join(''),
 }
 
 export const leaseProgram: Program = {
-  sha1: '69a9efe06253c91d666da7945330471f075b96ec',
+  sha1: '53ab819e092653eb6f675591f363855a1031efd6',
   source: () =>
     [
       ``,
@@ -2377,99 +2388,99 @@ if W=='strings'then
 end
 local T,E,F,remove,ao=s'strings'
 local ag=s('drop',E,remove,ao)
-local bj=s'bucket'
-local X,ap,aF,aI=bj.X,bj.ap,bj.aF,bj.aI
-local dO=64
-local function ge(v,aA)
-local bS=#v+1
-for p,di in ipairs(v)do
-if di[4]>aA[4]then
-bS=p
+local bi=s'bucket'
+local X,aq,aG,aJ=bi.X,bi.aq,bi.aG,bi.aJ
+local dR=64
+local function gi(v,aB)
+local bT=#v+1
+for o,dh in ipairs(v)do
+if dh[4]>aB[4]then
+bT=o
 break
 end
 end
-table.insert(v,bS,aA)
+table.insert(v,bT,aB)
 return v
 end
-local function fy(b,a,n)
-local i,l,o=d[n],d[n+1],d[n+2]
-local eK,aw,bY,ff,fF=d[n+3],d[n+4],d[n+5],d[n+6],d[n+7]
-local k,f=r,0
-local h,g,x,q,v,cW
+local function fC(b,a,l)
+local i,m,p=d[l],d[l+1],d[l+2]
+local eO,ax,bY,fk,fJ=d[l+3],d[l+4],d[l+5],d[l+6],d[l+7]
+local k,f=q,0
+local h,g,x,r,v,cV
 if a then
 local af,aa,al
-h,g,x,q,af,aa,al,f,v=bj.T(a,0)
-if h and(af~=i or aa~=l or al~=o)then
-h,g,x,q,v=bj.cB(h,g,x,q,af,aa,al,i,l,o,v)
-cW=true
+h,g,x,r,af,aa,al,f,v=bi.T(a,0)
+if h and(af~=i or aa~=m or al~=p)then
+h,g,x,r,v=bi.cz(h,g,x,r,af,aa,al,i,m,p,v)
+cV=true
 end
-if h and x>r then k=x end
+if h and x>q then k=x end
 end
-if f>r then aw=0 end
-local cI,aX={},nil
-local cc=false
+if f>q then ax=0 end
+local cH,as={},nil
+local bG=false
 if v then
-local fZ,fY,bF=bj.aO(h,g,i,l,o,v,k)
-for F,aA in ipairs(bF or{})do
-if aA[1]==bY then aX=aA else cI[#cI+1]=aA end
+local gd,gc,bp=bi.aP(h,g,i,m,p,v,k)
+for F,aB in ipairs(bp or{})do
+if aB[1]==bY then as=aB else cH[#cH+1]=aB end
 end
-cc=aX and ff<=aX[2]
-if not cc then h,g,v,cW=fZ,fY,bF,true end
+bG=as and fk<=as[2]
+if not bG then h,g,v,cV=gd,gc,bp,true end
 end
 local cl=0
-if not cc then
-local aK,fd,er=0,0,k+fF
-if aX then
-aK=math.min(d[n+8],aX[3])
-fd=math.min(d[n+9],aX[3]-aK)
-er=math.max(er,aX[4])
-local by,w=X(i,l,fd,0)
+if not bG then
+local aL,fi,eu=0,0,k+fJ
+if as then
+aL=math.min(d[l+8],as[3])
+fi=math.min(d[l+9],as[3]-aL)
+eu=math.max(eu,as[4])
+local bz,w=X(i,m,fi,0)
 g=g-w
-if g<0 then by,g=by+1,g+i end
-local bd=aI(cI)+aK
-h,g=ap(h-by,g,i,l,o-bd,k)
+if g<0 then bz,g=bz+1,g+i end
+local bc=aJ(cH)+aL
+h,g=aq(h-bz,g,i,m,p-bc,k)
 if x<k then x=k end
-v=cI
+v=cH
 end
-local dC=0
-if aw>=eK and(aX or#cI<dO)then
-dC=o
+local dD=0
+if ax>=eO and(as or#cH<dR)then
+dD=p
 if h then
-local fx,ea=ap(h,g,i,l,o,k)
-dC=aF(fx,ea,i,l,k)
+local fB,ec=aq(h,g,i,m,p,k)
+dD=aG(fB,ec,i,m,k)
 end
 end
-if dC>=eK then cl=math.min(aw,dC)end
+if dD>=eO then cl=math.min(ax,dD)end
 if cl>0 then
-local u,cp=ap(-math.huge,0,i,l,o,k)
+local u,cn=aq(-math.huge,0,i,m,p,k)
 if not h then
-h,g,q=u,cp,0
-elseif h<u or(h==u and g<=cp)then
-h,g=u,cp
-if q>0 and k>=x+q then q=0 end
+h,g,r=u,cn,0
+elseif h<u or(h==u and g<=cn)then
+h,g=u,cn
+if r>0 and k>=x+r then r=0 end
 end
-local z,w=X(i,l,cl,g)
+local z,w=X(i,m,cl,g)
 h,g,x=h+z,w,k
 end
-if aK+cl>0 then v=ge(cI,{bY,ff,aK+cl,er})end
-cW=cW or cl>0
+if aL+cl>0 then v=gi(cH,{bY,fk,aL+cl,eu})end
+cV=cV or cl>0
 end
-if cW then
+if cV then
 if v and#v==0 then v=nil end
 if not h then
 ag(b,f)
 else
-local j=bj.j(h,g,x,q,i,l,o,v or{})
+local j=bi.j(h,g,x,r,i,m,p,v or{})
 if f>j then j=f end
-E(b,bj.a(h,g,x,q,i,l,o,f,v),j)
+E(b,bi.a(h,g,x,r,i,m,p,f,v),j)
 end
 end
 return cl
 end
-local aq,aW,ck={},{},{}
-for p=1,#KEYS do
-aq[p]=T(p)
-aW[p]=fy(p,aq[p],3+(p-1)*d[2])
+local ar,aX,ck={},{},{}
+for o=1,#KEYS do
+ar[o]=T(o)
+aX[o]=fC(o,ar[o],3+(o-1)*d[2])
 end
 `,
       reply,
@@ -2477,37 +2488,37 @@ end
 }
 
 export const needsProgram: Program = {
-  sha1: 'fd584b4a68c5fe1d36de6da1ef7e1a264656c48a',
+  sha1: 'cb9205324482f434fb3f4f77f23078099da3c63f',
   source: () =>
     [
       ``,
       clock,
-      `local dZ=call('HGETALL',KEYS[1])
-local av,cn={},false
-for p=1,#dZ,2 do
-local eX,aS=dZ[p],dZ[p+1]
-local n=tonumber(string.match(aS,'^%d+'))
-if eX==d[2]then
-cn=true
-elseif r-n>d[3]or n-r>d[3]then
-call('HDEL',KEYS[1],eX)
+      `local eb=call('HGETALL',KEYS[1])
+local ap,bL={},false
+for o=1,#eb,2 do
+local fc,aT=eb[o],eb[o+1]
+local l=tonumber(string.match(aT,'^%d+'))
+if fc==d[2]then
+bL=true
+elseif q-l>d[3]or l-q>d[3]then
+call('HDEL',KEYS[1],fc)
 else
-av[#av+1]=string.sub(aS,18)
+ap[#ap+1]=string.sub(aT,18)
 end
 end
 if d[5]==''then
 call('HDEL',KEYS[1],d[2])
-elseif cn or#av<d[4]then
-call('HSET',KEYS[1],d[2],string.format('%016.0f ',r)..d[5])
+elseif bL or#ap<d[4]then
+call('HSET',KEYS[1],d[2],string.format('%016.0f ',q)..d[5])
 call('PEXPIRE',KEYS[1],math.ceil(d[3]/1000))
 end
-return av
+return ap
 `,
     ].join(''),
 }
 
 export const regionProgram: Program = {
-  sha1: '084240268ae6f7b3803e018f5bf06c35878e85fd',
+  sha1: '1c01ef864669f1e3f5bcda64c95a72dcc4eac4a0',
   source: () =>
     [
       ``,
@@ -2526,53 +2537,53 @@ if W=='strings'then
 end
 local T,E,F,remove,ao=s'strings'
 local bZ=call('INFO','server')..call('INFO','replication')
-local bg=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
-local aC=call('GET',KEYS[1])
-local dd=#KEYS>3
-local a=dd and T(4)
-local bN=dd and call('GET',KEYS[5])
-local dW=a and redis.sha1hex(a)or''
-local dQ=aC and string.match(aC,'^%S+ %d+ ')or''
-local bU=bN and tonumber(string.match(bN,'^%d+'))or 0
-local bE=string.match(dQ,'^%S+')or''
-if string.sub(bE,1,#bg)~=bg then
+local bf=string.match(bZ,'run_id:(%x+)')..'-'..string.match(bZ,'master_replid:(%x+)')..'-'
+local aD=call('GET',KEYS[1])
+local dc=#KEYS>3
+local a=dc and T(4)
+local bE=dc and call('GET',KEYS[5])
+local dY=a and redis.sha1hex(a)or''
+local cg=aD and string.match(aD,'^%S+ %d+ ')or''
+local bm=bE and tonumber(string.match(bE,'^%d+'))or 0
+local bF=string.match(cg,'^%S+')or''
+if string.sub(bF,1,#bf)~=bf then
 local k=call('TIME')
-local fM=d[3]==dQ and string.sub(d[2],1,#bg)==bg
-bE=fM and d[2]or bg..string.format('%x%05x',k[1],k[2])
+local fQ=d[3]==cg and string.sub(d[2],1,#bf)==bf
+bF=fQ and d[2]or bf..string.format('%x%05x',k[1],k[2])
 end
-local dm=d[2]==bE and d[3]==dQ
-if dm and dd then dm=(d[5]==dW or d[7]=='-')and d[6]==bU end
-if not dm then return{bE,r,aC,a,dW,bN}end
-local aK=not dd or d[10]=='-'or d[10]==''
-if not aK and bU==0 and call('ZCARD',KEYS[3])>=d[11]then return 0 end
-local au=call('INCR',KEYS[2])
-if d[4]~=''then call('SET',KEYS[1],bE..' '..au..' '..d[4])end
-if not dd then return au end
+local dm=d[2]==bF and d[3]==cg
+if dm and dc then dm=(d[5]==dY or d[7]=='-')and d[6]==bm end
+if not dm then return{bF,q,aD,a,dY,bE}end
+local aL=not dc or d[10]=='-'or d[10]==''
+if not aL and bm==0 and call('ZCARD',KEYS[3])>=d[11]then return 0 end
+local aw=call('INCR',KEYS[2])
+if d[4]~=''then call('SET',KEYS[1],bF..' '..aw..' '..d[4])end
+if not dc then return aw end
 if d[7]~='-'then
 local ag=s('drop',E,remove,ao)
-local F,F,bi=s'block-value'
-local ey=string.gsub(d[7],'..',function(dX)
-return string.char(tonumber(dX,16))
+local F,F,bh=s'block-value'
+local eB=string.gsub(d[7],'..',function(dZ)
+return string.char(tonumber(dZ,16))
 end)
 local f,j=d[8],d[9]
-if ey==''then ag(4,f)else E(4,bi(ey,f),math.max(f,j))end
+if eB==''then ag(4,f)else E(4,bh(eB,f),math.max(f,j))end
 end
 if d[10]==''then
 call('DEL',KEYS[5])
 call('ZREM',KEYS[3],KEYS[5])
 elseif d[10]~='-'then
-bN=au..' '..d[10]
-call('SET',KEYS[5],bN)
-call('ZADD',KEYS[3],au,KEYS[5])
+bE=aw..' '..d[10]
+call('SET',KEYS[5],bE)
+call('ZADD',KEYS[3],aw,KEYS[5])
 end
-if d[7]=='-'then return{bE,r,aC,a,dW,bN}end
-return au
+if d[7]=='-'then return{bF,q,aD,a,dY,bE}end
+return aw
 `,
     ].join(''),
 }
 
 export const releaseProgram: Program = {
-  sha1: '1caa20ba0d0be9d4de09801125daed17953d67a2',
+  sha1: '6b26796c5c60e72f81ec96d68c7b249bee6a3c61',
   source: () =>
     [
       ``,
@@ -2625,18 +2636,18 @@ end
 local T,E,F,remove,ao=s'state'
 local ag=s('drop',E,remove,ao)
 local am=s'block-value'
-local F,cy=s'slots'
-local bw={}
+local F,cw=s'slots'
+local bx={}
 for b=1,#KEYS do
 local a=T(b)
 if a and am(a)==9000000000000000 then
-bw[#bw+1]=b
+bx[#bx+1]=b
 else
-local w,j=cy(a,d[2*b],d[2*b+1])
+local w,j=cw(a,d[2*b],d[2*b+1])
 if w then E(b,w,j)elseif w==false then ag(b,j)end
 end
 end
-return bw
+return bx
 `,
     ].join(''),
 }
@@ -2652,7 +2663,7 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: '8d3e975131a4d63145b18c839b3158fbd8c109f5',
+  sha1: '79e872e2caf37ee2d4ad6bdcd34f965ee99dc80b',
   source: () =>
     [
       ``,
@@ -2697,31 +2708,31 @@ if W=='state'then
       `end
 end
 local T,E=s'state'
-local aJ=#KEYS
-local av={}
-for b=1,aJ do
+local aK=#KEYS
+local ap={}
+for b=1,aK do
 local a=T(b)
-av[b],av[aJ+b]=a,a and redis.sha1hex(a)or''
+ap[b],ap[aK+b]=a,a and redis.sha1hex(a)or''
 end
 if#d==1 then
-av[2*aJ+1]=r
-return av
+ap[2*aK+1]=q
+return ap
 end
-for b=1,aJ do
-if av[aJ+b]~=d[4*b-2]then return 0 end
+for b=1,aK do
+if ap[aK+b]~=d[4*b-2]then return 0 end
 end
-local F,bh,bi=s'block-value'
-local eP,fK=r+1000000,1+r%1000000000
-for b=1,aJ do
-local a=string.gsub(d[4*b-1],'..',function(dX)
-return string.char(tonumber(dX,16))
+local F,bg,bh=s'block-value'
+local eT,fO=q+1000000,1+q%1000000000
+for b=1,aK do
+local a=string.gsub(d[4*b-1],'..',function(dZ)
+return string.char(tonumber(dZ,16))
 end)
 local f,j=d[4*b],d[4*b+1]
 if a==''then
-E(b,bh(f>r and f or fK),math.max(f,eP))
+E(b,bg(f>q and f or fO),math.max(f,eT))
 else
-if string.byte(a)~=2 then a=bi(a,f)end
-E(b,a,math.max(f,j,eP))
+if string.byte(a)~=2 then a=bh(a,f)end
+E(b,a,math.max(f,j,eT))
 end
 end
 return 1

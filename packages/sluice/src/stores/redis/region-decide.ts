@@ -1,6 +1,6 @@
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import type { BatchState } from '../batch/batch.ts'
-import { decideByShares, StaleShares } from '../by-shares.ts'
+import { decideByShares, type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
 import type { CallGroup, DecideOptions, GroupVerdict } from '../store.ts'
 import { digestProgram, guardProgram, type Program } from './programs.gen.ts'
 import type { RegionKeys, SendKeys } from './region-programs.ts'
@@ -23,35 +23,75 @@ export function decideGuarded(
   addressesOf: (states: readonly BatchState[]) => readonly string[],
 ): (groups: readonly CallGroup[], options: DecideOptions) => Promise<readonly GroupVerdict[]> {
   const guarded = createGuarded(send)
-  return decideByShares('redis', (groups, { view, cells }, options: DecideOptions) =>
+  return decideByShares('redis', (groups, used, options: DecideOptions) =>
     decide(groups, options, async (program, states, args) => {
-      const indexes = new Map<string, number>()
-      for (const [index, { name }] of states.entries()) indexes.set(name, index + 1)
-      const guard = [0, view.run, view.begins, view.shiftedAt, options.now ?? 0]
-      for (const { known, name } of cells) {
-        const { n, m, burst } = known.limit.plan as BucketPlan
-        if (known.holds) guard.push(indexes.get(name) as number, known.change, n, m, burst, known.settled)
-        else guard.push(1, known.change, 0, 0, 0, 0)
-      }
-      const all = [...addressesOf(states), keys.region[0], ...cells.map(({ id }) => keys.rowsOf(id))]
-      const reply = await send(await guarded(program, view.run, options), all, [...args, JSON.stringify(guard)], options)
+      const { view, cells } = used
+      const addresses = addressesOf(states)
+      const all = [...addresses, keys.region[0]]
+      const rowsOf = ({ id, known }: ShareCell, index: number): string =>
+        known.holds ? keys.rowsOfState(addresses[index] as string) : keys.rowsOf(id)
+      const made = guarded(program, view.run, options)
+      const guard = [...args, view.begins, states.length + 1, view.shiftedAt, options.now ?? 0]
+      addRuns(guard, states, cells, (cell, index) => all.push(rowsOf(cell, index)))
+      guard.push(args.length)
+      const reply = await send(made instanceof Promise ? await made : made, all, guard, options)
       if (Array.isArray(reply)) throw new StaleShares(reply as number[])
       return reply
     }),
   )
 }
 
+/**
+ * Adds the cells to the arguments of guard.lua. Those with successive states and equal shares are one run.
+ * @param onCell called for each cell in order, with the index of its state
+ */
+function addRuns(
+  guard: (string | number)[],
+  states: readonly BatchState[],
+  cells: SharesUsed['cells'],
+  onCell: (cell: ShareCell, index: number) => void,
+): void {
+  let indexes: Map<string, number> | undefined
+  const indexOf = (name: string): number => {
+    indexes ??= new Map(states.map((state, index) => [state.name, index]))
+    return indexes.get(name) as number
+  }
+  for (let at = 0; at < cells.length;) {
+    const { known, name } = cells[at] as ShareCell
+    // Most often each state is a cell, and both are in the order of their calls.
+    const first = !known.holds || states[at]?.name === name ? at : indexOf(name)
+    let [next, haveRows] = [at + 1, known.change > 0]
+    for (; next < cells.length; next += 1) {
+      const { known: other, name: own } = cells[next] as ShareCell
+      const isAlike = other === known || (other.limit === known.limit && other.settled === known.settled && other.holds === known.holds)
+      if (!isAlike || (known.holds && states[first + next - at]?.name !== own)) break
+      haveRows ||= other.change > 0
+    }
+    const { n, m, burst } = known.limit.plan as BucketPlan
+    const count = next - at
+    guard.push(known.holds ? n : 0, m, burst, known.settled, first + 1, haveRows ? count : -count)
+    for (let index = at; index < next; index += 1) {
+      const cell = cells[index] as ShareCell
+      if (haveRows) guard.push(cell.known.change === 0 ? 0 : `${cell.known.change} `)
+      onCell(cell, first + index - at)
+    }
+    at = next
+  }
+}
+
 /** Makes programs that run only in one run of the server: texts that a server of another run does not know. */
 function createGuarded(send: SendKeys) {
-  let known: { readonly run: string; readonly programs: Map<string, Promise<Loadable>> } | undefined
-  return async (program: Program, run: string, options: DecideOptions): Promise<Loadable> => {
+  let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined
+  return (program: Program, run: string, options: DecideOptions): Loadable | Promise<Loadable> => {
     if (known?.run !== run) known = { run, programs: new Map() }
     const { programs } = known
     const made = programs.get(program.sha1)
     if (made !== undefined) return made
     const source = (): string => `-- ${run}\n${guardProgram.source()}${program.source()}`
     const making = send(digestProgram, [], [source()], options).then((digest): Loadable => {
-      return { sha1: new TextDecoder().decode(digest as Uint8Array), source, whenLoading: comparingRun }
+      const loadable = { sha1: new TextDecoder().decode(digest as Uint8Array), source, whenLoading: comparingRun }
+      programs.set(program.sha1, loadable)
+      return loadable
     })
     programs.set(program.sha1, making)
     making.catch(() => programs.delete(program.sha1))
@@ -60,5 +100,5 @@ function createGuarded(send: SendKeys) {
 }
 
 function comparingRun(args: readonly (string | number)[]): readonly (string | number)[] {
-  return [...args.slice(0, -1), String(args.at(-1)).replace('[0', '[1')]
+  return [...args.slice(0, -1), -Number(args.at(-1))]
 }

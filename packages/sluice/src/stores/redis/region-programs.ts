@@ -22,6 +22,8 @@ export interface RegionKeys {
   readonly needs: string
   stateOf(id: StateId): string
   rowsOf(id: StateId): string
+  /** The same, from the key of the state. */
+  rowsOfState(key: string): string
 }
 
 export function regionKeys(prefix: string): RegionKeys {
@@ -34,6 +36,7 @@ export function regionKeys(prefix: string): RegionKeys {
     needs: `${prefix}region:needs`,
     stateOf: (id) => prefix + nameOf(id),
     rowsOf: (id) => `${prefix}region:rows:${nameOf(id)}`,
+    rowsOfState: (key) => `${prefix}region:rows:${key.slice(prefix.length)}`,
   }
 }
 

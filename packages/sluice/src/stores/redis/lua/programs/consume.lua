@@ -55,7 +55,10 @@ local plain = args[3]
 local read, put, keep
 if ARGV[2] or time_arg ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
 local values = {}
-if ARGV[2] and ARGV[2] ~= '' then
+if KEYS.found then
+  -- guard.lua precedes this program, and has read the states.
+  values = KEYS.found
+elseif ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end
 elseif plain > 0 then
   -- MGET returns nil for a key of another type. The number of arguments of a function is limited, so states after the 4,000th are read
