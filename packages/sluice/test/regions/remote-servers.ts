@@ -53,12 +53,20 @@ export interface PostgresServer extends RegionServer {
 
 const TABLES = ['sluice_state', 'sluice_plan', 'sluice_log', 'sluice_region', 'sluice_cell']
 
-/** Functions in place of the guard. */
-const WRONG = {
-  /** One that compares nothing. */
-  guard: `select null::text`,
-  /** One that compares all but the instant of the latest shift. */
-  shifts: `select @guard($1, $2, $3, $4, -9007199254740991, $6, $7, $8, $9, $10)`,
+const TYPES = {
+  guard: 'bigint, boolean, uuid[], text, bigint, uuid[], bigint[], int[], bigint[], bigint[]',
+  guard_one: 'bigint, uuid, text, bigint, uuid, bigint, bigint, bigint',
+}
+
+/** Functions in place of the guards. */
+const WRONG: Readonly<Record<'guard' | 'shifts', Readonly<Record<keyof typeof TYPES, string>>>> = {
+  /** Those that compare nothing. */
+  guard: { guard: `select null::text`, guard_one: `select null::text` },
+  /** Those that compare all but the instant of the latest shift. */
+  shifts: {
+    guard: `select @guard($1, $2, $3, $4, -9007199254740991, $6, $7, $8, $9, $10)`,
+    guard_one: `select @guard($1, $2, $3, -9007199254740991, $5, $6, $7, $8)`,
+  },
 }
 
 /** A schema of a shared server. @param without what decisions do not compare */
@@ -71,10 +79,12 @@ export async function postgresServer(url: string, without?: keyof typeof WRONG):
   await own.create()
   await open().migrate()
   if (without !== undefined) {
-    const types = 'bigint, boolean, uuid[], text, bigint, uuid[], bigint[], int[], bigint[], bigint[]'
-    const text = WRONG[without].replace('@guard', names.get('guard') as string)
-    await pool.query(`create function wrong_guard(${types}) returns text language sql volatile as $$ ${text} $$`)
-    names.set('guard', 'wrong_guard')
+    for (const [guard, text] of Object.entries(WRONG[without])) {
+      const body = text.replace('@guard', names.get(guard) as string)
+      const types = TYPES[guard as keyof typeof TYPES]
+      await pool.query(`create function wrong_${guard}(${types}) returns text language sql volatile as $$ ${body} $$`)
+      names.set(guard, `wrong_${guard}`)
+    }
   }
   const empty = async (): Promise<void> => void (await pool.query(`truncate ${TABLES.join()}`))
   return {

@@ -24,11 +24,11 @@ export function deciding(query: Query, statements: Statements): Decide {
     const batch = batchOf(groups, isLog)
     const now = nowOf(options)
     const request = requestOf(groups, batch, now, charging)
-    const guard = used && guardValues(request, used)
+    const guard = used && guardValues(request, used, now, charging)
     const values = (tries: number): readonly string[] => {
       if (guard === undefined) return request.values(waitingAt(tries))
       const waiting = request.program === 'consume' && tries < 2 ? LOCKED : waitingAt(tries)
-      return [now, String(charging), ...guard, ...request.values(waiting)]
+      return [...guard, ...request.values(waiting)]
     }
     const [row] = await query(
       statements[guard === undefined ? request.program : (`guarded_${request.program}` as const)],

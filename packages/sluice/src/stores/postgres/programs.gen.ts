@@ -1107,6 +1107,39 @@ begin
   end;
 end $$;
 ` },
+  { name: 'guard_one', hash: 'cd9bd121', source: `create function sluice_guard_one(
+  at_us bigint, which uuid, known_begins text, shifted_us bigint, cell uuid, known_change bigint, share_id bigint,
+  settled_us bigint
+) returns text language plpgsql volatile as $$
+declare
+  plan bigint;
+  seen_us bigint;
+  changed bigint;
+begin
+  if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' then
+    perform sluice_regions_allowed();
+  end if;
+  select t.plan_id, t.seen into plan, seen_us from sluice_state t where t.id = which for update;
+  if not found then
+    perform pg_advisory_xact_lock_shared(uuid_hash_extended(which, 'sluice_cell'::regclass::oid::bigint));
+    select t.plan_id, t.seen into plan, seen_us from sluice_state t where t.id = which for update skip locked;
+  end if;
+  perform pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0));
+  select coalesce(c.change, 0) into changed from sluice_region r left join sluice_cell c on c.id = cell
+    where sluice_same_run(r.started, r.xmin, r.written) and r.record is not null
+      and r.mark || ' ' || r.changed || ' ' = known_begins;
+  if not found then
+    return 'stale 0';
+  elsif changed <> known_change then
+    return 'stale 1';
+  elsif share_id = 0 then
+    return null;
+  elsif plan is null then
+    return case when sluice_now(at_us) < settled_us then 'stale 1' end;
+  end if;
+  return case when plan <> share_id or seen_us < shifted_us then 'stale 1' end;
+end $$;
+` },
   { name: 'name_part', hash: '3ac505a0', source: `create function sluice_name_part(raw text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter

@@ -1,8 +1,19 @@
 import { type SharesUsed, StaleShares } from '../by-shares.ts'
 import { arrayText, digestOf, planIdText, type Request } from './encode.ts'
 
-/** The arguments of `guard` after the time and whether it locks. */
-export function guardValues({ states, ids }: Request, { view, cells }: SharesUsed): readonly string[] {
+/** The arguments of `guard`, or of `guard_one` where `bucket` decides. @param locks whether the call charges */
+export function guardValues(
+  { program, states, ids }: Request,
+  { view, cells }: SharesUsed,
+  now: string,
+  locks: boolean,
+): readonly string[] {
+  const [only] = cells
+  if (program === 'bucket' && only !== undefined) {
+    const { id, known } = only
+    const share = known.holds ? planIdText(known.limit) : '0'
+    return [now, ids[0] as string, view.begins, String(view.shiftedAt), digestOf(id), String(known.change), share, String(known.settled)]
+  }
   const indexes = new Map(states.map(({ name }, index) => [name, index + 1]))
   const lists = [
     cells.map(({ id }) => digestOf(id)),
@@ -11,7 +22,7 @@ export function guardValues({ states, ids }: Request, { view, cells }: SharesUse
     cells.map(({ known }) => planIdText(known.limit)),
     cells.map(({ known }) => known.settled),
   ]
-  return [arrayText(ids), view.begins, String(view.shiftedAt), ...lists.map(arrayText)]
+  return [now, String(locks), arrayText(ids), view.begins, String(view.shiftedAt), ...lists.map(arrayText)]
 }
 
 /** @throws StaleShares if the guard did not let the function decide */

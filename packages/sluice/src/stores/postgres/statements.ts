@@ -25,7 +25,10 @@ const DECISIONS: Readonly<Record<Decision, readonly string[]>> = {
   bucket: ['bigint', 'int', 'int', 'uuid', ...BIGINT_9],
   buckets: ['bigint', 'int', 'uuid[]', ...BIGINT_9],
 }
-const GUARD = ['bigint', 'boolean', 'uuid[]', 'text', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
+const GUARDS = {
+  guard: ['bigint', 'boolean', 'uuid[]', 'text', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]'],
+  guard_one: ['bigint', 'uuid', 'text', 'bigint', 'uuid', 'bigint', 'bigint', 'bigint'],
+} as const
 
 /** Makes the statements. All parameters are text, because every driver passes text in the same way. */
 export function statementsOf(table: string, names: FunctionNames): Statements {
@@ -38,15 +41,17 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
   })
   const call = (name: string, ...types: readonly string[]): Statement => statement(called(name, types), types.length)
   // `coalesce` evaluates the second function only if the guard returns null.
-  const guarded = (name: Decision): Statement =>
-    statement(`coalesce(${called('guard', GUARD)}, ${called(name, DECISIONS[name], GUARD.length)})`, GUARD.length + DECISIONS[name].length)
+  const guarded = (name: Decision, guard: keyof typeof GUARDS): Statement => {
+    const [before, own] = [GUARDS[guard], DECISIONS[name]]
+    return statement(`coalesce(${called(guard, before)}, ${called(name, own, before.length)})`, before.length + own.length)
+  }
   return {
     consume: call('consume', ...DECISIONS.consume),
     bucket: call('bucket', ...DECISIONS.bucket),
     buckets: call('buckets', ...DECISIONS.buckets),
-    guarded_consume: guarded('consume'),
-    guarded_bucket: guarded('bucket'),
-    guarded_buckets: guarded('buckets'),
+    guarded_consume: guarded('consume', 'guard'),
+    guarded_bucket: guarded('bucket', 'guard_one'),
+    guarded_buckets: guarded('buckets', 'guard'),
     adjust: call('adjust', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
     release: call('release', 'bigint', 'uuid[]', 'bigint[]'),
     settle: call('settle', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
