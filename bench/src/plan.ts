@@ -52,6 +52,7 @@ const SECONDS: Readonly<Record<string, Readonly<Record<string, readonly [quick: 
     memory: [22, 60],
     rules: [8, 15],
     holds: [12, 26],
+    regions: [9, 18],
     peers: [36, 225],
     cluster: [8, 17],
   },
@@ -64,6 +65,7 @@ const SECONDS: Readonly<Record<string, Readonly<Record<string, readonly [quick: 
     size: [6, 64],
     grants: [6, 15],
     holds: [8, 18],
+    regions: [8, 17],
   },
   http: {
     node: [10, 16],

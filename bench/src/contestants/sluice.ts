@@ -1,14 +1,15 @@
 import { setTimeout as later } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { createLimiter, type Decision, type GroupVerdict, memoryStore, type Time } from 'sluice'
+import { type AnyLimit, createLimiter, type Decision, type GroupVerdict, memoryStore, type Store, type Time } from 'sluice'
 import { ioredis, redisStore } from 'sluice/redis'
 import type { TraceEntry } from 'sluice/testing'
 import { listening } from '../listening.ts'
 import { type RingName, RINGS } from '../redis/rings.ts'
 import { openWire, type WireOptions } from '../wire.ts'
-import type { Contestant, Promised } from './contestant.ts'
+import type { Contestant, Promised, Quota } from './contestant.ts'
 import { groupsUnder } from './groups.ts'
 import { type Algorithm, limitUnder } from './limits.ts'
+import { openRegion, REGION_NAMES, type RegionKind, regionLimit } from './regions.ts'
 
 const PAUSE_MS = 100
 
@@ -26,19 +27,41 @@ const PROMISES: Readonly<Record<Algorithm, Promised>> = {
 export const sluice: Contestant = sluiceWith('Sluice', 'sluice')
 
 export function sluiceWith(name: string, ring: RingName, algorithm: Algorithm = 'token-bucket'): Contestant {
+  return sluiceOver(name, ring, (quota) => limitUnder(algorithm, quota), PROMISES[algorithm])
+}
+
+/** One of two regions. It decides by a half of a limit, which is the quota. */
+export function sluiceRegion(kind: RegionKind): Contestant {
+  return sluiceOver(REGION_NAMES[kind], 'sluice', regionLimit, 'bucket', (open) => openRegion(kind, open))
+}
+
+/** @param wrap makes a store of those that it opens, each with a prefix of its own */
+function sluiceOver(
+  name: string,
+  ring: RingName,
+  limitOf: (quota: Quota) => AnyLimit,
+  promise: Promised,
+  wrap?: (open: (prefix: string) => Store) => Promise<Store>,
+): Contestant {
   return {
     name,
     kind: 'ours',
-    promise: PROMISES[algorithm],
+    promise,
     instants: 'reported',
     open: async (url, quota, { note = false, clock, deadlineMs }) => {
       const wire = await openWire(url, 1, SOUND)
       const admitted: TraceEntry[] = []
       const time = clock === undefined ? {} : { clock: timeOf(clock) }
-      const opened = redisStore({ client: ioredis(wire.clients[0] as Redis), ring: RINGS[ring], ...time })
-      const store = note === false ? opened : listening(opened, admitted, note === 'all')
+      const stores: Store[] = []
+      const openStore = (prefix?: string): Store => {
+        const own = prefix === undefined ? {} : { prefix: `${process.pid}-${prefix}:` }
+        const opened = redisStore({ client: ioredis(wire.clients[0] as Redis), ring: RINGS[ring], ...own, ...time })
+        stores.push(opened)
+        return note === false ? opened : listening(opened, admitted, note === 'all')
+      }
+      const store = wrap === undefined ? openStore() : await wrap(openStore)
       const deadline = deadlineMs === undefined ? {} : { deadlineMs }
-      const limiter = createLimiter({ name: 'bench', limit: limitUnder(algorithm, quota), store, ...time, ...deadline })
+      const limiter = createLimiter({ name: 'bench', limit: limitOf(quota), store, ...time, ...deadline })
       // Sends the program to the server, so that no request of the run has to send it.
       await limiter.ready()
       return {
@@ -49,7 +72,7 @@ export function sluiceWith(name: string, ring: RingName, algorithm: Algorithm = 
         close: async (keys) => {
           for (const key of keys) await untilDone(() => limiter.reset(key))
           await limiter.close()
-          await store.close()
+          for (const opened of stores) await opened.close()
           await wire.close()
         },
       }

@@ -4,6 +4,7 @@ import { runExample } from './example.ts'
 import { auditClients } from './grant.ts'
 import { compareHolds } from './holds-lanes.ts'
 import { compareWays } from './lanes.ts'
+import { measureRegionWork } from './region-hold.ts'
 import { runSessions } from './sessions.ts'
 import { weighKeys } from './size-hold.ts'
 
@@ -17,5 +18,6 @@ await runMeasurement(
     ['example', runExample],
     ['size', weighKeys],
     ['holds', compareHolds],
+    ['region-work', measureRegionWork],
   ]),
 )

@@ -1,10 +1,11 @@
-import { createLimiter, type Degraded, tokenBucket } from 'sluice'
+import { type AnyLimit, createLimiter, type Degraded, type Store, tokenBucket } from 'sluice'
 import { type Concurrency, pg, postgresStore } from 'sluice/postgres'
 import type { TraceEntry } from 'sluice/testing'
 import { groupsUnder } from '../contestants/groups.ts'
+import { openRegion, REGION_NAMES, type RegionKind, regionLimit } from '../contestants/regions.ts'
 import { listening } from '../listening.ts'
 import { type RingName, RINGS } from '../redis/rings.ts'
-import { SPENT, type Way } from './way.ts'
+import { type Opened, SPENT, type Way } from './way.ts'
 
 const FILLED_AT_ONCE = 500
 /** Statements that make rows at the same time: the server works on one while this process makes the next. */
@@ -20,6 +21,37 @@ class Undecided extends Error {
   constructor({ kind, message }: Degraded) {
     super(message)
     this.code = `undecided, ${kind}`
+  }
+}
+
+/** One of two regions, as `openRegion` opens it. The peer has tables of its own in the same schema. */
+export function regionOf(kind: RegionKind): Way {
+  const tableOf = (region: 'a' | 'b'): string => (region === 'a' ? 'sluice' : 'peer')
+  return {
+    name: REGION_NAMES[kind],
+    kind: 'ours',
+    instants: 'own',
+    prepare: async (pool) => {
+      for (const region of ['a', 'b'] as const) await postgresStore({ client: pg(pool), table: tableOf(region) }).migrate()
+    },
+    open: async (pool, quota, { note = false } = {}) => {
+      const admitted: TraceEntry[] = []
+      const stores: Store[] = []
+      const store = await openRegion(kind, (region) => {
+        const opened = postgresStore({ client: pg(pool), table: tableOf(region), ring: RINGS.sluice })
+        stores.push(opened)
+        return note ? listening(opened, admitted) : opened
+      })
+      const { invoke, close } = await limiting(regionLimit(quota), store)
+      return {
+        ...(note ? { admitted } : {}),
+        invoke,
+        close: async () => {
+          await close()
+          for (const opened of stores) await opened.close()
+        },
+      }
+    },
   }
 }
 
@@ -60,20 +92,29 @@ function sluiceWith(name: string, ring: RingName, concurrency: Concurrency = 'lo
       const admitted: TraceEntry[] = []
       const opened = postgresStore({ client: pg(pool), concurrency, ring: RINGS[ring] })
       const store = note ? listening(opened, admitted) : opened
-      const limiter = createLimiter({ name: 'bench', limit, store })
-      await limiter.ready()
+      const { invoke, close } = await limiting(limit, store)
       return {
         ...(note ? { admitted } : {}),
-        invoke: async (key) => {
-          const decision = await limiter.check(key)
-          if (decision.outcome === 'undecided') throw new Undecided(decision.degraded)
-          return decision.allowed
-        },
+        invoke,
         close: async () => {
-          await limiter.close()
+          await close()
           await store.close()
         },
       }
     },
+  }
+}
+
+/** A limiter of a store that is ready. */
+async function limiting(limit: AnyLimit, store: Store): Promise<Pick<Opened, 'invoke' | 'close'>> {
+  const limiter = createLimiter({ name: 'bench', limit, store })
+  await limiter.ready()
+  return {
+    invoke: async (key) => {
+      const decision = await limiter.check(key)
+      if (decision.outcome === 'undecided') throw new Undecided(decision.degraded)
+      return decision.allowed
+    },
+    close: () => limiter.close(),
   }
 }

@@ -3,6 +3,7 @@ import { weighWay } from './bytes-hold.ts'
 import { countTrips } from './cluster-trips.ts'
 import { auditGrant } from './grants.ts'
 import { weighKeys } from './memory-hold.ts'
+import { measureRegionWork } from './region-hold.ts'
 import { measureRedisTime } from './redis-time-lanes.ts'
 
 /** The measurements of the suite `redis` that run in processes of their own. */
@@ -13,5 +14,6 @@ await runMeasurement(
     ['memory', async (input: never) => (await weighKeys(input)) ?? null],
     ['bytes', weighWay],
     ['cluster-trips', countTrips],
+    ['region-work', measureRegionWork],
   ]),
 )

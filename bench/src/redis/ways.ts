@@ -8,7 +8,7 @@ import { lua, luaArticle, luaLastTime, luaPipelined, luaServerTime } from '../co
 import { multiCommand, multiCommandAllowedOnly, multiCommandPrinted } from '../contestants/multi-command.ts'
 import { countersInProcess, getThenIncr } from '../contestants/not-atomic.ts'
 import { incrExpire, rateLimitLua, weightedCounter, zsetLog } from '../contestants/scripted.ts'
-import { inMemory, sluice, sluiceWith, storeWith } from '../contestants/sluice.ts'
+import { inMemory, sluice, sluiceRegion, sluiceWith, storeWith } from '../contestants/sluice.ts'
 import { upstash, upstashBucket } from '../contestants/upstash.ts'
 import { watch } from '../contestants/watch.ts'
 
@@ -44,6 +44,9 @@ export type Way =
   | 'log-bare'
   | 'counter'
   | 'counter-bare'
+  | 'region-fixed'
+  | 'region-escrow'
+  | 'region-rows'
   | 'memory'
   | 'memory-window'
   | 'rate-limit-lua'
@@ -88,6 +91,9 @@ const WAYS: Readonly<Record<Way, Contestant>> = {
   'log-bare': sluiceWith('Sluice, bare', 'bare', 'sliding-window-log'),
   counter: sluiceWith('Sluice', 'sluice', 'sliding-window-counter'),
   'counter-bare': sluiceWith('Sluice, bare', 'bare', 'sliding-window-counter'),
+  'region-fixed': sluiceRegion('fixed'),
+  'region-escrow': sluiceRegion('escrow'),
+  'region-rows': sluiceRegion('rows'),
   memory: inMemory('Sluice, in memory', 'token-bucket'),
   'memory-window': inMemory('Sluice, in memory', 'fixed-window'),
   'rate-limit-lua': rateLimitLua,

@@ -1,0 +1,75 @@
+import { setTimeout as later } from 'node:timers/promises'
+import { type CompiledLimit, type Store, tokenBucket } from 'sluice'
+import { exchangeRemote, type RegionalStore, regionalStore } from 'sluice/regions'
+import type { Quota } from './contestant.ts'
+
+/** How a region decides: by its part, for good; by escrow, on keys of which nothing was sent; or on keys of which units were sent. */
+export type RegionKind = 'fixed' | 'escrow' | 'rows'
+
+export const REGION_NAMES: Readonly<Record<RegionKind, string>> = {
+  fixed: 'a region with a fixed part',
+  escrow: 'a region with escrow',
+  rows: 'a region with escrow, units of the key sent',
+}
+
+/** Units of a key that are sent before its first call. */
+const SENT = 100
+/** A region that is still learning after so many exchanges will not open. */
+const [MAX_EXCHANGES, PAUSE_MS] = [50, 20]
+
+/** The limit of which a region of two that holds a half has this quota. */
+export function regionLimit({ tokens, per, burst }: Quota): CompiledLimit {
+  return tokenBucket({ rate: { tokens: 2 * tokens, per }, burst: 2 * burst })
+}
+
+/**
+ * The store of one of two regions, which decides by a half of each limit. Its peer has a store on the same server.
+ * @param open opens the store of a region, by its name
+ */
+export async function openRegion(kind: RegionKind, open: (region: 'a' | 'b') => Store): Promise<Store> {
+  if (kind === 'fixed') return regionalStore({ store: open('a'), self: 'a', peers: ['b'] })
+  const half = 500
+  const weights = kind === 'rows' ? { a: half + SENT, b: half - SENT } : { a: half, b: half }
+  const [own, peer] = await openPair(open, weights)
+  return kind === 'rows' ? sending(own, peer.self) : own
+}
+
+/** Two regions with escrow that have learned of each other. */
+export async function openPair(
+  open: (region: 'a' | 'b') => Store,
+  weights: Readonly<Record<'a' | 'b', number>>,
+): Promise<readonly [RegionalStore, RegionalStore]> {
+  const made = (self: 'a' | 'b'): RegionalStore => regionalStore({ store: open(self), self, weights, mode: 'escrow' })
+  const [one, other] = [made('a'), made('b')]
+  await Promise.all([one.ready(), other.ready()])
+  for (let tries = 0; tries < MAX_EXCHANGES; tries += 1) {
+    await exchangeRemote(one, other)
+    const found = await Promise.all([one, other].map(async ({ remote }) => remote?.status()))
+    if (found.every((status) => status?.phase === 'open')) return [one, other]
+    await later(PAUSE_MS)
+  }
+  throw new Error('the regions have not learned of each other')
+}
+
+/** The store, which sends units of each key before its first call. */
+function sending(store: RegionalStore, peer: string): Store {
+  const sent = new Map<string, Promise<unknown> | true>()
+  const send = async (group: Parameters<Store['decide']>[0][number]): Promise<void> => {
+    for (const { id, limit } of group.calls) {
+      if ((await store.remote?.give({ id, limit }, peer, SENT)) !== true) throw new Error('no units were sent')
+      sent.set(id.key, true)
+    }
+  }
+  return {
+    ...store,
+    decide(groups, options) {
+      const [group] = groups
+      const key = group?.calls[0]?.id.key ?? ''
+      const known = sent.get(key)
+      if (group === undefined || known === true) return store.decide(groups, options)
+      const done = known ?? send(group)
+      sent.set(key, done)
+      return done.then(() => store.decide(groups, options))
+    },
+  }
+}

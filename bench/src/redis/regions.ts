@@ -1,0 +1,59 @@
+import { inChild } from '../in-child.ts'
+import { ALLOWED } from '../profiles.ts'
+import { type RegionWork, type RegionWorkInput, workReadings } from '../region-work.ts'
+import type { Reading } from '../result/reading.ts'
+import type { Table } from '../result/table.ts'
+import { compare, judge } from './comparison.ts'
+import type { RedisPart } from './redis-part.ts'
+
+const CELLS = { quick: 200, full: 2_000 } as const
+const KEYS = 100
+/** Of a quick run and of a full one: callers, and whether they share a key. */
+const LOADS = {
+  quick: [[64, 'one']],
+  full: [
+    [1, 'one'],
+    [64, KEYS],
+  ],
+} as const
+/** Of the seconds of a comparison: there are many lanes and audits. */
+const PART = 0.5
+const GOAL = { atMost: 1.1 }
+
+/** Measures what a decision of one of several regions costs, and what regions write for each other. */
+export const regions: RedisPart = {
+  name: 'regions',
+  title: 'a decision of one of two regions against one without regions, and what regions write for each other',
+  async run(options) {
+    const readings: Reading[] = []
+    const tables: Table[] = []
+    for (const [callers, keys] of LOADS[options.depth]) {
+      const at = `${callers === 1 ? '1 caller' : `${callers} callers`}, ${keys === 'one' ? 'one key' : `${keys} keys`}`
+      options.say(at)
+      const comparison = await compare({ ...options, seconds: options.seconds * PART }, ALLOWED, {
+        single: { way: 'sluice', callers, keys },
+        fixed: { way: 'region-fixed', callers, keys },
+        escrow: { way: 'region-escrow', callers, keys },
+        rows: { way: 'region-rows', callers, keys },
+      })
+      readings.push(
+        judge(comparison, { name: `fixed part, ${at}`, ours: 'fixed', baseline: 'single', as: 'time' }),
+        judge(comparison, { name: `escrow, ${at}`, ours: 'escrow', baseline: 'single', as: 'time', goal: GOAL }),
+        judge(comparison, { name: `escrow, units sent, ${at}`, ours: 'rows', baseline: 'single', as: 'time', goal: GOAL }),
+      )
+      tables.push({ ...comparison.table, name: `lanes-${callers}-${keys}`, title: at })
+    }
+    options.say('what regions write')
+    const input: RegionWorkInput = { url: options.server.url, cells: CELLS[options.depth] }
+    readings.push(...workReadings(await inChild<RegionWork>('region-work', input, { ...options, family: 'redis' })))
+    return {
+      readings,
+      tables,
+      notes: [
+        'Both regions are on one server. The measured one decides by a half of a limit that is twice as large, so all ways have one quota; the audit is by that.',
+        'The ring is the default one, without leases, which regions with escrow do not grant. No replicator runs, so nothing is counted for peers.',
+        'Bytes are those of MEMORY USAGE: the rows of a key with their name, and their part of the set that lists them. Keys have 24 characters.',
+      ],
+    }
+  },
+}

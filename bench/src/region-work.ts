@@ -1,0 +1,103 @@
+import { setTimeout as later } from 'node:timers/promises'
+import { type Call, type Store, type StoreFailure, tokenBucket } from 'sluice'
+import { exchangeRemote, type RegionalStore, replicate, type Replicator } from 'sluice/regions'
+import { openPair } from './contestants/regions.ts'
+import { amount } from './render/cells.ts'
+import type { Reading } from './result/reading.ts'
+
+/** What two regions write. */
+export interface RegionWork {
+  /** Bytes of a key that sent units, and of one that received some, without its bucket. */
+  readonly bytes: readonly [sent: number, received: number]
+  /** Rows that changed in a second, of one region for the other: while callers come and go; then while nobody calls. */
+  readonly busy: number
+  readonly idle: number
+}
+
+export interface RegionWorkInput {
+  readonly url: string
+  /** Keys of which units are sent. */
+  readonly cells: number
+}
+
+const HALF = { a: 500, b: 500 } as const
+const UNITS = 100
+const AT_ONCE = 32
+/** Milliseconds for which rows are counted: peers read each other once a second. */
+const [IDLE_MS, BUSY_MS] = [1_500, 4_500]
+/** Milliseconds after which the callers of the busy key are in the other region. */
+const TURN_MS = 1_500
+const LIMIT = tokenBucket({ rate: '100/s', burst: 100 })
+
+function callOf(key: string): Call {
+  return { id: { scope: { text: 'work:tb:' }, key }, limit: LIMIT, cost: 1_000_000, phase: 0 }
+}
+
+/** @param weigh measures the bytes of all rows that a region has */
+export async function measureRegions(
+  open: (region: 'a' | 'b') => Store,
+  { cells }: RegionWorkInput,
+  weigh: (region: 'a' | 'b') => Promise<{ readonly rows: number; readonly bytes: number }>,
+): Promise<RegionWork> {
+  const [one, other] = await openPair(open, HALF)
+  let next = 0
+  const sender = async (): Promise<void> => {
+    while (next < cells) {
+      const call = callOf(`user:${String((next += 1)).padStart(19, '0')}`)
+      throwFailed(await one.decide([{ calls: [call] }]))
+      if ((await one.remote?.give(call, 'b', UNITS)) !== true) throw new Error('no units were sent')
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, sender))
+  const sent = await weigh('a')
+  let received = await weigh('b')
+  for (; received.rows < cells; received = await weigh('b')) await exchangeRemote(one, other)
+  const [busy, idle] = await changes([one, other])
+  return { bytes: [sent.bytes / sent.rows, received.bytes / received.rows], busy, idle }
+}
+
+/** Rows a second that one region changed for the other. */
+async function changes(stores: readonly [RegionalStore, RegionalStore]): Promise<readonly [busy: number, idle: number]> {
+  // As over a network: texts.
+  const answerOf = async (peer: string, request: unknown): Promise<unknown> =>
+    JSON.parse(JSON.stringify(await replicators[peer === 'a' ? 0 : 1]?.answer(JSON.parse(JSON.stringify(request)))))
+  const replicators: readonly Replicator[] = stores.map((store) => replicate({ store, transport: answerOf }))
+  const sent = (): readonly number[] => replicators.map((replicator) => replicator.status().transfers.sent)
+  const counted = async (during: () => Promise<unknown>): Promise<number> => {
+    const before = sent()
+    const began = performance.now()
+    await during()
+    const after = sent()
+    return (Math.max(...after.map((count, index) => count - (before[index] as number))) / (performance.now() - began)) * 1_000
+  }
+  const idle = await counted(() => later(IDLE_MS))
+  const busy = await counted(() => flood(stores))
+  for (const replicator of replicators) await replicator.close()
+  return [busy, idle]
+}
+
+/** Callers of one key, who need more than a half of the limit, first in one region, then in the other, by turns. */
+async function flood(stores: readonly RegionalStore[]): Promise<void> {
+  const began = performance.now()
+  for (let passed = 0; passed < BUSY_MS; passed = performance.now() - began) {
+    const store = stores[Math.floor(passed / TURN_MS) % 2] as RegionalStore
+    throwFailed(await store.decide(Array.from({ length: 8 }, () => ({ calls: [callOf('busy')] }))))
+    await later(10)
+  }
+}
+
+function throwFailed(verdicts: readonly { readonly failure?: StoreFailure | undefined }[]): void {
+  for (const { failure } of verdicts) if (failure !== undefined) throw failure
+}
+
+/** The readings of what two regions write. */
+export function workReadings({ bytes: [sent, received], busy, idle }: RegionWork): Reading[] {
+  const goal = { atMost: 250 }
+  const row = 'rows a second'
+  return [
+    { name: 'a key that sent units', unit: 'bytes', value: sent, goal, ours: amount(sent, 'bytes') },
+    { name: 'a key that received units', unit: 'bytes', value: received, goal, ours: amount(received, 'bytes') },
+    { name: `${row} that a region changes for a peer, of a busy key`, unit: 'calls', value: busy, goal: { atMost: 1 } },
+    { name: `${row} that a region changes for a peer, of keys without calls`, unit: 'calls', value: idle, goal: { atMost: 0 } },
+  ]
+}
