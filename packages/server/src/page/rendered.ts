@@ -28,9 +28,10 @@ export function rendered(template: string, policy: Policy, activity: Activity | 
   return template.replaceAll(/<!-- put (\w+) -->/g, (whole, name: string) => parts[name] ?? whole)
 }
 
-function regionText(policy: Policy, { self, mode, weights, phase }: RegionStatus): string {
+function regionText(policy: Policy, { self, mode, weights, phase, storeFailure }: RegionStatus): string {
   const parts = Object.entries(weights).map(([name, weight]) => `${name} ${weight}`)
-  const now = phase === undefined ? '' : `, now ${phase}`
+  const known = phase === undefined ? '' : `, now ${phase}`
+  const now = storeFailure === undefined ? known : `: ${storeFailure}`
   const enforcing = policy.rules.filter((rule) => rule.mode === 'enforce')
   const isExact = enforcing.every((rule) => policy.boundOf(rule, 'shared').running === 0)
   const bound = isExact ? ' All regions together exceed no limit while their stores decide.' : ''

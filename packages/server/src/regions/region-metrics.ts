@@ -1,6 +1,7 @@
 import type { ReadMetric } from 'sluice/observe'
 import type { Replicator } from 'sluice/regions'
 import { counter, gauge } from '../http/service-metrics.ts'
+import type { OwnStore } from './own-store.ts'
 
 /** What a region's service counts. */
 export interface RegionCounts {
@@ -16,6 +17,7 @@ const WEIGHT_HELP = 'Thousandths of every limit that a region holds at the start
 const ERA_HELP = 'How many eras the regions have begun. A lost store begins one.'
 const UNITS_HELP = 'Thousandths of a limit that the region holds of a key that has sent and received nothing.'
 const CELLS_HELP = 'Keys that have sent or received units in this era.'
+const STORE_HELP = "1 while the region's own store fails: no peer is read, and its other metrics are as last read. Else 0."
 const LAG_HELP = 'Seconds since the start of the latest pull that read all of a peer.'
 const FAILED_HELP = 'Pulls of a peer that failed.'
 const TRANSFERS_HELP = 'How often units of a key were sent to another region, or received.'
@@ -29,6 +31,11 @@ export function weightMetrics(weightsNow: () => Readonly<Record<string, number>>
       Object.entries(weightsNow()).map(([region, value]) => ({ labels: { region }, value })),
     ),
   ]
+}
+
+/** Whether the region's own store fails. */
+export function ownStoreMetric({ status }: Replicator, own: Pick<OwnStore, 'failure'>): ReadMetric {
+  return gauge('sluice_region_store_failing', STORE_HELP, () => [{ value: own.failure(status()) === undefined ? 0 : 1 }])
 }
 
 /** The metrics of a service whose regions call each other. */

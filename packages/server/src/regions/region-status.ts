@@ -1,4 +1,5 @@
 import type { PeerStatus, ReplicatorStatus } from 'sluice/regions'
+import type { OwnStore } from './own-store.ts'
 import type { RegionCounts } from './region-metrics.ts'
 
 /** What an operator sees of a region: the body of `GET /v1/regions`. With `mode: fixed` it contains only the weights. */
@@ -9,6 +10,8 @@ export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'w
   readonly weights: Readonly<Record<string, number>>
   /** Requests that no region had signed. */
   readonly requestsRefused?: number
+  /** Why the region's own store fails: its peers are not to blame, and all else is as last read. Absent while it answers. */
+  readonly storeFailure?: string
   /** The other regions by name; empty if the regions do not call each other. */
   readonly peers: Readonly<Record<string, PeerStatus & { readonly address: string | undefined }>>
 }
@@ -16,10 +19,21 @@ export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'w
 /** The status of a region whose replicator reads the others. */
 export function statusOf(
   mode: RegionStatus['mode'],
-  { peers, ...own }: ReplicatorStatus,
+  status: ReplicatorStatus,
   addresses: ReadonlyMap<string, URL>,
   { refused }: RegionCounts,
+  own: Pick<OwnStore, 'failure' | 'reasonOf'>,
 ): RegionStatus {
-  const reached = Object.entries(peers).map(([name, status]) => [name, { address: addresses.get(name)?.href, ...status }] as const)
-  return { mode, ...own, requestsRefused: refused, peers: Object.fromEntries(reached) }
+  const reached = Object.entries(status.peers).map(([name, peer]) => {
+    const error = own.reasonOf(name, peer.error)
+    return [name, { address: addresses.get(name)?.href, ...peer, error }] as const
+  })
+  const storeFailure = own.failure(status)
+  return {
+    mode,
+    ...status,
+    requestsRefused: refused,
+    ...(storeFailure === undefined ? {} : { storeFailure }),
+    peers: Object.fromEntries(reached),
+  }
 }

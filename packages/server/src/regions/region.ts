@@ -1,19 +1,26 @@
 import { LimiterError, type Store, StoreFailure } from 'sluice'
-import { type Replicator, regionalStore, replicate } from 'sluice/regions'
+import { regionalStore, replicate } from 'sluice/regions'
 import type { ReadMetric } from 'sluice/observe'
+import { usage } from '../cli/failure.ts'
 import { BadRequest, Refusal, send } from '../http/answer.ts'
 import { readBytes } from '../http/body.ts'
 import type { Routed } from '../http/routes.ts'
 import type { Log } from '../logs/log.ts'
 import { readRegionKeys, type RegionOptions } from './options.ts'
+import { followOwnStore, storeFailureText } from './own-store.ts'
 import { createPeers } from './peers.ts'
 import { beginEra, type WantedEra } from './begin-era.ts'
-import { type RegionCounts, regionMetrics, weightMetrics } from './region-metrics.ts'
+import { regionLines } from './region-lines.ts'
+import { ownStoreMetric, type RegionCounts, regionMetrics, weightMetrics } from './region-metrics.ts'
 import { type RegionStatus, statusOf } from './region-status.ts'
 import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
 /** The most bytes of a peer's request. A request has at most 250 needs, with keys of at most 512 characters. */
 const MAX_REQUEST_BYTES = 2_097_152
+/** How `regionalStore` says that a store is that of another region. */
+const OTHER_REGION = /^regions: region .* has this store/
+/** Milliseconds in which a store must say whose it is, else the service starts without knowing. */
+const OWNER_MS = 2_000
 
 /** The part of a service that shares limits with other regions. */
 export interface Region {
@@ -34,27 +41,37 @@ export interface Region {
   close(): Promise<void>
 }
 
-/** @throws CommandFailure as `readRegionKeys`; LimiterError NOT_SUPPORTED for a store that cannot send units */
-export function openRegion({ self, mode, cutoffMs, others, weights, peers, keyFile }: RegionOptions, inner: Store, log: Log): Region {
+/**
+ * @param storeName for messages
+ * @throws CommandFailure as `readRegionKeys`, and exit 3 for a store that another region has; LimiterError NOT_SUPPORTED for a store that
+ * cannot send units
+ */
+export async function openRegion(
+  { self, mode, cutoffMs, others, weights, peers, keyFile }: RegionOptions,
+  inner: Store,
+  storeName: string,
+  log: Log,
+): Promise<Region> {
   let keys: RegionKeys = readRegionKeys(keyFile)
   const counts: RegionCounts = { refused: 0, failed: new Map(others.map((name) => [name, 0])) }
   const cutoff = cutoffMs === undefined ? {} : { cutoffMs }
   const store = regionalStore({ store: inner, self, mode, ...cutoff, ...(weights === undefined ? { peers: others } : { weights }) })
-  const failing = createFailing(log, mode)
+  await refuseOtherRegion(store, storeName)
+  const [lines, own] = [regionLines(log, mode), followOwnStore(self)]
   const replicator = replicate({
     store,
     transport: createPeers(peers, () => keys),
     onError(peer, error) {
       if (peer !== self) counts.failed.set(peer, (counts.failed.get(peer) ?? 0) + 1)
-      failing.failed(peer, error, peer === self ? 'cannot publish what its callers need' : 'cannot be read')
+      lines.failed(peer, error, own.failed(peer, error), peer === self ? 'cannot publish what its callers need' : 'cannot be read')
     },
   })
   const gate = createGate(self, () => keys)
-  const watch = setInterval(() => failing.look(replicator), 1_000).unref()
+  const watch = setInterval(() => lines.look(replicator), 1_000).unref()
   return {
     store,
-    metrics: [...weightMetrics(() => replicator.status().weights), ...regionMetrics(replicator, counts)],
-    status: () => statusOf(mode, replicator.status(), peers, counts),
+    metrics: [...weightMetrics(() => replicator.status().weights), ...regionMetrics(replicator, counts), ownStoreMetric(replicator, own)],
+    status: () => statusOf(mode, replicator.status(), peers, counts, own),
     ...(mode === 'escrow' ? { reweigh: (wanted) => beginEra(store, wanted, replicator.status()).catch(refuse) } : {}),
     async pull({ request, response }) {
       const body = (await readBytes(request, MAX_REQUEST_BYTES)).toString('utf8')
@@ -80,6 +97,16 @@ export function openRegion({ self, mode, cutoffMs, others, weights, peers, keyFi
   }
 }
 
+/** A store that does not answer now is compared later, by each call. @throws CommandFailure exit 3 */
+async function refuseOtherRegion(store: Store, name: string): Promise<void> {
+  try {
+    await store.ready({ deadline: performance.now() + OWNER_MS })
+  } catch (error) {
+    if (error instanceof StoreFailure && OTHER_REGION.test(error.message))
+      throw usage(`serve: store ${name}: ${error.message.replace('regions: ', '')}`)
+  }
+}
+
 function parsed(body: string): unknown {
   try {
     return JSON.parse(body)
@@ -90,38 +117,6 @@ function parsed(body: string): unknown {
 
 function refuse(error: unknown): never {
   if (error instanceof LimiterError && error.code === 'CLOSED') throw new Refusal(503, 'The service ends.')
-  if (error instanceof StoreFailure) throw new Refusal(503, `The store of this region does not answer: ${error.message}.`)
+  if (error instanceof StoreFailure) throw new Refusal(503, `${storeFailureText(error).replace(/^t/, 'T')}.`)
   throw error
-}
-
-/** Writes one line when a peer cannot be read any more, and one when it can again. */
-function createFailing(log: Log, mode: RegionOptions['mode']) {
-  const failing = new Map<string, string>()
-  let phase: string | undefined
-  return {
-    failed(peer: string, error: unknown, what: string): void {
-      const message = error instanceof Error ? error.message : String(error)
-      const why = error instanceof StoreFailure ? `the store of this region does not answer: ${message}` : message
-      if (failing.has(peer)) return
-      failing.set(peer, why)
-      log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
-    },
-    look(replicator: Replicator): void {
-      const status = replicator.status()
-      for (const [peer, { failures }] of Object.entries(status.peers)) {
-        if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
-      }
-      if (status.phase === phase) return
-      phase = status.phase
-      const { self, era } = status
-      const what = {
-        learning:
-          mode === 'counters' ? 'keeps to its part until it has read all other regions' : 'holds nothing until all other regions know it',
-        open: 'shares its limits',
-        closed: 'waits for the other regions',
-      }
-      const when = mode === 'counters' ? '' : ` in era ${era}`
-      log('info', 'region-phase', `region ${self} is ${phase}${when}: it ${what[status.phase]}`, { region: self, phase, era })
-    },
-  }
 }

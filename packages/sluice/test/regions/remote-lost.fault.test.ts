@@ -123,7 +123,7 @@ describe.skipIf(noRedis)('regionalStore over Redis, with rights that are sent, w
       regionalStore({ store: redisStore({ client: ioredis(client) }), self, peers: [self === 'eu' ? 'us' : 'eu'], mode: 'escrow' }),
     ) as [RegionalStore, RegionalStore]
     expect(await eu.remote?.status()).toMatchObject({ phase: 'learning' })
-    const why = 'regions: region eu has this store, and region us needs one, or a prefix, of its own'
+    const why = 'regions: region eu has this store, and region us needs one of its own'
     await expect(us.remote?.status()).rejects.toThrow(why)
     const decision = await createLimiter({ limit, store: us, onStoreFailure: 'deny' }).check('k')
     expect(decision).toMatchObject({ outcome: 'undecided' })

@@ -2,7 +2,8 @@ import type { Policy } from 'sluice/policy'
 import { usage } from '../../cli/failure.ts'
 import { chosenRegion } from '../../regions/chosen.ts'
 import { openFixedRegion } from '../../regions/fixed-region.ts'
-import { openRegion } from '../../regions/region.ts'
+import type { RegionOptions } from '../../regions/options.ts'
+import { openRegion, type Region } from '../../regions/region.ts'
 import { surrounded } from '../../stores/ring.ts'
 import { openServing } from '../../stores/serving-store.ts'
 import { withoutPassword } from '../../stores/store-name.ts'
@@ -49,7 +50,18 @@ export async function openServiceStore(
     )
   const opened = await openServing(url, { policyFile, required, log: group.logs.shared, health })
   const { store: own, ring, around } = surrounded(opened.store, opened.name, policy.failure, health.breakerChanged)
-  const region = shared && (shared.mode === 'fixed' ? openFixedRegion(shared, own) : openRegion(shared, own, group.logs.shared))
+  const open = async (described: RegionOptions): Promise<Region> =>
+    described.mode === 'fixed' ? openFixedRegion(described, own) : openRegion(described, own, opened.name, group.logs.shared)
+  const close = (region?: Region): Promise<void> =>
+    Promise.resolve(region?.close())
+      .then(() => ring?.close())
+      .then(opened.close)
+  const region =
+    shared &&
+    (await open(shared).catch(async (error: unknown) => {
+      await close()
+      throw error
+    }))
   const store = region?.store ?? own
   const description: StoreDescription = { store: opened.name, keeps: opened.keeps, ring: around }
   return {
@@ -66,9 +78,6 @@ export async function openServiceStore(
     /** The URL if the policy chose the store, undefined if the command line did. */
     fromPolicy: chosen === undefined ? url : undefined,
     /** Closes the ring, and then the store in it. */
-    close: (): Promise<void> =>
-      Promise.resolve(region?.close())
-        .then(() => ring?.close())
-        .then(opened.close),
+    close: (): Promise<void> => close(region),
   }
 }

@@ -39,11 +39,7 @@ export function createRemoteEras(
   const regionIn: RemoteEras['regionIn'] = ({ run, record, now }) => {
     const stored = record === undefined ? undefined : decodeRegion(record)
     if (stored?.run === run && stored.region !== self)
-      throw new StoreFailure(
-        'setup',
-        'no',
-        `regions: region ${stored.region} has this store, and region ${self} needs one, or a prefix, of its own`,
-      )
+      throw new StoreFailure('setup', 'no', `regions: region ${stored.region} has this store, and region ${self} needs one of its own`)
     return inRun(stored, self, run, roster, now + 1)
   }
   const update: RemoteEras['update'] = async (program, options) => {

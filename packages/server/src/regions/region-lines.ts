@@ -1,0 +1,38 @@
+import { StoreFailure } from 'sluice'
+import type { Replicator } from 'sluice/regions'
+import type { Log } from '../logs/log.ts'
+import type { RegionOptions } from './options.ts'
+
+/** Writes a line when a peer cannot be read any more, when it can again, and when the phase or the era of this region has changed. */
+export function regionLines(log: Log, mode: RegionOptions['mode']) {
+  /** By peer: whether the line about it says that the own store refuses this region. */
+  const failing = new Map<string, boolean>()
+  let last: string | undefined
+  return {
+    /** @param why the reason for a person */
+    failed(peer: string, error: unknown, why: string, what: string): void {
+      const isRefused = error instanceof StoreFailure && error.kind === 'setup'
+      // A store that comes back may be another region's: that needs a line of its own.
+      if (failing.get(peer) === true || failing.get(peer) === isRefused) return
+      failing.set(peer, isRefused)
+      log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
+    },
+    look(replicator: Pick<Replicator, 'status'>): void {
+      const { self, phase, era, peers } = replicator.status()
+      for (const [peer, { failures }] of Object.entries(peers))
+        if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
+      // An era may end and the next one begin between two looks.
+      const now = `${phase} ${era}`
+      if (now === last) return
+      last = now
+      const what = {
+        learning:
+          mode === 'counters' ? 'keeps to its part until it has read all other regions' : 'holds nothing until all other regions know it',
+        open: 'shares its limits',
+        closed: 'waits for the other regions',
+      }
+      const when = mode === 'counters' ? '' : ` in era ${era}`
+      log('info', 'region-phase', `region ${self} is ${phase}${when}: it ${what[phase]}`, { region: self, phase, era })
+    },
+  }
+}
