@@ -59,7 +59,8 @@ describe('serve --region', () => {
     [['--region', 'eu', ...peers, '--region-weights', 'eu=600,us=500'], '--region-weights is "eu=600,us=500": expected NAME=N'],
     [['--region', 'eu', ...peers, '--region-weights', 'eu=600,us'], '--region-weights is "us": expected NAME=N'],
     [['--region', 'e u', ...peers], '--region is "e u": expected a name of letters'],
-    [['--region', 'us', ...peers], '--peers is "us=http://127.0.0.1:1": expected NAME=URL,... with a name'],
+    [['--region', 'us', ...peers], '--peers names no region other than us'],
+    [['--region', 'eu', '--peers', 'us=http://h,us=http://h'], '--peers is "us=http://h": expected NAME=URL,... with a name'],
     [['--region', 'eu', '--peers', 'us'], '--peers is "us": expected NAME=URL'],
     [['--region', 'eu', '--peers', 'us=redis://h'], '--peers is "redis://h": expected an http or https address without a query'],
     [['--region', 'eu', '--peers', 'us=http://a:secret@h'], '--peers: an address has a login'],
@@ -72,6 +73,17 @@ describe('serve --region', () => {
     expect([ran.code, ran.stdout]).toEqual([3, ''])
     expect(ran.stderr).toContain(message)
     expect(ran.stderr).not.toContain('secret')
+  })
+
+  it('accepts --peers with all regions, this one included, as the policy does', async () => {
+    const text = 'eu=http://127.0.0.1:1,us=http://127.0.0.1:2'
+    const token = file('a-token-of-some-length')
+    const args = ['--region', 'eu', '--region-key-file', key(), '--admin-token-file', token, '--peers', text]
+    const service = await serve([file(POLICY), ...args])
+    const status = await run(['regions', 'status', '--url', service.url, '--token-file', token, '--json'])
+    const { peers: reached } = JSON.parse(status.stdout) as { peers: object }
+    expect(Object.keys(reached)).toEqual(['us'])
+    expect(await service.stop()).toBe(0)
   })
 
   it('refuses a key that is too short, and a store that sends no units, without showing the key', async () => {

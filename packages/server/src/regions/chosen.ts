@@ -35,7 +35,15 @@ export function chosenRegion(
       'serve: --region needs one process in this version: over redis:// and postgres:// several services of a region may share what it holds',
     )
   if (args.keyFile === undefined) throw usage('serve: regions need --region-key-file: the key by which they know each other')
-  return { self, mode, cutoffMs, others, weights, peers: args.peers ?? addressesOf(policy, others), keyFile: args.keyFile }
+  return {
+    self,
+    mode,
+    cutoffMs,
+    others,
+    weights,
+    peers: args.peers === undefined ? addressesOf(policy, others) : new Map([...args.peers].filter(([name]) => name !== self)),
+    keyFile: args.keyFile,
+  }
 }
 
 function missingSelf(policy: RegionChoice | undefined): CommandFailure {
@@ -47,7 +55,9 @@ function othersOf({ self: given, peers, called }: RegionArguments, policy: Regio
   const without = (names: readonly string[]): readonly string[] => names.filter((name) => name !== self).sort()
   if (policy === undefined) {
     if (peers === undefined) throw usage(`serve: ${called('region')} needs --peers, or regions in the policy: the other regions`)
-    return without([...peers.keys()])
+    const others = without([...peers.keys()])
+    if (others.length === 0) throw usage(`serve: ${called('peers')} names no region other than ${self}`)
+    return others
   }
   const names = regionFacts(policy).regions.map(({ name }) => name)
   // A region that the others do not know would grant its part on top of theirs.

@@ -8,7 +8,7 @@ import type { RegionKeys } from './signatures.ts'
 /** What command line and environment say about regions. For absent values, those of the policy apply. */
 export interface RegionArguments {
   readonly self: string | undefined
-  /** The addresses of the other regions' services, by name. */
+  /** The addresses of the regions' services, by name. This region may be among them. */
   readonly peers: ReadonlyMap<string, URL> | undefined
   readonly weights: ReadonlyMap<string, number> | undefined
   readonly keyFile: string | undefined
@@ -35,12 +35,13 @@ export interface RegionOptions {
 const NAME = /^[a-z\d](?:[\w.-]{0,62}[a-z\d])?$/i
 const KEY = /^[!-~]{32,4096}$/
 const MAX_KEYS = 4
-const PEERS = 'NAME=URL,... with a name and the address of each other region, such as us=https://us.limits.example'
+const PEERS = 'NAME=URL,... with a name and the address of each region, such as us=https://us.limits.example'
 const WEIGHTS = `NAME=N,... with the thousandths of every limit that each region has, such as eu=600,us=400, together at most ${UNITS}`
 
 export const REGION_FLAGS = {
   'region NAME': 'the name of this region, if the policy has regions or --peers names others: together they never exceed the limits',
-  'peers LIST': "the other regions, such as us=https://us.limits.example,ap=https://ap.limits.example; default the policy's",
+  'peers LIST':
+    "all other regions, such as us=https://us.limits.example,ap=https://ap.limits.example; this one may be among them. Default the policy's",
   'region-weights LIST':
     "thousandths of every limit that each region has at first, such as eu=600,us=400; default the policy's, else equal",
   'region-key-file FILE':
@@ -60,17 +61,17 @@ export function regionArguments(args: ParsedArguments): RegionArguments | undefi
     throw wrongValue(args.called('region'), self, 'a name of letters, digits, dots, dashes and underscores')
   return {
     self,
-    peers: peers === undefined ? undefined : peersIn(peers, self, args.called('peers')),
+    peers: peers === undefined ? undefined : peersIn(peers, args.called('peers')),
     weights: weights === undefined ? undefined : weightsIn(weights, args.called('region-weights')),
     keyFile,
     called: args.called,
   }
 }
 
-function peersIn(list: string, self: string | undefined, called: string): Map<string, URL> {
+function peersIn(list: string, called: string): Map<string, URL> {
   const peers = new Map<string, URL>()
   for (const [part, name, url] of partsOf(list)) {
-    if (!NAME.test(name) || name === self || peers.has(name)) throw wrongValue(called, part, PEERS)
+    if (!NAME.test(name) || peers.has(name)) throw wrongValue(called, part, PEERS)
     peers.set(name, addressOf(called, url))
   }
   return peers
