@@ -55,7 +55,7 @@ describe('regions drain, remove and add', () => {
     await open(3)
     expect([remove.code, remove.stdout]).toEqual([
       0,
-      expect.stringMatching(/^region us, era 3, open: [^]*\neu +1000 +http[^]*\nus +- +this region\n/),
+      expect.stringMatching(/^region us, era 3, open, but not a member: [^]*\neu +1000 +http[^]*\nus +- +this region\n/),
     ])
     const alone = await (await fetch(`${services.eu.url}/metrics`)).text()
     expect(metrics).toContain('sluice_region_pulls_failed_total{peer="eu"}')

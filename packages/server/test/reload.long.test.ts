@@ -55,6 +55,6 @@ describe('a service whose policy file changes', () => {
     expect([put.status, await burst()]).toEqual([200, 9])
     process.kill(service.pid, 'SIGHUP')
     await expect.poll(burst).toBe(5)
-    expect(service.output()).toMatch(/ info {2}policy taken from .*policy\.yaml: 1 rules, hash [\da-f]{16}$/m)
+    expect(service.output()).toMatch(/ info {2}policy taken from .*policy\.yaml: 1 rule, hash [\da-f]{16}$/m)
   })
 })

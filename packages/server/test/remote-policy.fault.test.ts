@@ -87,7 +87,7 @@ describe.skipIf('missing' in openssl)('a policy at an https:// URL', () => {
     const named = [policy, ...CA(), '--policy-token-file', at('token')]
     const checked = await run(['check', ...named])
     expect(checked).toMatchObject({ code: 0, stderr: '' })
-    expect(checked.stdout).toContain(`${url}/policy.yaml: valid, dialect native, 1 rules`)
+    expect(checked.stdout).toContain(`${url}/policy.yaml: valid, dialect native, 1 rule`)
     expect(checked.stdout).not.toContain('secret')
     expect((await run(['explain', ...named, ...REQUEST])).stdout).toContain('limit: token-bucket of 3')
     const inspected = await run(['inspect', 'ada', '--policy', ...named, '--store', 'pglite:'])
@@ -116,7 +116,7 @@ describe.skipIf('missing' in openssl)('a policy at an https:// URL', () => {
     expect(service.output()).not.toContain('policy taken')
     now.text = policyOf(4)
     await expect.poll(() => remaining(service.url), { timeout: 10_000 }).toBe(4)
-    await expect.poll(() => service.output()).toContain(` info  policy taken from ${url}/p: 1 rules, hash `)
+    await expect.poll(() => service.output()).toContain(` info  policy taken from ${url}/p: 1 rule, hash `)
     now.text = 'version: 2\n'
     await expect.poll(() => service.output(), { timeout: 10_000 }).toContain('policy refused, the present one stays: ')
     now.status = 503

@@ -4,6 +4,7 @@ import { CommandFailure, usage } from '../cli/failure.ts'
 import { createIdentities } from '../identity/identities.ts'
 import type { Io } from '../cli/io.ts'
 import { storeFlags, storeUrlOf } from '../cli/store-flags.ts'
+import { counted } from '../logs/counted.ts'
 import { adviceOf } from '../policy/advice.ts'
 import { POLICY_FLAGS, type PolicyPlace, policyPlace } from '../policy/policy-place.ts'
 import { type RegionFacts, regionFacts, regionProblems, regionsText } from '../policy/region-facts.ts'
@@ -76,12 +77,14 @@ async function fileWarnings(file: string, policy: Policy): Promise<string[]> {
 function textOf(file: string, facts: Facts): string[] {
   const { dialect, hash, store, failure, regions, identifiers, tokens, maxHolds, exempt, overrides, rules, warnings } = facts
   return [
-    `${file}: valid, dialect ${dialect}, ${rules.length} rules, deadline ${failure.deadlineMs} ms, hash ${hash}`,
+    `${file}: valid, dialect ${dialect}, ${counted(rules.length, 'rule')}, deadline ${failure.deadlineMs} ms, hash ${hash}`,
     `  store ${store}, identifiers ${identifiers}, tokens ${tokens}`,
     ...(regions === undefined ? [] : regionLines(regions)),
     ...(maxHolds === undefined ? [] : [`  reservations: at most ${maxHolds} of a key are open at once`]),
     ...exempt.map((text) => `  exempt: ${text}`),
-    ...(overrides === 0 ? [] : [`  overrides: ${overrides} keys have limits of their own`]),
+    ...(overrides === 0
+      ? []
+      : [`  overrides: ${overrides === 1 ? 'one key has a limit of its own' : `${overrides} keys have limits of their own`}`]),
     ...rules.flatMap(ruleText),
     ...warnings.map((warning) => `warning: ${warning}`),
   ]

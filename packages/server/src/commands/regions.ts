@@ -4,6 +4,7 @@ import { JSON_FLAG, print, type Verb } from '../cli/verb.ts'
 import type { WantedEra } from '../regions/begin-era.ts'
 import type { RegionStatus } from '../regions/region-status.ts'
 import { CHANGES, changeWeights } from './regions/change.ts'
+import { statusText } from './regions/status-text.ts'
 
 const ACTIONS = ['status', ...CHANGES] as const
 
@@ -33,7 +34,7 @@ export const regionsVerb: Verb = {
     }
     const reweigh = (wanted: WantedEra): Promise<unknown> => service.call('PUT', service.at('/v1/regions'), wanted)
     const reached = action === 'status' ? await status() : await changeWeights({ status, reweigh }, args, io)
-    print(io, args, reached, () => textOf(reached))
+    print(io, args, reached, () => statusText(reached))
   },
 }
 
@@ -44,61 +45,4 @@ function isStatus(answer: unknown): answer is RegionStatus {
 
 function isMap(value: unknown): boolean {
   return typeof value === 'object' && value !== null
-}
-
-/** What a phase means for an operator. */
-const PHASES: Readonly<Record<string, string>> = {
-  learning: 'learning: it holds nothing until all other regions have answered',
-  open: 'open: it sends units and receives them',
-  closed: 'closed: an era ends, and units neither leave nor arrive until all regions have ended it',
-}
-
-const CUT_OFF = 'cut off: it keeps to its part until it has read all other regions'
-
-function textOf({ self, mode, weights, phase, era, units, cells, transfers, requestsRefused = 0, peers }: RegionStatus): string[] {
-  if (phase === undefined) return [`region ${self}, mode ${mode}: every region keeps its part for good`, '', ...table(weightRows(weights))]
-  const counts = mode === 'counters'
-  const { sent, received, unitsSent, unitsReceived } = transfers ?? { sent: 0, received: 0, unitsSent: 0, unitsReceived: 0 }
-  const rows = [...new Set([self, ...Object.keys(weights), ...Object.keys(peers)])].sort().map((name): string[] => {
-    // A region that was removed has none.
-    const weight = String(weights[name] ?? '-')
-    const peer = peers[name]
-    if (peer === undefined) return [name, weight, 'this region', '', '', '']
-    return [name, weight, peer.address ?? '', secondsText(peer.lagMs), secondsText(peer.readMs), String(peer.failures)]
-  })
-  const failures = Object.entries(peers).flatMap(([name, { error }]) => (error === undefined ? [] : [`${name} cannot be read: ${error}`]))
-  return [
-    ...(counts
-      ? [
-          `region ${self}, mode counters, ${phase === 'open' ? 'open: it grants whole token buckets' : CUT_OFF}`,
-          `  ${units} of 1000 units of every token bucket; ${cells} keys with calls that others may have to read; ${requestsRefused} requests refused`,
-        ]
-      : [
-          `region ${self}, era ${era}, ${PHASES[phase] ?? phase}`,
-          `  ${units} of 1000 units of a key without transfers; ${cells} keys with transfers in this era`,
-          `  since the start: ${unitsSent} units sent in ${sent} transfers, ${unitsReceived} received in ${received}; ${requestsRefused} requests refused`,
-        ]),
-    '',
-    ...table([['region', 'weight', 'address', 'read', 'reads', 'failed'], ...rows]),
-    ...failures,
-  ]
-}
-
-function weightRows(weights: RegionStatus['weights']): string[][] {
-  return [['region', 'weight'], ...Object.entries(weights).map(([name, weight]) => [name, String(weight)])]
-}
-
-/** How long ago: of a peer that was never read, nothing is known. */
-function secondsText(ms: number | undefined): string {
-  return ms === undefined ? 'never' : `${(ms / 1_000).toFixed(1)} s ago`
-}
-
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)))
-  return rows.map((row) =>
-    row
-      .map((text, column) => text.padEnd(widths[column] as number))
-      .join('  ')
-      .trimEnd(),
-  )
 }

@@ -14,6 +14,7 @@ import { guardSite } from '../http/site-guard.ts'
 import { holdTokens } from '../identity/hold-tokens.ts'
 import { createIdentities, type Identities } from '../identity/identities.ts'
 import { tokenCounts } from '../identity/verifier.ts'
+import { counted } from '../logs/counted.ts'
 import { DEFAULT_SAMPLE, openDecisionLog } from '../logs/decision-log.ts'
 import type { Log } from '../logs/log.ts'
 import { failureLines, repeatedLines } from '../logs/repeated-lines.ts'
@@ -170,7 +171,7 @@ async function announce(options: ServeOptions, policy: Policy, port: number, bac
   const { rules, hash, dialect } = policy
   const processes = workers === 1 ? '' : `, with ${workers} workers`
   const { store, keeps, ring } = backing
-  const message = `serving ${rules.length} rules of ${place.name} on ${address}${processes}; store ${store} (${keeps}); ${ring}`
+  const message = `serving ${counted(rules.length, 'rule')} of ${place.name} on ${address}${processes}; store ${store} (${keeps}); ${ring}`
   log('info', 'serving', message, { address, policy: place.name, rules: rules.length, hash, dialect, workers, ...backing })
 }
 

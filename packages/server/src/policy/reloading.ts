@@ -1,6 +1,7 @@
 import type { Policy } from 'sluice/policy'
 import { type WatchedFile, watchFile } from '../files/watch-file.ts'
 import { tokenWarning } from '../identity/token-warnings.ts'
+import { counted } from '../logs/counted.ts'
 import type { Log } from '../logs/log.ts'
 import { type HeldPolicy, inOneLine } from './held-policy.ts'
 import { mapInSlices } from './in-slices.ts'
@@ -58,7 +59,7 @@ export async function logWarnings(policy: Policy, log: Log): Promise<void> {
 export async function logTaken(log: Log, source: string, policy: Policy): Promise<void> {
   await logWarnings(policy, log)
   const { rules, hash, dialect } = policy
-  log('info', 'policy-taken', `policy taken from ${source}: ${rules.length} rules, hash ${hash}`, {
+  log('info', 'policy-taken', `policy taken from ${source}: ${counted(rules.length, 'rule')}, hash ${hash}`, {
     source,
     rules: rules.length,
     hash,

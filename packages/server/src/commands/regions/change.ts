@@ -22,13 +22,18 @@ export interface RegionService {
 }
 
 /**
- * Gives the regions other weights, and waits until the next era has begun. Writes what it waits for.
+ * Gives the regions other weights, and waits until the next era has begun. Writes what it waits for. To remove or adopt a region that was
+ * removed changes nothing.
  * @throws CommandFailure exit 3 for a region that is not known; exit 1 if no era can begin, or none has begun within a minute
  */
 export async function changeWeights(service: RegionService, args: ParsedArguments, io: Io): Promise<RegionStatus> {
   const before = await service.status()
   if (before.era === undefined) throw failed('regions: the parts are fixed: change the weights of the policy, and restart each region')
   const era = wanted(before, args)
+  if (era === undefined) {
+    io.err(`sluice: regions: ${args.words[1]} is not a member: it was removed already, or has not been added yet\n`)
+    return before
+  }
   await service.reweigh(era)
   let said = ''
   for (let waited = 0; waited <= MAX_WAIT_MS; waited += STEP_MS) {
@@ -42,11 +47,17 @@ export async function changeWeights(service: RegionService, args: ParsedArgument
   throw failed(`regions: era ${before.era} has not ended within ${MAX_WAIT_MS / 1_000} s; it ends as soon as all regions answer`)
 }
 
-function wanted({ weights, peers }: RegionStatus, args: ParsedArguments): WantedEra {
+/** Undefined if the region is no member already. */
+function wanted({ self, weights, peers }: RegionStatus, args: ParsedArguments): WantedEra | undefined {
   const [action, name] = args.words
   if (name === undefined) throw wrongValue('regions: NAME', name, `one of ${Object.keys(weights).join(', ')}`)
   if (args.switch('never-runs-again') !== (action === 'adopt')) throw usage(NEVER)
   if (action === 'add') return { weights: added(weights, name, wholeNumber(args, 'weight', undefined, 1, 1_000)) }
+  const isKnown = name === self || Object.hasOwn(peers, name)
+  if (isKnown && !Object.hasOwn(weights, name)) {
+    if (action !== 'drain') return undefined
+    throw failed(`regions: ${name} is not a member: it was removed, or has not been added yet, and there is nothing to drain`)
+  }
   if (action === 'drain') return { weights: drained(weights, name) }
   const others = removed(weights, name)
   if (action === 'remove') return { weights: others }
