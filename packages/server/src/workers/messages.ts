@@ -85,7 +85,7 @@ export interface RelayedOverride {
 
 /** State that a worker must apply before it answers requests, because the other workers have it. */
 export interface Beginning {
-  /** The policy to use in place of the one that the worker read; undefined if there is none. */
+  /** The policy to use in place of the one that the worker read; undefined to keep that one. */
   readonly policy: RelayedPolicy | undefined
   readonly overrides: readonly RelayedOverride[]
   /** Two random numbers in [0, 1) that nobody can guess. They give all workers the same pseudonyms for keys. */

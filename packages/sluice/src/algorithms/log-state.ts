@@ -63,7 +63,7 @@ export function stateOf(pairs: readonly number[], window: Micros, keepFor: Micro
   return { entries: arrayEntries(pairs), skip: 0, addedAt: 0, added: 0, merges: false, window, keepFor }
 }
 
-/** The instant of the newest charge; 0 if there is none. */
+/** The instant of the newest charge; 0 if nothing was charged. */
 export function newestOf({ entries, skip, addedAt, added }: LogState): Micros {
   if (added > 0) return addedAt
   return entries.length > skip ? entries.at(entries.length - 1) : 0

@@ -14,7 +14,7 @@ const USED: Form = [(value) => typeof value === 'number' && value >= 0 && value 
 export interface ResponseEnd {
   /** The status of the response; undefined if the handler failed and made no response. */
   readonly status: number | undefined
-  /** The framework's response, which is passed to `countWhen` and `actualCost`; undefined if there is none. */
+  /** The framework's response, which is passed to `countWhen` and `actualCost`; undefined if the adapter sees no response. */
   readonly response?: unknown
   /**
    * Whether the handler has ended the response. False if the client left while the response was sent. The status is then known, but not

@@ -120,7 +120,7 @@ export class Room {
     return false
   }
 
-  /** The row of an id's state of one algorithm or, with an empty tag, of its block; -1 if there is none. */
+  /** The row of an id's state of one algorithm or, with an empty tag, of its block; -1 if it has no row. */
   #rowOf(table: Table, tag: AlgorithmTag | '', { scope, key }: StateId): number {
     this.#digester.digest(this.#digester.seed(scope.text + tag), key)
     return table.find(this.#digester.lo, this.#digester.hi)

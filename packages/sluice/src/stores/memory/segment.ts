@@ -39,7 +39,7 @@ export class Segment {
     this.marks = new Int32Array(buffer, bytes)
   }
 
-  /** The index of the row with this digest; -1 if there is none. */
+  /** The index of the row with this digest; -1 if no row has it. */
   find(lo: number, hi: number): number {
     const { marks, capacity } = this
     let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
