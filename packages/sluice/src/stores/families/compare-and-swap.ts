@@ -47,7 +47,8 @@ export interface SwapBackend {
   /**
    * Writes all rows if each row still has the version that was read. Otherwise it writes none. Returns whether it wrote. The rows are in
    * the order of their ids. With `options.now`, rows are kept longer than `expiresAt`. A row that is absent both when it is read and when
-   * it is written counts as unchanged. So rows should not be deleted within the time between a read and a write.
+   * it is written counts as unchanged. So a row is kept for `KEPT_MS` after it was written, or
+   * after it has expired.
    */
   write(rows: readonly SwapWrite[], options: DecideOptions | undefined): Promise<boolean>
   /** Converts an error that the client threw. */
@@ -69,6 +70,14 @@ export interface SwapOptions {
   /** The most calls in flight at once, including those that were abandoned at their deadline. Default 10,000. */
   readonly maxInFlight?: number
 }
+
+/** For how long a row is kept after it was written, or after it has expired, in milliseconds. */
+export const KEPT_MS = 1_000
+/**
+ * The longest time from reading a row that is absent to writing it, in milliseconds. Within it, the row was absent in between too, because
+ * rows are kept for longer. A slower attempt fails: it may have been written after calls that it has not seen.
+ */
+const MAX_ATTEMPT_MS = KEPT_MS / 2
 
 /** The longest pause before the second attempt, in milliseconds. It doubles before each further attempt, up to MAX_PAUSE_MS. */
 const PAUSE_MS = 2
@@ -123,12 +132,21 @@ function createSwap(backend: SwapBackend, run: NonNullable<SwapBackend['run']>, 
     const attempt = async (tries = 1): Promise<T> => {
       let cause: unknown
       try {
+        const began = clock.monotonic()
         const { rows, now } = await backend.read(ids, options)
         const { answer, rows: after } = compute(rows, options?.now ?? now)
         const writes = [...after]
           .map(([id, row]): SwapWrite => ({ ...row, id, version: rowOf(rows, id).version, next: version() }))
           .sort((one, other) => (one.id < other.id ? -1 : 1))
-        if (writes.length === 0 || (await backend.write(writes, options))) return answer
+        if (writes.length === 0) return answer
+        if (await backend.write(writes, options)) {
+          if (clock.monotonic() - began < MAX_ATTEMPT_MS || writes.every(({ id }) => rows.has(id))) return answer
+          throw new StoreFailure(
+            'timeout',
+            'unknown',
+            `${backend.name}: a new state was written more than ${MAX_ATTEMPT_MS} ms after it was read as absent`,
+          )
+        }
       } catch (error) {
         if (backend.isConflict?.(error) !== true || over(tries)) throw error
         cause = error

@@ -1,4 +1,4 @@
-import type { SwapRead, SwapRow } from '../families/compare-and-swap.ts'
+import { KEPT_MS, type SwapRead, type SwapRow } from '../families/compare-and-swap.ts'
 import { StoreFailure } from '../store.ts'
 import type { Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
@@ -10,7 +10,7 @@ type SwapStatements = Record<'migrate' | 'read', string> & Record<'make' | 'chan
  * How many microseconds a row stays after it has expired. A caller that read before the row was inserted, and writes after it is deleted,
  * would take the state for unchanged.
  */
-const NOTICED = 1_000_000
+const NOTICED = KEPT_MS * 1_000
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
 
 /**

@@ -80,6 +80,23 @@ describe('compare-and-swap', () => {
     expect(backend.made.reads).toBeLessThanOrEqual(reads + 1)
   })
 
+  it.each([
+    ['within half a second', 400, 'allowed'],
+    ['later', 600, 'timeout'],
+  ])('a new state that is written %s after it was read as absent', async (_, ms, outcome) => {
+    const clock = manualClock()
+    const backend = memoryBackend(clock)
+    const store = compareAndSwapStore(backend, { clock, random: () => 0.5 })
+    // Another call could have made the row and seen it expire meanwhile.
+    backend.beforeWrite = () => clock.advance(ms)
+    const decided = await store.decide(groups).then(
+      ([verdict]) => verdict?.outcome,
+      ({ kind, executed }) => (executed === 'unknown' ? kind : executed),
+    )
+    expect(decided).toBe(outcome)
+    expect(await store.decide(groups)).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 8 }] }])
+  })
+
   it('a peek and a denial write nothing, and no group of a call is charged if the write fails', async () => {
     const { backend, store } = open()
     const peeked = await store.decide([...groups, ...groups], { charge: false })

@@ -1,18 +1,20 @@
 import type { Redis } from 'ioredis'
 import { stateName } from '../../../src/keys/encode.ts'
-import type { SwapBackend, SwapRow } from '../../../src/stores/families/compare-and-swap.ts'
+import { KEPT_MS, type SwapBackend, type SwapRow } from '../../../src/stores/families/compare-and-swap.ts'
 import { StoreFailure } from '../../../src/stores/store.ts'
 
 /** A value is `version|expiresAt|until|numbers`. Two programs: one reads rows and the time, one writes all rows or none. */
 const READ = `local found = {}
 for i, key in ipairs(KEYS) do found[i] = redis.call('GET', key) or '' end
 return { redis.call('TIME'), found }`
-const WRITE = `for i, key in ipairs(KEYS) do
+const WRITE = `local time = redis.call('TIME')
+local kept = time[1] * 1000 + math.floor(time[2] / 1000) + 1 + ${KEPT_MS}
+for i, key in ipairs(KEYS) do
   local value = redis.call('GET', key)
   if (value and string.match(value, '^%d+') or '0') ~= ARGV[3 * i - 2] then return 0 end
 end
 for i, key in ipairs(KEYS) do
-  redis.call('SET', key, ARGV[3 * i - 1], 'PXAT', math.max(redis.call('PEXPIRETIME', key), ARGV[3 * i]))
+  redis.call('SET', key, ARGV[3 * i - 1], 'PXAT', math.max(redis.call('PEXPIRETIME', key), ARGV[3 * i], kept))
 end
 return 1`
 /** With the test's own time, rows outlive their time to live; a reset has no time, so that a row never gets a shorter life. */
