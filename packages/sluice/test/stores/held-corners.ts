@@ -72,6 +72,20 @@ export const CORNERS: Readonly<Record<string, (corner: (limit: AnyLimit) => Corn
       await penalize(SECOND, START + 7)
     }
   },
+  async 'a bucket that is full after a settlement, or nearly'(corner) {
+    for (const limit of [tokenBucket({ rate: '10/s', burst: 10 }), tokenBucket({ rate: '7/s', burst: 13 })]) {
+      const all = Math.round(limit.capacity * SECOND)
+      for (const at of [START, START + 1, START + 500_000, START + 900_000]) {
+        for (const more of [0, 1, 2]) {
+          const { reserve, settle, penalize } = corner(limit)
+          await reserve('h', all, START)
+          if (more > 0) await penalize(more, at)
+          await settle('h', 0, at)
+          await penalize(SECOND, at + 1)
+        }
+      }
+    }
+  },
   async 'the window before, which has no more room than twice the limit'(corner) {
     const limit = slidingWindowCounter({ limit: 10, window: '1s' })
     const end = START - (START % SECOND) + SECOND
