@@ -70,7 +70,8 @@ export interface GateOptions<Request, Response = unknown> {
    */
   readonly cost?: number | ((request: Request) => number | Promise<number>)
   /**
-   * Exempts requests from the limit: `true` exempts the request, `false` and undefined do not. Any other value counts as a thrown error.
+   * Exempts requests from the limit: `true` exempts the request, `false` and undefined do not. Any other value counts as a thrown error,
+   * and such a request does not pass.
    */
   readonly skip?: (request: Request) => boolean | undefined | Promise<boolean | undefined>
   /** Which header fields report the limits. Default: the policy's choice, or draft-11 without one. */

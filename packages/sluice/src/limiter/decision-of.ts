@@ -17,8 +17,8 @@ export interface NamedLimit {
 }
 
 /**
- * Makes one decision from what is known about its group. Precedence: undecided, impossible, denied, allowed. `limitName` is the limit with
- * the longest wait.
+ * Makes one decision from what is known about its group. Precedence: undecided, impossible, denied, allowed. `limitName` of a
+ * refusal is the limit with the longest wait among those that refused, or `maxHolds` if too many holds are open.
  * @param clock this process's clock, read if no store decided
  * @param holder who takes the slots of concurrency limits
  */

@@ -10,7 +10,7 @@ import type { Cell, RegionStore } from './rights/state.ts'
 /** By which limits this process called keys. Peers name a limit too, but theirs may be an older one, or that of an older message. */
 export interface LastLimits {
   called(scope: Scope, whole: AnyLimit, limit: RegionalLimit): void
-  /** The limit by which a key was last called, or any key of its scope if all were called by one. Undefined if that is not known. */
+  /** The limit by which this process last called the key. If that is not known: the limit of all calls of its scope, if they had only one. */
   of(id: StateId): ScopeLimit | undefined
   /** Whether keys of a scope were called. */
   has(scope: string): boolean

@@ -197,7 +197,10 @@ function groupsByShare(groups: readonly CallGroup[]): ByShare {
   return { own, cells, varies }
 }
 
-/** Where the region holds nothing, a call that never passes, on a state that is never written. */
+/**
+ * The call in place of one whose key has no units in this region. It never passes, because it costs twice the burst, and its scope is its
+ * own, so that no state of the key is written.
+ */
 function nothing({ id, phase }: Call, limit: AnyLimit): Call {
   const scope = { text: `none:${id.scope.text}` }
   return { id: { scope, key: id.key }, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase }

@@ -109,7 +109,7 @@ export interface FailureChoice {
   readonly defaultDeadline?: true
   /** The failure policy of rules without their own `onStoreFailure`. */
   readonly policy: OnStoreFailure
-  /** The most processes that share the store, and the longest outage in milliseconds; bounds are computed from them. */
+  /** The most processes that share the store: the bounds of `local` are computed for so many. */
   readonly processes?: number
   /** The longest outage in milliseconds that the bounds of `local` are computed for. */
   readonly outageMs?: number

@@ -24,7 +24,7 @@ export interface MemoryStoreOptions {
    * grow.
    */
   readonly maxBytes?: number
-  /** The most holds that are remembered at once: open ones, and those that ended less than a minute ago. Default 100,000. */
+  /** The most holds that are remembered at once. Each is until a minute after its end, also if it was settled before. Default 100,000. */
   readonly maxHolds?: number
   /** The time of decisions; default the system's. */
   readonly clock?: Time

@@ -16,7 +16,10 @@ export type SendKeys = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** The keys of a region in a store with this prefix. Keys of states begin with the prefix and a brace. */
+/**
+ * The keys of a region's data and of states, after the store's prefix. The key of a state has a brace after the prefix, so it is none of a
+ * region's data.
+ */
 export interface RegionKeys {
   readonly region: readonly [record: string, changes: string, cells: string]
   readonly needs: string
