@@ -32,7 +32,7 @@ export interface ReadPath extends PathReading {
 }
 
 /** A path of segments that do not begin with a dot, with only characters that every upstream takes literally. */
-const PLAIN = /^(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)*\/?$/
+const PLAIN = /^(?:\/[\w~!$&'()+,=:@-][\w.~!$&'()+,=:@-]*)*\/?$/
 /** The parts of an encoded path that upstreams treat differently. */
 const SEVERAL = /[;\\]|%(?:2F|5C|25|3B)|\/\.\.(?:\/|$)|^\/\//
 /**

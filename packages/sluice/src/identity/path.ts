@@ -2,17 +2,25 @@ import { requireForm, TEXT } from '../errors/options.ts'
 
 /**
  * The canonical path of a request target, so that no other spelling of it escapes a rule. Query and fragment are dropped, and the absolute
- * form is reduced to its path. Unreserved characters are decoded, and others are encoded with upper-case hex. `\` becomes `/`, repeated
- * slashes become one, dot segments are resolved, and a trailing slash is removed. Letters keep their case. A second call changes nothing.
- * Every text has a canonical path.
+ * form is reduced to its path. Characters are decoded or encoded as by `encodePath`. `\` becomes `/`, repeated slashes become one, dot
+ * segments are resolved, and a trailing slash is removed. Letters keep their case. A second call changes nothing. Every text has a
+ * canonical path.
  * @throws LimiterError INVALID_OPTIONS unless the target is a text
  */
 export function normalizePath(target: string): string {
   requireForm('normalizePath', 'target', target, TEXT)
-  if (target === '*') return target
+  return target === '*' ? target : canonical(target, encodePath)
+}
+
+/** As `normalizePath`, for a pattern: `*` stays a wildcard, and `%2A` is the character. */
+export function normalizePattern(pattern: string): string {
+  return canonical(pattern, (path) => path.split('*').map(encodePath).join('*'))
+}
+
+function canonical(target: string, encode: (path: string) => string): string {
   const plain = withoutQuery(target).replaceAll('\\', '/')
   const kept: string[] = []
-  for (const segment of encodePath(withoutAuthority(plain)).split('/')) {
+  for (const segment of encode(withoutAuthority(plain)).split('/')) {
     if (segment === '..') kept.pop()
     else if (segment !== '' && segment !== '.') kept.push(segment)
   }
@@ -54,15 +62,17 @@ export function withoutAuthority(path: string): string {
 }
 
 /**
- * Decodes escaped unreserved characters. Encodes characters outside printable ASCII, and a bare `%`. Hex is in upper case. A second call
- * changes nothing.
+ * Decodes escaped characters of printable ASCII, because most upstreams read `%40` as `@`. Six stay encoded: `#`, `%`, `/`, `;`, `?` and
+ * `\`, which separate parts of a target. `*` is encoded, so that a pattern can name it. Also encodes a bare `%` and characters outside
+ * printable ASCII. Hex is in upper case. A second call changes nothing.
  */
 export function encodePath(path: string): string {
-  return path.replace(/%([\da-f]{2})|%|[^!-~]+/gi, (found, hex: string | undefined) => {
+  return path.replace(/%([\da-f]{2})|[%*]|[^!-~]+/gi, (found, hex: string | undefined) => {
     if (hex !== undefined) {
       const character = String.fromCharCode(Number.parseInt(hex, 16))
-      return /[\w.~-]/.test(character) ? character : `%${hex.toUpperCase()}`
+      return /[!-~]/.test(character) && !'#%*/;?\\'.includes(character) ? character : `%${hex.toUpperCase()}`
     }
+    if (found === '*') return '%2A'
     // A bare percent sign is encoded. Otherwise a second decoding could combine it with the characters after it.
     return found === '%' ? '%25' : encodeURIComponent(wellFormed(found))
   })

@@ -198,3 +198,28 @@ rules:
     expect((await engine.decide(facts({ path: '/', headers: { authorization: 'bEARER other' } }))).reason).toBe('blocked')
   })
 })
+
+describe('S8: one resource has one bucket, however the signs in its path are spelt', () => {
+  const paths = spellings(64, (index) => `/users/${altered('@:+,=|', index, percent)}`).map((path) => ({ path }))
+
+  it.each(['path:', 'path:template'])('key %s', async (key) => {
+    expect(await passed(key, paths)).toBe(3)
+  })
+
+  it.each([
+    ['/users/@me/*', '/users/%40me/x'],
+    ['/v1/model:generate', '/V1/model%3agenerate'],
+    ['/v1/model%3Agenerate', '/v1/model:generate'],
+    ['/a<b>/**', '/a%3Cb%3E'],
+    ['/all/%2A', '/all/*'],
+    ['/all/%2A', '/all/%2a'],
+  ])('the pattern %s matches %s', async (pattern, path) => {
+    const { engine } = bench(`rules: [{ name: a, match: { path: "${pattern}" }, key: [], rate: 1/h, burst: 3 }]`)
+    expect((await engine.decide(facts({ path }))).limits).toHaveLength(1)
+  })
+
+  it('an encoded star is no wildcard', async () => {
+    const { engine } = bench('rules: [{ name: a, match: { path: /all/%2A }, key: [], rate: 1/h, burst: 3 }]')
+    expect((await engine.decide(facts({ path: '/all/x' }))).limits).toEqual([])
+  })
+})

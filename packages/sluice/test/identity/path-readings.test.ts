@@ -18,6 +18,8 @@ describe('S9: every reading of a path', () => {
     ['/API//./x/', ['/api/x']],
     ['/caf%c3%a9/%41', ['/caf%c3%a9/a']],
     ['/100%25', ['/100%25']],
+    ['/%40me/a%3ab', ['/@me/a:b']],
+    ['/a*', ['/a%2a']],
     ['/api%2Fx', ['/api%2fx', '/api/x']],
     ['/api%5cx', ['/api%5cx', '/api/x']],
     ['/api\\x', ['/api%5cx', '/api/x']],
@@ -130,6 +132,10 @@ const PIECES = [
   '%25',
   '%',
   'é',
+  '@',
+  '%40',
+  '%3A',
+  '%7b',
 ]
 const TARGETS = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 9 }).map((parts) => `/${parts.join('')}`)
 const PATTERNS = ['/api/**', '/api/x', '/free/**', '/*/x', '/x', '/**/x'].map((text) => compileGlob(text, pathSegments(text)))

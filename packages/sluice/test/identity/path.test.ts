@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { normalizePath, normalizePathExactly, queryOf } from '../../src/identity/path.ts'
+import { normalizePath, normalizePathExactly, normalizePattern, queryOf } from '../../src/identity/path.ts'
 import { draws } from '../draws.ts'
 
 describe('one path, many spellings', () => {
@@ -48,6 +48,10 @@ describe('one path, many spellings', () => {
     ['/caf\u00e9 x', '/caf%C3%A9%20x'],
     ['/caf%c3%a9', '/caf%C3%A9'],
     ['/\ud800', '/%EF%BF%BD'],
+    ['/users/%40me/a%3Ab%2Bc', '/users/@me/a:b+c'],
+    ['/%21%22%24%26%27%28%29%2C%3C%3D%3E%5B%5D%5E%60%7B%7C%7D', '/!"$&\'(),<=>[]^`{|}'],
+    ['/%23%25%2F%3B%3F%5C%20%7F', '/%23%25%2F%3B%3F%5C%20%7F'],
+    ['/a*b', '/a%2Ab'],
     ['/a//b/./c/../d/', '/a/b/d'],
     ['/a/...', '/a/...'],
   ])('%j is %s', (target, path) => {
@@ -74,6 +78,10 @@ describe('one path, many spellings', () => {
       ),
       { seed: 20_261_123, numRuns: draws(2_000, 500) },
     )
+  })
+
+  it('a pattern is normalised as a path, but for its wildcards', () => {
+    expect(normalizePattern('//A/%40me/*/%2a/**/é/')).toBe('/A/@me/*/%2A/**/%C3%A9')
   })
 
   it('keeps the query apart', () => {

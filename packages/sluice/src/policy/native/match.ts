@@ -1,5 +1,5 @@
 import { NETWORK_FORM } from '../../identity/network.ts'
-import { normalizePath } from '../../identity/path.ts'
+import { normalizePattern } from '../../identity/path.ts'
 import { parseSource, type Source, SOURCE_FORM } from '../../identity/source.ts'
 import { type PolicyNode, textOf, type Value } from '../document/value.ts'
 import { conditionOf } from '../model/condition.ts'
@@ -29,9 +29,9 @@ export function readMatch(rule: Value): Match {
 export function readPath(value: Value | undefined): Glob | undefined {
   return value?.as(GLOB_FORM, (node) => {
     const text = textOf(node) ?? ''
-    const segments = pathSegments(normalizePath(text).toLowerCase())
+    const segments = pathSegments(normalizePattern(text).toLowerCase())
     // A parameter in a router's notation, such as `:id` or `{id}`, is refused: it would be a literal that never matches.
-    const named = segments.some((segment) => /^:|^\{.*\}$|^%7b.*%7d$/.test(segment))
+    const named = segments.some((segment) => /^:|^\{.*\}$/.test(segment))
     return text.startsWith('/') && !/[?#]/.test(text) && !named ? compileGlob(text, segments) : undefined
   })
 }
