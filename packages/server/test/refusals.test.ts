@@ -106,6 +106,28 @@ describe('a body that is encoded', () => {
   })
 })
 
+describe('a parameter that is not there', () => {
+  it.each([
+    ['POST', '/v1/check?stauts=http', { key: 'a', limit: 'user' }, /"stauts".*allowed are status/],
+    ['POST', '/v1/check?status=htpp', { key: 'a', limit: 'user' }, /status is "htpp".*expected http/],
+    ['POST', '/v1/check?status=http&status=200', { key: 'a', limit: 'user' }, /"status".*twice/],
+    ['POST', '/v1/checks?status=http', [{ key: 'a', limit: 'user' }], /"status".*it has none/],
+    ['POST', '/v1/reserve?status=429', { key: 'a', limit: 'user' }, /status is "429"/],
+    ['POST', '/v1/cancel?limit=user', { key: 'a', id: 'x' }, /"limit".*it has none/],
+    ['PUT', '/v1/keys/a/block?rule=user', { duration: '1h' }, /"rule".*allowed are limit, key/],
+    ['DELETE', '/v1/keys/a?limt=user', undefined, /"limt"/],
+    ['DELETE', '/v1/keys/a?limit=user&limit=net', undefined, /"limit".*twice/],
+    ['GET', '/v1/keys?topp=5', undefined, /"topp".*allowed are top/],
+    ['PUT', '/v1/policy?dryRun=true', 'version: 1', /"dryRun".*it has none/],
+  ])('is refused, and nothing is done: %s %s', async (method, path, body, detail) => {
+    const { url, engine } = await local(POLICY)
+    const [first] = await engine.inspectKey({ key: 'a' })
+    const [status, problem] = await call(url, method, path, body === undefined ? undefined : JSON.stringify(body))
+    expect([status, problem]).toEqual([400, expect.objectContaining({ detail: expect.stringMatching(detail) })])
+    expect(await engine.inspectKey({ key: 'a' })).toEqual(expect.arrayContaining([first]))
+  })
+})
+
 describe('a rule that is not there', () => {
   it.each([
     ['POST', '/v1/check', { key: 'a', limit: 'none' }],

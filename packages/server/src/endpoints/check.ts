@@ -3,6 +3,7 @@ import { headersOf, problemOf } from 'sluice/http'
 import type { Engine, EngineDecision, KeyRequest, RequestFacts } from 'sluice/policy'
 import { BadRequest, JSON_TYPE, refusalOf, send } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
+import { parametersOf } from '../http/query.ts'
 import { addressOf } from '../http/site-guard.ts'
 import type { Routed } from '../http/routes.ts'
 import { decisionJson } from './decision-json.ts'
@@ -17,16 +18,30 @@ const NO_HEADERS = Object.freeze({})
 
 /** `POST /v1/check`: returns one decision. With `?status=http` it also sets the status and the headers that a client would get. */
 export async function check(engine: Engine, routed: Routed): Promise<void> {
+  const asHttp = wantsStatus(routed)
   const call = readRequest(await readJson(routed.request, MAX_REQUEST_BYTES))
-  answerDecision(engine, routed, 'key' in call ? await engine.decideKey(call) : await engine.decide(call))
+  answerDecision(engine, { response: routed.response, asHttp }, 'key' in call ? await engine.decideKey(call) : await engine.decide(call))
+}
+
+/** Whether the call has `?status=http`. @throws BadRequest for another parameter or value */
+export function wantsStatus(routed: Routed): boolean {
+  const status = parametersOf(routed, ['status']).get('status')
+  if (status === null || status === 'http') return status === 'http'
+  throw new BadRequest(`status is ${shown(status)}; expected http, or no parameter.`)
+}
+
+/** The response of a decision, and whether its status and headers are those that a client would get. */
+interface Answer {
+  readonly response: Routed['response']
+  readonly asHttp: boolean
 }
 
 /** Sends a decision as JSON. @param more JSON members to add to those of the decision */
-export function answerDecision(engine: Engine, { response, query }: Routed, decision: EngineDecision, more = ''): void {
+export function answerDecision(engine: Engine, { response, asHttp }: Answer, decision: EngineDecision, more = ''): void {
   if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
   const json = decisionJson(decision)
   const body = more === '' ? `${json}\n` : `${json.slice(0, -1)},${more}}\n`
-  if (query.get('status') !== 'http') return send(response, 200, JSON_TYPE, body)
+  if (!asHttp) return send(response, 200, JSON_TYPE, body)
   const headers = headersOf(decision, decision.identity, engine.headers)
   send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, body, headers)
 }
@@ -35,7 +50,9 @@ export function answerDecision(engine: Engine, { response, query }: Routed, deci
  * `POST /v1/checks`: decides a list of calls in order, in one store call, and returns the list of decisions. A path that cannot be read
  * is reported in its own decision, so one client's bad path does not fail the other calls.
  */
-export async function checks(engine: Engine, { request, response }: Routed): Promise<void> {
+export async function checks(engine: Engine, routed: Routed): Promise<void> {
+  parametersOf(routed, [])
+  const { request, response } = routed
   const list = readRequests(await readJson(request, MAX_LIST_BYTES))
   const decisions = await engine.decideMany(list).catch(refuseWithIndex)
   send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
@@ -52,14 +69,14 @@ function refuseWithIndex(error: unknown): never {
 }
 
 /**
- * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method, path, headers?, ip?, cost? }`.
+ * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method?, path, headers?, ip?, cost? }`.
  * @param more further fields that the endpoint has, named in messages
  * @throws BadRequest that names the field, the value and what is allowed
  */
 export function readRequest(body: unknown, more: readonly string[] = []): KeyRequest | RequestFacts {
-  const fields = objectOf(body, 'The body must be an object with key, or with method and path.')
+  const fields = objectOf(body, 'The body must be an object with key, or with path.')
   const byKey = Object.hasOwn(fields, 'key')
-  if (!byKey && !Object.hasOwn(fields, 'path')) throw new BadRequest('The body needs key, or method and path.')
+  if (!byKey && !Object.hasOwn(fields, 'path')) throw new BadRequest('The body needs key or path.')
   const allowed = byKey ? KEY_FIELDS : FACT_FIELDS
   const unknown = Object.keys(fields).find((name) => !allowed.includes(name))
   if (unknown !== undefined)

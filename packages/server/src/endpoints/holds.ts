@@ -2,9 +2,10 @@ import { LimiterError, StoreFailure } from 'sluice'
 import type { Engine, KeyRequest, RequestFacts } from 'sluice/policy'
 import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
+import { parametersOf } from '../http/query.ts'
 import type { Route, Routed } from '../http/routes.ts'
 import type { HoldTokens } from '../identity/hold-tokens.ts'
-import { answerDecision, MAX_REQUEST_BYTES, readRequest } from './check.ts'
+import { answerDecision, MAX_REQUEST_BYTES, readRequest, wantsStatus } from './check.ts'
 
 /** Longest token: an id of 128 characters, a dot, and the signature. */
 const MAX_TOKEN = 256
@@ -20,7 +21,9 @@ export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readon
     names: readonly string[],
     work: (request: KeyRequest | RequestFacts, id: string, fields: Fields) => Promise<unknown>,
   ): Route => ({
-    async POST({ request, response }) {
+    async POST(routed) {
+      parametersOf(routed, [])
+      const { request, response } = routed
       const { call, fields } = split(await readJson(request, MAX_REQUEST_BYTES), ['id', ...names])
       sendJson(response, 200, await work(call, idOf(tokens, fields['id'], keyOf(call)), fields).catch(refusedByStore))
     },
@@ -44,6 +47,8 @@ function refusedByStore(error: unknown): never {
 }
 
 async function reserve(engine: Engine, tokens: HoldTokens, routed: Routed): Promise<void> {
+  const { response } = routed
+  const asHttp = wantsStatus(routed)
   const { call, fields } = split(await readJson(routed.request, MAX_REQUEST_BYTES), ['id', 'holdMs'])
   if (tokens.tokenOf('', undefined) === undefined) {
     throw new Refusal(501, 'This service has several processes: reservations need reservations.secretFile in the policy.')
@@ -54,12 +59,12 @@ async function reserve(engine: Engine, tokens: HoldTokens, routed: Routed): Prom
   const options = { ...(holdMs === undefined ? {} : { holdMs }), ...(own === undefined ? {} : { id: own }) }
   const { decision, id } = await engine.reserve(call, options).catch(refusedByStore)
   const mayHold = decision.outcome === 'allowed' || decision.outcome === 'undecided'
-  answerDecision(engine, routed, decision, mayHold ? `"id":${JSON.stringify(tokens.tokenOf(id, keyOf(call)))}` : '')
+  answerDecision(engine, { response, asHttp }, decision, mayHold ? `"id":${JSON.stringify(tokens.tokenOf(id, keyOf(call)))}` : '')
 }
 
 /** Splits a body into the call, as for /v1/check, and the further fields of the endpoint. @throws BadRequest as for /v1/check */
 function split(body: unknown, names: readonly string[]): { readonly call: KeyRequest | RequestFacts; readonly fields: Fields } {
-  const all = Object.entries(objectOf(body, 'The body must be an object with key, or with method and path.'))
+  const all = Object.entries(objectOf(body, 'The body must be an object with key, or with path.'))
   const own = all.filter(([name]) => names.includes(name))
   const call = readRequest(Object.fromEntries(all.filter(([name]) => !names.includes(name))), names)
   return { call, fields: Object.fromEntries(own) }

@@ -3,6 +3,7 @@ import type { Engine, KeyTarget, OverrideFields } from 'sluice/policy'
 import { type Admission, guarded } from '../http/admin.ts'
 import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
+import { parametersOf } from '../http/query.ts'
 import { busiest } from '../page/busiest-keys.ts'
 import type { HeldOverrides } from '../policy/held-overrides.ts'
 import type { ReadReports } from '../workers/messages.ts'
@@ -21,8 +22,9 @@ const WAIT = { deadlineMs: 5_000 }
 /** `GET /v1/keys?top=20`: the keys with the most requests since the start, by pseudonym, over all processes. */
 export function topRoute(counted: ReadReports['top'], admission: Admission | undefined): Route {
   return guarded(admission, {
-    GET: async ({ query, response }) => {
-      const text = query.get('top') ?? String(TOP)
+    GET: async (routed) => {
+      const { response } = routed
+      const text = parametersOf(routed, ['top']).get('top') ?? String(TOP)
       const top = /^\d{1,4}$/.test(text) ? Number(text) : 0
       const shown = JSON.stringify(text.slice(0, 60))
       if (top < 1 || top > MAX_TOP) throw new BadRequest(`top is ${shown}; expected a whole number from 1 to ${MAX_TOP}.`)
@@ -79,7 +81,9 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
   }
 }
 
-function targetOf({ rest, query, request }: Routed): KeyTarget {
+function targetOf(routed: Routed): KeyTarget {
+  const { rest, request } = routed
+  const query = parametersOf(routed, ['limit', 'key'])
   const written = rest.split('/')[1] as string
   const [limit, named] = [query.get('limit'), query.get('key')]
   if (named !== null && written !== PLACEHOLDER)

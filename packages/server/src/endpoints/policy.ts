@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { type Policy, PolicyError, type StoreKind } from 'sluice/policy'
 import { BadRequest, JSON_TYPE, send } from '../http/answer.ts'
 import { readBytes } from '../http/body.ts'
+import { parametersOf } from '../http/query.ts'
 import type { HeldPolicy } from '../policy/held-policy.ts'
 import { mapInSlices } from '../policy/in-slices.ts'
 import type { Routed } from '../http/routes.ts'
@@ -15,7 +16,9 @@ const MAX_POLICY_BYTES = 1_048_576
  * `PUT /v1/policy`: replaces the policy by the body, YAML or JSON. If the body is invalid, the current policy stays, and the response
  * lists all mistakes.
  */
-export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind, { request, response }: Routed) {
+export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind, routed: Routed) {
+  parametersOf(routed, [])
+  const { request, response } = routed
   const bytes = await readBytes(request, MAX_POLICY_BYTES)
   const format = /^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers['content-type'] ?? '') ? 'json' : 'yaml'
   try {

@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http'
 import { BadRequest, Refusal, sendJson } from '../http/answer.ts'
 import { objectOf, readJson } from '../http/body.ts'
+import { parametersOf } from '../http/query.ts'
 import type { Route, Routed } from '../http/routes.ts'
 import type { WantedEra } from '../regions/begin-era.ts'
 import type { Region } from '../regions/region.ts'
@@ -25,7 +25,9 @@ export function regionRoute(region: Region | undefined): Exclude<Route, (routed:
   }
 }
 
-async function reweigh(region: Region, { request, response }: { readonly request: Routed['request']; readonly response: ServerResponse }) {
+async function reweigh(region: Region, routed: Routed) {
+  parametersOf(routed, [])
+  const { request, response } = routed
   const { weights, gone = {}, ...others } = objectOf(await readJson(request, MAX_BYTES), EXPECTED)
   if (Object.keys(others).length > 0) throw new BadRequest(EXPECTED)
   const wanted = { weights: objectOf(weights, EXPECTED), gone: objectOf(gone, EXPECTED) } as WantedEra

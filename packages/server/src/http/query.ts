@@ -1,0 +1,17 @@
+import { BadRequest } from './answer.ts'
+import type { Routed } from './routes.ts'
+
+/**
+ * The parameters of a call. Parameters that the endpoint does not have are refused: a misspelt `limit` would make a change apply to every
+ * rule, and a misspelt `status` would answer every denial with 200.
+ * @throws BadRequest for an unknown or repeated parameter; the message contains no value, which may be a key
+ */
+export function parametersOf({ query }: Pick<Routed, 'query'>, names: readonly string[]): URLSearchParams {
+  for (const name of query.keys()) {
+    const shown = JSON.stringify(name.slice(0, 60))
+    const allowed = names.length === 0 ? 'it has none' : `allowed are ${names.join(', ')}`
+    if (!names.includes(name)) throw new BadRequest(`The parameter ${shown} of the URL is not known here; ${allowed}.`)
+    if (query.getAll(name).length > 1) throw new BadRequest(`The parameter ${shown} of the URL is given twice.`)
+  }
+  return query
+}
