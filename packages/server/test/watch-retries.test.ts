@@ -2,12 +2,20 @@ import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, unlinkSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { inOneLine } from '../src/policy/held-policy.ts'
 import { watchFile } from '../src/files/watch-file.ts'
 
 const plain = (folder: string): string => {
   writeFileSync(join(folder, 'p.yaml'), 'first')
   return join(folder, 'p.yaml')
 }
+
+describe('the reason of a refused policy', () => {
+  it('is a sentence; only an unexpected error has its name', () => {
+    expect(inOneLine(new Error('p.yaml cannot be read:\n ENOENT'))).toBe('p.yaml cannot be read: ENOENT')
+    expect(inOneLine(new TypeError('x is not a function'))).toBe('TypeError: x is not a function')
+  })
+})
 
 describe('a watched file that could not be read', () => {
   describe('R13: with retries that wait for seconds', () => {

@@ -1,5 +1,5 @@
 import { LimiterError } from 'sluice'
-import { parseStoreUrl, type Policy, PolicyError, type StoreKind } from 'sluice/policy'
+import { parseStoreUrl, type Policy, PolicyError, type StoreKind, storeParameterMistake } from 'sluice/policy'
 import { CommandFailure, usage } from '../cli/failure.ts'
 import { createIdentities } from '../identity/identities.ts'
 import type { Io } from '../cli/io.ts'
@@ -9,6 +9,7 @@ import { adviceOf } from '../policy/advice.ts'
 import { POLICY_FLAGS, type PolicyPlace, policyPlace } from '../policy/policy-place.ts'
 import { type RegionFacts, regionFacts, regionProblems, regionsText } from '../policy/region-facts.ts'
 import { type RuleFacts, ruleFacts } from '../policy/rule-facts.ts'
+import { STORE_FORMS } from '../stores/open-store.ts'
 import { withoutPassword } from '../stores/store-name.ts'
 import { tokenWarning } from '../identity/token-warnings.ts'
 import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
@@ -43,7 +44,10 @@ async function readReporting(io: Io, args: ParsedArguments, place: PolicyPlace):
 async function factsOf(file: string, policy: Policy, store: string | undefined) {
   const { dialect, hash, failure, identifiers, jwt, regions, reservations, exempt = [], overrides = [] } = policy
   const url = store === undefined ? policy.storeUrl : parseStoreUrl(store)
-  if (store !== undefined && url === undefined) throw usage(`check: store ${withoutPassword(store)} is not the URL of a store`)
+  if (store !== undefined && url === undefined) {
+    const mistake = storeParameterMistake(store) ?? `is not the URL of a store: expected ${STORE_FORMS}`
+    throw usage(`check: store ${withoutPassword(store)} ${mistake}`)
+  }
   const ofTokens = policy.rules.flatMap((rule) => tokenWarning(policy, rule) ?? [])
   const kind: StoreKind = url === undefined || url.scheme === 'memory' ? 'process' : 'shared'
   return {

@@ -84,5 +84,7 @@ export function inOneLine(error: unknown): string {
     return more.length === 0 ? (first as string) : `${first} (and ${more.length} more)`
   }
   if (error instanceof Refusal || error instanceof LimiterError) return error.message.replace(/\s+/g, ' ')
-  return error instanceof Error ? `${error.name}: ${error.message}`.replace(/\s+/g, ' ') : String(error)
+  if (!(error instanceof Error)) return String(error)
+  // The name says something only of an unexpected error, such as a TypeError.
+  return `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`.replace(/\s+/g, ' ')
 }

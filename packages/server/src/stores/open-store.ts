@@ -15,7 +15,8 @@ export interface OpenOptions extends Partial<Pick<OpenRequest, 'space' | 'folder
   readonly startMs?: number
 }
 
-const ALLOWED =
+/** The forms of a store's URL, for messages. */
+export const STORE_FORMS: string =
   'memory:, redis://HOST:PORT, rediss://..., redis+cluster://HOST,HOST, redis+sentinel://HOST,HOST/PRIMARY, postgres://..., or pglite:DIR'
 /** Milliseconds a store may take to answer for the first time. */
 const START_MS = 5_000
@@ -53,7 +54,7 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
 export async function prepareStore(url: string, { startMs = START_MS, space, folder = '.' }: OpenOptions) {
   const name = withoutPassword(url)
   const open = OPENERS.get(/^([a-z+]+):/.exec(url)?.[1] ?? '')
-  if (open === undefined) throw usage(`store ${name}: unknown kind; expected ${ALLOWED}`)
+  if (open === undefined) throw usage(`store ${name}: unknown kind; expected ${STORE_FORMS}`)
   if (hasLateLogin(url)) throw usage(`store ${name} has an @ after its host: write / ? # and @ of a password as %2F %3F %23 and %40`)
   const mistake = storeParameterMistake(url)
   if (mistake !== undefined) throw usage(`store ${name} ${mistake}`)

@@ -7,7 +7,8 @@ describe('a wrong policy', () => {
   it('names file, line, column, path, value and what is allowed', () => {
     const text = 'version: 1\nrules:\n  - name: a\n    key: []\n    burst: 20\n\n    rate: 10/fortnight\n'
     const error = fail(text)
-    expect(error.message).toBe('policy.yaml:7:11: rules[0].rate is "10/fortnight": expected tokens per duration, such as 10/s')
+    const allowed = 'tokens per duration, such as 10/s, 100/min or 10/30s (units: us, ms, s, min or m, h, d, w)'
+    expect(error.message).toBe(`policy.yaml:7:11: rules[0].rate is "10/fortnight": expected ${allowed}`)
     expect(error.issues).toEqual([
       {
         file: 'policy.yaml',
@@ -15,12 +16,33 @@ describe('a wrong policy', () => {
         column: 11,
         path: 'rules[0].rate',
         value: '"10/fortnight"',
-        allowed: 'tokens per duration, such as 10/s',
-        message: 'rules[0].rate is "10/fortnight": expected tokens per duration, such as 10/s',
+        allowed,
+        message: `rules[0].rate is "10/fortnight": expected ${allowed}`,
       },
     ])
     expect(error).toBeInstanceOf(LimiterError)
     expect(error).toMatchObject({ code: 'INVALID_POLICY', help: 'sluice/docs/errors.md#invalid_policy' })
+  })
+
+  it('says in which range a number or a length of time must be', () => {
+    const large = fail('version: 1\nrules: [{ name: a, key: [], rate: 1/s, burst: 9007199255 }]').message
+    expect(large).toContain('rules[0].burst is 9007199255: expected a number of at most 9007199254')
+    const long = fail('version: 1\nrules: [{ name: a, key: [], algorithm: fixed-window, limit: 1, window: 10000w }]').message
+    expect(long).toContain('or milliseconds as a number, at most a hundred years')
+  })
+
+  it('is reported once, and an empty list as an empty list', () => {
+    const empty = fail('version: 1\nrules: [{ name: a, key: [], tiers: [{ when: { jwt:plan: [] }, rate: 1/s, burst: 1 }] }]')
+    expect(empty.issues.map(({ message }) => message)).toEqual([
+      'rules[0].tiers[0].when["jwt:plan"] is an empty list: expected the text the value must have, or a list of texts',
+    ])
+    expect(fail('version: 1\nrules: [{ name: a, key: [], tiers: [] }]').message).toContain('rules[0].tiers is an empty list: expected')
+  })
+
+  it.each(['https://ada:secret@id.example/keys', 'http://id.example/?token=secret'])('does not show a wrong jwksUrl: %s', (url) => {
+    const { message, issues } = fail(`version: 1\njwt: { jwksUrl: "${url}" }\nrules: []`)
+    expect(message).toMatch(/^policy\.yaml:2:17: jwt\.jwksUrl is not an https:\/\/ URL without credentials/)
+    expect(JSON.stringify([message, issues])).not.toContain('secret')
   })
 
   it('is reported whole, in the order of the file', () => {
@@ -115,7 +137,7 @@ describe('a wrong policy', () => {
     ['cost: { from: header:x, default: 9, max: 2 }', 'default 9 is not between min 1 and max 2'],
     ['onStoreFailure: fail_open', 'rules[0].onStoreFailure is "fail_open": expected allow, deny, local'],
     ['mode: shdow', 'rules[0].mode is "shdow": expected enforce, shadow, off'],
-    ['tiers: []', 'rules[0].tiers is a list: expected a list of { when'],
+    ['tiers: []', 'rules[0].tiers is an empty list: expected a list of { when'],
     ['tiers: [{ when: { plan: x }, rate: 1/s, burst: 1 }]', 'tiers[0].when is "plan": expected header:<name>'],
     ['tiers: [{ when: { jwt:plan: {} }, rate: 1/s, burst: 1 }]', 'tiers[0].when["jwt:plan"] is a map: expected the text'],
     ['tiers: [{ when: { jwt:plan: [] }, rate: 1/s, burst: 1 }]', 'tiers[0].when["jwt:plan"] is an empty list: expected the text'],
@@ -179,7 +201,7 @@ describe('a wrong policy', () => {
       'http://127.0.0.1.example/k',
     ].map((url): [string, string] => [
       `version: 1\nrules: []\njwt: { jwksUrl: "${url}" }`,
-      `policy.yaml:3:17: jwt.jwksUrl is "${url}": expected an https:// URL without credentials`,
+      'policy.yaml:3:17: jwt.jwksUrl is not an https:// URL without credentials',
     ]),
     ['version: 1\nrules: []\njwt: { jwksUrl: "https://a/k", algorithms: HS256 }', 'jwt.algorithms is "HS256": expected of ES256'],
     ['version: 1\nrules: []\njwt: { verified: here }', 'jwt.verified is "here": expected upstream'],

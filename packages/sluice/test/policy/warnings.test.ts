@@ -13,6 +13,23 @@ const template = (rest: string): readonly string[] =>
   parsePolicy(`rate_limits:\n  tenants: { default: { capacity: 20, refill_rate: 1 }, premium: { capacity: 90, refill_rate: 1 } }\n${rest}`)
     .warnings
 
+describe('a length of time without a unit is warned of', () => {
+  it.each([
+    ['failure: { outage: 10 }', 'failure.outage: 10'],
+    ['failure: { breaker: { window: 30, probe: 1s } }', 'failure.breaker.window: 30'],
+    ['failure: { breaker: { probe: 5 } }', 'failure.breaker.probe: 5'],
+    ['jwt: { secretFile: ./secret, leeway: 30 }', 'jwt.leeway: 30'],
+  ])('%s', (section, place) => {
+    const { warnings } = parsePolicy(`version: 1\n${section}\nrules: [{ name: a, key: [], rate: 1/s, burst: 1 }]`)
+    expect(warnings).toEqual([expect.stringContaining(`${place} has no unit: write '`)])
+  })
+
+  it('but not one that is usually written in milliseconds', () => {
+    const text = 'version: 1\nfailure: { deadline: 50, outage: 10s }\nrules: [{ name: a, key: [], rate: 1/s, burst: 1 }]'
+    expect(parsePolicy(text).warnings).toEqual([])
+  })
+})
+
 describe('U5: a cost above every burst is warned of', () => {
   const refusal = 'such a request is never admitted and gets no Retry-After; a max of 20 prevents it'
 

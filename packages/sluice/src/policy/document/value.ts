@@ -1,6 +1,6 @@
-import { toMicroTokens } from '../../algorithms/decimal.ts'
+import { MICRO, toMicroTokens } from '../../algorithms/decimal.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
-import { DURATION_FORM, parseDuration } from '../../time/duration.ts'
+import { bareProblem, DURATION_FORM, parseDuration } from '../../time/duration.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Issues, Shown } from './issues.ts'
 import { nearest } from './nearest.ts'
@@ -63,6 +63,8 @@ export interface Known {
 }
 
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
+/** The largest number whose millionths are exact in a double. */
+const MAX_DECIMAL = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
 const MAX_TEXTS = 1_000
 
 /**
@@ -168,6 +170,12 @@ export class Value {
     return text !== undefined && accept(text) ? text : this.wrong(allowed)
   }
 
+  /** As `text`, for a text that may contain a password: a wrong one is not shown. */
+  hiddenText(allowed: string, accept: (text: string) => boolean): string | undefined {
+    const text = textOf(this.node)
+    return text !== undefined && accept(text) ? text : this.refuse(` is not ${allowed}`, { allowed })
+  }
+
   choice<const T extends string>(options: readonly T[]): T | undefined {
     // Compares the text of any scalar, because some YAML parsers read an unquoted off or on as a boolean.
     const word = this.node.kind === 'scalar' ? this.node.text : undefined
@@ -182,11 +190,13 @@ export class Value {
   /** An exact decimal above 0 as its text. */
   decimal(): string | undefined {
     const { node } = this
-    return node.kind === 'scalar' && (toMicroTokens(node.text) ?? 0) > 0 ? node.text : this.wrong(DECIMAL_FORM)
+    if (node.kind === 'scalar' && (toMicroTokens(node.text) ?? 0) > 0) return node.text
+    const isTooLarge = node.kind === 'scalar' && /^\d+(?:\.\d{1,6})?$/.test(node.text) && Number(node.text) > MAX_DECIMAL
+    return this.wrong(isTooLarge ? `a number of at most ${MAX_DECIMAL}` : DECIMAL_FORM)
   }
 
   duration(): Micros | undefined {
-    return this.as(DURATION_FORM, (node) => {
+    return this.as(`${DURATION_FORM}, at most a hundred years`, (node) => {
       if (node.kind !== 'scalar') return undefined
       const micros = attempt(() => parseDuration(node.type === 'number' ? Number(node.text) : node.text))
       return micros instanceof LimiterError ? undefined : micros
@@ -211,6 +221,13 @@ export class Value {
       return text !== undefined && accept(text) ? text : (item.wrong(allowed) ?? [])
     })
   }
+}
+
+/** Warns of a duration without a unit, because it counts as milliseconds, which few authors intend. */
+export function warnOfBare(value: Value | undefined): void {
+  if (value?.node.kind !== 'scalar' || value.node.type !== 'number') return
+  const problem = bareProblem(Number(value.node.text))
+  if (problem !== undefined) value.warn(`: ${problem}; it is taken for milliseconds`)
 }
 
 /** Returns a function that is called for one map after another. It refuses a name that an earlier map has. */

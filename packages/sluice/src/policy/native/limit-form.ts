@@ -6,13 +6,13 @@ import type { Rate } from '../../algorithms/rate.ts'
 import { slidingWindowLog } from '../../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
-import { bareProblem, DURATION_FORM } from '../../time/duration.ts'
+import { DURATION_FORM } from '../../time/duration.ts'
 import { MICROS_PER_MS } from '../../time/micros.ts'
-import { DECIMAL_FORM, textOf, type Value } from '../document/value.ts'
+import { DECIMAL_FORM, textOf, type Value, warnOfBare } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { ALGORITHMS, ALIGNMENTS } from './grammar.ts'
 
-const RATE_FORM = 'tokens per duration, such as 10/s'
+const RATE_FORM = 'tokens per duration, such as 10/s, 100/min or 10/30s (units: us, ms, s, min or m, h, d, w)'
 
 export type AlgorithmWord = (typeof ALGORITHMS)[number]
 
@@ -109,11 +109,4 @@ function readConcurrency(fields: Value): AnyLimit | undefined {
   const made = attempt(() => concurrency({ limit, holdMs: hold / MICROS_PER_MS }))
   if (!(made instanceof LimiterError)) return made
   return (made.code === 'INVALID_LIMIT' ? limitValue : holdValue).refuse(`: ${made.message}`)
-}
-
-/** Warns of a duration without a unit, because it counts as milliseconds, which few authors intend. */
-function warnOfBare(value: Value | undefined): void {
-  if (value?.node.kind !== 'scalar' || value.node.type !== 'number') return
-  const problem = bareProblem(Number(value.node.text))
-  if (problem !== undefined) value.warn(`: ${problem}; it is taken for milliseconds`)
 }

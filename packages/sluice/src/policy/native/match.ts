@@ -55,7 +55,9 @@ export function* readWhen(tier: Value): Sliced<Condition[]> {
     const source = readSource(key.at(when.path))
     if (value.node.kind === 'map') value.wrong(form)
     if (source === undefined || value.node.kind === 'map') return []
-    const condition = conditionOf(source, value.texts(form, isAny))
+    const texts = value.texts(form, isAny)
+    if (texts.length === 0) return []
+    const condition = conditionOf(source, texts)
     if (condition === undefined) value.wrong(source.text.startsWith('ip:') ? NETWORK_FORM : `a value of ${source.text}`)
     return condition ?? []
   })

@@ -1,5 +1,5 @@
 import { toMillis } from '../../time/micros.ts'
-import { uniqueNames, type Value } from '../document/value.ts'
+import { uniqueNames, type Value, warnOfBare } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { DIALECTS, type HeaderChoice, headerChoice, LEGACY } from '../model/header-choice.ts'
 import { DEFAULT_DEADLINE, type FailureChoice, type OnStoreFailure, type Rule } from '../model/rule.ts'
@@ -30,6 +30,7 @@ function readFailure(policy: Value): FailureChoice {
   const fields = policy?.get('failure')?.open(FAILURE)
   const deadlineMs = readShort(fields?.get('deadline'))
   const processes = fields?.get('processes')?.whole(1, MAX_PROCESSES)
+  warnOfBare(fields?.get('outage'))
   const outage = fields?.get('outage')?.duration()
   const breaker = readBreaker(fields?.get('breaker'))
   return {
@@ -42,6 +43,7 @@ function readFailure(policy: Value): FailureChoice {
 function readBreaker(value: Value | undefined): FailureChoice['breaker'] {
   const fields = value?.open(BREAKER)
   const failures = fields?.get('failures')?.whole(1, MAX_FAILURES)
+  for (const name of ['window', 'probe']) warnOfBare(fields?.get(name))
   const [windowMs, probeMs] = [readShort(fields?.get('window')), readShort(fields?.get('probe'))]
   return fields === undefined ? undefined : defined({ failures, windowMs, probeMs })
 }

@@ -51,6 +51,7 @@ function readMaxOvergrant(fields: Value): number | undefined {
 }
 
 const MAX_TIERS = 1_000
+const TIERS_FORM = `a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`
 
 /** Reads the listed tiers in order, and last the rule's own limit, if it has one. */
 function* readTiers(rule: Value, match: Match): Sliced<Tier[]> {
@@ -58,8 +59,8 @@ function* readTiers(rule: Value, match: Match): Sliced<Tier[]> {
   if (algorithm === undefined) return []
   const list = rule.get('tiers')
   const count = list?.node.kind === 'list' ? list.node.items.length : 0
-  if (list !== undefined && (count === 0 || count > MAX_TIERS))
-    list.wrong(`a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`)
+  if (list?.node.kind === 'list' && count === 0) list.refuse(` is an empty list: expected ${TIERS_FORM}`, { allowed: TIERS_FORM })
+  else if (list !== undefined && (count === 0 || count > MAX_TIERS)) list.wrong(TIERS_FORM)
   const tiers: ReadTier[] = yield* eachSliced(list?.items(), function* (at) {
     return { at, tier: yield* readTier(at, algorithm) }
   })

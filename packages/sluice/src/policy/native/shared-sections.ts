@@ -2,7 +2,7 @@ import { MAX_HOLDERS } from '../../algorithms/concurrency.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 import { createNetworkSet } from '../../identity/network.ts'
 import { readTrusted, TRUST_FORM, type TrustedProxies, trustNetworks } from '../../identity/trusted-proxies.ts'
-import { join, textOf, type Value } from '../document/value.ts'
+import { join, textOf, type Value, warnOfBare } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import type { IdentifierChoice, JwtChoice, PolicyBody } from '../model/policy.ts'
 import type { Rule } from '../model/rule.ts'
@@ -96,11 +96,12 @@ function readJwt(policy: Value): JwtChoice | undefined {
       jwt.get(name)?.refuse(' is checked by whoever verifies: expected none with verified')
     return jwt.get('verified')?.choice(['upstream']) === undefined ? undefined : { by: 'upstream' }
   }
-  const place = way === 'jwksUrl' ? jwt.get(way)?.text(URL_FORM, isKeyUrl) : jwt.get(way)?.text(FILE_FORM)
+  const place = way === 'jwksUrl' ? jwt.get(way)?.hiddenText(URL_FORM, isKeyUrl) : jwt.get(way)?.text(FILE_FORM)
   const allowed = way === 'secretFile' ? SECRET_ALGORITHMS : PUBLIC_ALGORITHMS
   const algorithms = jwt.get('algorithms')?.texts(`of ${allowed.join(', ')}`, (text) => allowed.includes(text)) ?? allowed
   const issuer = jwt.get('issuer')?.text('the issuer of the tokens')
   const audience = jwt.get('audience')?.texts('a text or a list of texts', (text) => text !== '')
+  warnOfBare(jwt.get('leeway'))
   const leewayMs = toMillis(jwt.get('leeway')?.duration() ?? 0)
   if (leewayMs > MAX_LEEWAY_MS) jwt.at(join(jwt.path, 'leeway')).refuse(` is ${leewayMs} ms: expected at most 10m`)
   if (place === undefined) return undefined
