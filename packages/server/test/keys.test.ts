@@ -146,6 +146,15 @@ describe('verbs for keys refuse in one line', () => {
       })
   })
 
+  it.each(['inspect', 'reset', 'block', 'unblock'])('%s, a key that is empty', async (verb) => {
+    const words = verb === 'block' ? ['', '5m'] : ['']
+    expect(await run([verb, ...words, '--url', 'http://127.0.0.1:9'])).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `sluice: ${verb}: KEY is empty; "sluice ${verb} --help" says what it takes\n`,
+    })
+  })
+
   it('a token that cannot be read', async () => {
     expect(await run(['inspect', 'a', '--token-file', join(folder, 'none')])).toMatchObject({
       code: 1,

@@ -101,8 +101,10 @@ describe('/v1/keys/:key/override', () => {
       'override.until is "2001-01-01T00:00:00Z": expected an instant to come',
     ],
     [{ rule: 'user', rate: '1/h', burst: 1, size: 1 }, 'size'],
+    [{ rule: 'user', algorithm: 'sliding-window-counter', limit: 5, window: 60 }, "override.window: 60 has no unit: write '60s'"],
+    [{ rule: 'user', algorithm: 'concurrency', limit: 5, hold: 30 }, "override.hold: 30 has no unit: write '30s'"],
     ['{"rule":"user","rate":"1/h","burst":1,"__proto__":{}}', '__proto__'],
-    [{ rule: 'both', rate: '1/h', burst: 1 }, 'override.key has 1 values: expected 2 (header:x-user, method:)'],
+    [{ rule: 'both', rate: '1/h', burst: 1 }, 'override.key has 1 value: expected 2 (header:x-user, method:)'],
     [{ rule: 'net', rate: '1/h', burst: 1 }, 'override.key 1 is not a value of ip:address'],
     [{ rule: 'user', key: 'bob', rate: '1/h', burst: 1 }, 'does not have the key of the path in it'],
   ])('refuses %j and says what is wrong, without the key', async (body, message) => {

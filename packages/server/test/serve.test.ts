@@ -142,15 +142,15 @@ describe('serve --demo', () => {
 })
 
 describe('serve refuses to start with one line', () => {
-  it('for a port in use', async () => {
+  it.each(['127.0.0.1', '[::1]'])('for a port in use on %s', async (host) => {
     const other = createServer()
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => other.listen(0, host.replaceAll(/[[\]]/g, ''), resolve))
     const { port } = other.address() as AddressInfo
-    const ran = await run(['serve', '--demo'], { PORT: String(port) })
+    const ran = await run(['serve', '--demo', ...(host === '127.0.0.1' ? [] : ['--listen', `${host}:${port}`])], { PORT: String(port) })
     expect(ran).toEqual({
       code: 1,
       stdout: '',
-      stderr: `sluice: cannot listen on 127.0.0.1:${port}: the port is in use; set PORT or --listen to another\n`,
+      stderr: `sluice: cannot listen on ${host}:${port}: the port is in use; set PORT or --listen to another\n`,
     })
     await new Promise((resolve) => other.close(resolve))
   })

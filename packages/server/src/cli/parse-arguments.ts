@@ -72,6 +72,9 @@ function completed({ words: declared }: Verb, given: readonly string[], env: Env
   const required = declared.filter((word) => !word.startsWith('['))
   if (words.length < required.length) throw wrong(`${required.slice(words.length).join(' and ')} is missing`)
   if (words.length > declared.length) throw wrong(`unexpected ${JSON.stringify(words[declared.length])}`)
+  // An empty argument is most often a shell variable that is not set.
+  const empty = words.indexOf('')
+  if (empty !== -1) throw wrong(`${(declared[empty] ?? '').replaceAll(/[[\]]/g, '')} is empty`)
   return words
 }
 

@@ -55,7 +55,7 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const why = error.code === 'EADDRINUSE' ? 'the port is in use; set PORT or --listen to another' : error.message
-      reject(failed(`cannot listen on ${host}:${port}: ${why}`, { cause: error }))
+      reject(failed(`cannot listen on ${host.includes(':') ? `[${host}]` : host}:${port}: ${why}`, { cause: error }))
     })
     server.listen({ port, host, backlog: BACKLOG }, () => resolve((server.address() as AddressInfo).port))
   })

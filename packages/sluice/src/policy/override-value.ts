@@ -1,4 +1,5 @@
 import { attempt, LimiterError } from '../errors/limiter-error.ts'
+import { bareProblem } from '../time/duration.ts'
 import { createIssues } from './document/issues.ts'
 import { readOverride } from './native/override.ts'
 import { type Field, type PolicyNode, Value } from './document/value.ts'
@@ -38,6 +39,11 @@ export interface OverrideFields {
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   const mistakes: string[] = []
   const node = nodeOf(value, 'override', 0, mistakes)
+  // In a file such a number causes a warning. Here nobody would see one.
+  for (const name of ['window', 'ramp', 'hold']) {
+    const problem = bareProblem((value as Readonly<Record<string, unknown>> | null | undefined)?.[name])
+    if (problem !== undefined) mistakes.push(`override.${name}: ${problem}`)
+  }
   if (mistakes.length > 0) throw new LimiterError('INVALID_OPTIONS', mistakes.join('; '))
   const issues = createIssues('override', () => ({ line: 1, column: 1 }))
   const known = new Map(rules.map((rule) => [rule.name, rule]))

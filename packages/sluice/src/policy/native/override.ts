@@ -47,7 +47,8 @@ function readValues(key: Value, rule: Rule): (string | undefined)[] | undefined 
   const allowed = sources.map(({ text }) => text).join(', ')
   const expected = allowed === '' ? '0' : `${sources.length} (${allowed})`
   const items = key.node.kind === 'list' ? key.node.items : [key.node]
-  if (items.length !== sources.length) return key.refuse(` has ${items.length} values: expected ${expected}`, { allowed })
+  if (items.length !== sources.length)
+    return key.refuse(` has ${items.length} value${items.length === 1 ? '' : 's'}: expected ${expected}`, { allowed })
   return sources.map((source, index) => {
     const node = items[index] as (typeof items)[number]
     if (node.kind === 'scalar' && node.type === 'null') return undefined
