@@ -4,7 +4,7 @@ import { createGate, type Passage, type RequestReader } from '../http/gate.ts'
 import { type GateOptions, requireAddress, requireHandler, requireResponse } from '../http/gate-options.ts'
 import { onAborted } from '../http/leaving.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
-import { finishedAfter } from '../http/response-end.ts'
+import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
 
 /**
@@ -103,7 +103,10 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
     if (left === true) return { denial: leftResponse(), ...bound }
     if (decision === undefined) return bound
     decisions.set(request, decision)
-    if (answer === undefined) return bound
+    if (answer === undefined) {
+      releaseOnAbort(passage, request)
+      return bound
+    }
     release?.()
     const plain = { status: answer.problem.status, headers: { 'Content-Type': PROBLEM_TYPE } }
     if (onDenied === undefined) return { denial: applyHeaders(new Response(answer.body, plain), passage), ...bound }

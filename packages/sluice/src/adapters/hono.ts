@@ -6,7 +6,7 @@ import { type GateOptions, requireAddress, requireResponse } from '../http/gate-
 import type { HeaderSink } from '../http/headers.ts'
 import { onAborted } from '../http/leaving.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
-import { finishedAfter } from '../http/response-end.ts'
+import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
 
 declare module 'hono' {
@@ -108,6 +108,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
         await next()
         return addMissing(c, fields)
       }
+      releaseOnAbort(passage, c.req.raw)
       try {
         await next()
         addMissing(c, fields)

@@ -51,7 +51,7 @@ export function onRequestClose({ socket, stream }: { readonly socket: Closable; 
 }
 
 /** As `onClose`, for requests that have a signal. */
-export function onAborted({ signal }: { readonly signal?: AbortSignal }, fn: () => void): () => void {
+export function onAborted({ signal }: { readonly signal?: AbortSignal | undefined }, fn: () => void): () => void {
   if (signal?.aborted === true) fn()
   else signal?.addEventListener('abort', fn, { once: true })
   return () => signal?.removeEventListener('abort', fn)

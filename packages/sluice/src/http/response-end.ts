@@ -1,4 +1,5 @@
 import type { Passage } from './gate.ts'
+import { type Closable, onAborted, onClose } from './leaving.ts'
 
 /** What is read of node's response, or of its HTTP/2 compatibility API. */
 export interface EndingResponse {
@@ -10,6 +11,10 @@ export interface EndingResponse {
   readonly headersSent?: boolean
   /** Whether the handler has ended the response. */
   readonly writableEnded?: boolean
+  /** Null until the earlier responses of the connection were sent. */
+  readonly socket?: unknown
+  /** The request, which has a connection from the start. */
+  readonly req?: { readonly socket: Closable }
   /** Runs the listener when the response was sent (`finish`), or its connection was closed. */
   once?(event: 'finish' | 'close', listener: () => void): unknown
   /** Ends the response. */
@@ -18,6 +23,7 @@ export interface EndingResponse {
 
 /** What is read of a Request, which some platforms make without a signal. */
 interface Aborting {
+  readonly method?: string
   readonly signal?: AbortSignal | undefined
 }
 
@@ -32,7 +38,9 @@ export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, res
   if (release === undefined && settle === undefined) return
   const settled = (whole: boolean): void => settle?.({ status: raw.statusCode, response, whole })
   let watched = false
+  let stop = (): void => {}
   const ended = (): void => {
+    stop()
     release?.()
     if (settle === undefined || watched) return
     // HTTP/2 also emits `finish` for a client that has left.
@@ -45,6 +53,13 @@ export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, res
   if (raw.destroyed === true) return ended()
   raw.once?.('finish', ended)
   raw.once?.('close', ended)
+  // A response that waits behind others of its connection (pipelining) emits nothing if the connection closes before its turn.
+  if (raw.socket === null && raw.req !== undefined) stop = onClose(raw.req.socket, ended)
+}
+
+/** Gives back the slots of a request as soon as its client leaves, even if its handler never returns a response. */
+export function releaseOnAbort({ release }: AtEnd, request: Aborting): void {
+  if (release !== undefined) onAborted(request, release)
 }
 
 /** Calls `fn` when a handler ends a response whose client has left: no event reports such an end. */
@@ -62,11 +77,16 @@ function onceEnded(raw: EndingResponse, fn: () => void): void {
 
 /**
  * Returns a response that gives back the slots of its request when its body was sent, failed or was cancelled, or when the client has left.
- * The slots of a response without a body are given back at once. The request's hold is settled at the same instants. What the request used
- * is known when the body has ended.
+ * The slots of a response without a body, or to HEAD, whose body nobody reads, are given back at once. The request's hold is settled at the
+ * same instants. What the request used is known when the body has ended.
  * @param response what the framework calls the response
  */
-export function finishedAfter(sent: Response, { release, settle }: AtEnd, { signal }: Aborting, response: unknown = sent): Response {
+export function finishedAfter(
+  sent: Response,
+  { release, settle }: AtEnd,
+  { method, signal }: Aborting,
+  response: unknown = sent,
+): Response {
   if (release === undefined && settle === undefined) return sent
   const { body, status } = sent
   const finish = (whole: boolean): void => {
@@ -74,7 +94,7 @@ export function finishedAfter(sent: Response, { release, settle }: AtEnd, { sign
     settle?.({ status, response, whole })
   }
   const left = (): void => finish(false)
-  if (body === null) {
+  if (body === null || method === 'HEAD') {
     finish(true)
     return sent
   }

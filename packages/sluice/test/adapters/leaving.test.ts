@@ -1,0 +1,87 @@
+import { connect } from 'node:net'
+import { once } from 'node:events'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { rateLimit as fetchLimit } from '../../src/adapters/fetch.ts'
+import { rateLimit as honoLimit } from '../../src/adapters/hono.ts'
+import type { GateOptions } from '../../src/http/gate-options.ts'
+import { concurrency, createLimiter, fixedWindow, type Limiter } from '../../src/index.ts'
+import { sendRequest } from '../../src/testing/send-http.ts'
+import { manualClock } from '../../src/time/manual.ts'
+import { Hono } from 'hono'
+import { APPS } from './status-apps.ts'
+
+const key = (): string => 'k'
+
+// The clocks stand still: no hold ends by itself.
+const slots = (): Limiter => createLimiter({ limit: concurrency({ limit: 3, holdMs: 60_000 }), clock: manualClock() })
+const tokens = (): Limiter => createLimiter({ limit: fixedWindow({ limit: 3, window: '1h' }), maxHolds: 3, clock: manualClock() })
+
+const SOON = { interval: 2, timeout: 2_000 }
+
+async function left(limiter: Limiter): Promise<number | undefined> {
+  return (await limiter.peek('k')).limits[0]?.remaining
+}
+
+describe.each(APPS)('%s', (_name, serve) => {
+  const served = async (limiter: Limiter, options: GateOptions<unknown> = {}): Promise<string> => {
+    const { url, close } = await serve({ limiter, key, ...options })
+    onTestFinished(close)
+    return url
+  }
+  const takesThree = async (limiter: Limiter, options?: GateOptions<unknown>): Promise<void> => {
+    const { port, hostname } = new URL(await served(limiter, options))
+    const socket = connect(Number(port), hostname).on('error', () => {})
+    // The first response never ends. So the others wait behind it for the connection: one is ended, one is not.
+    socket.write(['/begun/200', '/200', '/left/200'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''))
+    await once(socket, 'data')
+    // Where a body is read into a buffer, the response that was ended counts as sent.
+    await expect.poll(() => left(limiter), SOON).toBeLessThan(2)
+    socket.destroy()
+  }
+
+  it('requests that wait behind others of their connection give their slots back when the client leaves', async () => {
+    const limiter = slots()
+    await takesThree(limiter)
+    await expect.poll(() => left(limiter), SOON).toBe(3)
+  })
+
+  it('and are settled by the responses of their handlers', async () => {
+    const limiter = tokens()
+    await takesThree(limiter, { countWhen: 'failure' })
+    await expect.poll(() => left(limiter), SOON).toBe(3)
+  })
+
+  it('the response to HEAD, whose body nobody reads, gives its slot back and is settled', async () => {
+    const limiter = slots()
+    expect((await sendRequest(await served(limiter), { path: '/200', method: 'HEAD' })).status).toBe(200)
+    await expect.poll(() => left(limiter), SOON).toBe(3)
+    const counted = tokens()
+    const url = await served(counted, { cost: 3, actualCost: () => 1 })
+    expect((await sendRequest(url, { path: '/200', method: 'HEAD' })).status).toBe(200)
+    await expect.poll(() => left(counted), SOON).toBe(2)
+  })
+})
+
+describe('a signal that aborts while the handler is at work gives the slot back', () => {
+  const never = (): Promise<Response> => new Promise(() => {})
+  const aborted = async (limiter: Limiter, send: (request: Request) => unknown): Promise<void> => {
+    const controller = new AbortController()
+    void send(new Request('http://localhost/', { signal: controller.signal }))
+    await expect.poll(() => left(limiter), SOON).toBe(2)
+    controller.abort()
+    await expect.poll(() => left(limiter), SOON).toBe(3)
+  }
+
+  it('fetch', async () => {
+    const limiter = slots()
+    await aborted(limiter, fetchLimit({ limiter, key }).wrap(never))
+  })
+
+  it('hono', async () => {
+    const limiter = slots()
+    const app = new Hono()
+    app.use(honoLimit({ limiter, key }))
+    app.get('/', never)
+    await aborted(limiter, (request) => app.fetch(request))
+  })
+})
