@@ -35,8 +35,11 @@ export function holdTokens(shared: () => Uint8Array | undefined, isAlone: boolea
     idOf(token, key) {
       const dot = token.lastIndexOf('.')
       const id = token.slice(0, Math.max(0, dot))
-      const [signature, expected] = [Buffer.from(token.slice(dot + 1), 'base64url'), signed(id, key)]
-      return expected?.length === signature.length && timingSafeEqual(expected, signature) ? id : undefined
+      // Compared as text: base64 decodes several texts to the same bytes.
+      const expected = signed(id, key)?.toString('base64url')
+      if (expected === undefined) return undefined
+      const [given, own] = [Buffer.from(token.slice(dot + 1)), Buffer.from(expected)]
+      return given.length === own.length && timingSafeEqual(given, own) ? id : undefined
     },
   }
 }
