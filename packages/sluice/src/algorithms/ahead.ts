@@ -11,13 +11,14 @@ export function canChargeAhead({ algorithm }: AnyLimit): boolean {
 
 /**
  * Returns the limit with another plan, which charges calls up to `most` microseconds before their tokens are there. Both plans decide on
- * the same states.
+ * the same states. A limit whose calls cannot be charged ahead is returned as it is.
  */
 export function chargedAhead(limit: AnyLimit, most: Micros): AnyLimit {
   const known = made.get(limit)
   if (known?.most === most) return known.limit
   const { algorithm, plan } = limit
-  const ahead: AnyLimit = Object.freeze({ ...limit, plan: algorithm.ahead?.(plan, most) ?? plan })
+  if (algorithm.ahead === undefined) return limit
+  const ahead: AnyLimit = Object.freeze({ ...limit, ahead: true, plan: algorithm.ahead(plan, most) })
   made.set(limit, { most, limit: ahead })
   return ahead
 }

@@ -21,6 +21,8 @@ export interface CompiledLimit<P = unknown, S = unknown> {
    * although nobody else called.
    */
   readonly ramped?: true
+  /** Set if calls may be charged before their tokens are there (`chargedAhead`). Such a call may be given back (`leave`). */
+  readonly ahead?: true
 }
 
 /** A limit of any algorithm. Stores, groups and limiters treat all limits alike. */
@@ -116,8 +118,9 @@ export interface Algorithm<P, S> {
    */
   ahead?(plan: P, most: Micros): P
   /**
-   * Gives back what a call was charged ahead, because it does not wait for its tokens any longer: its cost, less what other calls were
-   * charged after it. Returns the same state if nothing changes, and undefined if the result is fresh. Present where `ahead` is.
+   * Gives back what a call was charged, because it will not start: its cost, less what other calls were charged after it. If its tokens
+   * are there already, its cost as far as the state had room for it since. Returns the same state if nothing changes, and undefined if the
+   * result is fresh. Present where `ahead` is.
    * @param state as stored, not adopted
    * @param charged the state right after the call was charged
    */

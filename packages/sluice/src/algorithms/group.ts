@@ -13,7 +13,7 @@ export interface CallResult extends View {
   readonly outcome: CallOutcome
   /** The wait of this call alone, without the other calls of the group. 0 unless it is denied, or charged ahead of its tokens. */
   readonly retryAfter: Micros
-  /** The state after the charge, if the call was charged ahead of its tokens. */
+  /** The state after the charge, if the limit charges calls ahead. */
   readonly after?: unknown
   /** What the holder of the call got, if the call takes a slot and was charged. */
   readonly grant?: Grant
@@ -78,7 +78,7 @@ export function applyGroup(
     const granted = charged && !dryRun ? limit.algorithm.granted?.(limit.plan, step.state) : undefined
     const grant = granted !== undefined && step.state === adopted[slot] ? { ...granted, again: true as const } : granted
     const found = step.outcome === 'denied' && limit.algorithm.note !== undefined ? { ...views, record: adopted[slot] } : views
-    const result = grant !== undefined ? { ...views, grant } : charged && waits > 0 ? { ...views, after: step.state } : found
+    const result = grant !== undefined ? { ...views, grant } : charged && limit.ahead === true ? { ...views, after: step.state } : found
     const wait = (blocks[slot] ?? 0) - now
     if (wait <= 0 || step.outcome === 'impossible') return result
     const call = waiting[index]

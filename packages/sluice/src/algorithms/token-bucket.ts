@@ -120,14 +120,19 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   ahead: ({ n, m, burst }, most) => planOf(n, m, burst, most),
   /**
    * Gives back the cost less what other calls were charged after this call, as Go's x/time/rate cancels a reservation. What they were
-   * charged is the present `zero` less the `zero` right after this call's charge; a penalty counts too. Nothing is given back if the call's
-   * turn has come, or if the limit was changed. Nor is it if `zero` is now before that of the charge, because of a refund or a reset.
+   * charged is the present `zero` less the `zero` right after this call's charge; a penalty counts too. Nothing is given back if the limit
+   * was changed. Nor is it if `zero` is now before that of the charge, because of a refund or a reset. A call whose turn has come is given
+   * back as a hold that used nothing.
    */
   leave(plan, state, now, cost, charged) {
     const time = timeOf(state, now)
     if (state === undefined || state.keepFor !== charged.keepFor || !samePlan(state.plan, plan) || !samePlan(charged.plan, plan))
       return state
-    if (!isLater(charged, { zero: time, rest: 0 }) || isLater(charged, state)) return state
+    if (!isLater(charged, { zero: time, rest: 0 })) {
+      const hold = { held: cost, actual: 0, at: charged.seen, mark: charged.zero }
+      return settleBucket(tokenBucketKernel, plan, state, now, hold).state
+    }
+    if (isLater(charged, state)) return state
     const span = spanOf(plan, cost)
     const back = normal(plan, charged.zero + span.micros - state.zero, charged.rest + span.rest - state.rest)
     if (back.zero < 0 || (back.zero === 0 && back.rest === 0)) return state

@@ -69,9 +69,9 @@ function aheadOf(parts: WaitParts): Waiting {
   const order = createOrder(clock)
   const sharing = sharedViews()
   const leaves = createLeaves(() => timing())
-  const leave = ({ source, calls: verdicts }: Resolved, group: CallGroup): void => {
-    const decider = source === 'fallback' ? deciders.local : deciders.main
-    if (decider !== undefined) leaves.add(decider, leaving(group, verdicts))
+  const leave = (resolved: Resolved, group: CallGroup): void => {
+    const decider = resolved.source === 'fallback' ? deciders.local : deciders.main
+    if (decider !== undefined && resolved.outcome === 'allowed') leaves.add(decider, leaving(group, resolved.calls))
   }
   let deciding = 0
   return (key, { cost, signal, ...own }, maxWaitMs) => {
@@ -152,7 +152,7 @@ function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
     const { replenishAfter, resetAfter } = verdict
     if (verdict.retryAfter === retryAfter)
       return { ...verdict, replenishAfter: replenishAfter - retryAfter, resetAfter: resetAfter - retryAfter }
-    // A faster limit of the group: what it charged ahead was there before.
+    // A faster limit of the group: what it was charged was there before.
     if (verdict.after === undefined) return verdict
     const { limit, phase } = charged[index] as Call
     return { ...verdict, ...limit.algorithm.view(limit.plan, verdict.after, at, phase) }
@@ -160,10 +160,10 @@ function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
   return { ...resolved, at, calls }
 }
 
-/** What gives back the calls of a group that were charged ahead. */
-function leaving({ calls }: CallGroup, verdicts: readonly Verdict[] | undefined): readonly Change[] {
+/** What gives back the calls of a group whose caller has left. */
+function leaving({ calls }: CallGroup, verdicts: readonly Verdict[]): readonly Change[] {
   return calls.flatMap((call, index): Change[] => {
-    const after = verdicts?.[index]?.after
+    const after = verdicts[index]?.after
     return after === undefined ? [] : [{ kind: 'leave', call, after }]
   })
 }

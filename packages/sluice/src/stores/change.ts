@@ -28,7 +28,7 @@ export type Change =
       readonly receipt?: Micros | undefined
     }
   | {
-      /** Gives back what a call was charged ahead, less what other calls were charged after it. */
+      /** Gives back what a call of a group with `maxWait` was charged, because it will not start (`leave` of the algorithm). */
       readonly kind: 'leave'
       /** The call that was charged. */
       readonly call: Call

@@ -51,7 +51,7 @@ export interface Verdict extends Readonly<View> {
   readonly outcome: CallOutcome
   /** The wait of this call alone, without the other calls of the group. 0 unless it is denied, or charged ahead of its tokens. */
   readonly retryAfter: Micros
-  /** The state after the charge, if the call was charged ahead of its tokens. The change `leave` needs it. */
+  /** The state after the charge, if the group may be charged ahead (`maxWait`). The change `leave` needs it. */
   readonly after?: unknown
   /** What the holder of the call got, if the call takes a slot and was charged. */
   readonly grant?: Grant

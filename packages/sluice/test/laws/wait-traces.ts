@@ -78,7 +78,7 @@ export async function followWaits(
       const { retryAfter, remaining, replenishAfter, resetAfter, after } = calls[0] as (typeof calls)[number]
       const found = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
       if (!isSame(found, answer)) expect([made, found]).toEqual([made, answer])
-      meet(answer.turn === undefined ? answer.outcome : 'waits')
+      meet(answer.outcome === 'allowed' && answer.retryAfter > 0 ? 'waits' : answer.outcome)
       if (answer.turn !== undefined) waiting.push({ index, call, turn: answer.turn, after })
     }
   }

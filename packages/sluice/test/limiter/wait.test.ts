@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { createLimiter, type DecisionEvent, fixedWindow, type LimiterOptions, memoryStore, tokenBucket } from '../../src/index.ts'
 import { manualClock } from '../../src/time/manual.ts'
+import { remoteMemory } from '../remote-memory.ts'
 
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
@@ -136,14 +137,14 @@ describe('wait', () => {
         [58, 60_000],
       ],
       [
-        [0, 100],
+        [4, 0],
         [0, 1_000],
-        [56, 60_000],
+        [56, 58_000],
       ],
       [
         [4, 0],
         [0, 1_000],
-        [55, 60_000],
+        [55, 57_000],
       ],
     ])
   })
@@ -217,6 +218,33 @@ describe('wait', () => {
     await settle()
     expect((await limiter.peek('k')).retryAfterMs).toBe(1_000)
     expect(change).toHaveBeenCalledTimes(1)
+  })
+
+  it('whose caller leaves gives back what the faster limits of its group were charged', async () => {
+    const limits = { day: tokenBucket({ rate: '1000/day', burst: 1_000 }), pace: tokenBucket({ rate: '1/s', burst: 1 }) }
+    const { limiter, wait, advance } = waiting({ limits })
+    const controllers = Array.from({ length: 5 }, () => new AbortController())
+    await wait('a')
+    for (const { signal } of controllers) void wait('b', { signal })
+    await settle()
+    expect((await limiter.peek('k')).limits[0]?.remaining).toBe(994)
+    // In the order of arrival, as callers do that wait equally long.
+    for (const controller of controllers) {
+      controller.abort()
+      await advance(1)
+    }
+    expect((await limiter.peek('k')).limits[0]?.remaining).toBe(999)
+  })
+
+  it('gives back tokens that were there if its caller leaves while the store is called', async () => {
+    const memory = memoryStore({ clock: manualClock() })
+    const limiter = createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 10 }), store: remoteMemory(memory) })
+    const controller = new AbortController()
+    const waited = limiter.wait('k', { cost: 4, signal: controller.signal })
+    controller.abort(new Error('gone'))
+    await expect(waited).rejects.toThrow('gone')
+    await settle()
+    expect((await limiter.peek('k')).limits[0]?.remaining).toBe(10)
   })
 
   it('is decided by the failure policy where the store fails, and does not wait', async () => {

@@ -97,11 +97,11 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
 
 /**
  * Decides a group of one call and its hold record as `applyGroup` does, if the group passes. Undefined for other groups; if a state is
- * blocked, failed, refused, a log or charged ahead; and if the record exists already.
+ * blocked, failed, refused or a log; if calls may be charged ahead; and if the record exists already.
  */
 function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry): GroupVerdict | undefined {
   const [call, record] = calls as readonly [Call, Call]
-  if (calls.length !== 2 || !isRecord(record.limit) || isRecord(call.limit)) return undefined
+  if (calls.length !== 2 || !isRecord(record.limit) || isRecord(call.limit) || call.limit.ahead === true) return undefined
   const { index, isLog } = states[0] as BatchState
   const [state, held] = [found.states[index], found.states[(states[1] as BatchState).index]] as [FoundState, FoundState]
   const { now } = found
@@ -112,7 +112,7 @@ function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry)
   if (algorithm.holding !== undefined) return undefined
   const adopted = state.state === undefined ? undefined : algorithm.adopt(plan, state.state, now, phase)
   const { outcome, retryAfter, remaining, replenishAfter, resetAfter, state: after } = algorithm.decide(plan, adopted, now, cost, phase)
-  if (outcome !== 'allowed' || retryAfter > 0) return undefined
+  if (outcome !== 'allowed') return undefined
   const kernel = record.limit.algorithm
   const recorded = kernel.decide(record.limit.plan, undefined, now, record.cost, record.phase)
   if (recorded.outcome !== 'allowed') return undefined

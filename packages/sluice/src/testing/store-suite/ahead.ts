@@ -101,9 +101,31 @@ export function aheadOf(bench: Bench): void {
       await leave(one, fifth, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(4 * SECOND)
-      // A turn that has come is not given back.
+      // The turn of the third has come, but the bucket has no room for it before the later calls start.
       await leave(one, third, START + 2 * SECOND)
       await sameState(one.id)
+      expect((await wait([one], 10, START + 2 * SECOND)).retryAfter).toBe(3 * SECOND)
+    })
+
+    it('give back tokens that were there as far as the bucket had room for them since', async (context) => {
+      context.skip(!offered() || !bench.can('leave'), 'the store has no maxWait')
+      const key = fresh()
+      const bucket = tokenBucket({ rate: '1/s', burst: 4 })
+      const [one, two, four] = [1, 2, 4].map((cost) => call(key, bucket, cost)) as [Call, Call, Call]
+      const first = await wait([two], 10, START)
+      await wait([two], 10, START)
+      expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
+      // Three of the later calls start within a second, so of the four tokens one has room until then.
+      await leave(two, first, START)
+      await sameState(one.id)
+      expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
+      const last = await wait([four], 10, START + 2 * SECOND)
+      expect(last.retryAfter).toBe(3 * SECOND)
+      // Without the last call the bucket would have been full before its turn came, and one token short of that now.
+      await decide([one], START + 6 * SECOND)
+      await leave(four, last, START + 6 * SECOND)
+      await sameState(one.id)
+      expect(await decide([four], START + 6 * SECOND)).toMatchObject({ outcome: 'denied', retryAfter: SECOND })
     })
 
     it('give back nothing after a reset or a change of the limit', async (context) => {
@@ -137,8 +159,9 @@ export function aheadOf(bench: Bench): void {
         const one = call(key, limit, 1 + pick(3))
         if (pick(5) === 0 && waiting.length > 0) {
           const [gone] = waiting.splice(pick(waiting.length), 1) as [(typeof waiting)[number]]
+          if (gone.starts <= now) continue
           await leave(gone.one, gone.answer, now)
-          if (gone.starts > now) entries.splice(entries.indexOf(gone.entry), 1)
+          entries.splice(entries.indexOf(gone.entry), 1)
           continue
         }
         const answer = pick(3) === 0 ? await decide([one], now) : await wait([one], pick(6), now)

@@ -1,7 +1,7 @@
 import type { BucketFacts } from './token-bucket.ts'
 import { ceilDiv } from './oracle.ts'
 
-/** A call that was charged ahead of its tokens: its cost, and the level after it. */
+/** A call that may be charged ahead of its tokens: its cost, and the level after it. */
 export interface Turn {
   readonly cost: bigint
   readonly level: bigint
@@ -46,17 +46,29 @@ export class WaitOracle {
     this.#level = after
     this.#seen = time
     const answer = { outcome: 'allowed', retryAfter: wait, ...this.#view(at, time, after) } as const
-    return wait === 0 ? answer : { ...answer, turn: { cost, level: after, time } }
+    return most === 0n ? answer : { ...answer, turn: { cost, level: after, time } }
   }
 
-  /** Gives back a turn that has not come, less what others were charged since: what is missing of the level that it left. */
+  /**
+   * Gives back a turn that has not come, less what others were charged since: what is missing of the level that it left. Of one that has
+   * come, as much as the bucket had room for ever since, and until the calls start that were charged ahead.
+   */
   leave(at: bigint, { cost, level: own, time: from }: Turn): void {
-    const { micro, per } = this.#facts
+    const { micro, per, burst } = this.#facts
     const time = this.#timeAt(at)
     const [expected, level] = [own + (time - from) * micro, this.#levelAt(time)]
     const since = expected - level
-    if (expected >= 0n || since < 0n || since >= cost * per) return
-    this.#level = level + cost * per - since
+    if (expected >= 0n) {
+      // The bucket was empty after the call at this instant, rounded down to a microsecond.
+      const empty = from - ceiling(own, micro)
+      const room = burst * per - (time - empty) * micro + (level < 0n ? level : 0n)
+      const back = room < cost * per ? room : cost * per
+      if (back <= 0n) return
+      this.#level = level + back < burst * per ? level + back : burst * per
+    } else {
+      if (since < 0n || since >= cost * per) return
+      this.#level = level + cost * per - since
+    }
     this.#seen = time
   }
 
