@@ -1,14 +1,14 @@
 import { setTimeout as later } from 'node:timers/promises'
 import { type Call, type Store, type StoreFailure, tokenBucket } from 'sluice'
-import { exchangeRemote, type RegionalStore, replicate, type Replicator } from 'sluice/regions'
-import { openPair } from './contestants/regions.ts'
+import { type RegionalStore, replicate, type Replicator } from 'sluice/regions'
+import { exchangeAll, openRegions } from './contestants/regions.ts'
 import { amount } from './render/cells.ts'
 import type { Reading } from './result/reading.ts'
 
 /** What two regions write. */
 export interface RegionWork {
-  /** Bytes of a key that sent units, and of one that received some, without its bucket. */
-  readonly bytes: readonly [sent: number, received: number]
+  /** Bytes of a key that sent units to one peer, of one that received some of one, and of one that did both with two, without its bucket. */
+  readonly bytes: readonly [sent: number, received: number, both: number]
   /** Rows that changed in a second, of one region for the other: while callers come and go; then while nobody calls. */
   readonly busy: number
   readonly idle: number
@@ -20,7 +20,8 @@ export interface RegionWorkInput {
   readonly cells: number
 }
 
-const HALF = { a: 500, b: 500 } as const
+export const REGIONS = ['a', 'b', 'c'] as const
+const WEIGHTS = { a: 400, b: 300, c: 300 } as const
 const UNITS = 100
 const AT_ONCE = 32
 /** Milliseconds for which rows are counted: peers read each other once a second. */
@@ -33,27 +34,46 @@ function callOf(key: string): Call {
   return { id: { scope: { text: 'work:tb:' }, key }, limit: LIMIT, cost: 1_000_000, phase: 0 }
 }
 
-/** @param weigh measures the bytes of all rows that a region has */
+/** @param weigh measures the bytes of all rows that a region has; with `live`, without what a server frees later of rows that have changed */
 export async function measureRegions(
-  open: (region: 'a' | 'b') => Store,
+  open: (region: string) => Store,
   { cells }: RegionWorkInput,
-  weigh: (region: 'a' | 'b') => Promise<{ readonly rows: number; readonly bytes: number }>,
+  weigh: (region: string, live?: boolean) => Promise<{ readonly rows: number; readonly bytes: number }>,
 ): Promise<RegionWork> {
-  const [one, other] = await openPair(open, HALF)
+  const stores = await openRegions(open, WEIGHTS)
+  const [one, other] = stores as [RegionalStore, RegionalStore]
+  const [busy, idle] = await changes([one, other])
+  // Empty tables and hashes have a size, too.
+  const before = new Map(await Promise.all(REGIONS.map(async (region) => [region, await weigh(region)] as const)))
+  const bytesOf = async (region: 'a' | 'b', live?: boolean): Promise<number> => {
+    const found = await weigh(region, live)
+    const { rows, bytes } = before.get(region) ?? { rows: 0, bytes: 0 }
+    if (found.rows - rows !== cells) throw new Error(`${found.rows - rows} of ${cells} keys have rows`)
+    return (found.bytes - bytes) / cells
+  }
+  await send(one, 'b', cells)
+  const sent = await bytesOf('a')
+  await exchangeAll(stores)
+  const received = await bytesOf('b')
+  await send(one, 'c', cells)
+  await exchangeAll(stores)
+  for (const store of stores.slice(1)) await send(store, 'a', cells)
+  await exchangeAll(stores)
+  const both = await bytesOf('a', true)
+  return { bytes: [sent, received, both], busy, idle }
+}
+
+/** Sends units of all keys, which were called first. */
+async function send(store: RegionalStore, to: string, cells: number): Promise<void> {
   let next = 0
   const sender = async (): Promise<void> => {
     while (next < cells) {
       const call = callOf(`user:${String((next += 1)).padStart(19, '0')}`)
-      throwFailed(await one.decide([{ calls: [call] }]))
-      if ((await one.remote?.give(call, 'b', UNITS)) !== true) throw new Error('no units were sent')
+      throwFailed(await store.decide([{ calls: [call] }]))
+      if ((await store.remote?.give(call, to, UNITS)) !== true) throw new Error('no units were sent')
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, sender))
-  const sent = await weigh('a')
-  let received = await weigh('b')
-  for (; received.rows < cells; received = await weigh('b')) await exchangeRemote(one, other)
-  const [busy, idle] = await changes([one, other])
-  return { bytes: [sent.bytes / sent.rows, received.bytes / received.rows], busy, idle }
 }
 
 /** Rows a second that one region changed for the other. */
@@ -91,12 +111,13 @@ function throwFailed(verdicts: readonly { readonly failure?: StoreFailure | unde
 }
 
 /** The readings of what two regions write. */
-export function workReadings({ bytes: [sent, received], busy, idle }: RegionWork): Reading[] {
+export function workReadings({ bytes: [sent, received, both], busy, idle }: RegionWork): Reading[] {
   const goal = { atMost: 250 }
   const row = 'rows a second'
   return [
     { name: 'a key that sent units', unit: 'bytes', value: sent, goal, ours: amount(sent, 'bytes') },
     { name: 'a key that received units', unit: 'bytes', value: received, goal, ours: amount(received, 'bytes') },
+    { name: 'a key that did both with two peers', unit: 'bytes', value: both, goal, ours: amount(both, 'bytes') },
     { name: `${row} that a region changes for a peer, of a busy key`, unit: 'calls', value: busy, goal: { atMost: 1 } },
     { name: `${row} that a region changes for a peer, of keys without calls`, unit: 'calls', value: idle, goal: { atMost: 0 } },
   ]

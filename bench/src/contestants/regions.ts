@@ -26,29 +26,33 @@ export function regionLimit({ tokens, per, burst }: Quota): CompiledLimit {
  * The store of one of two regions, which decides by a half of each limit. Its peer has a store on the same server.
  * @param open opens the store of a region, by its name
  */
-export async function openRegion(kind: RegionKind, open: (region: 'a' | 'b') => Store): Promise<Store> {
+export async function openRegion(kind: RegionKind, open: (region: string) => Store): Promise<Store> {
   if (kind === 'fixed') return regionalStore({ store: open('a'), self: 'a', peers: ['b'] })
   const half = 500
   const weights = kind === 'rows' ? { a: half + SENT, b: half - SENT } : { a: half, b: half }
-  const [own, peer] = await openPair(open, weights)
+  const [own, peer] = (await openRegions(open, weights)) as [RegionalStore, RegionalStore]
   return kind === 'rows' ? sending(own, peer.self) : own
 }
 
-/** Two regions with escrow that have learned of each other. */
-export async function openPair(
-  open: (region: 'a' | 'b') => Store,
-  weights: Readonly<Record<'a' | 'b', number>>,
-): Promise<readonly [RegionalStore, RegionalStore]> {
-  const made = (self: 'a' | 'b'): RegionalStore => regionalStore({ store: open(self), self, weights, mode: 'escrow' })
-  const [one, other] = [made('a'), made('b')]
-  await Promise.all([one.ready(), other.ready()])
+/** Regions with escrow that have learned of each other, in the order of the weights. */
+export async function openRegions(
+  open: (region: string) => Store,
+  weights: Readonly<Record<string, number>>,
+): Promise<readonly RegionalStore[]> {
+  const stores = Object.keys(weights).map((self) => regionalStore({ store: open(self), self, weights, mode: 'escrow' }))
+  await Promise.all(stores.map((store) => store.ready()))
   for (let tries = 0; tries < MAX_EXCHANGES; tries += 1) {
-    await exchangeRemote(one, other)
-    const found = await Promise.all([one, other].map(async ({ remote }) => remote?.status()))
-    if (found.every((status) => status?.phase === 'open')) return [one, other]
+    await exchangeAll(stores)
+    const found = await Promise.all(stores.map(async ({ remote }) => remote?.status()))
+    if (found.every((status) => status?.phase === 'open')) return stores
     await later(PAUSE_MS)
   }
   throw new Error('the regions have not learned of each other')
+}
+
+/** All pairs of regions exchange what they have sent. */
+export async function exchangeAll(stores: readonly RegionalStore[]): Promise<void> {
+  for (const [index, store] of stores.entries()) for (const other of stores.slice(index + 1)) await exchangeRemote(store, other)
 }
 
 /** The store, which sends units of each key before its first call. */

@@ -1,5 +1,5 @@
 import { pg, postgresStore } from 'sluice/postgres'
-import { measureRegions, type RegionWork, type RegionWorkInput } from '../region-work.ts'
+import { measureRegions, REGIONS, type RegionWork, type RegionWorkInput } from '../region-work.ts'
 import { placeOf } from './place.ts'
 
 const CONNECTIONS = 8
@@ -9,11 +9,12 @@ export async function measureRegionWork(input: RegionWorkInput): Promise<RegionW
   const place = await placeOf({ url: input.url, way: 'region_rows', isolation: 'read committed' }, 'work')
   const pool = place.pool(CONNECTIONS)
   try {
-    for (const table of ['a', 'b']) await postgresStore({ client: pg(pool), table }).migrate()
+    for (const table of REGIONS) await postgresStore({ client: pg(pool), table }).migrate()
     return await measureRegions(
       (region) => postgresStore({ client: pg(pool), table: region, ring: false, sweepEveryMs: 0 }),
       input,
-      async (region) => {
+      async (region, live) => {
+        if (live === true) await pool.query(`vacuum full ${region}_cell`)
         const { rows } = await pool.query<{ rows: number; bytes: number }>(
           `select count(*)::int as rows, pg_total_relation_size('${region}_cell')::int as bytes from ${region}_cell`,
         )

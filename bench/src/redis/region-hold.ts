@@ -6,17 +6,16 @@ import { measureRegions, type RegionWork, type RegionWorkInput } from '../region
 export async function measureRegionWork(input: RegionWorkInput): Promise<RegionWork> {
   const client = new Redis(input.url, { autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0 })
   await client.flushall()
-  const prefixOf = (region: 'a' | 'b'): string => `${region}:`
+  const prefixOf = (region: string): string => `${region}:`
   const found = await measureRegions(
     (region) => redisStore({ client: ioredis(client), prefix: prefixOf(region), ring: false }),
     input,
-    // The text of the rows with its name, and their part of the set that lists the rows by their last change.
+    // The hash of all rows, and the lists of the numbers of their last changes.
     async (region) => {
-      const names = await client.keys(`${prefixOf(region)}region:rows:*`)
-      const sizes = await Promise.all(
-        [...names, `${prefixOf(region)}region:cells`].map((name) => client.memory('USAGE', name, 'SAMPLES', 0)),
-      )
-      return { rows: names.length, bytes: sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0) }
+      const rows = `${prefixOf(region)}region:rows`
+      const lists = await client.keys(`${prefixOf(region)}region:cells*`)
+      const sizes = await Promise.all([rows, ...lists].map((name) => client.memory('USAGE', name, 'SAMPLES', 0)))
+      return { rows: await client.hlen(rows), bytes: sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0) }
     },
   )
   await client.flushall()

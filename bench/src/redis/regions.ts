@@ -52,7 +52,7 @@ export const regions: RedisPart = {
       notes: [
         'Both regions are on one server. The measured one decides by a half of a limit that is twice as large, so all ways have one quota; the audit is by that.',
         'The ring is the default one, without leases, which regions with escrow do not grant. No replicator runs, so nothing is counted for peers.',
-        'Bytes are those of MEMORY USAGE: the rows of a key with their name, and their part of the set that lists them. Keys have 24 characters.',
+        'Bytes are those of MEMORY USAGE: of a key: its part of the hash of all rows, and of the lists of their changes. Keys have 24 characters.',
       ],
     }
   },

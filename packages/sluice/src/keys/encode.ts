@@ -27,8 +27,25 @@ export function encodeKey(key: string): string {
 let [lastKey, lastEncoded] = ['', '']
 
 function encodedKey(key: string): string {
-  const encoded = /^[\w.@+=,;~!/:-]*$/.test(key) ? key : key.replace(/[^\w.@+=,;~!/:-]/g, escape)
+  const encoded = escapeText(key)
   return encoded.length <= MAX_KEY_LENGTH ? encoded : `#${sha256(encoded)}`
+}
+
+/** Encodes a text like `encodeKey`, whatever its length. */
+export function escapeText(text: string): string {
+  return /^[\w.@+=,;~!/:-]*$/.test(text) ? text : text.replace(/[^\w.@+=,;~!/:-]/g, escape)
+}
+
+/** The text that `escapeText`, `encodePart` or `encodeKey` encoded. Of a key that `encodeKey` has replaced by its digest, that cannot be told. */
+export function unescapeText(encoded: string): string {
+  return encoded.includes('%')
+    ? encoded.replace(/%([\da-f]{4})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)))
+    : encoded
+}
+
+/** Whether `encodeKey` has replaced the key by its digest. */
+export function isDigest(encoded: string): boolean {
+  return encoded.startsWith('#')
 }
 
 /**

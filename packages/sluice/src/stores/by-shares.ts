@@ -197,11 +197,14 @@ function groupsByShare(groups: readonly CallGroup[]): ByShare {
   return { own, cells, varies }
 }
 
+/** Before the name of a state that is never written. */
+export const NOTHING = 'none:'
+
 /**
  * The call in place of one whose key has no units in this region. It never passes, because it costs twice the burst, and its scope is its
  * own, so that no state of the key is written.
  */
 function nothing({ id, phase }: Call, limit: AnyLimit): Call {
-  const scope = { text: `none:${id.scope.text}` }
+  const scope = { text: NOTHING + id.scope.text }
   return { id: { scope, key: id.key }, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase }
 }

@@ -2,7 +2,8 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Micros } from '../time/micros.ts'
 import type { Call, CallOptions, StateId } from './call.ts'
 
-export { stateName } from '../keys/encode.ts'
+export { encodePart, stateName, unescapeText } from '../keys/encode.ts'
+export { DIGITS, shortDigest } from '../keys/sha256.ts'
 
 /** One key of a limit, as a server has it. */
 export interface FoundCell {
@@ -15,7 +16,7 @@ export interface FoundCell {
   /** The number of the last change of its rows; 0 for none. */
   readonly change: number
   /** Undefined for none. */
-  readonly rows: unknown
+  readonly rows: string | undefined
 }
 
 /** What a server knows of the regions, and of one cell, at one instant. */
@@ -36,7 +37,7 @@ export interface RegionWrite {
   readonly bucket?: readonly number[] | null
   /** Until when the state is needed. */
   readonly expires?: Micros
-  readonly rows?: object | null
+  readonly rows?: string | null
   /** The most cells with rows. */
   readonly maxCells?: number
 }
@@ -51,7 +52,7 @@ export interface FoundRows {
   readonly cursor: number
   /** Whether there are no more. */
   readonly all: boolean
-  readonly rows: readonly unknown[]
+  readonly rows: readonly { readonly id: StateId; readonly rows: string }[]
 }
 
 /** Milliseconds that a server may take to answer a replicator: the ring, which sets deadlines, does not see these calls. */
@@ -71,7 +72,7 @@ export interface RegionPort {
   touch?(
     id: StateId,
     found: FoundRegion,
-    rows: object,
+    rows: string,
     maxCells: number,
     now: Micros,
     options?: CallOptions,

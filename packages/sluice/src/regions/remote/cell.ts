@@ -1,11 +1,10 @@
 import { type BucketState, bucketWith, tokenBucketKernel } from '../../algorithms/token-bucket.ts'
 import type { FoundRegion, RegionWrite } from '../../stores/region-port.ts'
-import type { StateId } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { currentCell, explicitBucket, fullBucket, lastShift, unitsOf } from '../rights/cell.ts'
 import { keyedLimit, limitNamed, type RegionalLimit } from '../rights/limit.ts'
-import { encodeRows, type StoredRows } from './record.ts'
-import type { Cell, RegionStore, Rows, Run } from '../rights/state.ts'
+import { encodeRows, isOfRun, type StoredRows } from './rows.ts'
+import type { Cell, RegionStore, Run } from '../rights/state.ts'
 import { inDoubt } from '../rights/transfer.ts'
 
 /** The limit by which a cell is changed. */
@@ -40,7 +39,7 @@ export function recordRunOf(record: unknown): Run | undefined {
  * which is that of its last use.
  */
 export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
-  const rows = stored?.run === region.run ? stored.rows : undefined
+  const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined
   const bucket = bucketIn({ cell })
   if (bucket !== undefined || stored === undefined) return { bucket, rows }
   if (rows?.era === region.era) {
@@ -62,10 +61,6 @@ export function settledAt(region: RegionStore, limit: RegionalLimit, units: numb
   const { at } = lastShift(region)
   if (units === 0 || currentCell(region, { bucket: undefined, rows: undefined }, limit, at).bucket === undefined) return 0
   return at + limit.share(units).emptyBefore.micros + 1
-}
-
-export function storedRows(id: StateId, { run }: RegionStore, { policy }: RegionalLimit, rows: Rows): StoredRows {
-  return { run, scope: id.scope.text, key: id.key, policy, rows }
 }
 
 export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {

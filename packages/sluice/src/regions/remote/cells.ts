@@ -7,8 +7,8 @@ import { adopted } from '../rights/decide.ts'
 import { type LastLimits, ownLimit } from '../last-limits.ts'
 import type { RegionalLimit } from '../rights/limit.ts'
 import { PAGE_ROWS } from '../replicator/messages.ts'
-import { decodeRows } from './record.ts'
-import { isSame, type Made, storedRows } from './cell.ts'
+import { decodeRows, isOfRun, storedRows } from './rows.ts'
+import { isSame, type Made } from './cell.ts'
 import type { RemoteEras } from './eras.ts'
 import type { RemoteKnown } from './known.ts'
 import { type Read, type RemoteCell, type RewriteBy, rewriteRemote } from './rewrite.ts'
@@ -47,7 +47,7 @@ export function createRemoteCells(
   const rewriting = { port, time, maxCells, regionIn, remember, rememberRows, refresh }
   const rewrite = (id: StateId, by: RewriteBy, program: (read: Read) => Made, options?: CallOptions): Promise<boolean> =>
     rewriteRemote(rewriting, id, by, program, options)
-  const settle: RemoteCells['settle'] = async (id, by, options) => void (await rewrite(id, by, (read) => settled(id, read), options))
+  const settle: RemoteCells['settle'] = async (id, by, options) => void (await rewrite(id, by, settled, options))
   return {
     async read(id, limit, options) {
       let cell: RemoteCell | undefined
@@ -58,19 +58,18 @@ export function createRemoteCells(
     transfer: (id, by, program) =>
       rewrite(id, by, (read) => {
         const made = program(read)
-        return made?.rows && { bucket: made.bucket, rows: storedRows(id, read.region, read.by.limit, made.rows) }
+        return made?.rows && { bucket: made.bucket, rows: storedRows(read.region, read.by.limit, made.rows) }
       }),
     settle,
     async settleAll() {
       let cursor = 0
       for (let all = false; !all;) {
         const found = await port.changedSince(cursor, PAGE_ROWS, time())
-        const stale = found.rows.map(decodeRows).filter((row) => row !== undefined)
         const region = known.latest?.region
-        const old = stale.filter((row) => row.run !== region?.run || row.rows.era !== region.era)
-        for (const { scope, key, policy } of old) {
-          const id = { scope: { text: scope }, key }
-          await settle(id, lastLimit(limits, id, policy))
+        for (const { id, rows } of found.rows) {
+          const stored = decodeRows(rows)
+          const isOld = region === undefined || !isOfRun(stored, region) || stored.rows.era !== region.era
+          if (isOld) await settle(id, lastLimit(limits, id, stored.policy))
         }
         ;({ cursor, all } = found)
       }
@@ -81,11 +80,11 @@ export function createRemoteCells(
   }
 }
 
-function settled(id: StateId, { found, region, cell, now, stored, by: { limit } }: Read): Made {
+function settled({ found, region, cell, now, stored, by: { limit } }: Read): Made {
   const current = currentCell(region, cell, limit, now)
   // The rows name the limit of the last use, by which a state that is absent was full.
   if (current.rows !== undefined && stored?.policy !== limit.policy)
-    return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(id, region, limit, current.rows) }
+    return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(region, limit, current.rows) }
   const bucket = current.units === 0 ? current.bucket : adopted(region, current, limit)
   const isVoid = found.cell.change > 0 && current.rows === undefined
   return isVoid || !isSame(found, bucket) ? { bucket, settled: true, ...(isVoid ? { rows: null } : {}) } : undefined
@@ -98,7 +97,7 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
   const state = cell.bucket === undefined ? undefined : algorithm.adopt(plan, cell.bucket, now, call.phase)
   const bucket = algorithm.adjust(plan, state, now, amount, call.phase, receipt) as BucketState | undefined
   const isOther = cell.rows?.era === region.era && stored?.policy !== limit.policy
-  return { bucket, ...(isOther ? { rows: storedRows(call.id, region, limit, cell.rows) } : {}) }
+  return { bucket, ...(isOther ? { rows: storedRows(region, limit, cell.rows) } : {}) }
 }
 
 /** The limit of a cell that was transferred by another one at last, or by the same. Undefined if it is in doubt: its next call settles it. */

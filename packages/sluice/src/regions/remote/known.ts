@@ -1,6 +1,6 @@
 import { stateName } from '../../stores/region-port.ts'
 import type { StateId } from '../../stores/store.ts'
-import type { StoredRows } from './record.ts'
+import type { StoredRows } from './rows.ts'
 import type { RegionStore } from '../rights/state.ts'
 
 /** What this process knows of its region: as last read, and how its record began. */

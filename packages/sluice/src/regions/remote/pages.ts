@@ -4,7 +4,8 @@ import type { Micros } from '../../time/micros.ts'
 import { statusFor } from '../rights/era.ts'
 import type { Ledger } from '../ledger.ts'
 import { PAGE_ROWS } from '../replicator/messages.ts'
-import { decodeRegion, decodeRows } from './record.ts'
+import { decodeRegion } from './record.ts'
+import { decodeRows, isOfRun } from './rows.ts'
 import { recordRunOf } from './cell.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Page } from '../rights/state.ts'
@@ -30,11 +31,11 @@ export function createRemotePages(port: RegionPort, time: () => Micros): RemoteP
       cells = found.cells ?? cells
       const region = recordRunOf(found.record) === found.run ? decodeRegion(found.record) : undefined
       if (region === undefined) return { rows: [], status: undefined, cursor }
-      const rows = found.rows.flatMap((row) => {
-        const stored = decodeRows(row)
-        if (stored === undefined || stored.run !== region.run) return []
+      const rows = found.rows.flatMap(({ id, rows: text }) => {
+        const stored = decodeRows(text)
+        if (!isOfRun(stored, region)) return []
         const made = rowTo(region, { bucket: undefined, rows: stored.rows }, to)
-        return made === undefined ? [] : [{ scope: stored.scope, key: stored.key, row: made }]
+        return made === undefined ? [] : [{ scope: id.scope.text, key: id.key, row: made }]
       })
       return { rows, status: found.all ? statusFor(region, to) : undefined, cursor: found.cursor }
     },
@@ -42,10 +43,7 @@ export function createRemotePages(port: RegionPort, time: () => Micros): RemoteP
       // Without a cursor, only the number of the latest change is read.
       const found = await port.changedSince(cursor ?? Number.MAX_SAFE_INTEGER, PAGE_ROWS, time())
       const isWhole = cursor !== undefined && found.all && found.cursor >= cursor
-      const names = found.rows
-        .map(decodeRows)
-        .flatMap((row) => (row === undefined ? [] : [nameOf({ scope: { text: row.scope }, key: row.key })]))
-      return { names: isWhole ? names : undefined, cursor: found.cursor }
+      return { names: isWhole ? found.rows.map(({ id }) => nameOf(id)) : undefined, cursor: found.cursor }
     },
   }
 }

@@ -1,15 +1,5 @@
 import type { Region, Roster } from '../rights/roster.ts'
-import type { Answer, Received, RegionStore, Rows, Run, Sent, Shift } from '../rights/state.ts'
-
-/** What a server keeps of a cell's rows: with the run that wrote them, and what they belong to. */
-export interface StoredRows {
-  readonly run: Run
-  readonly scope: string
-  readonly key: string
-  /** The limit under which the cell was last sent or received. */
-  readonly policy: string
-  readonly rows: Rows
-}
+import type { Answer, RegionStore, Run, Shift } from '../rights/state.ts'
 
 type Pairs<T> = readonly (readonly [Region, T])[]
 type PlainRoster = Omit<Roster, 'weights'> & { readonly weights: Pairs<number> }
@@ -53,26 +43,6 @@ export function decodeRegion(record: unknown): RegionStore {
     joins: new Map(found.joins),
     answers: new Map(found.answers.map((answer) => [answer.from, answerOf(answer)])),
   }
-}
-
-export function encodeRows({ rows, ...others }: StoredRows): object {
-  return {
-    ...others,
-    era: rows.era,
-    weight: rows.weight,
-    ...(rows.whole ? { whole: true } : {}),
-    sent: [...rows.sent],
-    received: [...rows.received],
-  }
-}
-
-/** @param found what `encodeRows` made; undefined for none */
-export function decodeRows(found: unknown): StoredRows | undefined {
-  if (found === undefined) return undefined
-  const { run, scope, key, policy, era, weight, whole, sent, received } = found as Omit<StoredRows, 'rows'> &
-    Pick<Rows, 'era' | 'weight' | 'whole'> & { readonly sent: Pairs<Sent>; readonly received: Pairs<Received> }
-  const rows = { era, weight, sent: new Map(sent), received: new Map(received), ...(whole ? { whole } : {}) }
-  return { run, scope, key, policy, rows }
 }
 
 function answerOf({ roster, next, ...others }: PlainAnswer): Answer {

@@ -4,8 +4,8 @@ import { StoreFailure } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 import { heldOf } from '../rights/cell.ts'
 import type { RegionalLimit } from '../rights/limit.ts'
-import { decodeRows, encodeRows, type StoredRows } from './record.ts'
-import { bucketIn, type By, cellOf, type Made, presentState, recordRun, storedRows, writeOf } from './cell.ts'
+import { decodeRows, encodeRows, isOfRun, type StoredRows, storedRows } from './rows.ts'
+import { bucketIn, type By, cellOf, type Made, presentState, recordRun, writeOf } from './cell.ts'
 import type { Cell, RegionStore } from '../rights/state.ts'
 import { newRows } from '../rights/transfer.ts'
 import { limitOfKey } from '../rights/undivided.ts'
@@ -58,9 +58,9 @@ export async function rewriteRemote(
     }
     const region = regionIn(found)
     remember(region, found.begins)
-    const stored = decodeRows(found.cell.rows)
+    const stored = found.cell.rows === undefined ? undefined : decodeRows(found.cell.rows)
     rememberRows(id, found.cell.change, stored)
-    const rows = stored?.run === region.run ? stored.rows : undefined
+    const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined
     const chosen =
       typeof choose === 'function' ? choose(region, { bucket: bucketIn(found), rows }, stored) : { limit: choose, doubt: undefined }
     if (chosen === undefined) return false
@@ -84,7 +84,7 @@ export async function rewriteRemote(
     // On a busy key each state is another one by the time at which it is replaced. While its rows have another number than processes know,
     // they do not decide calls of the key. This process knows the number first.
     if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
-      const same = stored ?? storedRows(id, region, by.limit, newRows(region, heldOf(region, by.limit, undefined, 0).units, by.limit))
+      const same = stored ?? storedRows(region, by.limit, newRows(region, heldOf(region, by.limit, undefined, 0).units, by.limit))
       const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)
       if (stopped === undefined) return false
       found = stopped

@@ -4,7 +4,7 @@ import { type CallOptions, type StateId } from '../../stores/store.ts'
 import { MAX_MICROS } from '../../time/micros.ts'
 import { lastShift, unitsOf } from '../rights/cell.ts'
 import type { RegionalLimit } from '../rights/limit.ts'
-import type { StoredRows } from './record.ts'
+import { isOfRun, type StoredRows } from './rows.ts'
 import { settledAt } from './cell.ts'
 import type { KnownRegion, KnownRows } from './known.ts'
 import { plainShare } from '../rights/share.ts'
@@ -50,7 +50,7 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
       if (found !== undefined) {
         let made = byRows.get(found)
         if (made?.of !== known) {
-          const stored = found.stored.run === current.run ? found.stored : undefined
+          const stored = isOfRun(found.stored, current) ? found.stored : undefined
           byRows.set(found, (made = { of: known, share: make(current, found.change, stored, limitOfKey(limit, id)) }))
         }
         return made.share

@@ -1,4 +1,5 @@
 import { InvalidReply, validated } from '../batch/replay.ts'
+import { cellName, cellNamed } from '../batch/cell-name.ts'
 import type { FoundRegion, RegionPort } from '../region-port.ts'
 import type { StateId } from '../store.ts'
 import { arrayText, digestOf, planIdOf } from './encode.ts'
@@ -29,7 +30,7 @@ export function regionPort(query: Query, statements: Readonly<Record<'region' | 
         String(cell.change),
         record === undefined ? '' : JSON.stringify(record),
         state,
-        rows === undefined ? LEFT : rows === null ? '' : JSON.stringify(rows),
+        rows === undefined ? LEFT : rows === null || id === undefined ? '' : `${cellName(id)} ${rows}`,
         String(maxCells),
       ]
       const [row] = await query(statements.region, values, options, 'wait')
@@ -60,7 +61,7 @@ export function regionPort(query: Query, statements: Readonly<Record<'region' | 
           record: contentOf(record),
           cursor: all ? changes : Math.max(cursor, ...rows.map(([change]) => change)),
           all,
-          rows: rows.map(([, content]) => contentOf(content)),
+          rows: rows.map(([, content]) => rowsIn(content)),
         }
       })
     },
@@ -76,7 +77,7 @@ function answerOf(reply: unknown): number | FoundRegion {
     const [run, now, begins, record, bucket, digest, ends, change, rows] = found
     const texts = [run, begins, digest].every((text) => typeof text === 'string')
     if (!texts || ![now, ends, change, ...(bucket ?? [])].every(Number.isSafeInteger)) throw new InvalidReply()
-    const cell = { bucket: bucket ?? undefined, digest, ends, change, rows: contentOf(rows) }
+    const cell = { bucket: bucket ?? undefined, digest, ends, change, rows: typeof rows === 'string' ? rowsIn(rows).rows : undefined }
     return { run, now, begins, record: contentOf(record), cell }
   })
 }
@@ -85,6 +86,12 @@ function invalid(reply: unknown): never {
   return validated('postgres: the function', reply, () => {
     throw new InvalidReply()
   })
+}
+
+/** Rows after the name of their cell. @throws InvalidReply */
+function rowsIn(text: unknown): { readonly id: StateId; readonly rows: string } {
+  const { id, rest } = cellNamed(String(text))
+  return { id, rows: rest }
 }
 
 /** Parses a text in the reply that is JSON itself. Undefined if the reply has null there. */

@@ -1,6 +1,6 @@
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import type { BatchState } from '../batch/batch.ts'
-import { decideByShares, type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
+import { decideByShares, NOTHING, type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
 import type { CallGroup, DecideOptions, GroupVerdict } from '../store.ts'
 import { digestProgram, guardProgram, type Program } from './programs.gen.ts'
 import type { RegionKeys, SendKeys } from './region-programs.ts'
@@ -26,13 +26,10 @@ export function decideGuarded(
   return decideByShares('redis', (groups, used, options: DecideOptions) =>
     decide(groups, options, async (program, states, args) => {
       const { view, cells } = used
-      const addresses = addressesOf(states)
-      const all = [...addresses, keys.region[0]]
-      const rowsOf = ({ id, known }: ShareCell, index: number): string =>
-        known.holds ? keys.rowsOfState(addresses[index] as string) : keys.rowsOf(id)
+      const all = [...addressesOf(states), keys.record, keys.rows]
       const made = guarded(program, view.run, options)
-      const guard = [...args, view.begins, states.length + 1, view.shiftedAt, options.now ?? 0]
-      addRuns(guard, states, cells, (cell, index) => all.push(rowsOf(cell, index)))
+      const guard = [...args, view.begins, view.shiftedAt, options.now ?? 0]
+      addRuns(guard, states, cells)
       guard.push(args.length)
       const reply = await send(made instanceof Promise ? await made : made, all, guard, options)
       if (Array.isArray(reply)) throw new StaleShares(reply as number[])
@@ -41,42 +38,37 @@ export function decideGuarded(
   )
 }
 
-/**
- * Adds the cells to the arguments of guard.lua. Those with successive states and equal shares are one run.
- * @param onCell called for each cell in order, with the index of its state
- */
-function addRuns(
-  guard: (string | number)[],
-  states: readonly BatchState[],
-  cells: SharesUsed['cells'],
-  onCell: (cell: ShareCell, index: number) => void,
-): void {
+/** Adds the cells to the arguments of guard.lua. Those with successive states and equal shares are one run. */
+function addRuns(guard: (string | number)[], states: readonly BatchState[], cells: SharesUsed['cells']): void {
   let indexes: Map<string, number> | undefined
   const indexOf = (name: string): number => {
     indexes ??= new Map(states.map((state, index) => [state.name, index]))
     return indexes.get(name) as number
   }
   for (let at = 0; at < cells.length;) {
-    const { known, name } = cells[at] as ShareCell
+    const cell = cells[at] as ShareCell
+    const { known } = cell
     // Most often each state is a cell, and both are in the order of their calls.
-    const first = !known.holds || states[at]?.name === name ? at : indexOf(name)
+    const name = calledName(cell)
+    const first = states[at]?.name === name ? at : indexOf(name)
     let [next, haveRows] = [at + 1, known.change > 0]
     for (; next < cells.length; next += 1) {
-      const { known: other, name: own } = cells[next] as ShareCell
+      const { known: other } = cells[next] as ShareCell
       const isAlike = other === known || (other.limit === known.limit && other.settled === known.settled && other.holds === known.holds)
-      if (!isAlike || (known.holds && states[first + next - at]?.name !== own)) break
+      if (!isAlike || states[first + next - at]?.name !== calledName(cells[next] as ShareCell)) break
       haveRows ||= other.change > 0
     }
     const { n, m, burst } = known.limit.plan as BucketPlan
     const count = next - at
     guard.push(known.holds ? n : 0, m, burst, known.settled, first + 1, haveRows ? count : -count)
-    for (let index = at; index < next; index += 1) {
-      const cell = cells[index] as ShareCell
-      if (haveRows) guard.push(cell.known.change === 0 ? 0 : `${cell.known.change} `)
-      onCell(cell, first + index - at)
-    }
+    if (haveRows) for (const { known: own } of cells.slice(at, next)) guard.push(own.change === 0 ? 0 : `${own.change} `)
     at = next
   }
+}
+
+/** The name of the state of a call, as it is sent. */
+function calledName({ known, name }: ShareCell): string {
+  return known.holds ? name : NOTHING + name
 }
 
 /** Makes programs that run only in one run of the server: texts that a server of another run does not know. */

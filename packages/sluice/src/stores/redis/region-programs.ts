@@ -1,4 +1,6 @@
+import { isDigest, unescapeText } from '../../keys/encode.ts'
 import { validated, InvalidReply } from '../batch/replay.ts'
+import { cellName, cellNamed } from '../batch/cell-name.ts'
 import type { FoundCell, FoundRegion, RegionPort } from '../region-port.ts'
 import type { CallOptions, StateId } from '../store.ts'
 import { NEWER } from './failures.ts'
@@ -21,32 +23,33 @@ export type SendKeys = (
  * region's data.
  */
 export interface RegionKeys {
-  readonly region: readonly [record: string, changes: string, cells: string]
+  /** How the record begins. */
+  readonly record: string
+  /** A hash of the rows of all cells, by the names of their states. */
+  readonly rows: string
   readonly needs: string
+  /** All that region.lua and cells.lua need. */
+  readonly region: readonly string[]
   stateOf(id: StateId): string
-  rowsOf(id: StateId): string
-  /** The same, from the key of the state. */
-  rowsOfState(key: string): string
 }
 
 export function regionKeys(prefix: string): RegionKeys {
-  const nameOf = (id: StateId): string => {
-    const { name, key } = namedOf(id)
-    return taggedName(name, key)
-  }
+  const [record, rows] = [`${prefix}region`, `${prefix}region:rows`]
   return {
-    region: [`${prefix}region`, `${prefix}region:changes`, `${prefix}region:cells`],
+    record,
+    rows,
     needs: `${prefix}region:needs`,
-    stateOf: (id) => prefix + nameOf(id),
-    rowsOf: (id) => `${prefix}region:rows:${nameOf(id)}`,
-    rowsOfState: (key) => `${prefix}region:rows:${key.slice(prefix.length)}`,
+    region: [record, `${prefix}region:record`, `${prefix}region:changes`, rows, `${prefix}region:cells`],
+    stateOf(id) {
+      const { name, key } = namedOf(id)
+      return prefix + taggedName(name, key)
+    },
   }
 }
 
 /** The programs by which rights are sent between regions: states and rows are replaced by compare-and-set. */
 export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
-  const keysOf = (id: StateId | undefined): readonly string[] =>
-    id === undefined ? keys.region : [...keys.region, keys.stateOf(id), keys.rowsOf(id)]
+  const keysOf = (id: StateId | undefined): readonly string[] => (id === undefined ? keys.region : [...keys.region, keys.stateOf(id)])
   const read = (reply: unknown): FoundRegion => validated('redis: region', reply, () => foundRegion(reply))
   return {
     read: async (id, now, options) => read(await send(regionProgram, keysOf(id), [JSON.stringify([now, '', ''])], options)),
@@ -61,14 +64,14 @@ export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
         state,
         cell.ends,
         expires,
-        rows === undefined ? '-' : rows === null ? '' : JSON.stringify(rows),
+        rows === undefined ? '-' : rows === null || id === undefined ? '' : rowsText(id, rows),
       ]
       const all = id === undefined ? region : [...region, ...own, maxCells]
       const reply = await send(regionProgram, keysOf(id), [JSON.stringify(all)], options)
       return typeof reply === 'number' ? reply : read(reply)
     },
     async touch(id, found, rows, maxCells, now, options) {
-      const same = [now, found.run, found.begins, '', '', found.cell.change, '-', 0, 0, JSON.stringify(rows), maxCells]
+      const same = [now, found.run, found.begins, '', '', found.cell.change, '-', 0, 0, rowsText(id, rows), maxCells]
       const reply = await send(regionProgram, keysOf(id), [JSON.stringify(same)], options)
       return typeof reply === 'number' ? undefined : read(reply)
     },
@@ -80,17 +83,19 @@ export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
     async changedSince(cursor, most, now, options) {
       const reply = await send(cellsProgram, keys.region, [JSON.stringify([now, cursor, most])], options)
       return validated('redis: cells', reply, () => {
-        const [run, at, record, changes, all, cells, ...rows] = listOf(reply)
-        const known = rows.filter((row) => row !== null).map((row) => numbered(textOf(row)))
+        const [run, at, begins, record, changes, all, cells, ...pairs] = listOf(reply)
+        const known = Array.from({ length: pairs.length / 2 }, (_, index) =>
+          rowsNamed(textOf(pairs[2 * index]), textOf(pairs[2 * index + 1])),
+        )
         const last = all === 1 ? (changes as number) : Math.max(cursor, ...known.map(({ change }) => change))
         return {
           run: textOf(run),
           now: at as number,
-          record: recordOf(record).record,
+          record: recordOf(begins, record).record,
           cells: cells as number,
           cursor: last,
           all: all === 1,
-          rows: known.map((row) => row.value),
+          rows: known,
         }
       })
     },
@@ -99,13 +104,13 @@ export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
 
 /** @throws InvalidReply */
 function foundRegion(reply: unknown): FoundRegion {
-  const [run, now, record, value, digest, rows] = listOf(reply)
+  const [run, now, begins, record, value, digest, rows] = listOf(reply)
   if (!Number.isSafeInteger(now)) throw new InvalidReply()
-  return { run: textOf(run), now: now as number, ...recordOf(record), cell: cellOf(value, digest, rows) }
+  return { run: textOf(run), now: now as number, ...recordOf(begins, record), cell: cellOf(value, digest, rows) }
 }
 
 function cellOf(value: unknown, digest: unknown, found: unknown): FoundCell {
-  const rows = found instanceof Uint8Array ? numbered(textOf(found)) : { change: 0, value: undefined }
+  const rows = found instanceof Uint8Array ? rowsIn(textOf(found)) : { change: 0, rows: undefined }
   const bytes = value instanceof Uint8Array ? value : null
   const { numbers, tag, ends } = readValue(bytes)
   return {
@@ -113,20 +118,39 @@ function cellOf(value: unknown, digest: unknown, found: unknown): FoundCell {
     digest: digest instanceof Uint8Array ? textOf(digest) : '',
     ends,
     change: rows.change,
-    rows: rows.value,
+    rows: rows.rows,
   }
 }
 
-function recordOf(found: unknown): Pick<FoundRegion, 'begins' | 'record'> {
-  if (!(found instanceof Uint8Array)) return { begins: '', record: undefined }
-  const text = textOf(found)
-  const begins = /^\S+ \d+ /.exec(text)?.[0] ?? ''
-  return { begins, record: begins === '' ? undefined : parsed(text.slice(begins.length)) }
+function recordOf(begins: unknown, record: unknown): Pick<FoundRegion, 'begins' | 'record'> {
+  if (!(record instanceof Uint8Array)) return { begins: '', record: undefined }
+  return { begins: textOf(begins), record: parsed(textOf(record)) }
 }
 
-function numbered(text: string): { readonly change: number; readonly value: unknown } {
-  const at = text.indexOf(' ')
-  return { change: Number(text.slice(0, at)), value: parsed(text.slice(at + 1)) }
+/** Rows after what is needed to read the id of the cell from its name: the length of the scope; or the id, if the name has a digest of the key. */
+function rowsText(id: StateId, rows: string): string {
+  const { name, key } = namedOf(id)
+  return isDigest(key) ? `=${cellName(id)} ${rows}` : `${name.length - key.length} ${rows}`
+}
+
+/** @throws InvalidReply */
+function rowsIn(text: string): {
+  readonly change: number
+  readonly length: number | undefined
+  readonly id?: StateId
+  readonly rows: string
+} {
+  const [, change, length, rows] = /^(\d+) (?:(\d+) |=)(.+)$/.exec(text) ?? []
+  if (rows === undefined) throw new InvalidReply()
+  if (length !== undefined) return { change: Number(change), length: Number(length), rows }
+  const { id, rest } = cellNamed(rows)
+  return { change: Number(change), length: undefined, id, rows: rest }
+}
+
+/** @throws InvalidReply */
+function rowsNamed(name: string, text: string): { readonly change: number; readonly id: StateId; readonly rows: string } {
+  const { change, length, id, rows } = rowsIn(text)
+  return { change, id: id ?? { scope: { text: name.slice(0, length) }, key: unescapeText(name.slice(length)) }, rows }
 }
 
 function parsed(text: string): unknown {

@@ -21,7 +21,7 @@ create unlogged table sluice_region (
 );
 
 -- Keys of which units were sent or received. id: as in sluice_state; change: the number of their last change;
--- content: what was sent and received, as JSON
+-- content: scope and key, and what was sent and received, as text
 create unlogged table sluice_cell (
   id uuid primary key,
   change bigint not null unique,

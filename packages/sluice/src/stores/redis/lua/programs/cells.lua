@@ -1,20 +1,36 @@
 -- Reads the rows of a region that changed after a cursor, those with the oldest changes first.
 --
--- KEYS        the region's record; the number of changes so far of its rows and its record; a sorted set of the cells that have rows, by
---             the number of their last change
+-- KEYS        the region's record: how it begins; the rest; the number of changes so far of its rows and its record; a hash of all rows;
+--             the numbers of changes, as region.lua lists them
 -- ARGV[1]     time; the cursor: the number of a change; the most rows to return
--- returns     run; time; record, nil for none; the number of the last change; 1 if there are no more rows, else 0; how many cells have
---             rows; then the rows, nil for those that were deleted
+-- returns     run; time; how the record begins, nil for none; its rest; the number of the last change; 1 if there are no more rows, else 0;
+--             how many cells have rows; then of each the name and the rows
 
 -- include: clock.lua
 
+local cursor, most = args[2], args[3]
 local info = call('INFO', 'server') .. call('INFO', 'replication')
 local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
-local record = call('GET', KEYS[1])
-local run = record and string.match(record, '^%S+') or ''
+local begins = call('GET', KEYS[1])
+local run = begins and string.match(begins, '^%S+') or ''
 -- A record of another server says nothing.
 if string.sub(run, 1, #server) ~= server then run = server end
-local keys = call('ZRANGEBYSCORE', KEYS[3], '(' .. string.format('%.0f', args[2]), '+inf', 'LIMIT', 0, args[3])
-local found = { run, now, record, (call('GET', KEYS[2]) or 0) + 0, #keys < args[3] and 1 or 0, call('ZCARD', KEYS[3]) }
-for index = 1, #keys do found[6 + index] = call('GET', keys[index]) end
+local names = {}
+-- All lists but the first have a name of after the cursor.
+local lists = call('ZRANGEBYSCORE', KEYS[5], math.floor(cursor / 64), '+inf', 'LIMIT', 0, most + 1)
+for index = 1, #lists do
+  local list, after = KEYS[5] .. ':' .. lists[index], '(' .. string.format('%.0f', cursor)
+  local more = call('ZRANGEBYSCORE', list, after, '+inf', 'LIMIT', 0, most - #names)
+  for name = 1, #more do names[#names + 1] = more[name] end
+  if #names == most then break end
+end
+local found = { run, now, begins, begins and call('GET', KEYS[2]), (call('GET', KEYS[3]) or 0) + 0 }
+found[6], found[7] = #names < most and 1 or 0, call('HLEN', KEYS[4])
+local rows = #names > 0 and call('HMGET', KEYS[4], unpack(names))
+for index = 1, #names do
+  if rows[index] then
+    found[#found + 1] = names[index]
+    found[#found + 1] = rows[index]
+  end
+end
 return found

@@ -6,12 +6,13 @@
 -- snapshot nor replicated. A server gets the text only from a call that also compares the run. This call deletes the record if another run
 -- wrote it.
 --
--- KEYS        after those of the program: the region's record; for each state that is a share (a cell) the key of its rows
--- ARGV        after those of the program: how the record begins, first the run; the index of the record in KEYS; the instant of the latest
---             shift; time, 0 for the server's. Then, in order, cells with successive states and equal shares together: n, m and burst of the
---             share, n 0 if the region holds nothing; the instant from which an absent state need not be settled; the index of the first
---             state; how many cells, negative if none has rows; otherwise for each cell how its rows begin, 0 for none. At the end how
---             many arguments the program has, negative to compare the run
+-- KEYS        after those of the program: how the region's record begins; the hash of the rows of all cells. The rows of a cell are under the
+--             name of its state, without prefix and hash tag; the name of a state that is never written has `none:` before that
+-- ARGV        after those of the program: how the record begins, first the run; the instant of the latest shift; time, 0 for the server's.
+--             Then, in order, cells with successive states and equal shares together: n, m and burst of the share, n 0 if the region holds
+--             nothing; the instant from which an absent state need not be settled; the index of the first state; how many cells, negative
+--             if none has rows; otherwise for each cell how its rows begin, 0 for none. At the end how many arguments the program has,
+--             negative to compare the run
 -- returns     if the program may not run: which cells must be read again, by their order; 0 for the region's record
 
 do
@@ -21,7 +22,9 @@ do
   local own = ARGV[last] + 0
   local compares = own < 0
   if compares then own = -own end
-  local begins, region, shifted = ARGV[own + 1], ARGV[own + 2] + 0, ARGV[own + 3] + 0
+  local begins, shifted = ARGV[own + 1], ARGV[own + 2] + 0
+  local hash = #KEYS
+  local region = hash - 1
   if compares then
     local info = call('INFO', 'server') .. call('INFO', 'replication')
     local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
@@ -29,19 +32,29 @@ do
     if record and sub(record, 1, #server) ~= server then call('DEL', KEYS[region]) end
     if sub(begins, 1, #server) ~= server then return { 0 } end
   end
-  -- The number of arguments of a function is limited, so keys after the 4,000th are read singly.
-  local found = call('MGET', unpack(KEYS, 1, math.min(#KEYS, 4000)))
-  for key = 4001, #KEYS do found[key] = call('MGET', KEYS[key])[1] end
-  local record = found[region]
-  if not record or sub(record, 1, #begins) ~= begins then return { 0 } end
-  local at, cell, stale, now = own + 5, 0, nil, nil
+  -- The number of arguments of a function is limited, so keys after the 4,000th are read singly, and so are rows.
+  local found = call('MGET', unpack(KEYS, 1, math.min(region, 4000)))
+  for key = 4001, region do found[key] = call('MGET', KEYS[key])[1] end
+  if found[region] ~= begins then return { 0 } end
+  -- A key begins with the prefix, which is before `region`, too; then with a hash tag of three digits.
+  local prefixed = #KEYS[region] - 5
+  local at, cell, stale, now = own + 4, 0, nil, nil
   while at < last do
     local n, m, burst = ARGV[at] + 0, ARGV[at + 1] + 0, ARGV[at + 2] + 0
     local settled, first, cells = ARGV[at + 3] + 0, ARGV[at + 4] + 0, ARGV[at + 5] + 0
     at = at + 6
-    for offset = 0, (cells > 0 and cells or -cells) - 1 do
+    local count = cells > 0 and cells or -cells
+    local names = {}
+    for offset = 0, count - 1 do
+      local key = KEYS[first + offset]
+      local from = byte(key, prefixed) == 123 and prefixed + 5 or prefixed
+      names[offset + 1] = sub(key, n > 0 and from or from + 5)
+    end
+    local all = call('HMGET', KEYS[hash], unpack(names, 1, math.min(count, 4000)))
+    for name = 4001, count do all[name] = call('HGET', KEYS[hash], names[name]) end
+    for offset = 0, count - 1 do
       cell = cell + 1
-      local rows, value, change = found[region + cell], found[first + offset], cells > 0 and ARGV[at + offset] or '0'
+      local rows, value, change = all[offset + 1], found[first + offset], cells > 0 and ARGV[at + offset] or '0'
       local known
       if change == '0' then known = not rows else known = rows and sub(rows, 1, #change) == change end
       if known and n > 0 then
@@ -50,7 +63,7 @@ do
         local size = value and #value or 0
         if size == 0 then
           if not now then
-            now = ARGV[own + 4] + 0
+            now = ARGV[own + 3] + 0
             if now == 0 then
               local clock = call('TIME')
               now = clock[1] * 1000000 + clock[2]

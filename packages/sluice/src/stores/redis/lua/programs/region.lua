@@ -1,13 +1,17 @@
 -- Reads what a store knows of its regions, and a cell, or replaces them if server, record, state and rows are those that were read.
 --
--- KEYS        the region's record; how often rows and record were written; the cells with rows, by the number of their last change; then, of
---             a cell: its state; its rows
+-- KEYS        the region's record: how it begins (its run and the number of its last change), and the rest; how often rows and record were
+--             written; a hash of the rows of all cells, with the number of their last change; the numbers of changes; then, of a cell, its
+--             state
 -- ARGV[1]     time; then, to write: the run of the server; how the record began; the new record, empty to leave it; then, of a cell: the digest
 --             of the state, empty for none; the number of its rows, 0 for none; the new state in hexadecimal digits, empty for none, `-` to leave
 --             it, whatever it is; the end of its block, 0 for none; until when it is needed; the new rows, empty for none, `-` to leave them; the
 --             most cells
--- returns     to read, where something has changed, and where the state was left: run, time, record, state, digest of the state, rows; nil for what
---             is not there. To write: the number of this change, or 0 if there is no room for another cell
+-- returns     to read, where something has changed, and where the state was left: run, time, how the record begins, its rest, state, digest of
+--             the state, rows; nil for what is not there. To write: the number of this change, or 0 if there is no room for another cell
+--
+-- The numbers of changes are a set of lists, 64 successive numbers in each, of the names of cells. One set of all names would be half of what
+-- a cell takes, because a set of more than 128 members is not packed. A name is that of the state, without prefix and hash tag.
 
 -- include: clock.lua
 
@@ -16,12 +20,17 @@
 local read, put, _, remove, extra = make 'strings'
 local info = call('INFO', 'server') .. call('INFO', 'replication')
 local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
-local record = call('GET', KEYS[1])
-local has_cell = #KEYS > 3
-local value = has_cell and read(4)
-local rows = has_cell and call('GET', KEYS[5])
+local begins = call('GET', KEYS[1])
+local record = begins and call('GET', KEYS[2])
+if not record then begins = '' end
+local state = 6
+local has_cell = #KEYS >= state
+local value = has_cell and read(state)
+-- The prefix is before `region`. A hash tag has three digits.
+local name = has_cell and string.sub(KEYS[state], #KEYS[1] - 5)
+if has_cell and string.byte(name) == 123 then name = string.sub(name, 6) end
+local rows = has_cell and call('HGET', KEYS[4], name)
 local digest = value and redis.sha1hex(value) or ''
-local begins = record and string.match(record, '^%S+ %d+ ') or ''
 local change = rows and tonumber(string.match(rows, '^%d+')) or 0
 
 -- The run ends with a mark, so that a server that was emptied is in another run. It is that of the record, or that of the call that writes the
@@ -35,12 +44,15 @@ end
 
 local same = args[2] == run and args[3] == begins
 if same and has_cell then same = (args[5] == digest or args[7] == '-') and args[6] == change end
-if not same then return { run, now, record, value, digest, rows } end
+if not same then return { run, now, begins, record, value, digest, rows } end
 
 local kept = not has_cell or args[10] == '-' or args[10] == ''
-if not kept and change == 0 and call('ZCARD', KEYS[3]) >= args[11] then return 0 end
-local number = call('INCR', KEYS[2])
-if args[4] ~= '' then call('SET', KEYS[1], run .. ' ' .. number .. ' ' .. args[4]) end
+if not kept and change == 0 and call('HLEN', KEYS[4]) >= args[11] then return 0 end
+local number = call('INCR', KEYS[3])
+if args[4] ~= '' then
+  call('SET', KEYS[1], run .. ' ' .. number .. ' ')
+  call('SET', KEYS[2], args[4])
+end
 if not has_cell then return number end
 if args[7] ~= '-' then
   local drop = make('drop', put, remove, extra)
@@ -49,15 +61,21 @@ if args[7] ~= '-' then
     return string.char(tonumber(digits, 16))
   end)
   local ends, expires = args[8], args[9]
-  if bytes == '' then drop(4, ends) else put(4, blocked(bytes, ends), math.max(ends, expires)) end
+  if bytes == '' then drop(state, ends) else put(state, blocked(bytes, ends), math.max(ends, expires)) end
+end
+if args[10] ~= '-' and change > 0 then
+  local list = math.floor(change / 64)
+  call('ZREM', KEYS[5] .. ':' .. list, name)
+  if call('EXISTS', KEYS[5] .. ':' .. list) == 0 then call('ZREM', KEYS[5], list) end
 end
 if args[10] == '' then
-  call('DEL', KEYS[5])
-  call('ZREM', KEYS[3], KEYS[5])
+  call('HDEL', KEYS[4], name)
 elseif args[10] ~= '-' then
   rows = number .. ' ' .. args[10]
-  call('SET', KEYS[5], rows)
-  call('ZADD', KEYS[3], number, KEYS[5])
+  call('HSET', KEYS[4], name, rows)
+  local list = math.floor(number / 64)
+  call('ZADD', KEYS[5] .. ':' .. list, number, name)
+  call('ZADD', KEYS[5], list, list)
 end
-if args[7] == '-' then return { run, now, record, value, digest, rows } end
+if args[7] == '-' then return { run, now, begins, record, value, digest, rows } end
 return number

@@ -1,0 +1,15 @@
+import { escapeText, unescapeText } from '../../keys/encode.ts'
+import { InvalidReply } from './replay.ts'
+import type { StateId } from '../store.ts'
+
+/** Scope and key of a cell as one text, from which both can be read again: printable ASCII, with one blank. */
+export function cellName({ scope, key }: StateId): string {
+  return `${escapeText(scope.text)} ${escapeText(key)}`
+}
+
+/** Reads the scope and the key at the beginning of a text, and what is after them. @throws InvalidReply */
+export function cellNamed(text: string): { readonly id: StateId; readonly rest: string } {
+  const [, scope, key, rest] = /^(\S*) (\S+) (.+)$/.exec(text) ?? []
+  if (scope === undefined || key === undefined || rest === undefined) throw new InvalidReply()
+  return { id: { scope: { text: unescapeText(scope) }, key: unescapeText(key) }, rest }
+}
