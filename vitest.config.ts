@@ -12,6 +12,10 @@ export default defineConfig({
     exclude: ['**/node_modules/**', '**/*.{fault,long,stores}.test.ts'],
     // Half of a run was loading the same sources again for each file.
     isolate: false,
+    // A worker runs most code a few times only, so optimizing it costs more processor time than it saves. Likewise small collections.
+    execArgv: ['--interrupt-budget=1000000', '--max-semi-space-size=64'],
+    // Sources that have not changed since the last run are not transformed again.
+    experimental: { fsModuleCache: true },
     // All of them are drawn by vitest.stores.config.ts.
     provide: { draws: 'few' },
     // Only what hangs should end by them: beside other work of the machine, starting a process alone may take ten seconds.
