@@ -16,7 +16,7 @@ describe.skipIf(url === undefined)('holds and slots in PostgreSQL at the instant
   it.each(EDGE_TAGS)(
     '%s: as in the reference, with changed limits, blocks, and time that steps back',
     async (tag) => {
-      for (let seed = 1; seed <= draws(60, 3); seed += 1) {
+      for (let seed = 1; seed <= draws(60, 1); seed += 1) {
         await edgeTrace({ store, reference: new Reference(), numbersOf: (id) => readRow(port, id) }, tag, seed, 30)
       }
     },

@@ -70,7 +70,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis, for holds', () 
       const holds: { readonly calls: readonly Call[]; readonly id: string }[] = []
       const limits = new Map<StateId, AnyLimit>()
       let found = 0
-      for (let turn = 0; turn < draws(400, 60); turn += 1) {
+      for (let turn = 0; turn < draws(400, 20); turn += 1) {
         const key = `k${turn % 5}`
         const groups = Array.from({ length: 1 + pick(3) }, (_, index) => {
           const first = pick(LIMITS.length)
