@@ -72,10 +72,10 @@ export interface SwapOptions {
 }
 
 /** For how long a row is kept after it was written, or after it has expired, in milliseconds. */
-export const KEPT_MS = 1_000
+export const KEPT_MS = 2_000
 /**
  * The longest time from reading a row that is absent to writing it, in milliseconds. Within it, the row was absent in between too, because
- * rows are kept for longer. A slower attempt fails: it may have been written after calls that it has not seen.
+ * rows are kept for longer. A slower attempt begins again, or fails if its write was sent: calls that it has not seen may be before it.
  */
 const MAX_ATTEMPT_MS = KEPT_MS / 2
 
@@ -139,8 +139,9 @@ function createSwap(backend: SwapBackend, run: NonNullable<SwapBackend['run']>, 
           .map(([id, row]): SwapWrite => ({ ...row, id, version: rowOf(rows, id).version, next: version() }))
           .sort((one, other) => (one.id < other.id ? -1 : 1))
         if (writes.length === 0) return answer
-        if (await backend.write(writes, options)) {
-          if (clock.monotonic() - began < MAX_ATTEMPT_MS || writes.every(({ id }) => rows.has(id))) return answer
+        const isOld = (ms: number): boolean => clock.monotonic() - began >= ms && writes.some(({ id }) => !rows.has(id))
+        if (!isOld(MAX_ATTEMPT_MS / 2) && (await backend.write(writes, options))) {
+          if (!isOld(MAX_ATTEMPT_MS)) return answer
           throw new StoreFailure(
             'timeout',
             'unknown',

@@ -1563,7 +1563,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'sweep', hash: 'e2e16d93', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: 'e649efc2', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];
@@ -1572,7 +1572,7 @@ begin
     select t.id from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.plan_id is not null)
-      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 1000000
+      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 2000000
       and not exists (select from sluice_cell c where c.id = t.id)
     for update of t skip locked
   ), swept as (

@@ -2702,7 +2702,7 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: '9c4a8c4fa0bc1e5953fdaad10025f3b746dacc8c',
+  sha1: '6214d60538778bb56d9791a881da5d476c69abc7',
   source: () =>
     [
       ``,
@@ -2761,7 +2761,7 @@ for b=1,aK do
 if ae[aK+b]~=d[4*b-2]then return 0 end
 end
 local F,bi,bj=s'block-value'
-local eZ,fU=q+1000000,1+q%1000000000
+local eZ,fU=q+2000000,1+q%1000000000
 for b=1,aK do
 local a=string.gsub(d[4*b-1],'..',function(ec)
 return string.char(tonumber(ec,16))

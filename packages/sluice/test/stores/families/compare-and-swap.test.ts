@@ -81,8 +81,8 @@ describe('compare-and-swap', () => {
   })
 
   it.each([
-    ['within half a second', 400, 'allowed'],
-    ['later', 600, 'timeout'],
+    ['within a second', 900, 'allowed'],
+    ['later', 1_100, 'timeout'],
   ])('a new state that is written %s after it was read as absent', async (_, ms, outcome) => {
     const clock = manualClock()
     const backend = memoryBackend(clock)
@@ -95,6 +95,25 @@ describe('compare-and-swap', () => {
     )
     expect(decided).toBe(outcome)
     expect(await store.decide(groups)).toMatchObject([{ outcome: 'allowed', calls: [{ remaining: 8 }] }])
+  })
+
+  it('reads a new state again if half a second has passed before it is written', async () => {
+    const clock = manualClock()
+    const backend = memoryBackend(clock)
+    const { read } = backend
+    const slow = [600, 100]
+    backend.read = async (...args) => {
+      const found = await read(...args)
+      clock.advance(slow.shift() ?? 0)
+      return found
+    }
+    const decided = compareAndSwapStore(backend, { clock, random: () => 0 }).decide(groups)
+    for (let turn = 0; turn < 20; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+      clock.advance(1)
+    }
+    expect(await decided).toMatchObject([{ outcome: 'allowed' }])
+    expect(backend.made).toEqual({ reads: 2, writes: 1 })
   })
 
   it('a peek and a denial write nothing, and no group of a call is charged if the write fails', async () => {

@@ -1,4 +1,4 @@
--- Deletes expired rows in some pages of the table. A row must have been expired for a second: a caller that reads
+-- Deletes expired rows in some pages of the table. A row must have been expired for two seconds: a caller that reads
 -- before the row is inserted, and writes after it is deleted, would take the state for unchanged. Locked rows are
 -- skipped until a later sweep. Keys of which a region sent or received units keep their states: without units a debt
 -- does not decrease.
@@ -12,7 +12,7 @@ begin
     select t.id from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id
     where t.ctid >= format('(%s,0)', first_page)::tid and t.ctid < format('(%s,0)', first_page + pages)::tid
       and (t.kind > 0 or t.kind is null or p.plan_id is not null)
-      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 1000000
+      and sluice_fresh(t, p.n, p.m, p.burst) <= now_us - 2000000
       and not exists (select from sluice_cell c where c.id = t.id)
     for update of t skip locked
   ), swept as (
