@@ -64,7 +64,13 @@ export class WaitOracle {
       const room = burst * per - (time - empty) * micro + (level < 0n ? level : 0n)
       const back = room < cost * per ? room : cost * per
       if (back <= 0n) return
-      this.#level = level + back < burst * per ? level + back : burst * per
+      if (level + back >= burst * per) {
+        // A full bucket is forgotten, and with it the latest time.
+        this.#level = burst * per
+        this.#seen = undefined
+        return
+      }
+      this.#level = level + back
     } else {
       if (since < 0n || since >= cost * per) return
       this.#level = level + cost * per - since
