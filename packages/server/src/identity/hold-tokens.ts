@@ -38,8 +38,8 @@ export function holdTokens(shared: () => Uint8Array | undefined, isAlone: boolea
       // Compared as text: base64 decodes several texts to the same bytes.
       const expected = signed(id, key)?.toString('base64url')
       if (expected === undefined) return undefined
-      const [given, own] = [Buffer.from(token.slice(dot + 1)), Buffer.from(expected)]
-      return given.length === own.length && timingSafeEqual(given, own) ? id : undefined
+      const [given, right] = [Buffer.from(token.slice(dot + 1)), Buffer.from(expected)]
+      return given.length === right.length && timingSafeEqual(given, right) ? id : undefined
     },
   }
 }
