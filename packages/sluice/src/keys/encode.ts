@@ -36,7 +36,7 @@ export function escapeText(text: string): string {
   return /^[\w.@+=,;~!/:-]*$/.test(text) ? text : text.replace(/[^\w.@+=,;~!/:-]/g, escape)
 }
 
-/** The text that `escapeText`, `encodePart` or `encodeKey` encoded. Of a key that `encodeKey` has replaced by its digest, that cannot be told. */
+/** Decodes what `escapeText`, `encodePart` or `encodeKey` encoded. A digest by which `encodeKey` replaced a key cannot be decoded. */
 export function unescapeText(encoded: string): string {
   return encoded.includes('%')
     ? encoded.replace(/%([\da-f]{4})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)))

@@ -47,8 +47,7 @@ export interface SwapBackend {
   /**
    * Writes all rows if each row still has the version that was read. Otherwise it writes none. Returns whether it wrote. The rows are in
    * the order of their ids. With `options.now`, rows are kept longer than `expiresAt`. A row that is absent both when it is read and when
-   * it is written counts as unchanged. So a row is kept for `KEPT_MS` after it was written, or
-   * after it has expired.
+   * it is written counts as unchanged. So a row is kept for `KEPT_MS` after it was written, or after it has expired.
    */
   write(rows: readonly SwapWrite[], options: DecideOptions | undefined): Promise<boolean>
   /** Converts an error that the client threw. */

@@ -19,8 +19,8 @@ export type SendKeys = (
 ) => Promise<unknown>
 
 /**
- * The keys of a region's data and of states, after the store's prefix. The key of a state has a brace after the prefix, so it is none of a
- * region's data.
+ * The keys of a region's data and of states, after the store's prefix. The key of a state has a brace after the prefix, so it differs from
+ * the keys of a region's data.
  */
 export interface RegionKeys {
   /** How the record begins. */
