@@ -17,8 +17,6 @@ import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
 /** The most bytes of a peer's request. A request has at most 250 needs, with keys of at most 512 characters. */
 const MAX_REQUEST_BYTES = 2_097_152
-/** How `regionalStore` says that a store is that of another region. */
-const OTHER_REGION = /^regions: region .* has this store/
 /** Milliseconds in which a store must say whose it is, else the service starts without knowing. */
 const OWNER_MS = 2_000
 
@@ -102,8 +100,7 @@ async function refuseOtherRegion(store: Store, name: string): Promise<void> {
   try {
     await store.ready({ deadline: performance.now() + OWNER_MS })
   } catch (error) {
-    if (error instanceof StoreFailure && OTHER_REGION.test(error.message))
-      throw usage(`serve: store ${name}: ${error.message.replace('regions: ', '')}`)
+    if (error instanceof StoreFailure && error.cause instanceof LimiterError) throw usage(`serve: store ${name}: ${error.cause.message}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { FoundRegion, RegionPort } from '../../stores/region-port.ts'
 import { type CallOptions, StoreFailure } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
+import { LimiterError } from '../../errors/limiter-error.ts'
 import { meet, open } from '../rights/era.ts'
 import { inRun } from '../rights/recovery.ts'
 import { decodeRegion, encodeRegion } from './record.ts'
@@ -14,7 +15,7 @@ import type { RegionStore, Status } from '../rights/state.ts'
 export interface RemoteEras {
   /**
    * The region of a record that was read: a new run if another run of the server wrote it.
-   * @throws StoreFailure for the record of another region
+   * @throws StoreFailure for the record of another region; its cause is the mistake, a LimiterError
    */
   regionIn(found: FoundRegion): RegionStore
   /** Changes the region's record by a program until no other process was faster, and begins the next era if all is ready for it. */
@@ -38,8 +39,7 @@ export function createRemoteEras(
   const statuses = new Map<Region, Status>()
   const regionIn: RemoteEras['regionIn'] = ({ run, record, now }) => {
     const stored = record === undefined ? undefined : decodeRegion(record)
-    if (stored?.run === run && stored.region !== self)
-      throw new StoreFailure('setup', 'no', `regions: region ${stored.region} has this store, and region ${self} needs one of its own`)
+    if (stored?.run === run && stored.region !== self) throw storeOf(stored.region, self)
     return inRun(stored, self, run, roster, now + 1)
   }
   const update: RemoteEras['update'] = async (program, options) => {
@@ -71,4 +71,9 @@ export function createRemoteEras(
       await update((current, now) => meet(current, status, now))
     },
   }
+}
+
+function storeOf(other: Region, self: Region): StoreFailure {
+  const mistake = new LimiterError('INVALID_OPTIONS', `region ${other} has this store, and region ${self} needs one of its own`)
+  return new StoreFailure('setup', 'no', `regions: ${mistake.message}`, { cause: mistake })
 }
