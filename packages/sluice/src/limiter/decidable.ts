@@ -16,7 +16,7 @@ export function requireDecidable(where: string, { name, capabilities }: Store, l
   }
   throw new LimiterError(
     'NOT_SUPPORTED',
-    `${where} is a ${algorithm.name}, which the ${name} store cannot decide in this version; a memory store can`,
+    `${where} is a ${algorithm.name}, which its store (${name}) cannot decide in this version; a plain memoryStore can`,
   )
 }
 

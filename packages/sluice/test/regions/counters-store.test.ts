@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
-import { createLimiter, fixedWindow, memoryStore } from '../../src/index.ts'
+import { concurrency, createLimiter, fixedWindow, memoryStore } from '../../src/index.ts'
 import { regionalStore, type RegionalStoreOptions, replicate, type Replicator } from '../../src/regions.ts'
 import { type ManualClock, manualClock } from '../../src/time/manual.ts'
 
@@ -219,6 +219,9 @@ describe('regionalStore with mode counters', () => {
     )
     const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'counters' })
     expect(store.capabilities.groupOptions).toBe(undefined)
+    expect(() => createLimiter({ limit: concurrency({ limit: 10, holdMs: 1_000 }), store })).toThrow(
+      'is a concurrency, which its store (memory) cannot decide in this version; a plain memoryStore can',
+    )
   })
   it('refuses messages of escrow, and pages that no region sends', async () => {
     const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'counters' })
