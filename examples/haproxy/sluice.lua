@@ -1,4 +1,4 @@
--- Asks the service about a request. Sets txn.sluice_status (0: no answer) and the fields for the client.
+-- Gets the service's decision on a request. Sets txn.sluice_status (0: no answer) and the fields for the client.
 
 -- Fields that would pretend another request, and those of the connection.
 local dropped = { ["connection"] = true, ["content-length"] = true, ["expect"] = true, ["host"] = true,

@@ -47,7 +47,7 @@ interface Sent {
   readonly refused: Response
 }
 
-/** Asks one after the other until one is refused, at most `most` times. */
+/** Sends requests, one after the other, until one is refused: at most `most`. */
 async function sendUntilRefused(address: string, most: number): Promise<Sent> {
   const passed: Response[] = []
   let late = 0

@@ -13,7 +13,7 @@ describe('the lines of a region', () => {
       ['open', 2],
       ['closed', 2],
     ] as const)
-      watch.look({ status: () => ({ self: 'us', phase, era, peers: {} }) as unknown as ReplicatorStatus })
+      watch.update({ status: () => ({ self: 'us', phase, era, peers: {} }) as unknown as ReplicatorStatus })
     expect(lines).toEqual([
       'region us is open in era 1: it shares its limits',
       'region us is open in era 2: it shares its limits',

@@ -31,7 +31,7 @@ export const serviceSteps: readonly Step[] = [
       const { fences } = fencesOf(readFileSync(join(root, README), 'utf8'))
       const policy = fences.find(({ file }) => file === 'policy.yaml')?.text
       const calls = fences.find(({ language }) => language === 'console')?.text.split('\n') ?? []
-      const [serve, ...asked] = calls.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
+      const [serve, ...requests] = calls.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2))
       if (policy === undefined || !serve?.endsWith(' &')) throw new Error(`${README} shows no policy.yaml, or no line that serves it`)
       place.write('service/policy.yaml', policy)
       const port = String(await freePort())
@@ -39,7 +39,7 @@ export const serviceSteps: readonly Step[] = [
       // npx keeps what it installed under the name alone: a cache of an earlier run has an earlier package.
       const ended = place.start(command, args, 'service', { PORT: port, npm_config_cache: join(place.root, 'npx-cache') })
       await Promise.race([ended, answers(`http://127.0.0.1:${port}/readyz`)])
-      const script = asked.map((line) => line.replaceAll(':8080/', `:${port}/`)).join('\n')
+      const script = requests.map((line) => line.replaceAll(':8080/', `:${port}/`)).join('\n')
       const printed = await place.run('bash', ['-ec', script], 'service')
       if (!printed.startsWith('HTTP/1.1 429 ')) throw new Error(`the last call of ${README} printed\n${printed}`)
     },

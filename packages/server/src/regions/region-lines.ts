@@ -17,11 +17,11 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
       failing.set(peer, isRefused)
       log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
     },
-    look(replicator: Pick<Replicator, 'status'>): void {
+    update(replicator: Pick<Replicator, 'status'>): void {
       const { self, phase, era, peers } = replicator.status()
       for (const [peer, { failures }] of Object.entries(peers))
         if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
-      // An era may end and the next one begin between two looks.
+      // An era may end and the next one begin between two calls.
       const now = `${phase} ${era}`
       if (now === last) return
       last = now

@@ -23,7 +23,7 @@ export interface LineParts {
   readonly releases: Releases | undefined
 }
 
-/** Callers of each key in the order in which they came. The first one asks the store; the others wait for it. */
+/** Callers of each key in the order in which they came. The first one calls the store; the others wait for it. */
 export interface Line {
   /**
    * Resolves with the decision when the caller's turn has come, or with the denial that it cannot wait out.

@@ -33,7 +33,9 @@ export const WRONG_COUNTERS = {
   'what passes while cut off is free': [
     at('counters/counters.ts', 'if (cutoff.latest === undefined) return\n', 'if (cutoff.latest !== null) return\n'),
   ],
-  'a peer counts as read when its page arrives': [at('counters/peers.ts', 'peer.completeAt = asked', 'peer.completeAt = monotonic()')],
+  'a peer counts as read when its page arrives': [
+    at('counters/peers.ts', 'peer.completeAt = requestedAt', 'peer.completeAt = monotonic()'),
+  ],
   'a region is whole again when one peer is read': [at('counters/peers.ts', 'return Math.min(', 'return Math.max(')],
 } as const satisfies Record<string, readonly Replacement[]>
 

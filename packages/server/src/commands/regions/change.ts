@@ -62,7 +62,7 @@ function wanted({ self, weights, peers }: RegionStatus, args: ParsedArguments): 
   const others = removed(weights, name)
   if (action === 'remove') return { weights: others }
   const run = peers[name]?.run
-  if (run === undefined) throw failed(`regions: this region has never known a store of ${name}: ask another region`)
+  if (run === undefined) throw failed(`regions: this region has never known a store of ${name}: use the service of another region`)
   return { weights: others, gone: { [name]: run } }
 }
 

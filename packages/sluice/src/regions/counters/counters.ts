@@ -31,8 +31,8 @@ export interface Counters {
   page(to: Region, position: { readonly run: Run; readonly at: number } | undefined): SpendPage
   /** Charges what a peer spent to the states of this region. Returns false if there was no room: it must be read again. */
   receive(from: Region, run: Run, page: Pick<SpendPage, 'rows'>): boolean
-  /** All that a peer had spent at `asked` is charged. */
-  complete(from: Region, run: Run, births: number, asked: MonotonicInstant): void
+  /** All that a peer had spent at `requestedAt` is charged. */
+  complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): void
   /** Drops what has expired. */
   sweep(): void
 }
@@ -96,8 +96,8 @@ export function createCounters(
       return spend.page(after)
     },
     receive: (from, of, { rows }) => chargeRows(store, charges, peers, from, of, rows),
-    complete(from, of, births, asked) {
-      cutoff.fresh(peers.complete(from, of, births, asked))
+    complete(from, of, births, requestedAt) {
+      cutoff.fresh(peers.complete(from, of, births, requestedAt))
     },
     sweep() {
       const now = store.now()

@@ -9,7 +9,7 @@ import type { Run } from '../rights/state.ts'
 export interface SpendRequest {
   readonly from: Region
   readonly to: Region
-  /** How far the region that asks has read. */
+  /** How far the region that sends the request has read. */
   readonly read: Position | undefined
 }
 

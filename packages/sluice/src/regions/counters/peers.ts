@@ -12,8 +12,11 @@ export interface CounterPeers {
   owed(from: Region, run: Run, row: SpendRow, plan: BucketPlan): number
   /** A peer's row is charged. */
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
-  /** All that a peer had spent at `asked` is charged. Returns the earliest of these times over all peers; -Infinity if one has none. */
-  complete(from: Region, run: Run, births: number, asked: MonotonicInstant): MonotonicInstant
+  /**
+   * All that a peer had spent at `requestedAt` is charged. Returns the earliest of these instants over all peers; -Infinity if a peer has
+   * none.
+   */
+  complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): MonotonicInstant
   /** A peer reads, and has read the changes up to this one. */
   noteRead(peer: Region, readUpTo: number): void
   /** The last change that all peers have read, except those that have not read for very long; 0 until one was counted. */
@@ -51,10 +54,10 @@ export function createCounterPeers(names: readonly Region[], monotonic: () => Mo
       return known.owed(run, row, plan, (monotonic() - (completeAt ?? born)) * MICROS_PER_MS)
     },
     charged: (from, row, plan, now) => peerOf(from).known.charged(row, plan, now),
-    complete(from, run, births, asked) {
+    complete(from, run, births, requestedAt) {
       const peer = peerOf(from)
       peer.known.complete(run, births)
-      peer.completeAt = asked
+      peer.completeAt = requestedAt
       return Math.min(...[...peers.values()].map(({ completeAt = -Infinity }) => completeAt))
     },
     noteRead(name, readUpTo) {

@@ -14,20 +14,24 @@ import type { Cell, RegionStore } from '../rights/state.ts'
 import { inDoubt } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** The limit of a cell: that which the caller names, or chooses by the cell. */
+/** The limit of a cell, or a function that chooses it by the contents of the cell. */
 export type CellLimit = OwnLimit | ((cell: Cell) => OwnLimit)
 
 /** The cells of a region: states in its store, and rows. */
 export interface EscrowCells {
-  /** Runs a program on a cell, and keeps what it made of state and rows. Returns false if it made nothing, or there is no room. */
+  /**
+   * Runs a program on a cell, and stores the state and the rows that it returns. Returns false if it returned nothing, or if there is no
+   * room.
+   */
   rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
   /**
-   * Notes by which limit a key with rows is called. A state that is absent was full by the limit of the last use, so it is written before a
-   * call by another one. A state that is there says by its plan which limit was used last: a peek leaves it. False if that is not known yet.
+   * Notes by which limit a key with rows is called. An absent state was full by the limit of the last use, so it is written before a call
+   * by another limit. A stored state shows by its plan which limit was used last. Returns false if the state is still one of another limit,
+   * or if the store has no room.
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**
-   * Rows of an era that is over are void. Their keys are settled before they are dropped, because only rows know the share that they had.
+   * Settles all keys with rows of an era that is over, and drops these rows, which are void. Only rows know the share that a key had.
    * @param before the region in the era that is over
    */
   settleAll(before: RegionStore): void

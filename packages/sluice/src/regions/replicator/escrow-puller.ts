@@ -25,8 +25,8 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
   let knownNeeds: Position | undefined
 
   const request = async (send: Send, position: Position | undefined, greeting: Hello | undefined): Promise<Pulled> => {
-    const asked = requestOf({ from: self, to: peer, rows: position, ...needs.since(peer, knownNeeds), hello: greeting })
-    const page = readPage(await send(asked), peer, self)
+    const message = requestOf({ from: self, to: peer, rows: position, ...needs.since(peer, knownNeeds), hello: greeting })
+    const page = readPage(await send(message), peer, self)
     knownNeeds = page.needsAt
     await checkBound(page)
     return page

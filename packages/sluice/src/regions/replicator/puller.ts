@@ -141,7 +141,7 @@ export function report(onError: PullerParts['onError'], region: Region, error: u
   try {
     onError?.(region, error)
   } catch {
-    // What the observer throws is dropped, as there is nobody to tell.
+    // What the observer throws is dropped, because nobody else could report it.
   }
 }
 

@@ -20,8 +20,8 @@ export interface BatcherOptions<Item, Answer extends Answered> extends QueueOpti
   send(items: readonly Item[], deadline: MonotonicInstant): Promise<readonly Answer[]>
   /**
    * Counts a batch that was answered or has failed.
-   * @param isPrompt whether a caller had waited for at most half of its time when the batch was sent: only then does a timeout say
-   * something about the server
+   * @param isPrompt whether a caller had waited for at most half of the time between its call and its deadline when the batch was sent:
+   * only then does a timeout say something about the server
    */
   count(answers: readonly Answered[], isPrompt: boolean): void
   /** Reports a failure that was not sent again, because the deadlines of its callers had passed. */

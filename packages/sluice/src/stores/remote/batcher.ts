@@ -189,7 +189,7 @@ export class Batcher<Item, Answer extends Answered> {
       ranges.some(({ caller }) => isPrompt(caller, sentAt)),
     )
     const later = this.#sendAgain(flight, answers, now)
-    // The next batch is sent before the answers are handed out: the server need not wait for that.
+    // The next batch is sent before the callers get their answers: the server need not wait for that.
     this.#pump(now)
     if (answers.length === 0) return
     let item = 0

@@ -45,7 +45,7 @@ const MAX_DRIFT_MS = 50
 const CHECK_MS = 1
 
 /**
- * Remembers denials and answers the same group (the same limits, keys and costs in the same order) without asking the store, until the
+ * Remembers denials and answers the same group (the same limits, keys and costs in the same order) without a call of the store, until the
  * first of its denied limits could let it pass, and for `maxDeniedMs` at most. Of limits that did not deny, the answer repeats what the
  * store reported then. A sleep of the machine clears the cache. No more passes than without the cache, because only denials are remembered.
  */

@@ -61,7 +61,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
     async close(drainMs: number): Promise<void> {
       if (closed !== undefined) return
       closed = new StoreFailure('unavailable', 'no', `${store.name}: closed`)
-      await idleWithin(clock, drainMs, all, (look) => (onIdle = look))
+      await idleWithin(clock, drainMs, all, (check) => (onIdle = check))
       for (const lane of all()) lane.close(closed)
     },
   }
@@ -69,18 +69,18 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
 
 /**
  * Waits until all lanes are idle, but no longer than `drainMs`.
- * @param watch is given what looks at the lanes, to be called whenever one becomes idle
+ * @param watch gets the function that checks the lanes, to be called whenever one becomes idle
  */
-function idleWithin(clock: Time, drainMs: number, all: () => readonly Lane[], watch: (look: () => void) => void): Promise<void> {
+function idleWithin(clock: Time, drainMs: number, all: () => readonly Lane[], watch: (check: () => void) => void): Promise<void> {
   return new Promise<void>((resolve) => {
     const cancel = clock.after(drainMs, resolve)
-    const look = (): void => {
+    const check = (): void => {
       if (!all().every(({ idle }) => idle)) return
       cancel()
       resolve()
     }
-    watch(look)
-    look()
+    watch(check)
+    check()
   })
 }
 

@@ -39,11 +39,11 @@ export interface RemoteStoreOptions {
    * the first connection is made.
    */
   readonly deadline?: string | number
-  /** Concurrent calls travel in batches; `false` sends each alone. */
+  /** Concurrent calls are sent in batches; `false` sends each alone. */
   readonly batching?: BatchingOptions | false
   /** A server that fails is left alone and probed; `false` calls it each time. */
   readonly breaker?: BreakerOptions | false
-  /** Denied keys are denied here until they may pass; `false` asks the store each time. */
+  /** Denied keys are denied here until they may pass; `false` calls the store each time. */
   readonly denials?: DenialOptions | false
   /** Default `false`: leased tokens are missing elsewhere, and blocks by other processes apply later. */
   readonly leases?: LeaseOptions | false

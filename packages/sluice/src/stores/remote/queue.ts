@@ -173,7 +173,7 @@ export class Queue<Item, Answer> {
   }
 }
 
-/** Whether the caller has waited for at most half of its time. */
+/** Whether the caller has waited for at most half of the time between its call and its deadline. */
 export function isPrompt({ since, deadline }: Waiting, now: MonotonicInstant): boolean {
   return 2 * (now - since) <= deadline - since
 }

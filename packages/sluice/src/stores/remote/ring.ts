@@ -11,7 +11,7 @@ import { LeaseCache } from './lease-cache.ts'
 import type { RemoteStoreOptions } from './options.ts'
 import type { Waiting } from './queue.ts'
 
-/** A store with the ring around it, and what the ring can tell about itself. */
+/** A store with the ring around it, and the state of that ring. */
 export interface RemoteStore extends Store {
   /** The worst state of all servers' breakers. */
   readonly breakerState: BreakerState

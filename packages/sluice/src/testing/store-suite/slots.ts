@@ -153,7 +153,7 @@ export function slotsOf(bench: Bench): void {
       expect(await acquire([one], 'b', START + HOLD)).toMatchObject({ calls: [{ grant: { until: START + 2 * HOLD } }] })
     })
 
-    it('have holds of the length that the holder asks for, and costs of several slots', async (context) => {
+    it('have holds of the length that the holder requests, and costs of several slots', async (context) => {
       context.skip(!offered(), NO_HOLD)
       const key = fresh()
       const [one, three] = [call(key, slots(4)), call(key, slots(4), 3)]
