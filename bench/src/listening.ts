@@ -10,8 +10,9 @@ function deniedAt({ at, source }: { readonly at: number; readonly source?: strin
 }
 
 /**
- * Records what the store admitted. It reads the store's verdicts, because they have the time in microseconds; decisions have it in
- * milliseconds.
+ * Wraps a store so that its admissions are added to a list. It reads the store's verdicts, because they have the time in microseconds;
+ * decisions have it in milliseconds.
+ * @param all whether denials are added, too
  */
 export function listening(store: Store, admitted: TraceEntry[], all: boolean = false): Store {
   const note = (verdict: GroupVerdict | undefined): void => {

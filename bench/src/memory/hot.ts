@@ -39,7 +39,7 @@ export const hot: Part = {
         grantReading('check, over-grant', async.grants),
       ],
       notes: [
-        `${answer.name}: ${nanoseconds(answer)}; what a decision costs as an object, before anything is decided; it is part of no goal.`,
+        `${answer.name}: ${nanoseconds(answer)}; what the object of a decision costs, before anything is decided. No goal is compared with it.`,
         `The ways took turns, 20,000 calls each in a round: ${clock.rounds.length} rounds of checkSync, ${await_.rounds.length} of check. A ratio compares times of one round.`,
       ],
     }

@@ -42,8 +42,8 @@ export function openResult(measured: OpenMeasured, kinds: readonly ContestantKin
     rank: { column: 'p99', best: 'least' },
     notes: [
       'Latency counts from the instant at which a request should have been made. late: how much later it was made, because the process did something else.',
-      'A request without a decision counts with the time until that was known. Under `own` the load of each way is a share of its own capacity, and the ratio is',
-      'against the first way under the same share of the capacity of that one.',
+      'For a request without a decision, latency ends when it becomes undecided.',
+      'Under `own` each way runs at a share of its own capacity. It is compared with the first way at the same share of the first way’s capacity.',
       `Medians, and the least and the greatest, of ${timed[0]?.rounds.length ?? 0} rounds. The limits refuse nobody: a refusal is a wrong answer.`,
     ],
   }

@@ -34,7 +34,10 @@ export interface ContestantRow extends Named {
   readonly disturbed?: string
 }
 
-/** A figure that no limiter could pass (`floor`), or one that a document states and this run did not measure (`quoted`). */
+/**
+ * A figure that no limiter could pass (`floor`), one that a document states and this run did not measure (`quoted`), or one that was
+ * computed from other figures (`computed`).
+ */
 export interface OtherRow extends Named {
   readonly kind: 'floor' | 'quoted' | 'computed'
   readonly disturbed?: string

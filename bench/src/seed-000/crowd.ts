@@ -8,11 +8,11 @@ const LEAD_MS = 400
 /** Processes that put load on a server together. */
 export interface Crowd {
   readonly size: number
-  /** Shares the rate among the first `processes` workers. */
+  /** Divides the rate equally among the first `processes` workers. Default: all workers. */
   flood(load: Omit<Flood, 'at'>, processes?: number): Promise<Sent[]>
-  /** Every one of the first `processes` workers has this many callers. */
+  /** Each of the first `processes` workers has `load.callers` callers. Default: all workers. */
   press(load: Omit<Press, 'at'>, processes?: number): Promise<Sent[]>
-  /** The orders are carried out at the same time, as many as there are workers. */
+  /** Carries out the orders, as many at the same time as there are workers. */
   bursts(orders: readonly Extract<WorkerOrder, { what: 'bursts' }>[]): Promise<Bursts[]>
   weigh(order: Extract<WorkerOrder, { what: 'weigh' }>): Promise<Weight>
   end(): void

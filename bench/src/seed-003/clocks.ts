@@ -48,7 +48,7 @@ export const clocks: RedisPart = {
   },
 }
 
-/** Runs all ways at the same time through a proxy of their own, in a process apart from it. */
+/** Runs all ways at the same time in one child process. They share a proxy, which is another process. */
 export async function observe(options: RedisOptions, scenario: Scenario, ways: readonly Way[], load: HostsLoad): Promise<Observed> {
   const { atEnd, seconds, server } = options
   const proxy = await openProxy(server.url, { delayMs: scenario.delayMs, atEnd })

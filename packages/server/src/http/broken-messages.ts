@@ -14,7 +14,8 @@ const LINGER_MS = 500
 const MAX_SHOWN_LENGTH = 60
 
 /**
- * Refuses messages that are not HTTP.
+ * Refuses messages that cannot be read as HTTP requests, and closes their connections.
+ * @param underWay the responses of each connection that have not ended, in the order of their requests
  * @param newest the request that each connection sent last, whose body may still be arriving
  */
 export function refuseBroken(server: Server, underWay: UnderWay, newest: WeakMap<Duplex, IncomingMessage>): void {

@@ -50,7 +50,7 @@ export function createGathering(restarts: () => number) {
         if (report !== undefined && name === 'metrics') last.set(worker, report as string)
         if (open.size === 0) finish()
       })
-      // The first worker is the one that has been serving for the longest time.
+      // The first worker has served the longest. It alone reports what is the same for all, such as the number of keys in the store.
       for (const [index, worker] of workers.entries()) sendTo(worker, { kind: 'report', id: round, name, isFirst: index === 0 })
     },
     reported(worker: Worker, id: number, report: unknown) {

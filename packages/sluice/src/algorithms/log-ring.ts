@@ -16,7 +16,7 @@ const OFFSETS = 32_768
  */
 export const RING_WIDTH = 5
 
-/** The size of the block of the row's ring, as the exponent of its number of entries; -1 if the row has no ring. */
+/** The size of the block that contains the row's ring: the block has room for 2 ** size entries. -1 if the row has no ring. */
 export function sizeAt(cells: Float64Array, at: number): number {
   return ((cells[at + 1] as number) % SIZES) - 1
 }

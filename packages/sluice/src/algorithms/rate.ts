@@ -24,7 +24,7 @@ const RATE_FORM = `tokens with at most six decimals per duration, such as 10/s, 
 
 /**
  * Parses a rate.
- * @throws LimiterError INVALID_RATE unless the rate is positive and exact
+ * @throws LimiterError INVALID_RATE unless the tokens are above 0 with at most six decimals, and the period can be read
  */
 export function parseRate(rate: Rate): ExactRate {
   const parts = typeof rate === 'string' ? split(rate) : (rate ?? undefined)

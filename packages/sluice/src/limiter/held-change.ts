@@ -15,7 +15,10 @@ import type { Settlement, SettledLimit } from './reservation.ts'
 /** A change of a hold may be sent again: a second attempt outlives a lost answer. */
 const TRIES = 2
 
-/** What is done with a hold: it ends with what was used, it ends as it stands, or it ends so many milliseconds from now. */
+/**
+ * What happens to a hold. `used`: it is settled, and charged with what was used. `stands`: it is settled, and what it was charged stays
+ * charged. A number: it is extended to end so many milliseconds from now, unless it ends later already.
+ */
 export type HoldEnd = 'used' | 'stands' | number
 
 /**

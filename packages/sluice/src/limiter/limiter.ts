@@ -49,13 +49,12 @@ export interface Limiter extends AsyncDisposable, Reserving {
    */
   check(key: string, options?: OnceOptions): Promise<Decision>
   /**
-   * As `check`, but waits for the tokens instead of refusing, and resolves when the work may start, never early. If the store can
-   * charge ahead, a call on a token bucket is charged at once, before its tokens are there. So callers come in the order of the store and
-   * do not ask again (the reservation of Go's x/time/rate). Calls on other limits are checked again, in the order of arrival in this
-   * process: after the wait that the limit states. If it states none, as a limit of slots, they are checked when a slot is given back in
-   * this process, and every 25 to 50 ms. A wait longer than `maxWaitMs` is a denial. The
-   * decision is as of the instant at which the work may start. Rejects on misuse, with OVERLOAD if very many callers wait, and with the
-   * reason of an aborted signal.
+   * As `check`, but waits for the tokens instead of refusing, and resolves when the work may start, never early. If the store can charge
+   * ahead, a call on a token bucket is charged at once, before its tokens are there. So callers come in the order of the store and need no
+   * second call (the reservation of Go's x/time/rate). Calls on other limits are checked again, in the order of arrival in this process:
+   * after the wait that the limit states. If it states none, as a limit of slots, they are checked when a slot is given back in this
+   * process, and every 25 to 50 ms. A wait longer than `maxWaitMs` is a denial. The decision is as of the instant at which the work may
+   * start. Rejects on misuse, with OVERLOAD if very many callers wait, and with the reason of an aborted signal.
    */
   wait(key: string, options?: MaxWaitOptions): Promise<Decision>
   /** As `check`, synchronously. Only if the store is synchronous. */

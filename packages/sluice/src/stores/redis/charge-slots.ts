@@ -45,7 +45,10 @@ export async function chargeSlots(
   return joinSlots(charged)
 }
 
-/** Gives back what was charged, and gets the verdicts of the other slots, which the answer contains. */
+/**
+ * Gives back what the slots before the refusing one were charged. Then gets the verdicts of all other slots without charging them, because
+ * the verdict of a group contains those of all its calls.
+ */
 async function refuse(
   store: Store,
   parts: readonly SlotCalls[],

@@ -73,7 +73,7 @@ export function rangeOf(bench: Bench): void {
   })
 }
 
-/** A random sequence of calls for two keys under limits of the range; every answer is compared with the reference's. */
+/** Makes random calls on two keys, under random limits of the whole accepted range. Compares every answer with the reference's. */
 async function tryLimits(tag: TimedTag, bench: Bench, random: () => number): Promise<void> {
   const { tags } = bench
   const other = tags[Math.floor(random() * tags.length)] as TimedTag

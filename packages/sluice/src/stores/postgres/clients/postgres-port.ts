@@ -6,8 +6,8 @@ export type Row = Readonly<Record<string, unknown>>
 /** The operations of a client library that the store needs. An adapter passes errors on unchanged; their `code` is the SQLSTATE. */
 export interface PostgresPort {
   /**
-   * How many statements the client runs at once. Further statements wait in the store. It never sends a statement whose caller has stopped
-   * waiting.
+   * How many statements the client runs at once; absent if that is not known. The store keeps further statements in a queue of its own, and
+   * never sends a statement whose caller has stopped waiting.
    */
   readonly connections?: number | undefined
   /** Set if no other client can use the database, so that no other transaction ever locks a row. */
