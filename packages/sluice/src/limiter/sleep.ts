@@ -11,7 +11,7 @@ export interface Sleep {
    * aborts.
    */
   until(at: MonotonicInstant, signal: AbortSignal | undefined, unless?: Promise<unknown>): Promise<boolean>
-  /** Calls `resolve` with the value at the instant, never early. For very many waiters that cannot leave: it keeps one small object. */
+  /** Calls `resolve` with the value at the instant, never early. For very many waiters that cannot leave: each costs one small object. */
   pass<T>(at: MonotonicInstant, resolve: (value: T) => void, value: T): void
 }
 
