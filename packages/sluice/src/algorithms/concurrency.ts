@@ -15,7 +15,10 @@ const MAX_HOLD_MS = 2_592_000_000
 
 /** Options of a concurrency limit. */
 export interface ConcurrencyOptions {
-  /** The greatest sum of the costs of all holders at one time; with the default cost of 1, how many holders there may be. At most 4,000. */
+  /**
+   * The greatest sum of the costs of all holders at one time; with the default cost of 1, how many holders there may be. At most 4,000.
+   * Below 1, only calls of a lower `cost` get a slot.
+   */
   readonly limit: number | string
   /**
    * Milliseconds after which a slot that nobody gave back is free again; at most 30 days. Choose it longer than the work can take: work

@@ -43,7 +43,7 @@ const MAX_BURST = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
 export interface TokenBucketOptions {
   /** Refill, such as `'10/s'`, `'100/min'` or `{ tokens: 10, per: '30s' }`; tokens with at most six decimals. */
   readonly rate: Rate
-  /** The most tokens that the bucket holds; at most six decimals. */
+  /** The most tokens that the bucket holds; at most six decimals. Below 1, only calls of a lower `cost` than the default of 1 pass. */
   readonly burst: number | string
 }
 

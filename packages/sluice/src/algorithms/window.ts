@@ -8,7 +8,7 @@ import { MICRO, readTokens } from './decimal.ts'
 
 /** Options common to all window algorithms. */
 export interface WindowOptions {
-  /** The most tokens in one window; at most six decimals. */
+  /** The most tokens in one window; at most six decimals. With a limit below 1, only calls of a lower `cost` than the default of 1 pass. */
   readonly limit: number | string
   /** Length: text such as `'1m'`, or milliseconds as a number from 1,000 on. */
   readonly window: string | number

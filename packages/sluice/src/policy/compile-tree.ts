@@ -28,7 +28,7 @@ export function* compileTree(node: PolicyNode | undefined, now: Micros, issues: 
   issues.settle()
   const root = new Value(node as PolicyNode, '', issues)
   const dialect = dialectOf(root)
-  const body = yield* dialect === 'bundle' ? readBundle(root, now) : dialect === 'native' ? readNative(root) : readTemplate(root)
+  const body = yield* dialect === 'bundle' ? readBundle(root, now) : dialect === 'native' ? readNative(root, now) : readTemplate(root, now)
   issues.settle()
   const compiled = { dialect, ...(body as PolicyBody) }
   yield* refuseBounds(root, compiled)

@@ -1,4 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import { createEngine } from '../../src/create-engine.ts'
+import { attempt, LimiterError } from '../../src/errors/limiter-error.ts'
+import {
+  concurrency,
+  createLimiter,
+  fixedWindow,
+  memoryStore,
+  slidingWindowCounter,
+  slidingWindowLog,
+  tokenBucket,
+} from '../../src/index.ts'
 import { bench, facts } from '../engine/bench.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import type { Policy } from '../../src/policy/model/policy.ts'
@@ -7,6 +19,42 @@ import type { Rule } from '../../src/policy/model/rule.ts'
 const policy = (fields: string): Policy => parsePolicy(`version: 1\nrules:\n  - { name: a, key: [], ${fields} }\n`)
 const only = ({ rules: [rule] }: Policy): Rule => rule as Rule
 const at = (fields: string): unknown => only(policy(fields)).tiers[0]?.limit
+
+describe('a function, a rule, an override of the file and one of a program accept the same limits', () => {
+  type Number = string
+  const FUNCTIONS: Readonly<Record<string, (limit: Number) => AnyLimit>> = {
+    'rate: 1/s, burst: N': (burst) => tokenBucket({ rate: '1/s', burst }),
+    'algorithm: fixed-window, limit: N, window: 1m': (limit) => fixedWindow({ limit, window: '1m' }),
+    'algorithm: sliding-window-counter, limit: N, window: 1m': (limit) => slidingWindowCounter({ limit, window: '1m' }),
+    'algorithm: sliding-window-log, limit: N, window: 1m': (limit) => slidingWindowLog({ limit, window: '1m' }),
+    'algorithm: concurrency, limit: N, hold: 1s': (limit) => concurrency({ limit, holdMs: 1_000 }),
+  }
+  const LIMITS = ['0', '-1', '0.0000001', '0.000001', '0.5', '1', '1.5', '4000', '4000.5', '10000', '4503599627', '4503599628', '1e3']
+  const capacityOf = (make: () => AnyLimit | undefined): number | 'refused' => {
+    const made = attempt(make)
+    return made instanceof LimiterError || made === undefined ? 'refused' : made.capacity
+  }
+
+  it.each(Object.keys(FUNCTIONS).flatMap((fields) => LIMITS.map((limit) => [fields, limit] as const)))('%s, N is %s', (fields, limit) => {
+    const written = fields.replace('N', limit)
+    const rules = 'version: 1\nrules: [{ name: a, key: [header:x], rate: 1/s, burst: 9 }]'
+    const [name, ...more] = written.split(', ').map((field) => field.split(': ') as [string, string])
+    const given = Object.fromEntries([name, ...more] as [string, string][]) as { rate?: string }
+    const engine = createEngine({ policy: parsePolicy(rules), store: memoryStore() })
+    expect([
+      capacityOf(() => only(policy(written)).tiers[0]?.limit),
+      capacityOf(() => parsePolicy(`${rules}\noverrides: [{ rule: a, key: k, ${written} }]`).overrides?.[0]?.limit),
+      capacityOf(() => engine.override({ rule: 'a', key: 'k', ...given }).limit),
+    ]).toEqual(Array.from({ length: 3 }, () => capacityOf(() => (FUNCTIONS[fields] as (limit: Number) => AnyLimit)(limit))))
+  })
+
+  it.each(Object.entries(FUNCTIONS))('%s: a limit below 1 admits calls whose cost is as low', async (_fields, make) => {
+    const limiter = createLimiter({ limit: make('0.5') })
+    expect((await limiter.check('k')).outcome).toBe('impossible')
+    expect((await limiter.check('k', { cost: 0.5 })).outcome).toBe('allowed')
+    expect((await limiter.check('k', { cost: 0.5 })).outcome).toBe('denied')
+  })
+})
 
 describe('limits of all algorithms', () => {
   it.each([

@@ -60,6 +60,18 @@ describe('U5: a cost above every burst is warned of', () => {
     expect(warningsOf('    cost: { from: header:w, max: 25 }\n    tiers: [{ when: { header:t: b }, rate: 1/s, burst: 30 }]\n')).toEqual([])
   })
 
+  it.each([
+    ['rate: 1/s, burst: 0.5', 0.5],
+    ['algorithm: sliding-window-counter, limit: 0.5, window: 1m', 0.5],
+    ['algorithm: sliding-window-log, limit: 0.999999, window: 1m', 0.999999],
+    ['algorithm: concurrency, limit: 0.5, hold: 30s', 0.5],
+  ])('the default cost of 1, above the limit: %s', (limit, burst) => {
+    expect(parsePolicy(`version: 1\nrules: [{ name: a, key: [], ${limit} }]`).warnings).toEqual([
+      `policy.yaml:2:9: rules[0]: a cost of 1, the default, is above every burst of this rule (${burst}): such requests are never admitted`,
+    ])
+    expect(parsePolicy(`version: 1\nrules: [{ name: a, key: [], cost: 0.5, ${limit} }]`).warnings).toEqual([])
+  })
+
   it('an endpoint of the template whose cost another level never admits', () => {
     const found = template('  endpoints: { /big: { cost: 50 }, /small: { cost: 5 } }\ntrustedProxies: [loopback]\n')
     expect(found).toEqual([
@@ -126,5 +138,36 @@ describe('U5: a tier that no request reaches is warned of', () => {
     expect(template('identity: { header: x-api-key, tiers: { partner: premium } }\n')).toEqual([])
     expect(template('trustedProxies: [loopback]\n')).toEqual([])
     expect(template('jwt: { verified: upstream }\n')).toEqual([])
+  })
+})
+
+describe('an override that changes nothing, or admits nothing, is warned of', () => {
+  const now = Date.parse('2026-07-01T00:00:00Z')
+  const LIST = (fields: string): string => `overrides: [{ rule: R, key: k, rate: 1/s, burst: 9, ${fields} }]\n`
+  const NATIVE = 'version: 1\nrules: [{ name: R, key: [header:x], rate: 1/s, burst: 20, cost: 5 }]\n'
+  const warned = (text: string): readonly string[] => parsePolicy(text, { now }).warnings
+  const past = (until: string): string => `${until} is past: this override has ended and changes nothing`
+
+  it.each(['2026-06-30T23:59:59Z', '2026-07-01T00:00:00Z', '2026-07-01T01:00:00+01:00'])('ended: %s', (until) => {
+    expect(warned(NATIVE + LIST(`until: ${until}`))).toEqual([`policy.yaml:3:60: overrides[0].until: ${past(until)}`])
+  })
+
+  it('not one that ends later', () => expect(warned(NATIVE + LIST('until: 2026-07-01T00:00:01Z'))).toEqual([]))
+
+  it('ended, in the other dialects', () => {
+    const bucket = 'rate_limits: { global: { capacity: 9, refill_rate: 1 } }\n'
+    const ended = 'overrides: [{ rule: R, key: [], rate: 1/s, burst: 9, until: 2026-01-01T00:00:00Z }]\n'
+    expect(warned(bucket + ended.replace('R', 'global'))).toEqual([expect.stringContaining(past('2026-01-01T00:00:00Z'))])
+    const rule = { name: 'R', limit_keys: [], algorithm: 'token_bucket', algorithm_config: { rps: 1, burst: 9 } }
+    expect(warned(`rules: [${JSON.stringify(rule)}]\n${ended}`)).toEqual([expect.stringContaining(past('2026-01-01T00:00:00Z'))])
+  })
+
+  it('with a limit below the cost of its rule, or what a sampled request is charged', () => {
+    const low = (charge: number, at: string): string =>
+      `policy.yaml:${at}: overrides[0]: the rule's cost of ${charge} is above the limit of this override (4): such requests are never admitted`
+    expect(warned(NATIVE + LIST('').replace('burst: 9', 'burst: 4'))).toEqual([low(5, '3:13')])
+    const sampled = NATIVE.replace('cost: 5', 'cost: 2, sample: 3')
+    expect(warned(sampled + LIST('').replace('burst: 9', 'burst: 4'))).toEqual([low(6, '3:13')])
+    expect(warned(sampled + LIST('').replace('burst: 9', 'burst: 6'))).toEqual([])
   })
 })

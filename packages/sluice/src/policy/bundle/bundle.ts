@@ -36,7 +36,7 @@ export function* readBundle(root: Value, now: Micros): Sliced<PolicyBody | undef
   if (fields === undefined) return undefined
   const rules = yield* isWhole ? readWhole(fields, now) : readSpec(fields, undefined)
   if (rules.length === 0) fields.warn('the bundle has no rules, so nothing is limited')
-  return { ...bodyOf(rules), ...(yield* readSharedSections(fields, rules)) }
+  return { ...bodyOf(rules), ...(yield* readSharedSections(fields, rules, now)) }
 }
 
 /** The compiled policy of a bundle. In this dialect the failure policy is always `allow`. */

@@ -51,16 +51,20 @@ function* readEndpoints(value: Value): Sliced<Cost | undefined> {
 }
 
 /** Warns of costs that no tier, or not every tier, can admit: requests with such a cost are refused however long they wait. */
-export function warnOfCost(value: Value | undefined, cost: Cost, tiers: readonly Tier[]): void {
+export function warnOfCost(rule: Value, cost: Cost, tiers: readonly Tier[]): void {
+  const value = rule.get('cost')
   const capacities = tiers.map(({ limit }) => limit.capacity)
-  if (value === undefined || capacities.length === 0) return
+  if (capacities.length === 0) return
   const [least, most] = [Math.min(...capacities), Math.max(...capacities)]
-  const never = (at: Value, what: number): void =>
+  const never = (at: Value, what: number, why = ''): void =>
     at.warn(
-      `: a cost of ${what} is above ${what > most ? 'every' : 'a'} burst of this rule (${what > most ? most : least}): such requests are never admitted`,
+      `: a cost of ${what}${why} is above ${what > most ? 'every' : 'a'} burst of this rule (${what > most ? most : least}): such requests are never admitted`,
     )
-  const { node } = value
-  if (node.kind === 'scalar') {
+  if (value === undefined) {
+    if (cost.unknown > least) never(rule, cost.unknown, ', the default,')
+    return
+  }
+  if (value.node.kind === 'scalar') {
     if (cost.unknown > least) never(value, cost.unknown)
     return
   }

@@ -1,4 +1,4 @@
-import { toMillis } from '../../time/micros.ts'
+import { type Micros, toMillis } from '../../time/micros.ts'
 import { uniqueNames, type Value, warnOfBare } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 import { DIALECTS, type HeaderChoice, headerChoice, LEGACY } from '../model/header-choice.ts'
@@ -10,14 +10,14 @@ import { readRule } from './rule.ts'
 import { readSharedSections } from './shared-sections.ts'
 
 /** Reads the native dialect: a version, rules, and the other sections. */
-export function* readNative(root: Value): Sliced<PolicyBody | undefined> {
+export function* readNative(root: Value, now: Micros): Sliced<PolicyBody | undefined> {
   const fields = root.open(ROOT)
   if (fields === undefined) return undefined
   fields.require('version', '1')?.choice(['1'])
   const headers = readHeaders(fields)
   const failure = readFailure(fields)
   const rules = yield* readRules(fields.require('rules', 'a list of rules'), failure.policy)
-  return { rules, failure, headers, ...(yield* readSharedSections(fields, rules)) }
+  return { rules, failure, headers, ...(yield* readSharedSections(fields, rules, now)) }
 }
 
 function readHeaders(policy: Value): HeaderChoice {

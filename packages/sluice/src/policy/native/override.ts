@@ -1,4 +1,5 @@
 import { canonicalValue } from '../../identity/source.ts'
+import type { Micros } from '../../time/micros.ts'
 import { INSTANT_FORM, parseInstant } from '../../time/instant.ts'
 import { textOf, type Value, wordOf } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
@@ -9,14 +10,18 @@ import { readAlgorithm, readLimit } from './limit-form.ts'
 
 const MAX_OVERRIDES = 10_000
 
-/** Reads the `overrides` of a policy; undefined without overrides. No message shows a key. */
-export function* readOverrides(fields: Value, rules: readonly Rule[]): Sliced<Override[] | undefined> {
+/**
+ * Reads the `overrides` of a policy; undefined without overrides. No message shows a key.
+ * @param now overrides that have ended by then are warned of
+ */
+export function* readOverrides(fields: Value, rules: readonly Rule[], now: Micros): Sliced<Override[] | undefined> {
   const form = `a list of { rule, key, the fields of a limit, until }, at most ${MAX_OVERRIDES}`
   const known = new Map(rules.map((rule) => [rule.name, rule]))
   const seen = new Map<string, number>()
   const overrides = yield* flatMapSliced(fields.get('overrides')?.items(form, MAX_OVERRIDES), (item, index) => {
     const override = readOverride(item, known)
     if (override === undefined) return []
+    warnOfOverride(item, override, known, now)
     const same = JSON.stringify([override.rule, ...override.values.map((value) => value ?? null)])
     const earlier = seen.get(same)
     if (earlier === undefined) seen.set(same, index)
@@ -24,6 +29,20 @@ export function* readOverrides(fields: Value, rules: readonly Rule[]): Sliced<Ov
     return override
   })
   return overrides.length === 0 ? undefined : overrides
+}
+
+function warnOfOverride(
+  item: Value,
+  { rule: name, limit, until = Infinity }: Override,
+  rules: ReadonlyMap<string, Rule>,
+  now: Micros,
+): void {
+  const end = item.get('until')
+  if (end !== undefined && until <= now) end.warn(`: ${textOf(end.node)} is past: this override has ended and changes nothing`)
+  const { cost, sample = 1 } = rules.get(name) as Rule
+  const charge = cost.unknown * sample
+  if (charge > limit.capacity)
+    item.warn(`: the rule's cost of ${charge} is above the limit of this override (${limit.capacity}): such requests are never admitted`)
 }
 
 export function readOverride(value: Value, rules: ReadonlyMap<string, Rule>): Override | undefined {

@@ -27,7 +27,7 @@ export function* readRule(value: Value, fallback: OnStoreFailure): Sliced<Rule |
   const onStoreFailure = fields.get('onStoreFailure')?.choice(STORE_FAILURES) ?? fallback
   const maxOvergrant = readMaxOvergrant(fields)
   if (name === undefined || key === undefined || cost === undefined) return undefined
-  warnOfCost(fields.get('cost'), cost, tiers)
+  warnOfCost(fields, cost, tiers)
   const problem = sampleProblem(sample, cost, tiers)
   if (problem !== undefined) (fields.get('sample') ?? fields).refuse(`: ${problem}`)
   return {

@@ -10,7 +10,7 @@ import type { Sliced } from '../model/sliced.ts'
 import { parseStoreUrl, STORE_FORM, storeParameterMistake, type StoreUrl } from '../model/store-url.ts'
 import { readExempt } from './exempt.ts'
 import { IDENTIFIER_MODES, IDENTIFIERS, JWT, PUBLIC_ALGORITHMS, RESERVATIONS, SECRET_ALGORITHMS } from './grammar.ts'
-import { toMillis } from '../../time/micros.ts'
+import { type Micros, toMillis } from '../../time/micros.ts'
 import { readOverrides } from './override.ts'
 import { readRegions } from './regions.ts'
 
@@ -20,6 +20,7 @@ export const SHARED_SECTIONS = ['store', 'regions', 'trustedProxies', 'identifie
 export function* readSharedSections(
   fields: Value,
   rules: readonly Rule[],
+  now: Micros,
 ): Sliced<
   Pick<PolicyBody, 'exempt' | 'overrides' | 'identifiers' | 'regions' | 'reservations' | 'jwt' | 'store' | 'storeUrl' | 'trustedProxies'>
 > {
@@ -30,7 +31,7 @@ export function* readSharedSections(
   const reservations = readReservations(fields)
   const jwt = readJwt(fields)
   const exempt = yield* readExempt(fields)
-  const overrides = yield* readOverrides(fields, rules)
+  const overrides = yield* readOverrides(fields, rules, now)
   return defined({ store: storeUrl?.url, storeUrl, regions, trustedProxies, identifiers, reservations, jwt, exempt, overrides })
 }
 

@@ -1,3 +1,4 @@
+import type { Micros } from '../../time/micros.ts'
 import type { Value } from '../document/value.ts'
 import { endpointCosts } from '../model/cost.ts'
 import { type HeaderChoice, headerChoice } from '../model/header-choice.ts'
@@ -16,7 +17,7 @@ const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED
  * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, charged together. Each identity has a tenant bucket of
  * its own.
  */
-export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
+export function* readTemplate(root: Value, now: Micros): Sliced<PolicyBody | undefined> {
   const outer = root.open({ names: OUTER })
   const inner = outer?.get('rate_limits')?.open({ names: INNER })
   if (outer === undefined || inner === undefined) return undefined
@@ -56,7 +57,7 @@ export function* readTemplate(root: Value): Sliced<PolicyBody | undefined> {
   }
   if (rules.length === 0 && !inner.issues.failed) inner.refuse(' has no limit: expected global, tenants or endpoints')
   const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
-  const sections = yield* readSharedSections(outer, rules)
+  const sections = yield* readSharedSections(outer, rules, now)
   // A plan of a verified token, or a trusted proxy, may name any tenant.
   if (sections.jwt === undefined && sections.trustedProxies === undefined) warnOfUnreached(inner.get('tenants'), named)
   return { rules, failure, headers, ...sections }
