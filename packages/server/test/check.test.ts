@@ -38,23 +38,23 @@ describe('check', () => {
       '  per-key: enforce, cost header:x-weight, on store failure local',
       '    match: method GET or POST, path /api/**, host *.example.com',
       '    key: header:x-api-key, ip:address',
-      '    tier header:x-plan=big: token-bucket of 2000, window 20 s',
-      '    tier any: token-bucket of 20, window 2 s',
+      '    tier header:x-plan=big: token-bucket: 100 a second, burst 2000, window 20 s',
+      '    tier any: token-bucket: 10 a second, burst 20, window 2 s',
       '    bound: over-grant 0 while the store decides, 0 while it does not: a store in this process has no local fallback',
       '  open: enforce, cost 2, on store failure allow',
       '    match: every request',
       '    key: one bucket for everybody',
-      '    tier any: token-bucket of 5, window 5 s',
+      '    tier any: token-bucket: 1 a second, burst 5, window 5 s',
       '    bound: over-grant 0 while the store decides, unbounded while it does not',
       '  closed: enforce, cost 1, on store failure deny',
       '    match: every request',
       '    key: one bucket for everybody',
-      '    tier any: token-bucket of 5, window 5 s',
+      '    tier any: token-bucket: 1 a second, burst 5, window 5 s',
       '    bound: over-grant 0 while the store decides, 0 while it does not',
       '  watching: shadow, cost 1, on store failure deny',
       '    match: every request',
       '    key: one bucket for everybody',
-      '    tier any: token-bucket of 5, window 5 s',
+      '    tier any: token-bucket: 1 a second, burst 5, window 5 s',
       '    bound: none: shadow stops nobody',
       '',
     ])
@@ -75,8 +75,8 @@ describe('check', () => {
       match: { methods: ['GET', 'POST'], path: '/api/**', hosts: ['*.example.com'] },
       key: ['header:x-api-key', 'ip:address'],
       tiers: [
-        { label: 'header:x-plan=big', algorithm: 'token-bucket', capacity: 2_000, windowMs: 20_000 },
-        { label: 'any', algorithm: 'token-bucket', capacity: 20, windowMs: 2_000 },
+        { label: 'header:x-plan=big', algorithm: 'token-bucket', capacity: 2_000, rate: '100/s', windowMs: 20_000 },
+        { label: 'any', algorithm: 'token-bucket', capacity: 20, rate: '10/s', windowMs: 2_000 },
       ],
       cost: 'header:x-weight',
       onStoreFailure: 'local',
@@ -90,7 +90,7 @@ describe('check', () => {
 
   it('reports the window that the policy states, in both forms', async () => {
     const file = policyFile('rate_limits:\n  global:\n    capacity: 100\n    refill_rate: 10\n    window: 5s\n')
-    expect((await run(['check', file])).stdout).toContain('tier any: token-bucket of 100, window 5 s')
+    expect((await run(['check', file])).stdout).toContain('tier any: token-bucket: 2 a second, burst 100, window 5 s')
     expect((await run(['check', '--json', file])).stdout).toContain('"windowMs": 5000')
   })
 

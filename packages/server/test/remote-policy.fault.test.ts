@@ -89,7 +89,7 @@ describe.skipIf('missing' in openssl)('a policy at an https:// URL', () => {
     expect(checked).toMatchObject({ code: 0, stderr: '' })
     expect(checked.stdout).toContain(`${url}/policy.yaml: valid, dialect native, 1 rule`)
     expect(checked.stdout).not.toContain('secret')
-    expect((await run(['explain', ...named, ...REQUEST])).stdout).toContain('limit: token-bucket of 3')
+    expect((await run(['explain', ...named, ...REQUEST])).stdout).toContain('limit: token-bucket: 1 an hour, burst 3')
     const inspected = await run(['inspect', 'ada', '--policy', ...named, '--store', 'pglite:'])
     expect([inspected.code, inspected.stdout]).toEqual([0, expect.stringContaining('a, as header:x-user: 3 of 3, fresh')])
     expect(seen[0]?.headers).toMatchObject({ 'user-agent': 'sluice', 'accept-encoding': 'identity' })

@@ -105,6 +105,7 @@ export const ARGUMENTS: readonly ArgumentsRow[] = [
   ['clientAddress', policies.clientAddress, ['1.2.3.4', {}, trust], [['undefined', 'null', ...TEXT], OBJECT, NONE]],
   ['isTrustedPeer', policies.isTrustedPeer, ['1.2.3.4', trust], [['undefined', 'null', ...TEXT], NONE]],
   ['trustProxies', policies.trustProxies, [[], 'x-real-ip'], [LIST, ['undefined', ...NAME]]],
+  ['limitFacts', policies.limitFacts, [limit, 1_000], [NONE, ['undefined', 'Infinity', ...MS]]],
   ['hashKeys', policies.hashKeys, [() => 0.5], [['undefined', ...FN]]],
   ['nearest', policies.nearest, ['a', ['b']], [TEXT, LIST]],
   ['firstWrongByte', policies.firstWrongByte, [new Uint8Array(0)], [NONE]],

@@ -8,6 +8,7 @@ import { counted } from '../logs/counted.ts'
 import { adviceOf } from '../policy/advice.ts'
 import { POLICY_FLAGS, type PolicyPlace, policyPlace } from '../policy/policy-place.ts'
 import { type RegionFacts, regionFacts, regionProblems, regionsText } from '../policy/region-facts.ts'
+import { limitText } from '../policy/limit-text.ts'
 import { type RuleFacts, ruleFacts } from '../policy/rule-facts.ts'
 import { STORE_FORMS } from '../stores/open-store.ts'
 import { withoutPassword } from '../stores/store-name.ts'
@@ -118,12 +119,6 @@ export function sampleText(sample: number | undefined): string {
 
 export function keyText(parts: readonly string[]): string {
   return parts.length === 0 ? 'one bucket for everybody' : parts.join(', ')
-}
-
-type LimitFacts = Pick<RuleFacts['tiers'][number], 'algorithm' | 'capacity' | 'windowMs'>
-
-export function limitText({ algorithm, capacity, windowMs }: LimitFacts): string {
-  return `${algorithm} of ${capacity}, window ${windowMs / 1_000} s`
 }
 
 function matchText({ methods, path, hosts, when = [] }: RuleFacts['match']): string {

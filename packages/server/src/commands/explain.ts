@@ -3,10 +3,11 @@ import { createEngine, type Explanation, type RuleExplanation } from 'sluice/pol
 import { wrongValue } from '../cli/failure.ts'
 import { addressOf } from '../http/site-guard.ts'
 import { createIdentities } from '../identity/identities.ts'
+import { limitText } from '../policy/limit-text.ts'
 import { POLICY_FLAGS, policyPlace } from '../policy/policy-place.ts'
 import { regionFacts, regionsText } from '../policy/region-facts.ts'
 import { JSON_FLAG, type ParsedArguments, print, type Verb } from '../cli/verb.ts'
-import { keyText, limitText, sampleText } from './check.ts'
+import { keyText, sampleText } from './check.ts'
 
 export const explainVerb: Verb = {
   name: 'explain',

@@ -1,4 +1,4 @@
-import type { Policy, Rule, StoreKind } from 'sluice/policy'
+import { type LimitFacts, limitFacts, type Policy, type Rule, type StoreKind } from 'sluice/policy'
 
 export type RuleFacts = ReturnType<typeof ruleFacts>
 
@@ -23,11 +23,9 @@ export function ruleFacts(policy: Policy, rule: Rule, kind: StoreKind) {
     exempt: exempt === undefined || exempt.length === 0 ? undefined : exempt.map((one) => one.text),
     /** One entry for each part of the key. */
     key: key.map((sources) => sources.map((source) => source.text).join(' or ')),
-    tiers: tiers.map(({ label, limit, windowMs = limit.windowMs }) => ({
+    tiers: tiers.map(({ label, limit, windowMs }): LimitFacts & { readonly label: string } => ({
       label: label === '' ? 'any' : label,
-      algorithm: limit.algorithm.name as string,
-      capacity: limit.capacity,
-      windowMs,
+      ...limitFacts(limit, windowMs),
     })),
     cost: cost.text,
     sample,

@@ -1,5 +1,6 @@
 import { fromMicroTokens } from '../algorithms/decimal.ts'
 import type { Request } from '../identity/request.ts'
+import { type LimitFacts, limitFacts } from '../policy/model/limit-facts.ts'
 import { mismatch } from '../policy/model/match.ts'
 import type { Policy } from '../policy/model/policy.ts'
 import type { Mode, Rule } from '../policy/model/rule.ts'
@@ -51,7 +52,7 @@ export interface RuleExplanation {
   /** With `sample` n, one of n requests is charged, at n times its cost. */
   readonly sample?: number
   /** The limit that applies: that of the tier, or of an override. Its capacity is in tokens. */
-  readonly limit?: { readonly algorithm: string; readonly capacity: number; readonly windowMs: number }
+  readonly limit?: LimitFacts
   /** Tokens that the request takes. */
   readonly cost?: number
   /** Set if the cost is above the capacity: the limit never admits the request, however long it waits. */
@@ -90,7 +91,6 @@ function explainRule(rule: Rule, isUnread: boolean, request: Request, context: C
   const { tier, call, values } = charge
   const { limit } = call
   const cost = fromMicroTokens(call.cost)
-  const { windowMs = limit.windowMs } = namedOf(charge)
   return {
     name,
     mode,
@@ -98,7 +98,7 @@ function explainRule(rule: Rule, isUnread: boolean, request: Request, context: C
     key: rule.key.flat().map(({ text }, index) => ({ source: text, value: values[index] ?? null })),
     tier: tier.label,
     ...defined({ overridden: limit === tier.limit ? undefined : (true as const), sample: rule.sample }),
-    limit: { algorithm: limit.algorithm.name, capacity: limit.capacity, windowMs },
+    limit: limitFacts(limit, namedOf(charge).windowMs),
     cost,
     ...defined({ impossible: cost > limit.capacity ? (true as const) : undefined }),
   }

@@ -87,7 +87,7 @@ rules:
           matches: true,
           key: [],
           tier: '',
-          limit: { algorithm: 'token-bucket', capacity: 20, windowMs: 2_000 },
+          limit: { algorithm: 'token-bucket', capacity: 20, rate: '10/s', windowMs: 2_000 },
           cost: 1,
         },
         {
@@ -99,7 +99,7 @@ rules:
             { source: 'ip:address', value: '192.0.2.1' },
           ],
           tier: '',
-          limit: { algorithm: 'token-bucket', capacity: 2, windowMs: 2_000 },
+          limit: { algorithm: 'token-bucket', capacity: 2, rate: '1/s', windowMs: 2_000 },
           cost: 2,
         },
         { name: 'post', mode: 'enforce', matches: false, why: 'method GET is not POST' },
