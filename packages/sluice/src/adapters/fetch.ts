@@ -30,7 +30,11 @@ export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, .
 
 /** A rate limit for requests of the fetch API. */
 export interface FetchLimit<Rest extends readonly unknown[]> {
-  /** Wraps a handler, which is called only for requests that may pass. @throws LimiterError INVALID_OPTIONS if it is not a function */
+  /**
+   * Wraps a handler, which is called only for requests that may pass. Send the response that it returns: a slot of a concurrency limit is held
+   * until its body was sent. Code that drops the response instead cancels its body: `response.body?.cancel()`.
+   * @throws LimiterError INVALID_OPTIONS if the handler is not a function
+   */
   wrap(handler: FetchHandler<Rest>): (request: Request, ...rest: Rest) => Promise<Response>
   /**
    * For a server with its own control flow: the response to a refused request, and a function that adds the header fields. Send what that

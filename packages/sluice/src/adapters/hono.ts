@@ -6,8 +6,9 @@ import { type GateOptions, requireAddress, requireResponse } from '../http/gate-
 import type { HeaderSink } from '../http/headers.ts'
 import { onAborted } from '../http/leaving.ts'
 import { PROBLEM_TYPE } from '../http/problem.ts'
-import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
+import { releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
+import { finishWithResponse } from './hono-response.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -112,10 +113,7 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
       try {
         await next()
         addMissing(c, fields)
-        const response = finishedAfter(c.res, passage, c.req.raw, c)
-        // Removes the present response first, because Hono copies the fields of a response that is replaced.
-        c.res = undefined
-        c.res = response
+        finishWithResponse(c, passage)
         return undefined
       } catch (error) {
         release?.()
