@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { memoryStore, type Store } from 'sluice'
 import { type PrometheusMetrics, prometheusMetrics, topKeys } from 'sluice/observe'
-import { createEngine, type Engine, parsePolicy, type Pseudonym } from 'sluice/policy'
+import { createEngine, type Engine, type EngineOptions, parsePolicy, type Pseudonym } from 'sluice/policy'
 import { onTestFinished } from 'vitest'
 import { adminAccess } from '../src/http/admin.ts'
 import { createActivity } from '../src/page/activity.ts'
@@ -33,11 +33,12 @@ export interface LocalOptions {
   readonly storeUrl?: string
   readonly token?: string | undefined
   readonly pseudonym?: Pseudonym
+  readonly claims?: EngineOptions['claims']
 }
 
 /** The service on a free port of this process, gone when the test is. */
 export async function local(text: string, options: LocalOptions = {}): Promise<Local> {
-  const { pseudonym } = options
+  const { pseudonym, claims } = options
   const first = parsePolicy(text, { filename: 'first.yaml' })
   const store = options.store ?? memoryStore()
   const metrics = prometheusMetrics({
@@ -50,6 +51,7 @@ export async function local(text: string, options: LocalOptions = {}): Promise<L
     store,
     observers: [metrics, activity, top],
     ...(pseudonym === undefined ? {} : { pseudonym }),
+    ...(claims === undefined ? {} : { claims }),
   })
   const policy = holdPolicy(
     first,

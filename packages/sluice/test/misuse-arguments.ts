@@ -48,6 +48,12 @@ const ofClass = new DistributedRateLimiter(raw as never)
 
 const ofSlots = createLimiter({ limit: concurrency({ limit: 1, holdMs: 1_000 }) })
 
+/** The verbs of a reservation check their arguments alike, whether it was granted or refused. */
+const RESERVATIONS = [
+  ['a granted', await limiter.reserve('granted')],
+  ['a refused', await createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 1 }) }).reserve('refused', { cost: 2 })],
+] as const
+
 /** What takes arguments by place, good ones, and of each argument which values are right. */
 export const ARGUMENTS: readonly ArgumentsRow[] = [
   ...[
@@ -132,6 +138,24 @@ export const ARGUMENTS: readonly ArgumentsRow[] = [
     ['k', 'a', 1],
     [NAME, NAME, MS],
   ],
+  ...RESERVATIONS.map(
+    ([name, { settle }]) =>
+      [
+        `settle of ${name} reservation`,
+        settle as Build,
+        [1, {}],
+        [
+          ['undefined', '0', ...COST],
+          [...OBJECT, 'undefined'],
+        ],
+      ] as const,
+  ),
+  ...RESERVATIONS.map(
+    ([name, { extend }]) => [`extend of ${name} reservation`, extend as Build, [1, {}], [MS, [...OBJECT, 'undefined']]] as const,
+  ),
+  ...RESERVATIONS.map(
+    ([name, { cancel }]) => [`cancel of ${name} reservation`, cancel as Build, [{}], [[...OBJECT, 'undefined']]] as const,
+  ),
   ['limiter.cancel', ((...given: never[]) => limiter.cancel(...(given as unknown as ['k', 'a']))) as Build, ['k', 'a'], [NAME, NAME]],
   ['limiter.block', ((...given: never[]) => limiter.block(...(given as unknown as ['k', '1s']))) as Build, ['b', '1s'], [NAME, NONE]],
   ['limiter.release', ((...given: never[]) => ofSlots.release(...(given as unknown as ['k', 'h']))) as Build, ['k', 'h'], [NAME, TEXT]],

@@ -98,6 +98,9 @@ const RING = {
 }
 const RING_OPTIONS = { deadline: MS, batching: OBJECT, breaker: OBJECT, denials: OBJECT, leases: OBJECT, clock: NONE, random: FN }
 
+/** The reservation of a refused call. */
+const refused = await createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 1 }) }).reserve('refused', { cost: 2 })
+
 export type OptionsRow = readonly [place: string, build: Build, good: object, right: Readonly<Record<string, readonly string[]>>]
 
 /** Place in messages, what is built from options, good ones, and of each option which values are right. */
@@ -242,6 +245,9 @@ export const OPTIONS: readonly OptionsRow[] = [
   // With a key of its own: a check may not use the id of a reservation.
   ['limiter default', ((options: never) => limiter.check('once', options)) as Build, {}, { id: NAME, holdMs: NONE }],
   ['limiter default', ((options: never) => limiter.settle('b', 'a', 1, options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
+  ['limiter default', ((options: never) => refused.settle(1, options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
+  ['limiter default', ((options: never) => refused.extend(1, options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
+  ['limiter default', ((options: never) => refused.cancel(options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
   ['limiter default', ((options: never) => limiter.refund('b', options)) as Build, {}, { receipt: NONE }],
   ['limiter default', ((options: never) => limiter.peek('b', options)) as Build, {}, { at: NONE }],
   [

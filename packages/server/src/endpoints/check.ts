@@ -125,7 +125,7 @@ function addressIn(text: string): string {
 function costOf(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const found = typeof value === 'number' ? 'too large' : shown(value)
-  throw new BadRequest(`The field cost is ${found}; expected a number above 0 with at most six decimals.`)
+  throw new BadRequest(`The field cost is ${found}; expected a number above 0 and at most 9007199254 with at most six decimals.`)
 }
 
 /** Converts header names to lower case. Two spellings of a name become one header with two lines. */

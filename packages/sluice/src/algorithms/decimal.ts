@@ -53,12 +53,16 @@ export function fromMicroTokens(micro: number): number {
 export function microCost(cost: unknown): number {
   const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
   if (micro !== undefined && micro > 0) return micro
-  throw new LimiterError('INVALID_COST', `cost is ${shown(cost)}, expected a number above 0 with at most six decimals${hint(cost)}`)
+  throw new LimiterError('INVALID_COST', `cost is ${shown(cost)}, expected a number above 0 ${COST_FORM}${hint(cost)}`)
 }
+
+/** The greatest cost: the most tokens whose micro-tokens are a safe integer. */
+export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
+/** What numbers are costs, as the end of an error message. */
+export const COST_FORM: string = `and at most ${MAX_COST} with at most six decimals`
 
 /** A hint on how to correct an invalid cost. */
 function hint(cost: unknown): string {
-  if (typeof cost === 'number' && cost > 0 && cost < Number.MAX_SAFE_INTEGER / MICRO)
-    return '; round what was computed: Number(cost.toFixed(6))'
+  if (typeof cost === 'number' && cost > 0) return cost > MAX_COST ? '' : '; round what was computed: Number(cost.toFixed(6))'
   return ' (to read without charging, use peek)'
 }

@@ -33,17 +33,18 @@ export function chargedFacts(
   context: EngineContext,
   used?: MicroTokens,
 ): ChargedRequest {
-  const cost = used ?? costOf(facts)
+  const cost = costOf(facts)
   const request = readRequest(facts, claims, at.trust)
   at.watch?.(facts.ip, facts.headers)
-  return { request, route: facts.route ?? undefined, ...chargesOf(at, request, context, cost) }
+  return { request, route: facts.route ?? undefined, ...chargesOf(at, request, context, used ?? cost) }
 }
 
 /** As `chargedRequest`, for a key. */
 export function chargedKey(at: Loaded, request: KeyRequest, context: EngineContext, used?: MicroTokens): ChargedRequest {
   refuseUnknown('engine', request, KEY_REQUEST)
   validKey('engine', request.key)
-  return { request: NOBODY, route: undefined, ...chargesOfKey(at, request, context, used ?? costOf(request)) }
+  const cost = costOf(request)
+  return { request: NOBODY, route: undefined, ...chargesOfKey(at, request, context, used ?? cost) }
 }
 
 export function costOf({ cost }: Pick<KeyRequest, 'cost'>): MicroTokens | undefined {

@@ -1,4 +1,4 @@
-import { fromMicroTokens, toMicroTokens } from '../algorithms/decimal.ts'
+import { COST_FORM, fromMicroTokens, toMicroTokens } from '../algorithms/decimal.ts'
 import type { MicroTokens } from '../algorithms/algorithm.ts'
 import type { HeldPart, HoldReport } from '../algorithms/settle-hold.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
@@ -121,5 +121,5 @@ export const NOTHING_HELD: Settlement = Object.freeze({ status: 'unknown', repea
 export function usedOf(actual: unknown): MicroTokens | undefined {
   const micro = typeof actual === 'number' ? toMicroTokens(actual) : undefined
   if (micro !== undefined || actual === undefined) return micro
-  throw new LimiterError('INVALID_COST', `the actual cost is ${shown(actual)}, expected a number of at least 0 with at most six decimals`)
+  throw new LimiterError('INVALID_COST', `the actual cost is ${shown(actual)}, expected a number of at least 0 ${COST_FORM}`)
 }

@@ -36,11 +36,12 @@ export interface Holds extends Reserving {
 export function createHolds(parts: HoldParts): Holds {
   const { where, name, bound, limits, calls, deciders, finish, onStoreFailure, random, releases, start, timing } = parts
   const names = limits.map((limit) => limit.name)
+  const check = checksOf(parts)
   const hasSlots = limits.some(({ limit }) => takesSlots(limit))
 
   const charge = (key: string, id: string, options: ReserveOptions, final: boolean): Promise<Decision> => {
     const { cost, holdMs = final ? REMEMBERED_MS : HOLD_MS } = options
-    requireForm(where, 'holdMs', holdMs, HOLD_FORM)
+    check.holdMs(holdMs)
     requireChange(where, deciders.main.store, 'settle')
     const group = calls.groupOf(key, cost)
     const watch = start()
@@ -52,7 +53,7 @@ export function createHolds(parts: HoldParts): Holds {
     })
   }
   const change = async (key: string, id: string, end: HoldEnd, options: WaitOptions | undefined, used = 0): Promise<Settlement> => {
-    if (options !== undefined) refuseUnknown(where, options, WAIT)
+    check.wait(options)
     const all = calls.settledOf(key, used)
     const hold = { limiter: name, id: validHoldId(where, id), bound }
     const settlement = await changeHold(where, deciders, all, hold, end, names, () => timing(options))
@@ -65,7 +66,7 @@ export function createHolds(parts: HoldParts): Holds {
   }
   const cancel: Reserving['cancel'] = (key, id, options) => settle(key, id, 0, options)
   const extend: Reserving['extend'] = async (key, id, holdMs, options): Promise<Extension> => {
-    requireForm(where, 'holdMs', holdMs, HOLD_FORM)
+    check.holdMs(holdMs)
     const { status, expiresAt } = await change(key, id, holdMs, options)
     return expiresAt === undefined ? { status } : { status, expiresAt }
   }
@@ -79,7 +80,7 @@ export function createHolds(parts: HoldParts): Holds {
       validKey(where, key)
       const id = options.id === undefined ? newHoldId(key, random) : validHoldId(where, options.id)
       const decision = await charge(key, id, options, false)
-      if (decision.outcome === 'denied' || decision.outcome === 'impossible') return refused(decision, id)
+      if (decision.outcome === 'denied' || decision.outcome === 'impossible') return refused(decision, id, check)
       return {
         decision,
         id,
@@ -94,16 +95,44 @@ export function createHolds(parts: HoldParts): Holds {
   }
 }
 
-/** The reservation of a refused call: it holds nothing, and its verbs call no store. */
-function refused(decision: Decision, id: string): Reservation {
+/** The checks of the arguments of a hold's verbs. @throws LimiterError INVALID_OPTIONS */
+interface Checks {
+  wait(options: WaitOptions | undefined): void
+  holdMs(holdMs: unknown): void
+}
+
+function checksOf({ where, timing }: HoldParts): Checks {
+  return {
+    wait(options) {
+      if (options === undefined) return
+      refuseUnknown(where, options, WAIT)
+      timing(options)
+    },
+    holdMs: (holdMs) => requireForm(where, 'holdMs', holdMs, HOLD_FORM),
+  }
+}
+
+/**
+ * The reservation of a refused call: it holds nothing, and its verbs call no store. They check their arguments nevertheless, because a
+ * mistake should not only be noticed when a call is allowed.
+ */
+function refused(decision: Decision, id: string, check: Checks): Reservation {
   return {
     decision,
     id,
-    async settle(actual) {
+    async settle(actual, options) {
       usedOf(actual)
+      check.wait(options)
       return NOTHING_HELD
     },
-    extend: async () => ({ status: 'unknown' }),
-    cancel: async () => NOTHING_HELD,
+    async extend(holdMs, options) {
+      check.holdMs(holdMs)
+      check.wait(options)
+      return { status: 'unknown' }
+    },
+    async cancel(options) {
+      check.wait(options)
+      return NOTHING_HELD
+    },
   }
 }

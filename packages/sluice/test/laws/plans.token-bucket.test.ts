@@ -5,6 +5,7 @@ import { microCost, toMicroTokens } from '../../src/algorithms/decimal.ts'
 import { parseRate, type Rate } from '../../src/algorithms/rate.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { LimiterError } from '../../src/errors/limiter-error.ts'
+import { usedOf } from '../../src/limiter/held-change.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { draws } from '../draws.ts'
 
@@ -181,9 +182,16 @@ describe('decimals', () => {
   ])('%s is no cost', (cost, shown) => {
     const computed = typeof cost === 'number' && cost > 0
     const hint = computed ? '; round what was computed: Number(cost.toFixed(6))' : ' (to read without charging, use peek)'
-    const form = `expected a number above 0 with at most six decimals${hint}`
+    const form = `expected a number above 0 and at most 9007199254 with at most six decimals${hint}`
     expect(() => microCost(cost)).toThrow(`cost is ${shown}, ${form}`)
     expect(microCost(0.000001)).toBe(1)
+  })
+
+  it.each([9_007_199_255, 1e10, 1e300, Infinity])('%d is too large: the message names the largest cost, and no rounding', (cost) => {
+    const form = 'and at most 9007199254 with at most six decimals'
+    expect(() => microCost(cost)).toThrow(new RegExp(`^cost is .*, expected a number above 0 ${form}$`))
+    expect(() => usedOf(cost)).toThrow(new RegExp(`^the actual cost is .*, expected a number of at least 0 ${form}$`))
+    expect([microCost(9_007_199_254), usedOf(9_007_199_254)]).toEqual([9_007_199_254_000_000, 9_007_199_254_000_000])
   })
 })
 

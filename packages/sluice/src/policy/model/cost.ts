@@ -1,4 +1,4 @@
-import { fromMicroTokens, toMicroTokens } from '../../algorithms/decimal.ts'
+import { fromMicroTokens, MAX_COST, toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Request } from '../../identity/request.ts'
 import { type Glob, pathSegments } from './glob.ts'
 import { indexByPath } from './path-index.ts'
@@ -18,9 +18,6 @@ export interface ClientCost {
   /** Parses a text; undefined for a text that is not a cost. Default: `readCost`. */
   readonly costOf?: (text: string) => number | undefined
 }
-
-/** The largest cost: more than any bucket can hold, but still exact in micro-tokens. */
-export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / 1_000_000)
 
 /**
  * A cost that is read from the request and clamped to [min, max]. If the request has no valid cost, `fallback` applies. Of several values

@@ -1,6 +1,7 @@
 import { parseSource, valuesOf } from '../../identity/source.ts'
 import { DECIMAL_FORM, isEmptyMap, type Value } from '../document/value.ts'
-import { clientCost, endpointCosts, fixedCost, MAX_COST } from '../model/cost.ts'
+import { MAX_COST } from '../../algorithms/decimal.ts'
+import { clientCost, endpointCosts, fixedCost } from '../model/cost.ts'
 import type { Cost, Tier } from '../model/rule.ts'
 import type { Sliced } from '../model/sliced.ts'
 import { CLIENT_COST, ENDPOINT_COST } from './grammar.ts'
