@@ -19,6 +19,8 @@ interface Corner {
   readonly settle: (id: string, micro: number, now: Micros) => Promise<number | undefined>
   readonly penalize: (micro: number, now: Micros) => Promise<void>
   readonly reset: () => Promise<void>
+  /** The same key under another limit. */
+  readonly changedTo: (limit: AnyLimit) => Corner
 }
 
 export type ReadNumbers = (id: StateId) => Promise<readonly number[] | undefined>
@@ -49,6 +51,7 @@ function cornerOf({ store, reference }: Pair, numbersOf: ReadNumbers, limit: Any
     async reset() {
       await changeBoth(pair, [{ kind: 'reset', id: call(0).id }], START)
     },
+    changedTo: (other) => cornerOf(pair, numbersOf, other, key),
   }
 }
 
@@ -81,6 +84,23 @@ export const CORNERS: Readonly<Record<string, (corner: (limit: AnyLimit) => Corn
           await reserve('h', all, START)
           if (more > 0) await penalize(more, at)
           await settle('h', 0, at)
+          await penalize(SECOND, at + 1)
+        }
+      }
+    }
+  },
+  async 'a bucket whose limit was changed, settled before and after the time that its old limit takes to fill it'(corner) {
+    for (const rate of ['7/s', '1/10s']) {
+      for (const at of [START + 9 * SECOND, START + 10 * SECOND]) {
+        // Nothing, a charge, or a refund that fills the bucket meanwhile.
+        for (const meanwhile of [0, SECOND, -20 * SECOND]) {
+          const old = corner(tokenBucket({ rate, burst: 13 }))
+          await old.reserve('old', SECOND, START)
+          const { reserve, settle, penalize } = old.changedTo(tokenBucket({ rate: '1/s', burst: 20 }))
+          await reserve('h', 5 * SECOND, START)
+          if (meanwhile !== 0) await penalize(meanwhile, START + 1)
+          // More is given back than there was room for since the charge.
+          await settle('h', 1, at)
           await penalize(SECOND, at + 1)
         }
       }
