@@ -9,6 +9,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const [program, ...rest] = process.argv.slice(2)
+const parent = process.ppid
+/** How often a run that npm started looks whether npm's shell is still there, in milliseconds. */
+const LOOK_MS = 200
 
 install()
 build()
@@ -44,6 +47,13 @@ function must(what, command, args) {
 /** Signals and the exit code pass through, so that this process can be treated as the program itself. */
 function run() {
   const child = spawn(process.execPath, ['--enable-source-maps', join(root, program), ...rest], { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  let stopping = false
+  const stop = (signal) => {
+    stopping ||= signal !== 'SIGHUP'
+    child.kill(signal)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)
+  // npm passes a signal on to its shell only. The shell ends, and would leave the program running.
+  if (process.env.npm_lifecycle_event !== undefined) setInterval(() => process.ppid !== parent && !stopping && stop('SIGTERM'), LOOK_MS)
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 0)))
 }
