@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
 import { findRedis, startRedis } from '@sluice/scripts/engines'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { serveBuilt as serve } from './command.ts'
@@ -6,6 +8,7 @@ import { policyFiles } from './policy-file.ts'
 import { exchange } from './raw.ts'
 
 const policyFile = policyFiles()
+const OPEN = 'version: 1\nrules:\n  - { name: a, key: [header:x], rate: 100/s, burst: 100 }\n'
 
 /** Resolves once the requests sent before are being answered: connections are taken in order. */
 async function taken(url: string): Promise<void> {
@@ -44,6 +47,37 @@ describe('a signal', () => {
     kept.destroy()
     expect([...failures]).toEqual(['ECONNREFUSED'])
     expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  it('SIGTERM answers what was accepted, and is not held up by idle connections, half-sent requests or open reservations', async () => {
+    const service = await serve([policyFile(OPEN)])
+    const { port, hostname } = new URL(service.url)
+    const reserved = await fetch(`${service.url}/v1/reserve`, { method: 'POST', body: '{"key":"k","limit":"a","holdMs":60000}' })
+    expect(await reserved.json()).toMatchObject({ outcome: 'allowed' })
+    const body = '{"key":"k","limit":"a"}'
+    const head = `POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n`
+    const opened = Array.from({ length: 24 }, (_, index) => {
+      const socket = connect(Number(port), hostname).on('error', () => {})
+      let text = ''
+      socket.on('data', (data) => (text += data.toString()))
+      // Idle after an answer; half a body; half a head; nothing.
+      socket.write([head + body, head + body.slice(0, 5), head.slice(0, 20), ''][index % 4] as string)
+      return { socket, kind: index % 4, text: () => text, gone: once(socket, 'close') }
+    })
+    const of = (kind: number) => opened.filter((one) => one.kind === kind)
+    await expect.poll(() => of(0).every(({ text }) => text().startsWith('HTTP/1.1 200 '))).toBe(true)
+    await taken(service.url)
+    const started = performance.now()
+    const code = service.stop()
+    await expect.poll(service.output).toContain('SIGTERM')
+    // Half of the bodies are sent to their end while the service stops; the others never are.
+    for (const { socket } of of(1).slice(3)) socket.write(body.slice(5))
+    expect(await code).toBe(0)
+    expect(performance.now() - started).toBeLessThan(5_000)
+    await Promise.all(opened.map(({ gone }) => gone))
+    for (const { text } of of(1).slice(3)) expect(text()).toMatch(/^HTTP\/1\.1 200 /)
+    for (const { text } of opened) expect(text()).not.toMatch(/HTTP\/1\.1 5/)
+    for (const { text } of [...of(1).slice(0, 3), ...of(2), ...of(3)]) expect(text()).toBe('')
   })
 
   it('SIGTERM ends the listeners of events', async () => {
