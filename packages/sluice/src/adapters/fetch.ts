@@ -25,8 +25,11 @@ export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptio
   readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait'
 }
 
-/** Turns a request, and what the platform passes after it, into a response. */
-export type FetchHandler<Rest extends readonly unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>
+/** Turns a request, and what the platform passes after it, into a response. `Own` is the framework's own type of request. */
+export type FetchHandler<Rest extends readonly unknown[], Own extends Request = Request> = (
+  request: Own,
+  ...rest: Rest
+) => Response | Promise<Response>
 
 /** A rate limit for requests of the fetch API. */
 export interface FetchLimit<Rest extends readonly unknown[]> {
@@ -35,7 +38,7 @@ export interface FetchLimit<Rest extends readonly unknown[]> {
    * until its body was sent. Code that drops the response instead cancels its body: `response.body?.cancel()`.
    * @throws LimiterError INVALID_OPTIONS if the handler is not a function
    */
-  wrap(handler: FetchHandler<Rest>): (request: Request, ...rest: Rest) => Promise<Response>
+  wrap<Own extends Request = Request>(handler: FetchHandler<Rest, Own>): (request: Own, ...rest: Rest) => Promise<Response>
   /**
    * For a server with its own control flow: the response to a refused request, and a function that adds the header fields. Send what that
    * function returns: a slot of a concurrency limit is held until its body was sent, and then `actualCost` is called.

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from 'vitest'
 import { rateLimit } from '../../src/adapters/fetch.ts'
-import { createLimiter, tokenBucket } from '../../src/index.ts'
+import { createLimiter, type Limiter, tokenBucket } from '../../src/index.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { listen, OWN } from './listen.ts'
 
@@ -115,5 +115,46 @@ describe('fetch', () => {
     const post = (): Request => new Request('http://localhost/', { method: 'POST', body: 'hi' })
     expect(await (await handler(post(), { user: 'ada' })).text()).toBe('ada said hi')
     expect(await (await handler(post(), { user: 'bob' })).text()).toBe('bob: quota')
+  })
+})
+
+describe('Next.js, by the signatures of its route handlers and of its middleware', () => {
+  /** As Next makes them: a Request and a Response with more fields. */
+  class NextRequest extends Request {
+    get nextUrl(): URL {
+      return new URL(this.url)
+    }
+  }
+  const nextResponse = (): Response => new Response(null, { headers: { 'x-middleware-next': '1' } })
+  const request = (user: string): NextRequest => new NextRequest('http://localhost/api/items/7?q=1', { headers: { 'x-user': user } })
+  const key = ({ headers }: Request): string => headers.get('x-user') ?? 'nobody'
+  interface Context {
+    readonly params: Promise<{ readonly id: string }>
+  }
+  const limiter = (): Limiter => createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }) })
+
+  it('a route handler: wrap keeps the type of the request, and passes the context on', async () => {
+    const limit = rateLimit<[Context]>({ limiter: limiter(), key })
+    const GET: (request: NextRequest, context: Context) => Promise<Response> = limit.wrap(async ({ nextUrl }: NextRequest, { params }) =>
+      Response.json({ id: (await params).id, q: nextUrl.searchParams.get('q') }),
+    )
+    const context: Context = { params: Promise.resolve({ id: '7' }) }
+    const first = await GET(request('ada'), context)
+    expect([first.status, await first.json(), first.headers.get('ratelimit')]).toEqual([200, { id: '7', q: '1' }, '"default";r=0;t=3600'])
+    const second = await GET(request('ada'), context)
+    expect([second.status, second.headers.get('retry-after')]).toEqual([429, expect.stringMatching(/^\d+$/)])
+    expect((await GET(request('bob'), context)).status).toBe(200)
+  })
+
+  it('a middleware: check gives the denial, or adds the fields to what lets the request pass', async () => {
+    const limit = rateLimit({ limiter: limiter(), key })
+    const middleware = async (incoming: NextRequest): Promise<Response> => {
+      const { denial, applyHeaders } = await limit.check(incoming)
+      return denial ?? applyHeaders(nextResponse())
+    }
+    const first = await middleware(request('ada'))
+    expect([first.headers.get('x-middleware-next'), first.headers.get('ratelimit')]).toEqual(['1', '"default";r=0;t=3600'])
+    const second = await middleware(request('ada'))
+    expect([second.status, second.headers.get('x-middleware-next')]).toEqual([429, null])
   })
 })
