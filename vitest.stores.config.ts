@@ -25,6 +25,9 @@ export default defineConfig({
     reporters: ['default', new NamesHangs()],
     include: ['**/*.{long,stores}.test.ts', ...drawing()],
     exclude: ['**/node_modules/**'],
+    // As in vitest.config.ts: each of 150 files would load the same sources again.
+    isolate: false,
+    experimental: { fsModuleCache: true },
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } },
