@@ -83,10 +83,14 @@ describe('a policy with regions', () => {
     const checked = await run(['check', path])
     expect([checked.code, checked.stdout]).toEqual([0, expect.stringMatching(/^warning: rule all: .*; serve would not start$/m)])
     expect(checked.stdout).toContain(why)
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
     const served = await run(['serve', path, '--region', 'eu', '--region-key-file', file(KEY), '--peers', 'us=http://127.0.0.1:1'], {
       PORT: '0',
     })
     expect([served.code, served.stderr]).toEqual([1, expect.stringContaining(why)])
+    // The region does not go on without its service.
+    await expect.poll(() => timers() - before, { timeout: 2_000 }).toBeLessThanOrEqual(0)
   })
 
   it.each([

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { createServer, type Server, type ServerOptions } from 'node:http'
+import { createServer, type ServerOptions } from 'node:http'
 import { createEngine, type Engine, type Policy } from 'sluice/policy'
 import { usage } from '../cli/failure.ts'
 import type { Io } from '../cli/io.ts'
@@ -15,7 +15,7 @@ import { holdTokens } from '../identity/hold-tokens.ts'
 import { createIdentities, type Identities } from '../identity/identities.ts'
 import { tokenCounts } from '../identity/verifier.ts'
 import { counted } from '../logs/counted.ts'
-import { DEFAULT_SAMPLE, openDecisionLog } from '../logs/decision-log.ts'
+import { type DecisionLog, DEFAULT_SAMPLE, openDecisionLog } from '../logs/decision-log.ts'
 import type { Log } from '../logs/log.ts'
 import { failureLines, repeatedLines } from '../logs/repeated-lines.ts'
 import { createLive } from '../page/live.ts'
@@ -92,19 +92,43 @@ function refuseUnshared(workers: number, store: string): void {
   throw usage(`serve: --workers ${workers}: ${why}; ${instead}`)
 }
 
+/** What a service has read and opened before it begins. */
+interface Opened {
+  readonly requestedAt: number
+  readonly admin: ReturnType<typeof adminAccess> | undefined
+  readonly read: Awaited<ReturnType<ServeOptions['place']['read']>>
+  readonly decisionLog: DecisionLog
+  readonly backing: ServiceStore
+  /** What SIGHUP does. */
+  readonly atHangup: (() => void)[]
+}
+
 /** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets responses under way finish. */
 async function serve(options: ServeOptions, group: Group, io: Io): Promise<void> {
-  const { place, connections: bounds, demo, adminTokenFile } = options
-  const { shared: log, own, single } = group.logs
+  const { place, adminTokenFile } = options
   const admin = adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), () => group.repeated('wrong-token'))
   const requestedAt = Date.now()
-  const { policy: first, watch } = await place.read()
+  const read = await place.read()
   const decisionLog = await openDecisionLog(options.decisionLog, (lines) => group.repeated('decision-log-dropped', lines))
-  const atHangup: (() => void)[] = [() => decisionLog.reopen(own)]
+  const atHangup: (() => void)[] = [() => decisionLog.reopen(group.logs.own)]
   io.onSignal('SIGHUP', () => atHangup.forEach((act) => act()))
 
-  const backing = await openServiceStore(options, first, group)
+  const backing = await openServiceStore(options, read.policy, group)
   if (backing.region !== undefined) atHangup.push(backing.region.readKeys)
+  try {
+    await serveWith({ requestedAt, admin, read, decisionLog, backing, atHangup }, options, group)
+  } catch (error) {
+    // Otherwise a region would go on reading from its peers and writing to its store.
+    await backing.close()
+    throw error
+  }
+}
+
+async function serveWith(opened: Opened, options: ServeOptions, group: Group): Promise<void> {
+  const { requestedAt, admin, decisionLog, backing, atHangup } = opened
+  const { policy: first, watch } = opened.read
+  const { place, connections: bounds, demo } = options
+  const { shared: log, own, single } = group.logs
   const { store, health } = backing
   const tokens = tokenCounts()
   const identities = await createIdentities(place.file, first, tokens.count, (level, line) => log(level, 'token-keys', line))
@@ -138,7 +162,7 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   const server = createServer(SERVER_OPTIONS)
   const guarded = guardSite(options.hosts, service)
   const connections = watchConnections(server, guarded, { bounds, onFull: () => group.repeated('connections-full') })
-  const port = await openPort(group, server, backing)
+  const port = await group.listen(server)
 
   // A program may send a signal as soon as it reads the lines printed below. So the signals are handled before the lines are printed.
   const stopped = group.stopped()
@@ -151,16 +175,6 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   draining = true
   await end({ followers: [watched, identities, live], connections, engine, store: backing, decisionLog })
   ended()
-}
-
-/** Opens the port. If that fails, closes the store. @returns the port's number */
-async function openPort(group: Group, server: Server, { opened }: ServiceStore): Promise<number> {
-  try {
-    return await group.listen(server)
-  } catch (error) {
-    await opened.close()
-    throw error
-  }
 }
 
 async function announce(options: ServeOptions, policy: Policy, port: number, backing: StoreDescription, log: Log): Promise<void> {
