@@ -37,8 +37,17 @@ export function connectionBounds(wanted: number | undefined, files: number = ope
   return { served: fitting, extra, warning }
 }
 
-/** The limit of open files, after Node.js has raised it as far as the system allows; Infinity if the system reports none. */
+let filesLimit: number | undefined
+
+/**
+ * The limit of open files, after Node.js has raised it as far as the system allows; Infinity if the system reports none. It is read once,
+ * because a report takes milliseconds.
+ */
 export function openFilesLimit(): number {
+  return (filesLimit ??= readFilesLimit())
+}
+
+function readFilesLimit(): number {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean }
   // Without this the report looks up host names of addresses, which may take seconds.
   report.excludeNetwork = true
