@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { anyText } from '../any-text.ts'
 
 /** What people and attackers write into policies. */
 const WORDS: readonly string[] = `rules rate burst tiers when key cost exempt overrides sample until limit window match
@@ -20,7 +21,7 @@ export function mutations(texts: readonly string[]): fc.Arbitrary<string> {
   const edit: fc.Arbitrary<Edit> = fc.record({
     at: place,
     length: fc.constantFrom(0, 0, 1, 2, 5, 20),
-    text: fc.oneof(fc.constant(''), fc.constantFrom(...WORDS), fc.string({ unit: 'binary', maxLength: 3 })),
+    text: fc.oneof(fc.constant(''), fc.constantFrom(...WORDS), anyText({ maxLength: 3 })),
   })
   const swap = fc.record({ at: place, word: fc.constantFrom(...vocabulary) })
   const change = fc.oneof({ arbitrary: edit, weight: 1 }, { arbitrary: swap, weight: 2 })

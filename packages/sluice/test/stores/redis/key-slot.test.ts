@@ -11,9 +11,10 @@ import type { Call } from '../../../src/stores/store.ts'
 import { TENS } from '../../../src/testing/limits.ts'
 import { plainName } from './plain-name.ts'
 import * as verbs from '../../../src/testing/store-verbs.ts'
+import { anyText } from '../../any-text.ts'
 
 const hostile = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  anyText(),
   fc.stringMatching(/^[{}a-z:%]{0,20}$/),
   fc.constantFrom('{tag}', '{a}{b}', '}{', '%007b', 'x'.repeat(300)),
 )

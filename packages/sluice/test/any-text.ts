@@ -1,0 +1,22 @@
+import fc from 'fast-check'
+
+const SURROGATES = 0xd800
+const COUNT = 0x800
+
+/** Code points without surrogates, by their place in that list. */
+const codePoint = fc.integer({ min: 0, max: 0x10ffff - COUNT }).map(
+  (place) => String.fromCodePoint(place < SURROGATES ? place : place + COUNT),
+  (text) => {
+    const point = typeof text === 'string' ? (text.codePointAt(0) ?? -1) : -1
+    if (point < 0 || text !== String.fromCodePoint(point)) throw new TypeError('not a code point')
+    return point < SURROGATES ? point : point - COUNT
+  },
+)
+
+/**
+ * Texts of any code points. The unit `binary` of fast-check draws the same, but makes a table of all 1.1 million code points first, which
+ * takes over a second in each worker, and stays in memory.
+ */
+export function anyText(constraints: fc.StringSharedConstraints = {}): fc.Arbitrary<string> {
+  return fc.string({ ...constraints, unit: codePoint })
+}
