@@ -57,16 +57,19 @@ describe('limiters in this process', () => {
 })
 
 describe('the audit on a controlled clock', () => {
+  /** Twenty floods. A run of the bench has more. */
+  const REQUESTS = 10_000
+
   it('a bucket is exact; windows keep their promise, and allow more than a bucket around their ends', async () => {
-    expect(await auditPeer(contestantOf('sluice-sync'))).toMatchObject({ overGrantPercent: 0, overBucketPercent: 0 })
-    const window = await auditPeer(contestantOf('hono-store'))
+    expect(await auditPeer(contestantOf('sluice-sync'), REQUESTS)).toMatchObject({ overGrantPercent: 0, overBucketPercent: 0 })
+    const window = await auditPeer(contestantOf('hono-store'), REQUESTS)
     expect(window.overGrantPercent).toBe(0)
     expect(window.overBucketPercent).toBeGreaterThan(20)
   })
 
   it('a limiter that allows everything is found', async () => {
     const open: MemoryContestant['open'] = () => ({ decide: () => true })
-    expect((await auditPeer({ name: 'wrong', kind: 'peer', open })).overGrantPercent).toBeGreaterThan(20)
+    expect((await auditPeer({ name: 'wrong', kind: 'peer', open }, REQUESTS)).overGrantPercent).toBeGreaterThan(20)
   })
 })
 
@@ -94,9 +97,9 @@ describe('batches of a limiter in this process', () => {
     const open = vi.spyOn(contestantOf('sluice-sync'), 'open')
     onTestFinished(() => open.mockRestore())
     const play = await playOf('sluice-sync', scenarioOf('mixed'), 1_000)
-    const batches = [await play(1), await play(1), await play(1)]
+    const batches = [await play(1), await play(1)]
     expect(open).toHaveBeenCalledTimes(1)
-    expect(batches.map(({ over, under }) => [over, under])).toEqual(Array.from({ length: 3 }, () => [0, 0]))
+    expect(batches.map(({ over, under }) => [over, under])).toEqual(Array.from({ length: 2 }, () => [0, 0]))
     expect(keysOf(4).slice(2)).toEqual(keysOf(2, 2))
   })
 

@@ -45,12 +45,12 @@ export async function auditPeers({ contestants }: PeerAuditInput): Promise<Parti
 }
 
 /** Audits on a controlled clock: floods with pauses, at random instants. */
-export function auditPeer({ open, promise = 'bucket' }: MemoryContestant): Promise<PeerGrant> {
+export function auditPeer({ open, promise = 'bucket' }: MemoryContestant, requests: number = REQUESTS): Promise<PeerGrant> {
   return withControlledClock(async (clock) => {
     const { decide, close } = await open([QUOTA], { keys: 10, clock })
     const draw = xorshift32(0x5eed_0012)
     const admitted: TraceEntry[] = []
-    for (let request = 1; request <= REQUESTS; request += 1) {
+    for (let request = 1; request <= requests; request += 1) {
       const quiet = request % FLOOD === 0 ? PAUSE : request % FLOOD === 1 ? PART : 0
       clock.shift(quiet + (draw() % AT_ONCE === 0 ? GRAIN : 0))
       const at = clock.now()
@@ -58,7 +58,7 @@ export function auditPeer({ open, promise = 'bucket' }: MemoryContestant): Promi
     }
     close?.(['user:1'])
     return {
-      requests: REQUESTS,
+      requests,
       allowed: admitted.length,
       overGrantPercent: auditPromise(admitted, promise, QUOTA).overGrantPercent,
       overBucketPercent: auditPromise(admitted, 'bucket', QUOTA).overGrantPercent,

@@ -9,6 +9,7 @@ import type { DecisionEvent } from '../../src/observe/events.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { sendRequest } from '../../src/testing/send-http.ts'
 import { listen, OWN } from './listen.ts'
+import { draws } from '../draws.ts'
 
 const four = createRequire(import.meta.url)('express-4') as typeof express
 const VERSIONS: [string, typeof express][] = [
@@ -16,7 +17,7 @@ const VERSIONS: [string, typeof express][] = [
   ['express 4', four],
 ]
 
-for (const [name, framework] of VERSIONS) {
+for (const [name, framework] of VERSIONS.slice(0, draws(2, 1))) {
   adapterSuite<Request>(name, {
     header: ({ headers }, field) => headers[field]?.toString(),
     path: ({ originalUrl }) => originalUrl,

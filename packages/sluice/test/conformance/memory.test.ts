@@ -7,8 +7,8 @@ let store: MemoryStore
 storeSuite('memory', {
   open: async () => (store = memoryStore()),
   openFull: async () => memoryStore({ maxKeys: 1 }),
-  differentialCalls: draws(100_000, 10_000),
-  ownClockCalls: draws(6_000, 1_500),
+  differentialCalls: draws(100_000, 4_000),
+  ownClockCalls: draws(6_000, 500),
   readState: async (id) => {
     return store.stateOf(id)
   },

@@ -18,8 +18,8 @@ describe.skipIf(url === undefined)('PostgreSQL', () => {
       await store.migrate()
       return store
     },
-    differentialCalls: draws(100_000, 2_000),
-    ownClockCalls: draws(3_000, 1_000),
+    differentialCalls: draws(100_000, 1_000),
+    ownClockCalls: draws(3_000, 500),
     sweep: () => store.sweep(),
     readState: (id) => readRow(pg(pool), id),
     close: async () => {

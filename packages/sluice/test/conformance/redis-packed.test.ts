@@ -15,7 +15,7 @@ describe.skipIf(url === undefined)('Redis, packed', () => {
   storeSuite('redis (packed)', {
     open: async () => bareRedisStore({ client: ioredis(client), prefix, layout: 'packed', packing }),
     differentialCalls: draws(100_000, 2_000),
-    ownClockCalls: draws(3_000, 1_000),
+    ownClockCalls: draws(3_000, 500),
     readState: async (id) => (await packedState(client, prefix, packing, id)).numbers,
     close: async () => {
       expect(await immortal(client, prefix)).toEqual([])

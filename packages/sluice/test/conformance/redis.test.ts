@@ -14,8 +14,8 @@ describe.skipIf(url === undefined)('Redis', () => {
   const client = new Redis(url ?? '', { lazyConnect: true })
   storeSuite('redis', {
     open: async () => bareRedisStore({ client: ioredis(client), prefix }),
-    differentialCalls: draws(100_000, 2_500),
-    ownClockCalls: draws(3_000, 1_000),
+    differentialCalls: draws(100_000, 1_000),
+    ownClockCalls: draws(3_000, 500),
     readState: async (id) => readValue(await client.getBuffer(plainName(prefix, id))).numbers,
     close: async () => {
       expect(await immortal(client, prefix)).toEqual([])

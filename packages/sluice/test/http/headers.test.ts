@@ -8,6 +8,7 @@ import { headerChoice, type HeaderOptions } from '../../src/policy/model/header-
 import { manualClock } from '../../src/time/manual.ts'
 import { parseList } from './structured-field.ts'
 import { draws } from '../draws.ts'
+import { anyText } from '../any-text.ts'
 
 const clock = manualClock()
 const limits = { global: tokenBucket({ rate: '1000/s', burst: 1000 }), 'per "user"': tokenBucket({ rate: '10/s', burst: 20 }) }
@@ -104,7 +105,7 @@ describe('headers of an allowed answer', () => {
   it('are structured fields for every name and number', () => {
     const number = fc.oneof(fc.double({ noNaN: false }), fc.integer({ min: 0 }), fc.constantFrom(0, 87.4, 1e15, Infinity, -1, -0))
     const one = fc.record({
-      name: fc.string({ unit: 'binary' }),
+      name: anyText(),
       limit: number,
       remaining: number,
       replenishAfterMs: number,
@@ -124,7 +125,7 @@ describe('headers of an allowed answer', () => {
         for (const [name, value] of Object.entries(sent))
           if (/Limit-(?:Limit|Remaining|Reset)$/.test(name)) expect(value).toMatch(/^\d{1,15}$/)
       }),
-      { seed: 20_261_121, numRuns: draws(500, 200) },
+      { seed: 20_261_121, numRuns: draws(500, 50) },
     )
   })
 

@@ -4,6 +4,7 @@ import { keyOf } from './changing-key.ts'
 import { MIDNIGHT } from './traces/trace.ts'
 import { fixed, instantsOf, randomOf } from './turn-pairs.ts'
 import { greediest } from './turns.ts'
+import { draws } from '../draws.ts'
 
 const S = 1_000_000
 const HOUR = 3_600
@@ -74,7 +75,7 @@ describe('law 7 on the fixed window: more than whole numbers count in one window
       [fixed(4_000_000_000, 60 * S, 'clock'), fixed(500_000_000, S, 'clock')],
       [fixed(4_503_599_627, 60 * S, 'first'), fixed(4_503_599_627, 7 * S, 'key')],
     ] as const) {
-      for (let seed = 0; seed < 4; seed += 1) {
+      for (let seed = 0; seed < draws(4, 1); seed += 1) {
         const random = randomOf(seed)
         const instants = instantsOf(random, pair, 0, 60)
         for (const promised of ['turns', 'meeting', 'any'] as const) {

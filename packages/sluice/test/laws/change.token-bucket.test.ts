@@ -57,7 +57,7 @@ describe('law 7: a changed limit', () => {
         expect(made.seen).toBe(Math.max(now, state.seen))
         expect(made.rest >= 0 && made.rest < made.plan.n).toBe(true)
       }),
-      { seed: SEED, numRuns: draws(3_000, 600) },
+      { seed: SEED, numRuns: draws(3_000, 200) },
     )
   })
 
@@ -113,7 +113,7 @@ describe('law 7: a changed limit', () => {
         })
         expect(audit(seen, widest(one, two)).overGrant).toBe(0)
       }),
-      { seed: SEED, numRuns: draws(400, 100) },
+      { seed: SEED, numRuns: draws(400, 40) },
     )
   })
 })

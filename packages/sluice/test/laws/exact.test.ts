@@ -7,7 +7,7 @@ import { Held } from './held.ts'
 import { draws } from '../draws.ts'
 
 /** In all, at least a million where all are drawn. */
-const DECISIONS = Math.ceil(draws(1_000_000, 50_000) / TABLE.flatMap(([, { cases }]) => cases).length)
+const DECISIONS = Math.ceil(draws(1_000_000, 20_000) / TABLE.flatMap(([, { cases }]) => cases).length)
 const START = 1_763_692_800_123_456
 const YEAR = 31_557_600_000_000
 /** The year 2060: windows of a hundred years that begin ten years later end where microseconds are no longer exact. */
@@ -106,7 +106,7 @@ describe.each(TABLE)('law 5: short traces of the %s, shrunk where one differs', 
           expect(held.step).toMatchObject({ ...exact.decide(now, BigInt(cost)) })
         }
       }),
-      { seed: SEED, numRuns: draws(500, 100) },
+      { seed: SEED, numRuns: draws(500, 50) },
     )
   })
 })

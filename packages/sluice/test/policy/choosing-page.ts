@@ -28,8 +28,11 @@ export interface PolicyBench {
   decide(more?: SomeFacts): Promise<EngineDecision>
   /** How many of so many requests at once pass. */
   flood(count: number, more?: SomeFacts): Promise<number>
-  /** Asks 200 times: bursts of up to 40, and pauses of up to `pauseMs`, one in four of them 20 times as long, as the seed chooses. */
-  wander(walk: { readonly pauseMs: number; readonly seed: number }, more?: SomeFacts): Promise<void>
+  /**
+   * Sends bursts of up to 40 requests, by default 200 of them, with pauses of up to `pauseMs` between them, one in four of them 20 times as
+   * long, as the seed chooses.
+   */
+  wander(walk: { readonly pauseMs: number; readonly seed: number; readonly bursts?: number }, more?: SomeFacts): Promise<void>
   /** Moves to the next minute or hour of the clock. */
   toMinute(): void
   toHour(): void
@@ -75,9 +78,9 @@ export function policyBench(
     trace,
     decide,
     flood,
-    wander: async ({ pauseMs, seed }, more) => {
+    wander: async ({ pauseMs, seed, bursts = 200 }, more) => {
       const random = seeded(seed)
-      for (let step = 0; step < 200; step += 1) {
+      for (let burst = 0; burst < bursts; burst += 1) {
         await flood(Math.floor(random() * 40), more)
         clock.advance(Math.ceil(random() * pauseMs * (random() < 0.25 ? 20 : 1)))
       }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { type SomeFacts, policyBench, FENCES, page, policyOf } from './choosing-page.ts'
+import { draws } from '../draws.ts'
 import { bothRegions } from './choosing-regions.ts'
 
 const key = (name: string): SomeFacts => ({ headers: { 'x-api-key': name } })
@@ -188,11 +189,12 @@ describe('Multi-region global limit', () => {
 
   it('together the regions never pass the limit, also while they cannot reach each other', async () => {
     const { eu, us, open, cut, pass } = bothRegions()
+    const bursts = draws(200, 50)
     await open()
     for (const [seed, isCut] of [false, true, false].entries()) {
       cut(isCut)
-      await eu.wander({ pauseMs: 100, seed: 13 + seed })
-      await us.wander({ pauseMs: 100, seed: 23 + seed })
+      await eu.wander({ pauseMs: 100, seed: 13 + seed, bursts })
+      await us.wander({ pauseMs: 100, seed: 23 + seed, bursts })
       await pass(5_000, async () => void (await us.flood(5)))
     }
     expect(eu.over(GLOBAL, us.trace)).toBe(0)
@@ -275,10 +277,11 @@ describe('Cost-sensitive, approximate', () => {
   })
 
   it('a caller that calls evenly, twice as fast as allowed, gets at least 999 in every minute, where a log gives 1000', async () => {
+    const count = draws(4, 2)
     const perMinute = async ({ flood, toMinute, clock }: ReturnType<typeof policyBench>): Promise<number[]> => {
       toMinute()
       const minutes: number[] = []
-      for (let minute = 0; minute < 4; minute += 1) {
+      for (let minute = 0; minute < count; minute += 1) {
         let passed = 0
         for (let half = 0; half < 2_000; half += 1) {
           passed += await flood(1, key('a'))
@@ -288,7 +291,7 @@ describe('Cost-sensitive, approximate', () => {
       }
       return minutes
     }
-    expect(await perMinute(policyBench('approximate.yaml'))).toEqual([1_000, 999, 999, 999])
-    expect(await perMinute(policyBench('approximate.yaml', log))).toEqual([1_000, 1_000, 1_000, 1_000])
+    expect(await perMinute(policyBench('approximate.yaml'))).toEqual([1_000, 999, 999, 999].slice(0, count))
+    expect(await perMinute(policyBench('approximate.yaml', log))).toEqual(Array.from({ length: count }, () => 1_000))
   })
 })

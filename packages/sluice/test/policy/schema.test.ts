@@ -65,8 +65,8 @@ describe('the schema of the native dialect', () => {
         loaded += 1
         expect(faults(text)).toEqual([])
       }),
-      { seed: 20_261_123, numRuns: draws(3_000, 250) },
+      { seed: 20_261_123, numRuns: draws(3_000, 80) },
     )
-    expect(loaded).toBeGreaterThan(draws(30, 3))
+    expect(loaded).toBeGreaterThan(draws(30, 0))
   })
 })

@@ -11,7 +11,7 @@ import { draws } from '../draws.ts'
 
 const { redis: url } = inject('engines')
 const prefix = `on-full-${process.pid}:`
-const FLOOD = draws(500, 100)
+const FLOOD = draws(500, 40)
 const SLOW = tokenBucket({ rate: '1/h', burst: 3 })
 
 type Option = 'allow' | 'deny' | 'shared' | undefined

@@ -11,7 +11,7 @@ import * as verbs from '../store-verbs.ts'
 /** Tests of calls at the store's own time: the envelope (law 5), deadlines, signals. */
 export function ownClock(bench: Bench): void {
   const { tags } = bench
-  const leastMs = bench.short ? 100 : 300
+  const leastMs = bench.short ? 50 : 300
   describe('on its own clock', () => {
     it('is ready', () => bench.store.ready())
 

@@ -20,7 +20,7 @@ storeSuite('compare-and-swap on a map whose rows change under a third of the wri
     // Conflicts cost no time.
     return compareAndSwapStore(backend, { clock: { ...systemTime, after: (_, fn) => systemTime.after(0, fn) }, random })
   },
-  differentialCalls: draws(50_000, 2_000),
+  differentialCalls: draws(50_000, 1_000),
   readState: async (id) => {
     const numbers = backend.rows.get(stateName(id))?.numbers
     return numbers?.length === 0 ? undefined : numbers

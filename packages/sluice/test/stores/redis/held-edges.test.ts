@@ -70,7 +70,7 @@ describe.skipIf(url === undefined)('holds and slots in Redis at the instants and
   it.each(EDGE_TAGS)(
     '%s: as in the reference, with changed limits, leases, blocks, and time that steps back',
     async (tag) => {
-      for (let seed = 1; seed <= draws(200, 2); seed += 1) {
+      for (let seed = 1; seed <= draws(200, 1); seed += 1) {
         await edgeTrace({ store: leased, reference: new Reference(), numbersOf, as, lease }, tag, seed, 30)
       }
     },
