@@ -4,7 +4,7 @@ import { after, type BucketPlan, levelAt, normal, planOf, samePlan, spanOf } fro
 import { kernel } from './compiled.ts'
 import { MICRO } from './decimal.ts'
 import { settleBucket } from './settle-bucket.ts'
-import { type BucketState, timeOf, tokenBucketKernel } from './token-bucket.ts'
+import { type BucketState, keptUntil, timeOf, tokenBucketKernel } from './token-bucket.ts'
 
 /** Tokens that were leased to a holder. They are no longer in the bucket, and the holder may spend them until the lease ends. */
 export interface Lease {
@@ -149,7 +149,7 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = kernel<Buc
     return { remaining, replenishAfter, resetAfter }
   },
   expiresAt(plan, state) {
-    return Math.max(fitsAt(plan, state, plan.burst), state.seen + state.keepFor)
+    return Math.max(fitsAt(plan, state, plan.burst), keptUntil(state))
   },
   codec: {
     ...tokenBucketKernel.codec,

@@ -83,7 +83,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
         zero = state.zero
         rest = state.rest
         keepFor = state.keepFor
-      } else if (state.keepFor > 0) keepFor = time < state.seen + state.keepFor ? state.keepFor : 0
+      } else if (state.keepFor > 0) keepFor = time < keptUntil(state) ? state.keepFor : 0
     }
     const tokens = cost === MICRO ? 1 : Math.floor(cost / MICRO)
     const parts = cost - tokens * MICRO
@@ -180,7 +180,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
   expiresAt(plan, state) {
     const fresh = after(plan, plan.full, state.zero, state.rest, 1)
-    return state.keepFor > 0 ? Math.max(fresh, state.seen + state.keepFor) : fresh
+    return state.keepFor > 0 ? Math.max(fresh, keptUntil(state)) : fresh
   },
   envelope: ({ n, m, burst }) => ({ n, m, burst }),
   codec: {
@@ -210,6 +210,14 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
 })
 
+/**
+ * The instant from which no earlier plan needs the state. A bucket below empty fills from the instant at which it is empty: by a larger
+ * plan it would not be full a fill time after it was written.
+ */
+export function keptUntil({ zero, seen, keepFor }: BucketState): Micros {
+  return Math.min(Math.max(seen, zero) + keepFor, Number.MAX_SAFE_INTEGER)
+}
+
 /** The time of a decision: `now`, but never earlier than `seen` (law 3). */
 export function timeOf(state: BucketState | undefined, now: Micros): Micros {
   return state === undefined ? now : Math.max(now, state.seen)
@@ -236,7 +244,7 @@ export function filled(plan: BucketPlan, state: BucketState | undefined, time: M
   const zero = time - plan.emptyBefore.micros
   if (state === undefined) return { zero, rest, keepFor: 0 }
   if (isLater(state, { zero, rest })) return { zero: state.zero, rest: state.rest, keepFor: state.keepFor }
-  return { zero, rest, keepFor: state.keepFor > 0 && time < state.seen + state.keepFor ? state.keepFor : 0 }
+  return { zero, rest, keepFor: state.keepFor > 0 && time < keptUntil(state) ? state.keepFor : 0 }
 }
 
 /** Writes the view of the bucket at `time` into `into`. The waits in it are counted from `now`, which may be earlier. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { type BucketPlan, planOf } from '../../src/algorithms/bucket-plan.ts'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import { leasedBucketKernel } from '../../src/algorithms/leased-bucket.ts'
 import { type BucketState, tokenBucket, tokenBucketKernel } from '../../src/algorithms/token-bucket.ts'
@@ -75,6 +76,48 @@ describe('X4: debt is carried through a change of limit in full', () => {
     // One refund gives back two bursts at most.
     expect(wait(adjust(small, owed, START, 500 * MICRO, 0))).toBe(81_000_000)
   })
+
+  it.each([tokenBucketKernel, leasedBucketKernel])(
+    'law 7: limits that take turns on a key in debt grant no more than the larger one',
+    (kernel) => {
+      const random = seeded(46)
+      let [owed, granted] = [0, 0]
+      for (let made = 0; made < draws(3_000, 800); made += 1) {
+        const bursts = [10, 40, 60].map((burst) => burst * MICRO)
+        const plans = bursts.map((burst) => planOf(1 + Math.floor(random() * 2), 1, burst))
+        const [rate, most] = [Math.max(...plans.map(({ n }) => n)), Math.max(...bursts)]
+        let state: BucketState | undefined
+        let [now, used, least] = [START, 0, Infinity]
+        for (let step = 0; step < 25; step += 1) {
+          const plan = plans[Math.floor(random() * plans.length)] as BucketPlan
+          now += Math.floor(random() ** 2 * 80 * MICRO)
+          // The start that allows the least up to any later instant.
+          least = Math.min(least, used - rate * (now - START))
+          const known: BucketState | undefined = state && kernel.adopt(plan, state, now, 0)
+          const cost = Math.ceil(random() * plan.burst)
+          if (random() < 0.3) {
+            // As a hold that used more than it was charged.
+            const settled = kernel.settle?.(plan, known, now, { held: 0, actual: cost, at: now, mark: 0 }, 0)
+            ;[state, used] = [settled?.state, used + (settled?.charged ?? 0)]
+            if (state !== undefined && state.zero > now) owed += 1
+            continue
+          }
+          const { remaining } = kernel.view(plan, known, now, 0)
+          if (remaining === 0) state = known
+          else {
+            const step = kernel.decide(plan, known, now, remaining * MICRO, 0)
+            expect(step.outcome).toBe('allowed')
+            state = { ...step.next }
+            used += remaining * MICRO
+            granted += 1
+            expect(used - rate * (now - START) - least).toBeLessThanOrEqual(most)
+          }
+        }
+      }
+      expect(owed).toBeGreaterThan(1_000)
+      expect(granted).toBeGreaterThan(5_000)
+    },
+  )
 
   it('until 2100 whole numbers carry every debt', () => {
     const random = seeded(45)

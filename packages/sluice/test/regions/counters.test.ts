@@ -33,6 +33,25 @@ describe('counters of regions: random histories', () => {
   })
 })
 
+describe('counters of regions: a rollout', () => {
+  it('a region that is charged with what a peer spent, under the smaller limit, is full by the larger one no sooner (history 4408691)', () => {
+    const [small, large] = [planOf(1, 1, 40 * MICRO), planOf(1, 1, 60 * MICRO)]
+    const network = createCountersNetwork({ ...TWO, programs, limits: [small, large], cells: 1, cutoffMs: undefined })
+    network.call(0, undefined, 0, 1)
+    readFirst(network)
+    network.wait(17_150_000)
+    network.call(0, undefined, 0, 0)
+    network.call(1, undefined, 0, 1)
+    network.pull(0, 1)
+    network.deliverAll()
+    network.wait(60_894_000)
+    network.check()
+    // The first region owed 17.15 tokens, and 60.894 have accrued since.
+    expect(network.spendable(0, 0, 1)).toBeLessThan(60_894_000)
+    expect(network.worst.b).toBeLessThanOrEqual(0)
+  })
+})
+
 describe('counters of regions: wrong programs', () => {
   it.each([
     ['a lost store counts on under its old run', lostAndBusy],

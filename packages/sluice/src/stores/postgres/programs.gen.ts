@@ -74,7 +74,7 @@ $$;
   select div(x - mod(mod(x, d) + d, d), d)
 $$;
 ` },
-  { name: 'adopt_bucket', hash: '219d2256', source: `create function sluice_adopt_bucket(
+  { name: 'adopt_bucket', hash: '60e2a879', source: `create function sluice_adopt_bucket(
   s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
 declare
@@ -87,7 +87,7 @@ declare
   latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin
-  if level >= full_span and coalesce(s.seen + s.keep_for <= at, true) then
+  if level >= full_span and coalesce(greatest(s.seen, s.zero) + s.keep_for <= at, true) then
     return null;
   end if;
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);
@@ -119,7 +119,7 @@ begin
   end;
 end $$;
 ` },
-  { name: 'adopt', hash: 'af8a4ac7', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
+  { name: 'adopt', hash: 'bd411a6a', source: `create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
   own bigint := s.plan_id;
@@ -179,7 +179,7 @@ begin
   return s;
 end $$;
 ` },
-  { name: 'adjust_bucket', hash: '16b817cb', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
+  { name: 'adjust_bucket', hash: '87b5f250', source: `create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
   n numeric := plan[3];
@@ -196,7 +196,7 @@ begin
   end if;
   if s.plan_id is null or zero <= lowest then
     zero := lowest;
-    s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
+    s.keep_for := case when at < greatest(s.seen, s.zero) + s.keep_for then s.keep_for end;
   end if;
   zero := least(zero - greatest(-2 * burst, least(amount, 2 * burst)) * m, greatest(deepest, zero));
   if zero + full_span <= at * n and s.keep_for is null then
@@ -535,7 +535,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'adjust', hash: 'abae5e55', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
+  { name: 'adjust', hash: '44616901', source: `create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
   now_us bigint;
@@ -643,7 +643,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'consume', hash: '6b78fbc5', source: `create function sluice_consume(
+  { name: 'consume', hash: '385f2cfc', source: `create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
 declare
@@ -779,7 +779,7 @@ begin
         if s.zero > zero or (s.zero = zero and coalesce(s.rest, 0) > rest) then
           zero := s.zero;
           rest := coalesce(s.rest, 0);
-        elsif at >= s.seen + s.keep_for then
+        elsif at >= greatest(s.seen, s.zero) + s.keep_for then
           s.keep_for := null;
         end if;
         part := least(cost, burst);
@@ -897,7 +897,7 @@ begin
   return reply || others || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: '737bfd9a', source: `create function sluice_bucket(
+  { name: 'bucket', hash: 'a11b419b', source: `create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile as $$
@@ -946,7 +946,7 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: '74ac666c', source: `create function sluice_buckets(
+  { name: 'buckets', hash: 'eedaf945', source: `create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
 ) returns text language plpgsql volatile
@@ -1012,10 +1012,12 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'fresh', hash: '21b7a9be', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
+  { name: 'fresh', hash: '64909b7f', source: `create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$
   select greatest(t.blocked_until, case t.kind
-    when 0 then greatest(div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, t.seen + t.keep_for)
+    when 0 then greatest(
+      div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, greatest(t.seen, t.zero) + t.keep_for
+    )
     when 1 then sluice_fresh_at(t.ends, t.plan_id, coalesce(t.turn, 0))
     when 2 then t.ends + case when t.current > 0 then t.plan_id else 0 end
     when 3 then t.newest + greatest(t.plan_id, t.keep_for)
@@ -1339,7 +1341,7 @@ begin
   end loop;
 end $$;
 ` },
-  { name: 'settle_bucket', hash: '780d921f', source: `create function sluice_settle_bucket(
+  { name: 'settle_bucket', hash: '4e9f2e51', source: `create function sluice_settle_bucket(
   was sluice_state, plan bigint[], held bigint, used bigint, mark bigint, now_us bigint,
   out s sluice_state, out charged bigint
 ) language plpgsql immutable as $$
@@ -1370,7 +1372,7 @@ begin
     return;
   end if;
   if zero = lowest then
-    s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
+    s.keep_for := case when at < greatest(s.seen, s.zero) + s.keep_for then s.keep_for end;
   end if;
   zero := zero - room;
   if zero <= lowest and s.keep_for is null then
@@ -1436,7 +1438,7 @@ begin
   end if;
 end $$;
 ` },
-  { name: 'settle_part', hash: '1257705c', source: `create function sluice_settle_part(
+  { name: 'settle_part', hash: '356c3396', source: `create function sluice_settle_part(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint
 ) language plpgsql stable as $$
@@ -1459,7 +1461,7 @@ begin
   s.kind := case when s.plan_id is not null then plan[1] end;
 end $$;
 ` },
-  { name: 'settle', hash: '39589e7f', source: `create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
+  { name: 'settle', hash: 'cafc2596', source: `create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
 language plpgsql volatile as $$
 declare
   was sluice_state[];
@@ -1563,7 +1565,7 @@ begin
   return reply;
 end $$;
 ` },
-  { name: 'sweep', hash: 'e649efc2', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
+  { name: 'sweep', hash: 'b40c4f2d', source: `create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
   gone uuid[];

@@ -14,10 +14,10 @@ local bN=cg==0 and call('TIME')
 local q=bN and bN[1]*1000000+bN[2]or cg
 `
 
-const state = `local fl,fj,aF,fm,ap,cH=s'strings'
+const state = `local fl,fj,aG,fm,ap,cH=s'strings'
 local dH=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
 if not dH then
-return fl,fj,aF,fm,ap
+return fl,fj,aG,fm,ap
 end
 local cG,dZ=s'packed-value'
 local function cr(b)
@@ -70,7 +70,7 @@ elseif type(redis.pcall('HGET',KEYS[b],aM))~='table'then
 call('HDEL',KEYS[b],aM)
 end
 end
-return T,E,aF,remove,ap,cr
+return T,E,aG,remove,ap,cr
 `
 
 const strings = `local ap=(ARGV[3]or 0)+0
@@ -86,13 +86,13 @@ end
 local function E(b,a,j)
 call('SET',KEYS[b],a,'PXAT',cH(j+ap))
 end
-local function aF(b,j)
+local function aG(b,j)
 call('PEXPIREAT',KEYS[b],cH(j+ap))
 end
 local function remove(b)
 call('DEL',KEYS[b])
 end
-return T,E,aF,remove,ap,cH
+return T,E,aG,remove,ap,cH
 `
 
 const packedValue = `local function cG(a,O)
@@ -101,14 +101,14 @@ if G~=13 and G~=14 then return a end
 local C,u,V,o=ac('>I3I4I5B',a)
 if C<6291456 or C>=10485760 or#O<6+13*o or o<1 then return a end
 local i,m,p=ac('>I3I5I5',O,13*o-6)
-local g=0
-if G==14 then g=string.byte(a,14)end
-return pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p)
+local h=0
+if G==14 then h=string.byte(a,14)end
+return pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p)
 end
 local function dZ(a,bf)
 if#a~=28 then return a,bf end
-local C,u,g,V=ac('>I3I4I3I5',a)
-if C<6291456 or C>=10485760 or g>255 then return a,bf end
+local C,u,h,V=ac('>I3I4I3I5',a)
+if C<6291456 or C>=10485760 or h>255 then return a,bf end
 local bD,o=string.sub(a,16),0
 for l=1,#bf,13 do
 if string.sub(bf,l,l+12)==bD then o=(l+12)/13 end
@@ -119,7 +119,7 @@ bf=bf..bD
 o=#bf/13
 end
 local cl=pack('>I3I4I5B',C,u,V,o)
-if g>0 then cl=cl..string.char(g)end
+if h>0 then cl=cl..string.char(h)end
 return cl,bf
 end
 return cG,dZ
@@ -133,28 +133,28 @@ local bp=call('HRANDFIELD',L,128,'WITHVALUES')
 local O=call('HGET',L,'')
 for o=1,#bp,2 do
 local a=cG(bp[o+1],O)
-local f=an(a)
-if bp[o]~=''and(ev(a)or 0)+ap<=q and f+ap<=q then call('HDEL',L,bp[o])end
+local g=an(a)
+if bp[o]~=''and(ev(a)or 0)+ap<=q and g+ap<=q then call('HDEL',L,bp[o])end
 end
 end
 `
 
 const blockValue = `local function an(a)
-local f,K=0,a
+local g,K=0,a
 if#a>=7 then
 local C,u=ac('>I3I4',a)
-if C>=14680064 then f,K=(C-14680064)*4294967296+u,string.sub(a,8)end
+if C>=14680064 then g,K=(C-14680064)*4294967296+u,string.sub(a,8)end
 end
 if string.byte(K)==1 then return 9000000000000000,''end
-return f,K
+return g,K
 end
-local function bi(f)
-local u=f%4294967296
-return pack('>I3I4',14680064+(f-u)/4294967296,u)
+local function bi(g)
+local u=g%4294967296
+return pack('>I3I4',14680064+(g-u)/4294967296,u)
 end
-local function bj(a,f)
-if f+60000000<=q then return a end
-return bi(f)..a
+local function bj(a,g)
+if g+60000000<=q then return a end
+return bi(g)..a
 end
 return an,bi,bj
 `
@@ -167,8 +167,8 @@ local cy,F,bx=s'window-value'
 local cw=s'counter-value'
 local cx=s'record-value'
 return function(a)
-local h,g,x,r,i,m,p,F,v=ce(a,0)
-if h then return cp(h,g,x,r,i,m,p,v or{})end
+local f,h,x,r,i,m,p,F,v=ce(a,0)
+if f then return cp(f,h,x,r,i,m,p,v or{})end
 local n,F,D,J=cy(a)
 if n then return bx(n,D,J)end
 local bl,Q,F,y=cw(a)
@@ -182,51 +182,51 @@ end
 `
 
 const bucketValue = `local an,F,bj=s'block-value'
-local function fO(g,x,r,i,m,p)
-if g>=i or x>9007199254740991 or r>3200000000000000 then return false end
+local function fO(h,x,r,i,m,p)
+if h>=i or x>9007199254740991 or r>3200000000000000 then return false end
 if m<1 or p<1 or m>9007199254 then return false end
 return i*(p/1000000+2)<=9007199254740992 and p/i*m<=3200000000000000
 end
-local function ce(a,f)
+local function ce(a,g)
 local G=#a
-local C,u,g,V,x,r,i,m,p
+local C,u,h,V,x,r,i,m,p
 if G==12 then
 C,u,V,i,p=ac('>I3I4I3BB',a)
-g,r,m,p=0,0,1,p*1000000
+h,r,m,p=0,0,1,p*1000000
 elseif G==28 then
-C,u,g,V,i,m,p=ac('>I3I4I3I5I3I5I5',a)
+C,u,h,V,i,m,p=ac('>I3I4I3I5I3I5I5',a)
 r=0
 elseif G>=49 and(G-49)%28==0 then
-C,u,g,x,r,i,m,p=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,h,x,r,i,m,p=ac('>I3I4I7I7I7I7I7I7',a)
 end
 if C and C>=6291456 and C<10485760 then
-local h,v=(C-8388608)*4294967296+u,nil
-x=x or h+V
-if not fO(g,x,r,i,m,p)then return nil,nil,nil,nil,nil,nil,nil,0 end
+local f,v=(C-8388608)*4294967296+u,nil
+x=x or f+V
+if not fO(h,x,r,i,m,p)then return nil,nil,nil,nil,nil,nil,nil,0 end
 for l=50,G,28 do
 v=v or{}
 v[#v+1]={ac('>I7I7I7I7',a,l)}
 end
-return h,g,x,r,i,m,p,f,v
+return f,h,x,r,i,m,p,g,v
 end
 local ex,K=an(a)
-if ex==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
+if ex==0 or g>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
 if K==''then return nil,nil,nil,nil,nil,nil,nil,ex end
 return ce(K,ex)
 end
-local function cX(h,g,x,r,i,m,p,f,v)
-local u,V=h%4294967296,x-h
-local C=8388608+(h-u)/4294967296
+local function cX(f,h,x,r,i,m,p,g,v)
+local u,V=f%4294967296,x-f
+local C=8388608+(f-u)/4294967296
 local a
 if r>0 or v or V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-a=pack('>I3I4I7I7I7I7I7I7',C,u,g,x,r,i,m,p)
+a=pack('>I3I4I7I7I7I7I7I7',C,u,h,x,r,i,m,p)
 for F,aC in ipairs(v or{})do a=a..pack('>I7I7I7I7',aC[1],aC[2],aC[3],aC[4])end
-elseif m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+elseif m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
 a=pack('>I3I4I3BB',C,u,V,i,p/1000000)
 else
-a=pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p)
+a=pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p)
 end
-if f>0 then return bj(a,f)end
+if g>0 then return bj(a,g)end
 return a
 end
 return ce,cX
@@ -252,91 +252,91 @@ if aX>z or(aX==z and w>0)then return M end
 M=M+1
 end
 end
-local function aq(h,g,i,m,bB,k)
+local function aq(f,h,i,m,bB,k)
 if bB<0 then bB=0 end
 local z,w=Y(i,m,bB,0)
 local u,cq=k-z,0
 if w>0 then u,cq=u-1,i-w end
-if h>u or(h==u and g>=cq)then return h,g end
+if f>u or(f==u and h>=cq)then return f,h end
 return u,cq
 end
-local function aG(h,g,i,m,k)
-local bw=fg(i,m,1000000,g,k-h)
-local aX,w=Y(i,m,bw*1000000,g)
-h,g=h+aX,w
-local I=fg(i,m,1,g,k-h)
-return bw*1000000+I,h,g,I
+local function aH(f,h,i,m,k)
+local bw=fg(i,m,1000000,h,k-f)
+local aX,w=Y(i,m,bw*1000000,h)
+f,h=f+aX,w
+local I=fg(i,m,1,h,k-f)
+return bw*1000000+I,f,h,I
 end
 local function bs(i,m,bw)
 local ch=m*1000000
-local g=ch%i
-local ca=g%131072
-local bI=bw*((g-ca)/131072)
+local h=ch%i
+local ca=h%131072
+local bI=bw*((h-ca)/131072)
 local B=bI%i
 local cY=B*131072+bw*ca
 local w=cY%i
-return bw*((ch-g)/i)+(bI-B)/i*131072+(cY-w)/i,w
+return bw*((ch-h)/i)+(bI-B)/i*131072+(cY-w)/i,w
 end
 local function bG(i,m,p,k)
 return math.min(k+3155760000000000,9007199254740990-(Y(i,m,p,0)))
 end
-return Y,aq,aG,bs,bG
+return Y,aq,aH,bs,bG
 `
 
 const bucketLeases = `local Y,aq=...
-local function aJ(v)
+local function aK(v)
 local be=0
 for F,aC in ipairs(v)do be=be+aC[3]end
 return be
 end
-local function aP(h,g,i,m,p,v,k)
-local be,w=aJ(v),{}
+local function aP(f,h,i,m,p,v,k)
+local be,w=aK(v),{}
 for F,aC in ipairs(v)do
 if aC[4]<=k and#w==0 then
-h,g=aq(h,g,i,m,p-be,aC[4])
+f,h=aq(f,h,i,m,p-be,aC[4])
 be=be-aC[3]
 else
 w[#w+1]=aC
 end
 end
-if#w==0 then return h,g,nil end
-h,g=aq(h,g,i,m,p-be,k)
-return h,g,w
+if#w==0 then return f,h,nil end
+f,h=aq(f,h,i,m,p-be,k)
+return f,h,w
 end
-local function cp(h,g,x,r,i,m,p,v)
-local be=aJ(v)
+local function cp(f,h,x,r,i,m,p,v)
+local be,aE=aK(v),math.min(math.max(x,f)+r,9007199254740991)
 for F,aC in ipairs(v)do
-h,g=aq(h,g,i,m,p-be,aC[4])
+f,h=aq(f,h,i,m,p-be,aC[4])
 be=be-aC[3]
 end
-local aX,w=Y(i,m,p,g)
-local j=h+aX
+local aX,w=Y(i,m,p,h)
+local j=f+aX
 if w>0 then j=j+1 end
-if r>0 and x+r>j then j=x+r end
+if r>0 and aE>j then j=aE end
 return j
 end
-return aJ,aP,cp
+return aK,aP,cp
 `
 
 const windowValue = `local an,F,bj=s'block-value'
 local function cy(a)
-local f,K=0,a
-if#a~=21 then f,K=an(a)end
+local g,K=0,a
+if#a~=21 then g,K=an(a)end
 if#K==21 then
 local C,u,M,J,y=ac('>I3I4I7BI6',K)
 y=J%16*281474976710656+y
 if C>=10485760 and C<12582912 and y>0 then
-return(C-10485760)*4294967296+u,M,y,math.floor(J/16),f
+return(C-10485760)*4294967296+u,M,y,math.floor(J/16),g
 end
 end
-if K==a then f,K=an(a)end
-return nil,nil,nil,nil,K==''and f or 0
+if K==a then g,K=an(a)end
+return nil,nil,nil,nil,K==''and g or 0
 end
-local function dv(n,M,y,J,f)
+local function dv(n,M,y,J,g)
 local u,cB=n%4294967296,y%281474976710656
 local ew=J*16+(y-cB)/281474976710656
 local a=pack('>I3I4I7BI6',10485760+(n-u)/4294967296,u,M,ew,cB)
-if f>0 then return bj(a,f)end
+if g>0 then return bj(a,g)end
 return a
 end
 local function bx(n,y,J)
@@ -348,23 +348,23 @@ return cy,dv,bx
 
 const counterValue = `local an,F,bj=s'block-value'
 local function cw(a)
-local f,K=0,a
-if#a~=28 then f,K=an(a)end
+local g,K=0,a
+if#a~=28 then g,K=an(a)end
 if#K==28 then
 local C,u,Q,S,aA,y=ac('>I3I4I7I7BI6',K)
 y=aA%16*281474976710656+y
 if C>=12582912 and C<14680064 and y>0 then
-return(C-12582912)*4294967296+u,Q,S,y,math.floor(aA/16),f
+return(C-12582912)*4294967296+u,Q,S,y,math.floor(aA/16),g
 end
 end
-if K==a then f,K=an(a)end
-return nil,nil,nil,nil,nil,K==''and f or 0
+if K==a then g,K=an(a)end
+return nil,nil,nil,nil,nil,K==''and g or 0
 end
-local function de(n,Q,S,y,aA,f)
+local function de(n,Q,S,y,aA,g)
 local u,cB=n%4294967296,y%281474976710656
 local ew=aA*16+(y-cB)/281474976710656
 local a=pack('>I3I4I7I7BI6',12582912+(n-u)/4294967296,u,Q,S,ew,cB)
-if f>0 then return bj(a,f)end
+if g>0 then return bj(a,g)end
 return a
 end
 return cw,de
@@ -414,8 +414,8 @@ return cx,dn
 
 const drop = `local E,remove,ap=...
 local F,bi=s'block-value'
-return function(b,f)
-if f>q then return E(b,bi(f),f)end
+return function(b,g)
+if g>q then return E(b,bi(g),g)end
 if ap>0 then return E(b,bi(1),q)end
 remove(b)
 end
@@ -423,93 +423,93 @@ end
 
 const bucketChange = `local T,E,ah=...
 local ce,cX=s'bucket-value'
-local Y,aq,aG,bs,bG=s'bucket-flow'
-local aJ,aP,cp=s('bucket-leases',Y,aq)
-local function cj(b,i,m,p,aH,aw,gk,eu)
-local k,f=q,0
+local Y,aq,aH,bs,bG=s'bucket-flow'
+local aK,aP,cp=s('bucket-leases',Y,aq)
+local function cj(b,i,m,p,aI,aw,gk,eu)
+local k,g=q,0
 local a=T(b)
-local h,g,x,r,v,aB
+local f,h,x,r,v,aB
 if a then
 local ag,aa,am
-h,g,x,r,ag,aa,am,f,v=ce(a,0)
-if f==9000000000000000 then return true end
-if h and(ag~=i or aa~=m or am~=p)then
-local dU=s('bucket-adopt',Y,aq,aG,bs,bG,aJ,aP)
-h,g,x,r,v=dU(h,g,x,r,ag,aa,am,i,m,p,v)
+f,h,x,r,ag,aa,am,g,v=ce(a,0)
+if g==9000000000000000 then return true end
+if f and(ag~=i or aa~=m or am~=p)then
+local dU=s('bucket-adopt',Y,aq,aH,bs,bG,aK,aP)
+f,h,x,r,v=dU(f,h,x,r,ag,aa,am,i,m,p,v)
 aB=true
 end
-if h and x>q then k=x end
+if f and x>q then k=x end
 end
 if v then
 aB=aB or gk
-h,g,v=aP(h,g,i,m,p,v,k)
+f,h,v=aP(f,h,i,m,p,v,k)
 end
-local A,dC,aL,u=h,g,r,k-aH
-if not h then
-A,dC,aL=u,aw,0
-elseif h<u or(h==u and g<=aw)then
+local A,dC,aE,u=f,h,r,k-aI
+if not f then
+A,dC,aE=u,aw,0
+elseif f<u or(f==u and h<=aw)then
 A,dC=u,aw
-if r>0 and k>=x+r then aL=0 end
+if r>0 and k>=math.max(x,f)+r then aE=0 end
 end
 local aQ,z,cR=eu(A,dC,k,v)
 if not aQ then
 if not aB then return end
-if not h then return ah(b,f)end
+if not f then return ah(b,g)end
 else
-h,g,r=A,dC,aL
-local ar,ct=k+aH,0
+f,h,r=A,dC,aE
+local ar,ct=k+aI,0
 if aw>0 then ar,ct=ar-1,i-aw end
 local bz=bG(i,m,p,k)
 if ar>bz or(ar==bz and ct>0)then ar,ct=bz,0 end
-if h>ar or(h==ar and g>ct)then ar,ct=h,g end
-local aj=g-aQ*cR
+if f>ar or(f==ar and h>ct)then ar,ct=f,h end
+local aj=h-aQ*cR
 local w=aj%i
-h,g,x=h-aQ*z+(aj-w)/i,w,k
-if aQ<0 and(h>ar or(h==ar and g>ct))then h,g=ar,ct end
-if v then h,g=aq(h,g,i,m,p-aJ(v),k)end
+f,h,x=f-aQ*z+(aj-w)/i,w,k
+if aQ<0 and(f>ar or(f==ar and h>ct))then f,h=ar,ct end
+if v then f,h=aq(f,h,i,m,p-aK(v),k)end
 end
-local j=h+aH
-if g>aw then j=j+1 end
-if r>0 and x+r>j then j=x+r end
+local j=f+aI
+if h>aw then j=j+1 end
+if r>0 then j=math.max(j,math.min(math.max(x,f)+r,9007199254740991))end
 if v then
-j=cp(h,g,x,r,i,m,p,v)
+j=cp(f,h,x,r,i,m,p,v)
 elseif j<=k then
-return ah(b,f)
+return ah(b,g)
 end
-if f>j then j=f end
-E(b,cX(h,g,x,r,i,m,p,f,v),j)
+if g>j then j=g end
+E(b,cX(f,h,x,r,i,m,p,g,v),j)
 end
-return cj,Y,aG,bs
+return cj,Y,aH,bs
 `
 
-const bucketAdopt = `local Y,aq,aG,bs,bG,aJ,aP=...
-local function dU(h,g,x,r,ag,aa,am,i,m,p,v)
+const bucketAdopt = `local Y,aq,aH,bs,bG,aK,aP=...
+local function dU(f,h,x,r,ag,aa,am,i,m,p,v)
 local k=q
 if x>q then k=x end
 if v then
-h,g,v=aP(h,g,ag,aa,am,v,k)
+f,h,v=aP(f,h,ag,aa,am,v,k)
 end
 local eO,ef=Y(ag,aa,am,0)
-local bm,fG=Y(ag,aa,am,g)
-local f=h+bm
-if fG>0 then f=f+1 end
-if r>0 and x+r>f then f=x+r end
-if f<=k then return nil end
+local bm,fG=Y(ag,aa,am,h)
+local g=f+bm
+if fG>0 then g=g+1 end
+if r>0 then g=math.max(g,math.max(x,f)+r)end
+if g<=k then return nil end
 local dG=eO
 if ef>0 then dG=eO+1 end
-h,g=aq(h,g,ag,aa,am,k)
+f,h=aq(f,h,ag,aa,am,k)
 local df=0
-if h>k or(h==k and g>0)then
+if f>k or(f==k and h>0)then
 local ch=aa*1000000
 local dt=ch%ag
-df=math.min(9007199256,math.floor((h-k+1)/((ch-dt)/ag+dt/ag))+1)
+df=math.min(9007199256,math.floor((f-k+1)/((ch-dt)/ag+dt/ag))+1)
 local E,fY=bs(ag,aa,df)
-h,g=h-E,g-fY
-if g<0 then h,g=h-1,g+ag end
+f,h=f-E,h-fY
+if h<0 then f,h=f-1,h+ag end
 end
 local bB,I
-bB,h,g,I=aG(h,g,ag,aa,k)
-local N=(k-h)*ag-g-I*aa
+bB,f,h,I=aH(f,h,ag,aa,k)
+local N=(k-f)*ag-h-I*aa
 local ap=0
 if df==0 and bB>=p then
 bB=p
@@ -522,18 +522,18 @@ end
 local z,cR=Y(i,m,bB,0)
 local dV=cR+ap
 if r>dG then dG=r end
-h,g=k-z-(dV+(-dV)%i)/i,(-dV)%i
+f,h=k-z-(dV+(-dV)%i)/i,(-dV)%i
 if df>0 then
 local fS,fT=bs(i,m,df)
-h,g=h+fS,g+fT
-if g>=i then h,g=h+1,g-i end
+f,h=f+fS,h+fT
+if h>=i then f,h=f+1,h-i end
 end
 local bz=bG(i,m,p,k)
-if h>bz or(h==bz and g>0)then h,g=bz,0 end
+if f>bz or(f==bz and h>0)then f,h=bz,0 end
 if v then
-h,g=aq(h,g,i,m,p-aJ(v),k)
+f,h=aq(f,h,i,m,p-aK(v),k)
 end
-return h,g,k,dG,v
+return f,h,k,dG,v
 end
 return dU
 `
@@ -543,32 +543,32 @@ local cy,dv,bx=s'window-value'
 local cU,cW,dm,du=s('window-adopt',bx)
 return function(b,e,fA)
 local ai=d[e+2]
-local f=0
+local g=0
 local a=T(b)
 local n,M,z,J,aB
 if a then
 local bv
-n,M,z,J,f=cy(a)
-if f==9000000000000000 then return true end
+n,M,z,J,g=cy(a)
+if g==9000000000000000 then return true end
 bv=n
 if n then n,M,z,J,aB=cU(n,M,z,J,e)end
-if bv and not n then ah(b,f)end
+if bv and not n then ah(b,g)end
 end
 local H,aW,cC,az=n,z,J,M
 if not(n and q<n)then
 H,aW,cC=cW(n,z,J,e)
 az=0
 end
-local ao,aE,P
-ao,aE,P,aW,cC=dm(H,az,aW,cC,e)
+local ao,aF,P
+ao,aF,P,aW,cC=dm(H,az,aW,cC,e)
 local ak=fA(P,ao)
 if ak~=0 then
-az,aB=aE+P-ak,true
-if ak>0 and az==0 and cC<4 then return ah(b,f)end
+az,aB=aF+P-ak,true
+if ak>0 and az==0 and cC<4 then return ah(b,g)end
 n,M,z,J=H,az,aW,du(cC,az,ai)
 end
 if not aB then return end
-E(b,dv(n,M,z,J,f),math.max(bx(n,z,J),f))
+E(b,dv(n,M,z,J,g),math.max(bx(n,z,J),g))
 end
 `
 
@@ -613,10 +613,10 @@ local ai,D,N=d[e+2],d[e+3],0
 if J>=5 and D<y then
 N=math.max(0,math.min(math.floor((q-n+y)/D),math.floor(y/D)-1))
 end
-local ao,aE=n-y+N*D,N*ai
-local P=math.max(0,M-aE)
-if J==6 or J==5 and aE>9007199254740991-2*ai then return ao,0,P,n-ao,6 end
-return ao,aE,P,y,J
+local ao,aF=n-y+N*D,N*ai
+local P=math.max(0,M-aF)
+if J==6 or J==5 and aF>9007199254740991-2*ai then return ao,0,P,n-ao,6 end
+return ao,aF,P,y,J
 end
 local function du(J,M,ai)
 if J>=4 then return J end
@@ -631,31 +631,31 @@ local cw,de=s'counter-value'
 local cT,cQ,dr=s'counter-adopt'
 return function(b,e,fB)
 local D=d[e+3]
-local f=0
+local g=0
 local a=T(b)
 local n,Q,S,z,aA,aB
 if a then
 local bv
-n,Q,S,z,aA,f=cw(a)
-if f==9000000000000000 then return true end
+n,Q,S,z,aA,g=cw(a)
+if g==9000000000000000 then return true end
 bv=n
 if n then
 n,Q,S,z,aA,aB=cT(n,Q,S,z,aA,e)
 end
-if bv and not n then ah(b,f)end
+if bv and not n then ah(b,g)end
 end
-local aL=n and q<n
+local aE=n and q<n
 local bl,fa,el=cQ(n,Q,S,D)
-if not aL then z,aA=D,0 end
+if not aE then z,aA=D,0 end
 local cK,dk=fB(bl,fa,el,z,dr(bl,el,z,e))
 if cK~=0 or dk~=0 then
 n,Q,S,aB=bl,fa-cK,el-dk,true
-if Q+S==0 then return ah(b,f)end
+if Q+S==0 then return ah(b,g)end
 end
 if not aB then return end
 local j=n
 if Q>0 then j=n+z end
-E(b,de(n,Q,S,z,aA,f),math.max(j,f))
+E(b,de(n,Q,S,z,aA,g),math.max(j,g))
 end
 `
 
@@ -692,21 +692,21 @@ local w=math.min(dM,math.ceil((n-q)/cN))
 local bw=math.floor(S/1000000)
 local fi=bw*w
 local bT=math.floor(fi/dM)
-local g=(fi-bT*dM)*1000000+(S-bw*1000000)*w
-return bT*1000000+math.ceil(g/dM)
+local h=(fi-bT*dM)*1000000+(S-bw*1000000)*w
+return bT*1000000+math.ceil(h/dM)
 end
 return cT,cQ,dr
 `
 
-const logChange = `local E,aF,ah=...
-local R=s('log-value',E,aF)
+const logChange = `local E,aG,ah=...
+local R=s('log-value',E,aG)
 local ci,cS,db=s('log-adopt',R)
 local dp,eq=s('log-refund',R,ah,E)
 local function cZ(b,e,bc)
-local aZ=R.aI(b)
-if aZ.f==9000000000000000 then return true end
+local aZ=R.aJ(b)
+if aZ.g==9000000000000000 then return true end
 local c=ci(aZ,e)
-if aZ.bv and not c.bv then ah(b,c.f)end
+if aZ.bv and not c.bv then ah(b,c.g)end
 local k,B,P=cS(c,e)
 if not bc(c,k,B,P)and c.ed then R.dN(c)end
 end
@@ -716,11 +716,11 @@ end
 return cZ,ck,dp,eq,R
 `
 
-const logValue = `local E,aF=...
+const logValue = `local E,aG=...
 local an=s'block-value'
 local ba,aS,bU,bV=47,14,64,4503599627370496
-local function eY(b,f)
-return{b=b,G=0,av=0,aE=0,l=0,aj=0,y=0,r=0,f=f,aZ=0,dz=true}
+local function eY(b,g)
+return{b=b,G=0,av=0,aF=0,l=0,aj=0,y=0,r=0,g=g,aZ=0,dz=true}
 end
 local function fR(b)
 local L,c=KEYS[b],eY(b,0)
@@ -729,15 +729,15 @@ if type(a)~='string'then return c end
 local D=#a
 if D==ba+bU*aS then D=call('STRLEN',L)end
 if D<ba or string.byte(a)~=2 or(D-ba)%aS>0 then
-local f,K=an(a)
-if K==''then c.f=f end
+local g,K=an(a)
+if K==''then c.g=g end
 return c
 end
-local F,f,y,r,aE,l,aj,av=ac('>BI7I7I7I7I7I7I4',a)
+local F,g,y,r,aF,l,aj,av=ac('>BI7I7I7I7I7I7I4',a)
 local aZ=(D-ba)/aS
 if av>aZ or y<1 then return c end
 c.bv,c.dz,c.aZ,c.G=true,false,aZ,aZ+1
-c.f,c.y,c.r,c.aE,c.l,c.aj,c.av=f,y,r,aE,l,aj,av
+c.g,c.y,c.r,c.aF,c.l,c.aj,c.av=g,y,r,aF,l,aj,av
 c.en={[0]=string.sub(a,ba+1)}
 return c
 end
@@ -758,7 +758,7 @@ end
 local function aN(c,o)
 if o<c.av then return 0 end
 local F,aj=aU(c,o)
-return(aj-c.aE)%bV
+return(aj-c.aF)%bV
 end
 local function bY(c,fM,A)
 local u,C=A,c.G
@@ -780,12 +780,12 @@ local function ck(c,aD)
 local A=aD.A
 c.ed,c.bv,c.y,c.r=true,true,aD.y,aD.r
 if A==c.G then
-c.dz,c.aZ,c.G,c.av,c.aE,c.l,c.aj=true,0,1,0,0,aD.k,aD.ad
+c.dz,c.aZ,c.G,c.av,c.aF,c.l,c.aj=true,0,1,0,0,aD.k,aD.ad
 return
 end
 if A>c.av then
-local F,aE=aU(c,A-1)
-c.aE,c.av=aE,A
+local F,aF=aU(c,A-1)
+c.aF,c.av=aF,A
 end
 if not aD.cI then
 c.fd,c.fe,c.G=c.l,c.aj,c.G+1
@@ -793,12 +793,12 @@ end
 c.l,c.aj=aD.k,(c.aj+aD.ad)%bV
 end
 local function eW(c,av)
-return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.r,c.aE,c.l,c.aj,av)
+return pack('>BI7I7I7I7I7I7I4',2,c.g,c.y,c.r,c.aF,c.l,c.aj,av)
 end
 local function eV(c)
 local j=c.l+c.y
 if c.r>c.y then j=c.l+c.r end
-if c.f>j then j=c.f end
+if c.g>j then j=c.g end
 return j
 end
 local function gc(c)
@@ -823,14 +823,14 @@ return E(c.b,O..bX..bb,j)
 end
 call('SETRANGE',KEYS[c.b],0,O)
 if W then call('APPEND',KEYS[c.b],bb)end
-aF(c.b,j)
+aG(c.b,j)
 end
 return{
 ba=ba,
 aS=aS,
 bV=bV,
 fQ=eY,
-aI=fR,
+aJ=fR,
 aU=aU,
 aN=aN,
 bY=bY,
@@ -851,7 +851,7 @@ if not c.bv or c.y==D then return c end
 local r=c.y
 if c.r>r then r=c.r end
 if c.l+r<=q then
-return R.fQ(c.b,c.f)
+return R.fQ(c.b,c.g)
 end
 c.y,c.ed=D,true
 if r>D then c.r=r else c.r=0 end
@@ -866,12 +866,12 @@ end
 local function db(c,e,B,k,ad)
 local A,r,ar=B,c.r,d[e+4]
 if r>0 then A,ar=bY(c,k-r,c.av),ft end
-local aL=c.G-A
-local cI=aL>0 and c.l==k
-if not cI and aL>=ar then
+local aE=c.G-A
+local cI=aE>0 and c.l==k
+if not cI and aE>=ar then
 if A<B then A=A+1 else cI=true end
 end
-if aL==0 then r=0 end
+if aE==0 then r=0 end
 return{A=A,k=k,cI=cI,ad=ad,y=d[e+3],r=r}
 end
 return ci,cS,db
@@ -880,17 +880,17 @@ return ci,cS,db
 const logRefund = `local R,ah,E=...
 local aU,aN,ba,aS,bV=R.aU,R.aN,R.ba,R.aS,R.bV
 local function fo(c,ao,az)
-local cf,aj={},(c.aE+aN(c,ao-1))%bV
+local cf,aj={},(c.aF+aN(c,ao-1))%bV
 for o=ao,c.G-1 do
-local g=aN(c,o)-aN(c,o-1)-(az[o]or 0)
-if g>0 then
-aj=(aj+g)%bV
+local h=aN(c,o)-aN(c,o-1)-(az[o]or 0)
+if h>0 then
+aj=(aj+h)%bV
 cf[#cf+1]={(aU(c,o)),aj}
 end
 end
 local bM=ao
 if#cf==0 then
-if ao==c.av then return ah(c.b,c.f)end
+if ao==c.av then return ah(c.b,c.g)end
 bM=ao-1
 c.l,c.aj=aU(c,bM)
 else
@@ -924,114 +924,114 @@ return ga,fo
 `
 
 const bucketDescriptor = `local i,m,p=d[e+1],d[e+2],d[e+3]
-local aH,aw,ad,cF=d[e+4],d[e+5],d[e+6],d[e+7]
+local aI,aw,ad,cF=d[e+4],d[e+5],d[e+6],d[e+7]
 if d[e]==0 then
-local I=aH*m
+local I=aI*m
 cF=I%i
 ad=(I-cF)/i
 I=p*m
 aw=-I%i
-aH=(I+aw)/i
+aI=(I+aw)/i
 end
 `
 
 const bucket = `local T,a=s'bucket-value'
-local Y,aq,aG,bs,bG=s'bucket-flow'
-local aJ,aP,j=s('bucket-leases',Y,aq)
-local cD=s('bucket-adopt',Y,aq,aG,bs,bG,aJ,aP)
+local Y,aq,aH,bs,bG=s'bucket-flow'
+local aK,aP,j=s('bucket-leases',Y,aq)
+local cD=s('bucket-adopt',Y,aq,aH,bs,bG,aK,aP)
 return{
 T=T,
 a=a,
 Y=Y,
 aq=aq,
-aG=aG,
+aH=aH,
 bG=bG,
-aJ=aJ,
+aK=aK,
 aP=aP,
 j=j,
 cD=cD,
 }
 `
 
-const bucketStep = `local k,f,U=q,0,0
-local h,g,x,r,v,aB,bL,j
+const bucketStep = `local k,g,U=q,0,0
+local f,h,x,r,v,aB,bL,j
 if a then
 local G=#a
 local C,u,V,ag,aa,am,H
 if G==12 then
 C,u,V,ag,am=ac('>I3I4I3BB',a)
-g,r,aa,am=0,0,1,am*1000000
+h,r,aa,am=0,0,1,am*1000000
 elseif G==28 then
-C,u,g,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
+C,u,h,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
 r=0
 elseif G==49 then
-C,u,g,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,h,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
 end
 local dq=ag==i and aa==m and am==p and r==0 and(not H or H<=9007199254740991)
-if dq and C>=6291456 and C<10485504 and g<i then
-h=(C-8388608)*4294967296+u
-x=H or h+V
+if dq and C>=6291456 and C<10485504 and h<i then
+f=(C-8388608)*4294967296+u
+x=H or f+V
 else
 bA=bA or et(q,pack,ac)
-h,g,x,r,ag,aa,am,f,v=bA.T(a,0)
+f,h,x,r,ag,aa,am,g,v=bA.T(a,0)
 end
-if h then
+if f then
 if ag~=i or aa~=m or am~=p then
-h,g,x,r,v=bA.cD(h,g,x,r,ag,aa,am,i,m,p,v)
-aB=h
+f,h,x,r,v=bA.cD(f,h,x,r,ag,aa,am,i,m,p,v)
+aB=f
 end
-if h and x>q then k=x end
+if f and x>q then k=x end
 if v then
-h,g,v=bA.aP(h,g,i,m,p,v,k)
+f,h,v=bA.aP(f,h,i,m,p,v,k)
 end
 end
 end
-local bd=k-aH
-if not h then
-h,g,r=bd,aw,0
-elseif h<bd or(h==bd and g<=aw)then
-h,g=bd,aw
-if r>0 and k>=x+r then r=0 end
+local bd=k-aI
+if not f then
+f,h,r=bd,aw,0
+elseif f<bd or(f==bd and h<=aw)then
+if r>0 and k>=math.max(x,f)+r then r=0 end
+f,h=bd,aw
 end
-local aI,bz=aR,k
-if f>q then aI=0 end
-if bM and dW<=p-(v and bA.aJ(v)or 0)then bz=k+bM end
-while U<aI do
-local di,w=h+ad,g+cF
+local aJ,bz=aR,k
+if g>q then aJ=0 end
+if bM and dW<=p-(v and bA.aK(v)or 0)then bz=k+bM end
+while U<aJ do
+local di,w=f+ad,h+cF
 if w>=i then di,w=di+1,w-i end
 if di>bz or(di==bz and w>0)then break end
-h,g,U=di,w,U+1
+f,h,U=di,w,U+1
 end
 if U>0 or aB then
-j=h+aH
-if g>aw then j=j+1 end
-local V,u=k-h,h%4294967296
-if r>0 or f>0 or v then
+j=f+aI
+if h>aw then j=j+1 end
+local V,u=k-f,f%4294967296
+if r>0 or g>0 or v then
 bA=bA or et(q,pack,ac)
-bL=bA.a(h,g,k,r,i,m,p,f,v)
+bL=bA.a(f,h,k,r,i,m,p,g,v)
 if v then
-j=bA.j(h,g,k,r,i,m,p,v)
-elseif r>0 and k+r>j then
-j=k+r
+j=bA.j(f,h,k,r,i,m,p,v)
+elseif r>0 then
+j=math.max(j,math.min(math.max(k,f)+r,9007199254740991))
 end
-if f>j then j=f end
+if g>j then j=g end
 elseif V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-bL=pack('>I3I4I7I7I7I7I7I7',8388608+(h-u)/4294967296,u,g,k,0,i,m,p)
-elseif m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
-bL=pack('>I3I4I3BB',8388608+(h-u)/4294967296,u,V,i,p/1000000)
+bL=pack('>I3I4I7I7I7I7I7I7',8388608+(f-u)/4294967296,u,h,k,0,i,m,p)
+elseif m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+bL=pack('>I3I4I3BB',8388608+(f-u)/4294967296,u,V,i,p/1000000)
 else
-bL=pack('>I3I4I3I5I3I5I5',8388608+(h-u)/4294967296,u,g,V,i,m,p)
+bL=pack('>I3I4I3I5I3I5I5',8388608+(f-u)/4294967296,u,h,V,i,m,p)
 end
 end
 `
 
-const reply = `local eA,aK=0,#KEYS
+const reply = `local eA,aL=0,#KEYS
 local aV={}
-for b=1,aK do
+for b=1,aL do
 as[b]=as[b]or''
 aV[b]=#as[b]
 end
-for N=1,#cm do aV[aK+N]=cm[N]end
+for N=1,#cm do aV[aL+N]=cm[N]end
 for o=1,#aV do
 if aV[o]>eA then eA=aV[o]end
 end
@@ -1043,24 +1043,24 @@ for o=1,#aV do aV[o]=pack('>I4',aV[o])end
 O=string.char(4)..table.concat(aV)
 end
 for o=1,#aY do aY[o]=pack('>I7',aY[o])end
-return O..table.concat(as,'',1,aK)..table.concat(aY)..pack('>I7',q)
+return O..table.concat(as,'',1,aL)..table.concat(aY)..pack('>I7',q)
 `
 
 const window = `local cy,dv,bx=s'window-value'
 local cU,cW,dm,du=s('window-adopt',bx)
 return function(a,e,aR)
 local ad,ai,fk=d[e+1],d[e+2],d[e+5]
-local f,U=0,0
+local g,U=0,0
 local n,M,z,J,aB
 if a then
-n,M,z,J,f=cy(a)
+n,M,z,J,g=cy(a)
 if n then n,M,z,J,aB=cU(n,M,z,J,e)end
 end
 if not(n and q<n)then
 n,z,J=cW(n,z,J,e)
 M=0
 end
-local ao,aE,P,aW,cC=dm(n,M,z,J,e)
+local ao,aF,P,aW,cC=dm(n,M,z,J,e)
 local dB,ar=q-ao,ai
 if fk>0 and dB<fk then
 if dB<0 then dB=0 end
@@ -1068,19 +1068,19 @@ local dD=math.floor(dB*d[e+6]/d[e+7])
 if dD<1000000 then dD=1000000 end
 if dD<ar then ar=dD end
 end
-if f>q then aR=0 end
+if g>q then aR=0 end
 while U<aR and P+ad<=ar do
 P,U=P+ad,U+1
 end
 if U>0 then
-M,z=aE+P,aW
+M,z=aF+P,aW
 J=du(cC,M,ai)
 elseif not aB then
 return 0
 end
 local j=bx(n,z,J)
-if f>j then j=f end
-return U,dv(n,M,z,J,f),j
+if g>j then j=g end
+return U,dv(n,M,z,J,g),j
 end
 `
 
@@ -1088,10 +1088,10 @@ const counter = `local cw,de=s'counter-value'
 local cT,cQ,dr=s'counter-adopt'
 return function(a,e,aR)
 local ad,ai,D=d[e+1],d[e+2],d[e+3]
-local f,U,S,z,aA=0,0,0,D,0
+local g,U,S,z,aA=0,0,0,D,0
 local n,Q,aB
 if a then
-n,Q,S,z,aA,f=cw(a)
+n,Q,S,z,aA,g=cw(a)
 if n then
 n,Q,S,z,aA,aB=cT(n,Q,S,z,aA,e)
 end
@@ -1101,23 +1101,23 @@ n,Q,S=cQ(n,Q,S,D)
 z,aA=D,0
 end
 local au=ai-dr(n,S,z,e)
-if f>q then aR=0 end
+if g>q then aR=0 end
 while U<aR and Q+ad<=au do
 Q,U=Q+ad,U+1
 end
 if U==0 and not aB then return 0 end
 local j=n
 if Q>0 then j=n+z end
-if f>j then j=f end
-return U,de(n,Q,S,z,aA,f),j
+if g>j then j=g end
+return U,de(n,Q,S,z,aA,g),j
 end
 `
 
 const record = `local cx,dn=s'record-value'
 local an=s'block-value'
 return function(a,e,aR,F,bQ)
-local F,f=cx(a)
-if aR==0 or f and q<f+60000000 then return 0 end
+local F,g=cx(a)
+if aR==0 or g and q<g+60000000 then return 0 end
 if a and an(a)>q then return 0 end
 local M,I=d[e+3],{}
 for o=1,M do
@@ -1140,11 +1140,11 @@ local u=at%4294967296
 return pack('>I3I4',2097152+(at-u)/4294967296,u)
 end
 local function ep(a)
-local f,K=0,a or''
-if a then f,K=an(a)end
+local g,K=0,a or''
+if a then g,K=an(a)end
 local G=#K
 if string.byte(K)~=3 or G%35~=22 then
-return nil,nil,'',0,q,K==''and f or 0
+return nil,nil,'',0,q,K==''and g or 0
 end
 local x,H=cv(K,9),cv(K,16)
 local k,A=q,23
@@ -1152,38 +1152,38 @@ if x>q then k=x end
 while A<G and cv(K,A+21)<=k do A=A+35 end
 local P=0
 for cb=A,G,35 do P=P+cv(K,cb+14)end
-return x,H,string.sub(K,A),P,k,f
+return x,H,string.sub(K,A),P,k,g
 end
 local function ei(t,dh)
 local A=string.find(t,dh,1,true)
 while A and A%35~=1 do A=string.find(t,dh,A+1,true)end
 return A
 end
-local function bb(t,cb,f)
+local function bb(t,cb,g)
 local A=#t+1
-while A>1 and cv(t,A-14)>f do A=A-35 end
+while A>1 and cv(t,A-14)>g do A=A-35 end
 return string.sub(t,1,A-1)..cb..string.sub(t,A)
 end
-local function es(k,H,t,f)
+local function es(k,H,t,g)
 local j=H+1
 if t~=''then j=math.max(j,cv(t,#t-13))end
 local a='\\3'..pack('>I7',j)..bq(k)..bq(H)..t
-if f>0 then a=bj(a,f)end
-return a,math.max(j,f),j
+if g>0 then a=bj(a,g)end
+return a,math.max(j,g),j
 end
 local function dR(a,e,aR,bW)
 local ad,ai=(bW or 0)+d[e+1],d[e+2]
 local U,bL,j=0,nil,nil
 while U<aR do
-local x,H,t,P,k,f=ep(a)
-if f>q or ad>ai then break end
+local x,H,t,P,k,g=ep(a)
+if g>q or ad>ai then break end
 local dh=bq(d[e+5])..bq(d[e+6])
 if d[e+4]==0 or not ei(t,dh)then
 if P+ad>ai or#t>=dT*35 then break end
 H=x and math.max(k,H+1)or k
 local n=k+d[e+3]
 t=bb(t,dh..bq(ad)..bq(n)..bq(H),n)
-a,j=es(k,H,t,f)
+a,j=es(k,H,t,g)
 bL=a
 end
 U=U+1
@@ -1191,21 +1191,21 @@ end
 return U,bL,j
 end
 local function cA(a,bI,dl)
-local x,H,t,F,k,f=ep(a)
+local x,H,t,F,k,g=ep(a)
 local A=x and ei(t,bq(bI)..bq(dl))
 if not A then return nil end
 t=string.sub(t,1,A-1)..string.sub(t,A+35)
-local w,j,bH=es(k,H,t,f)
-if bH<=k then return false,f end
+local w,j,bH=es(k,H,t,g)
+if bH<=k then return false,g end
 return w,j
 end
 local function dL(a,bI,dl,aX)
-local x,H,t,F,k,f=ep(a)
+local x,H,t,F,k,g=ep(a)
 local A=x and ei(t,bq(bI)..bq(dl))
 if not A or k+aX<=cv(t,A+21)then return nil end
 local cb=string.sub(t,A,A+20)..bq(k+aX)..string.sub(t,A+28,A+34)
 t=bb(string.sub(t,1,A-1)..string.sub(t,A+35),cb,k+aX)
-return es(k,H,t,f)
+return es(k,H,t,g)
 end
 return dR,cA,dL
 `
@@ -1248,31 +1248,31 @@ return ci,ea,ez
 `
 
 const holdChange = `local dA=...
-local T,E,aF,remove,ap=s'state'
+local T,E,aG,remove,ap=s'state'
 local ah=s('drop',E,remove,ap)
 local an=s'block-value'
 local cx,dn=s'record-value'
 local dy=9000000000000000
-local cj,Y,aG,bs
+local cj,Y,aH,bs
 local cA,dL
-local function gg(h,g,k,v,i,m,p,t,ab,af)
+local function gg(f,h,k,v,i,m,p,t,ab,af)
 if ab>t then
 local au=0
-if h<k or(h==k and g==0)then
-au=p+aG(h,g,i,m,k)
+if f<k or(f==k and h==0)then
+au=p+aH(f,h,i,m,k)
 else
 local z,w=Y(i,m,p,0)
-z,w=h-z,g-w
+z,w=f-z,h-w
 if w<0 then z,w=z-1,w+i end
-au=aG(z,w,i,m,k)
+au=aH(z,w,i,m,k)
 end
 local W=math.min(ab-t,au)
 if W<=0 then return t end
 local z,w=Y(i,m,W,0)
 return t+W,-1,z,w
 end
-local eR,eS=h,g
-if h<k then eR,eS=k,0 end
+local eR,eS=f,h
+if f<k then eR,eS=k,0 end
 local au,w=Y(i,m,p,0)
 au,w=au-(eR-af),w-eS
 if w<0 then au,w=au-1,w+i end
@@ -1288,21 +1288,21 @@ return ab,1,bE,cV
 end
 if v then
 local bT
-if w>0 then bT=aG(0,i-w,i,m,au+1)else bT=aG(0,0,i,m,au)end
+if w>0 then bT=aH(0,i-w,i,m,au+1)else bT=aH(0,0,i,m,au)end
 au,w=Y(i,m,bT,0)
 end
 return ab,1,au,w
 end
 local function dO(b,e,t,ab,af)
-if not cj then cj,Y,aG,bs=s('bucket-change',T,E,ah)end
-local i,m,p,aH,aw=dA(e)
+if not cj then cj,Y,aH,bs=s('bucket-change',T,E,ah)end
+local i,m,p,aI,aw=dA(e)
 local al
-local function eu(h,g,k,v)
+local function eu(f,h,k,v)
 local aQ,z,cR
-al,aQ,z,cR=gg(h,g,k,v,i,m,p,t,ab,af)
+al,aQ,z,cR=gg(f,h,k,v,i,m,p,t,ab,af)
 return aQ,z,cR
 end
-cj(b,i,m,p,aH,aw,true,eu)
+cj(b,i,m,p,aI,aw,true,eu)
 return al
 end
 local function gh(b,e,t,ab,F,l)
@@ -1337,7 +1337,7 @@ end)
 return al
 end
 local function ge(b,e,t,ab,F,l)
-local cZ,ck,dp,eq,R=s('log-change',E,aF,ah)
+local cZ,ck,dp,eq,R=s('log-change',E,aG,ah)
 local al
 cZ(b,e,function(c,k,B,P)
 al=t
@@ -1366,8 +1366,8 @@ end
 local aO={[0]=dO,gh,gd,ge,dO}
 local function fN(b,e)
 if d[e]==3 then
-local F,F,F,F,R=s('log-change',E,aF,ah)
-return R.aI(b).f==dy
+local F,F,F,F,R=s('log-change',E,aG,ah)
+return R.aJ(b).g==dy
 end
 local a=T(b)
 return a and an(a)==dy
@@ -1442,7 +1442,7 @@ end
 `
 
 export const adjustProgram: Program = {
-  sha1: 'ab77c8bd9ed379dd5a85b1edc300c8b2b06c497c',
+  sha1: 'b7e726379eeb2c87c1e2af10bb203bc9e515f4ce',
   source: () =>
     [
       ``,
@@ -1520,14 +1520,14 @@ if X=='state'then
       `end
 end
 local bg=d[2]
-local T,E,aF,remove,ap=s'state'
+local T,E,aG,remove,ap=s'state'
 local ah=s('drop',E,remove,ap)
 local function eE(b,e,aQ)
 local cj=s('bucket-change',T,E,ah)
 `,
       bucketDescriptor,
-      `return cj(b,i,m,p,aH,aw,false,function(F,F,k)
-if aQ>0 and bg>=0 and bg<=k-aH then return nil end
+      `return cj(b,i,m,p,aI,aw,false,function(F,F,k)
+if aQ>0 and bg>=0 and bg<=k-aI then return nil end
 return aQ,ad,cF
 end)
 end
@@ -1552,7 +1552,7 @@ return cK,dk
 end)
 end
 local function fw(b,e,aQ)
-local cZ,ck,dp=s('log-change',E,aF,ah)
+local cZ,ck,dp=s('log-change',E,aG,ah)
 local ak=d[e+1]
 return cZ(b,e,function(c,k,B,P)
 if aQ>0 then return dp(c,B,k-d[e+3],ak,bg)>0 end
@@ -1577,7 +1577,7 @@ return bC
 }
 
 export const blockProgram: Program = {
-  sha1: 'a89a2fde72ac12c206ca64f1d25028dc8d481095',
+  sha1: '84ce3b27d8881689ded31deba183b65602f0b268',
   source: () =>
     [
       ``,
@@ -1624,69 +1624,69 @@ if X=='state'then
       logValue,
       `end
 end
-local T,E,aF,remove,F,cr=s'state'
+local T,E,aG,remove,F,cr=s'state'
 local an,bi=s'block-value'
 local ev=s'state-until'
 local function gn(a)
 local ce,cX=s'bucket-value'
 local Y,aq=s'bucket-flow'
-local aJ,aP,cp=s('bucket-leases',Y,aq)
-local h,g,x,r,i,m,p,F,v=ce(a,0)
+local aK,aP,cp=s('bucket-leases',Y,aq)
+local f,h,x,r,i,m,p,F,v=ce(a,0)
 if not v then return nil,''end
 local k=q
 if x>q then k=x end
-h,g,v=aP(h,g,i,m,p,v,k)
+f,h,v=aP(f,h,i,m,p,v,k)
 if not v then return nil,''end
-h,g=aq(-math.huge,0,i,m,p-aJ(v),k)
-a=cX(h,g,k,r,i,m,p,0,v)
-return cp(h,g,k,r,i,m,p,v),a
+f,h=aq(-math.huge,0,i,m,p-aK(v),k)
+a=cX(f,h,k,r,i,m,p,0,v)
+return cp(f,h,k,r,i,m,p,v),a
 end
 local D=d[2]
 local bC={}
 local function fC(b)
-local R=s('log-value',E,aF)
-local c=R.aI(b)
-if D<0 or not c.bv then return c.f,''end
-c.f=0
-if D>0 then c.f=q+D end
+local R=s('log-value',E,aG)
+local c=R.aJ(b)
+if D<0 or not c.bv then return c.g,''end
+c.g=0
+if D>0 then c.g=q+D end
 call('SETRANGE',KEYS[b],0,R.O(c,c.av))
-aF(b,R.j(c))
+aG(b,R.j(c))
 end
 for b=1,#KEYS do
 local aM,a=cr and cr(b),nil
 if aM then a=T(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
 if type(a)~='string'then a=''end
 if#a==2048 and string.byte(a)~=2 then a=call('GET',KEYS[b])end
-local f,K,j=0,a,nil
+local g,K,j=0,a,nil
 if string.byte(a)==2 then
-f,K=fC(b)
+g,K=fC(b)
 elseif a~=''then
-f,K=an(a)
+g,K=an(a)
 j=ev(a)
-if f==9000000000000000 then
-f=0
+if g==9000000000000000 then
+g=0
 if D>=0 then bC[#bC+1],K=b,nil end
 elseif not j and K~=''then
-f,K=0,''
+g,K=0,''
 end
 end
 if K then
 if D<0 then
 j,K=gn(K)
 elseif D>0 then
-f=q+D
+g=q+D
 else
-f=0
+g=0
 end
-if f>0 then
+if g>0 then
 if K~=''then
-E(b,bi(f)..K,math.max(f,j))
-elseif f>q then
-E(b,bi(f),f)
+E(b,bi(g)..K,math.max(g,j))
+elseif g>q then
+E(b,bi(g),g)
 elseif aM then
-call('HSET',KEYS[b],aM,bi(f))
+call('HSET',KEYS[b],aM,bi(g))
 else
-call('SET',KEYS[b],bi(f),'KEEPTTL')
+call('SET',KEYS[b],bi(g),'KEEPTTL')
 end
 elseif K~=''then
 E(b,K,j)
@@ -1701,7 +1701,7 @@ return bC
 }
 
 export const bucketsProgram: Program = {
-  sha1: '4efa68b0ce3498bce5248aadcb6a2eb04f73c6bf',
+  sha1: '90a2f5ead1e6a45617b5176bce6e514e33162056',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
@@ -1739,12 +1739,12 @@ local cF=I%i
 local ad=(I-cF)/i
 I=p*m
 local aw=-I%i
-local aH=(I+aw)/i
-local aK,fE,ap=#KEYS,#ARGV>5,ARGV[5]+0
-local as=KEYS.ae or aK==1 and call('MGET',KEYS[1])or aK>1 and call('MGET',unpack(KEYS))or{}
+local aI=(I+aw)/i
+local aL,fE,ap=#KEYS,#ARGV>5,ARGV[5]+0
+local as=KEYS.ae or aL==1 and call('MGET',KEYS[1])or aL>1 and call('MGET',unpack(KEYS))or{}
 local cm,aY,aR={},{},1
 local bM,dW
-for b=1,aK do
+for b=1,aL do
 local a=as[b]
 if fE then aR=ARGV[5+b]+0 end
 `,
@@ -1792,7 +1792,7 @@ return ae
 }
 
 export const consumeProgram: Program = {
-  sha1: '151090b7013e73ee418804b2981353d4c51e1c93',
+  sha1: 'bde575e5884a090f9a16cedd88df262ebb658407',
   source: () =>
     [
       ``,
@@ -1893,15 +1893,15 @@ bM,dW=d[e+8],d[e+9]+(bW or 0)
 end
 `,
       bucketStep,
-      `return U,bL,j,h
+      `return U,bL,j,f
 end
 aO[0],aO[4],aO[5]=bk,bk,bk
 end
 return aO[ds]
 end
 local bR=d[3]
-local T,E,aF
-if ARGV[2]or cg~=0 or bR<#KEYS or bR>4000 then T,E,aF=s'state'end
+local T,E,aG
+if ARGV[2]or cg~=0 or bR<#KEYS or bR>4000 then T,E,aG=s'state'end
 local as={}
 if KEYS.ae then
 as=KEYS.ae
@@ -1954,8 +1954,8 @@ if Z==2 and d[d[l+3]]==6 and fu[d[d[l+1]]]then
 local U=fZ(d[l],d[l+1],d[l+2],d[l+3])
 if U then return U end
 end
-local aI=true
-local aK,f,x,az,eI,bQ={},{},{},{},{},{}
+local aJ=true
+local aL,g,x,az,eI,bQ={},{},{},{},{},{}
 local O=G
 for o=l,l+2*Z-2,2 do
 local b,e=d[o],d[o+1]
@@ -1969,23 +1969,23 @@ R.fF(c,e,ad)
 bS[G+1]=em
 G=G+5
 bQ[#bQ+1]=0
-if em>0 or c.f>q then aI=false end
-elseif aI then
-local bW=d[e]~=7 and aK[b]or bm[b]or as[b]
+if em>0 or c.g>q then aJ=false end
+elseif aJ then
+local bW=d[e]~=7 and aL[b]or bm[b]or as[b]
 local U,a,bH,af=
 (aO[d[e]]or dE(d[e]))(bW,e,1,az[b],bQ)
 bQ[#bQ+1]=af or 0
-if U==0 then aI=false else aK[b],f[b]=a,bH end
+if U==0 then aJ=false else aL[b],g[b]=a,bH end
 if d[e]==5 then az[b]=(az[b]or 0)+d[e+9]end
 if d[e]==7 then az[b]=(az[b]or 0)+d[e+1]end
 end
 end
-if aI then
+if aJ then
 for o=l,l+2*Z-2,2 do
 if dc[d[o]]and not as[d[o]]then return 0 end
 end
 if dY==0 then eD(l,Z,O,x)end
-for b,a in pairs(aK)do bm[b],j[b]=a,f[b]end
+for b,a in pairs(aL)do bm[b],j[b]=a,g[b]end
 for b,aD in pairs(eI)do R.aD(b,x[b],aD)end
 return 1
 end
@@ -2000,29 +2000,29 @@ end
 return 0
 end
 if bR<#KEYS then
-local bp,aI=s('log-value',E,aF),{}
+local bp,aJ=s('log-value',E,aG),{}
 local ci,ea,ez=s('log',bp)
 R={
 fc=function(b)
-if not aI[b]then aI[b]=bp.aI(b)end
-return aI[b]
+if not aJ[b]then aJ[b]=bp.aJ(b)end
+return aJ[b]
 end,
 cD=ci,
 fF=ea,
 gm=ez,
 aD=function(b,c,aD)
-aI[b]=c
+aJ[b]=c
 bp.aD(c,aD)
 end,
 dN=function()
-for F,c in pairs(aI)do
+for F,c in pairs(aJ)do
 if c.ed then bp.dN(c)end
 end
 end,
 }
 for b=bR+1,#KEYS do
 local c=R.fc(b)
-as[b]=(c.bv or c.f>0)and c.f
+as[b]=(c.bv or c.g>0)and c.g
 end
 end
 local l,H=5+d[4],#d
@@ -2163,7 +2163,7 @@ end
 }
 
 export const holdsProgram: Program = {
-  sha1: 'a1861807c5be4a3ca06cdd47622627c5bf475313',
+  sha1: '5ed1955b10d29085d6ccd438c091c4e3ba261d76',
   source: () =>
     [
       ``,
@@ -2264,31 +2264,31 @@ end
 local function dA(e)
 `,
       bucketDescriptor,
-      `return i,m,p,aH,aw
+      `return i,m,p,aI,aw
 end
 local function dO(b,e,t,ab,af)
-local i,m,p,aH,aw=dA(e)
-local bd,W=q-aH,(ab-t)*m
-if aH>1000000000000000 or W>p*m or-W>p*m then return end
-local a,h,g=bF[KEYS[b]],bd,aw
+local i,m,p,aI,aw=dA(e)
+local bd,W=q-aI,(ab-t)*m
+if aI>1000000000000000 or W>p*m or-W>p*m then return end
+local a,f,h=bF[KEYS[b]],bd,aw
 local C,u
 if a then
 local V,H,r,ag,aa,am
 if#a==12 then
 C,u,V,ag,am=ac('>I3I4I3BB',a)
-g,aa,am=0,1,am*1000000
+h,aa,am=0,1,am*1000000
 elseif#a==28 then
-C,u,g,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
+C,u,h,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
 elseif#a==49 then
-C,u,g,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,h,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
 if r>0 then return end
 else
 return
 end
-if ag~=i or aa~=m or am~=p or C<6291456 or C>=10485504 or g>=i then return end
-h=(C-8388608)*4294967296+u
-if(H or h+V)>q or h>=q then return end
-if h<bd or(h==bd and g<=aw)then h,g=bd,aw end
+if ag~=i or aa~=m or am~=p or C<6291456 or C>=10485504 or h>=i then return end
+f=(C-8388608)*4294967296+u
+if(H or f+V)>q or f>=q then return end
+if f<bd or(f==bd and h<=aw)then f,h=bd,aw end
 end
 if W==0 then return true end
 if W<0 then
@@ -2298,28 +2298,28 @@ local au=p*m-U
 if au<=0 then return true end
 if-W>au then return end
 end
-local aj=g+W%i
+local aj=h+W%i
 local w=aj%i
-h,g=h+(W-W%i)/i+(aj-w)/i,w
-local V=q-h
-local j=h+aH
-if g>aw then j=j+1 end
+f,h=f+(W-W%i)/i+(aj-w)/i,w
+local V=q-f
+local j=f+aI
+if h>aw then j=j+1 end
 if j<=q then
 bF[KEYS[b]]=false
 call('DEL',KEYS[b])
 return true
 end
 if V<0 then return end
-u=h%4294967296
-C=8388608+(h-u)/4294967296
+u=f%4294967296
+C=8388608+(f-u)/4294967296
 if V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-dw(b,pack('>I3I4I7I7I7I7I7I7',C,u,g,q,0,i,m,p),j)
+dw(b,pack('>I3I4I7I7I7I7I7I7',C,u,h,q,0,i,m,p),j)
 return true
 end
-if m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+if m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
 dw(b,pack('>I3I4I3BB',C,u,V,i,p/1000000),j)
 else
-dw(b,pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p),j)
+dw(b,pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p),j)
 end
 return true
 end
@@ -2351,10 +2351,10 @@ local aY={}
 local L,cu=1,3
 for F=1,d[2]do
 local br,Z=d[cu],d[cu+1]
-local f,t,al
-if bF and Z==1 then f,t,al=aP(L,br,cu+4)end
-if f then
-aY[#aY+1]=pack('>I7I7I7I7I7',2,f,t,al,0)
+local g,t,al
+if bF and Z==1 then g,t,al=aP(L,br,cu+4)end
+if g then
+aY[#aY+1]=pack('>I7I7I7I7I7',2,g,t,al,0)
 else
 bc=bc or s('hold-change',dA)
 local dQ,j,I=bc(L,br,cu+4,Z)
@@ -2380,7 +2380,7 @@ return table.concat(aY)
 }
 
 export const leaseProgram: Program = {
-  sha1: 'e8197f6a9a88ec590b418975ebcfad75ad65fd71',
+  sha1: '77227e8b6fb3c0d240b334694884cfa6a875b174',
   source: () =>
     [
       ``,
@@ -2415,7 +2415,7 @@ end
 local T,E,F,remove,ap=s'strings'
 local ah=s('drop',E,remove,ap)
 local bk=s'bucket'
-local Y,aq,aG,aJ=bk.Y,bk.aq,bk.aG,bk.aJ
+local Y,aq,aH,aK=bk.Y,bk.aq,bk.aH,bk.aK
 local dT=64
 local function go(v,aC)
 local bW=#v+1
@@ -2431,74 +2431,74 @@ end
 local function fI(b,a,l)
 local i,m,p=d[l],d[l+1],d[l+2]
 local eT,ar,cb,fp,fP=d[l+3],d[l+4],d[l+5],d[l+6],d[l+7]
-local k,f=q,0
-local h,g,x,r,v,da
+local k,g=q,0
+local f,h,x,r,v,da
 if a then
 local ag,aa,am
-h,g,x,r,ag,aa,am,f,v=bk.T(a,0)
-if h and(ag~=i or aa~=m or am~=p)then
-h,g,x,r,v=bk.cD(h,g,x,r,ag,aa,am,i,m,p,v)
+f,h,x,r,ag,aa,am,g,v=bk.T(a,0)
+if f and(ag~=i or aa~=m or am~=p)then
+f,h,x,r,v=bk.cD(f,h,x,r,ag,aa,am,i,m,p,v)
 da=true
 end
-if h and x>q then k=x end
+if f and x>q then k=x end
 end
-if f>q then ar=0 end
+if g>q then ar=0 end
 local cM,ax={},nil
 local bK=false
 if v then
-local gj,gi,bu=bk.aP(h,g,i,m,p,v,k)
+local gj,gi,bu=bk.aP(f,h,i,m,p,v,k)
 for F,aC in ipairs(bu or{})do
 if aC[1]==cb then ax=aC else cM[#cM+1]=aC end
 end
 bK=ax and fp<=ax[2]
-if not bK then h,g,v,da=gj,gi,bu,true end
+if not bK then f,h,v,da=gj,gi,bu,true end
 end
 local cn=0
 if not bK then
-local aL,fn,ey=0,0,k+fP
+local aE,fn,ey=0,0,k+fP
 if ax then
-aL=math.min(d[l+8],ax[3])
-fn=math.min(d[l+9],ax[3]-aL)
+aE=math.min(d[l+8],ax[3])
+fn=math.min(d[l+9],ax[3]-aE)
 ey=math.max(ey,ax[4])
 local bE,w=Y(i,m,fn,0)
-g=g-w
-if g<0 then bE,g=bE+1,g+i end
-local be=aJ(cM)+aL
-h,g=aq(h-bE,g,i,m,p-be,k)
+h=h-w
+if h<0 then bE,h=bE+1,h+i end
+local be=aK(cM)+aE
+f,h=aq(f-bE,h,i,m,p-be,k)
 if x<k then x=k end
 v=cM
 end
 local dF=0
 if ar>=eT and(ax or#cM<dT)then
 dF=p
-if h then
-local fH,ef=aq(h,g,i,m,p,k)
-dF=aG(fH,ef,i,m,k)
+if f then
+local fH,ef=aq(f,h,i,m,p,k)
+dF=aH(fH,ef,i,m,k)
 end
 end
 if dF>=eT then cn=math.min(ar,dF)end
 if cn>0 then
 local u,cq=aq(-math.huge,0,i,m,p,k)
-if not h then
-h,g,r=u,cq,0
-elseif h<u or(h==u and g<=cq)then
-h,g=u,cq
-if r>0 and k>=x+r then r=0 end
+if not f then
+f,h,r=u,cq,0
+elseif f<u or(f==u and h<=cq)then
+if r>0 and k>=math.max(x,f)+r then r=0 end
+f,h=u,cq
 end
-local z,w=Y(i,m,cn,g)
-h,g,x=h+z,w,k
+local z,w=Y(i,m,cn,h)
+f,h,x=f+z,w,k
 end
-if aL+cn>0 then v=go(cM,{cb,fp,aL+cn,ey})end
+if aE+cn>0 then v=go(cM,{cb,fp,aE+cn,ey})end
 da=da or cn>0
 end
 if da then
 if v and#v==0 then v=nil end
-if not h then
-ah(b,f)
+if not f then
+ah(b,g)
 else
-local j=bk.j(h,g,x,r,i,m,p,v or{})
-if f>j then j=f end
-E(b,bk.a(h,g,x,r,i,m,p,f,v),j)
+local j=bk.j(f,h,x,r,i,m,p,v or{})
+if g>j then j=g end
+E(b,bk.a(f,h,x,r,i,m,p,g,v),j)
 end
 end
 return cn
@@ -2544,7 +2544,7 @@ return ae
 }
 
 export const regionProgram: Program = {
-  sha1: '33eac9ae7171ab37c207a65827465060f2c199c3',
+  sha1: '372cd14bebacd2754620646158c794623fd4ca4e',
   source: () =>
     [
       ``,
@@ -2584,8 +2584,8 @@ end
 local dq=d[2]==bJ and d[3]==aT
 if dq and co then dq=(d[5]==eb or d[7]=='-')and d[6]==bc end
 if not dq then return{bJ,q,aT,bt,a,eb,bo}end
-local aL=not co or d[10]=='-'or d[10]==''
-if not aL and bc==0 and call('HLEN',KEYS[4])>=d[11]then return 0 end
+local aE=not co or d[10]=='-'or d[10]==''
+if not aE and bc==0 and call('HLEN',KEYS[4])>=d[11]then return 0 end
 local at=call('INCR',KEYS[3])
 if d[4]~=''then
 call('SET',KEYS[1],bJ..' '..at..' ')
@@ -2598,8 +2598,8 @@ local F,F,bj=s'block-value'
 local eF=string.gsub(d[7],'..',function(ec)
 return string.char(tonumber(ec,16))
 end)
-local f,j=d[8],d[9]
-if eF==''then ah(b,f)else E(b,bj(eF,f),math.max(f,j))end
+local g,j=d[8],d[9]
+if eF==''then ah(b,g)else E(b,bj(eF,g),math.max(g,j))end
 end
 if d[10]~='-'and bc>0 then
 local bP=math.floor(bc/64)
@@ -2622,7 +2622,7 @@ return at
 }
 
 export const releaseProgram: Program = {
-  sha1: 'dab0c4855e3b1476d3d8def202c6c9c955ae51c7',
+  sha1: '0dd4a88fb0d444cab7b2c67ffd8d743188d83e7b',
   source: () =>
     [
       ``,
@@ -2702,7 +2702,7 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: '6214d60538778bb56d9791a881da5d476c69abc7',
+  sha1: '51ad6bf29b031ba0c3657efec5cbe22d2e897aad',
   source: () =>
     [
       ``,
@@ -2747,31 +2747,31 @@ if X=='state'then
       `end
 end
 local T,E=s'state'
-local aK=#KEYS
+local aL=#KEYS
 local ae={}
-for b=1,aK do
+for b=1,aL do
 local a=T(b)
-ae[b],ae[aK+b]=a,a and redis.sha1hex(a)or''
+ae[b],ae[aL+b]=a,a and redis.sha1hex(a)or''
 end
 if#d==1 then
-ae[2*aK+1]=q
+ae[2*aL+1]=q
 return ae
 end
-for b=1,aK do
-if ae[aK+b]~=d[4*b-2]then return 0 end
+for b=1,aL do
+if ae[aL+b]~=d[4*b-2]then return 0 end
 end
 local F,bi,bj=s'block-value'
 local eZ,fU=q+2000000,1+q%1000000000
-for b=1,aK do
+for b=1,aL do
 local a=string.gsub(d[4*b-1],'..',function(ec)
 return string.char(tonumber(ec,16))
 end)
-local f,j=d[4*b],d[4*b+1]
+local g,j=d[4*b],d[4*b+1]
 if a==''then
-E(b,bi(f>q and f or fU),math.max(f,eZ))
+E(b,bi(g>q and g or fU),math.max(g,eZ))
 else
-if string.byte(a)~=2 then a=bj(a,f)end
-E(b,a,math.max(f,j,eZ))
+if string.byte(a)~=2 then a=bj(a,g)end
+E(b,a,math.max(g,j,eZ))
 end
 end
 return 1

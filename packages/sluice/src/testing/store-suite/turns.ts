@@ -62,6 +62,28 @@ export function turnsOf(bench: Bench): void {
       }
     })
 
+    it('a bucket in debt that is full by the smaller limit is not full by the larger one before it would be', async (context) => {
+      context.skip(!tags.includes('tb') || !bench.can('adjust'), 'the store has no adjust, or no program for buckets')
+      const [large, small] = [tokenBucket({ rate: '1/s', burst: 60 }), tokenBucket({ rate: '1/s', burst: 40 })]
+      const at = (seconds: number): number => START + seconds * 1_000_000
+      const first: readonly ((key: string) => Promise<unknown>)[] = [
+        async () => {},
+        (key) => decide([call(key, small)], at(75)),
+        (key) => bench.adjust(call(key, small), -1, at(75)),
+        (key) => bench.adjust(call(key, small), 1, at(75)),
+      ]
+      for (const change of first) {
+        const key = fresh()
+        await decide([call(key, large, 60)], START)
+        await bench.adjust(call(key, small), -30, START)
+        await change(key)
+        expect((await decide([call(key, large, 41)], at(75))).outcome).toBe('denied')
+        await bench.sameState(call(key, large).id)
+        expect((await decide([call(key, large, 60)], at(150))).outcome).toBe('allowed')
+        await bench.sameState(call(key, large).id)
+      }
+    })
+
     it('a peek under a changed limit answers as a check at that instant, and converts nothing', async (context) => {
       context.skip(bench.options.peeksAdopt === true, ADOPTS)
       context.skip(!tags.includes('tb'), 'the store has no program for buckets')

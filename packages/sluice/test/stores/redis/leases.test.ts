@@ -52,6 +52,25 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     }
   })
 
+  it('X7: of a bucket that was in debt, and is full by the smaller limit, do not fill it by the larger one', async () => {
+    const [wide, narrow] = [tokenBucket({ rate: '1/s', burst: 60 }), tokenBucket({ rate: '1/s', burst: 40 })]
+    const reference = leasingStore(manualClock())
+    const id = { scope: { text: 'owing:tb:' }, key: 'k' }
+    const call = (limit: AnyLimit, cost = 1): Call => ({ id, limit, cost: cost * 1_000_000, phase: 0 })
+    const same = async (act: (one: Store) => Promise<unknown>): Promise<void> => {
+      expect(await act(store)).toEqual(await act(reference))
+      const found = readValue(await redis.getBuffer(plainName(prefix, id))).numbers
+      expect(found).toEqual(leasedBucketKernel.codec.encodeState(reference.stateOf(id) as LeasedState))
+    }
+    const at = (seconds: number): { now: number } => ({ now: START + seconds * 1_000_000 })
+    const request = { call: call(narrow), want: 1_000_000, holder: 7, sequence: 1, life: 1_000_000, kept: 0, returned: 0 }
+    await same((one) => verbs.decide(one, [{ calls: [call(wide, 60)] }], at(0)))
+    await same((one) => verbs.adjust(one, [call(narrow)], [-30_000_000], at(0)))
+    await same(async (one) => one.lease?.([request], at(75)))
+    await same((one) => verbs.decide(one, [{ calls: [call(wide, 41)] }], at(77)))
+    expect(await verbs.peek(store, [{ calls: [call(wide, 41)] }], at(77))).toMatchObject([{ outcome: 'denied' }])
+  })
+
   it('X7: are cut to a changed plan where nothing else comes of the call: a late request, a refund for what has flowed in again', async () => {
     const [wide, narrow] = [tokenBucket({ rate: '10/s', burst: 10 }), tokenBucket({ rate: '7/s', burst: 7 })]
     const reference = leasingStore(manualClock())

@@ -20,7 +20,7 @@ begin
   end if;
   if s.plan_id is null or zero <= lowest then
     zero := lowest;
-    s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
+    s.keep_for := case when at < greatest(s.seen, s.zero) + s.keep_for then s.keep_for end;
   end if;
   zero := least(zero - greatest(-2 * burst, least(amount, 2 * burst)) * m, greatest(deepest, zero));
   if zero + full_span <= at * n and s.keep_for is null then

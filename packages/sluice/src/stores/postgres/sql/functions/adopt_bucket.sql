@@ -17,7 +17,7 @@ declare
   latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin
-  if level >= full_span and coalesce(s.seen + s.keep_for <= at, true) then
+  if level >= full_span and coalesce(greatest(s.seen, s.zero) + s.keep_for <= at, true) then
     return null;
   end if;
   zero := least(at * n - least(sluice_floor(least(level, full_span) * m, old_m), burst * m), latest * n);

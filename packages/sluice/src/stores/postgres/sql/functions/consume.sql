@@ -169,7 +169,7 @@ begin
         if s.zero > zero or (s.zero = zero and coalesce(s.rest, 0) > rest) then
           zero := s.zero;
           rest := coalesce(s.rest, 0);
-        elsif at >= s.seen + s.keep_for then
+        elsif at >= greatest(s.seen, s.zero) + s.keep_for then
           s.keep_for := null;
         end if;
         part := least(cost, burst);

@@ -4,7 +4,9 @@
 create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$
   select greatest(t.blocked_until, case t.kind
-    when 0 then greatest(div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, t.seen + t.keep_for)
+    when 0 then greatest(
+      div(t.zero * n + coalesce(t.rest, 0) + burst * m + n - 1, n)::bigint, greatest(t.seen, t.zero) + t.keep_for
+    )
     when 1 then sluice_fresh_at(t.ends, t.plan_id, coalesce(t.turn, 0))
     when 2 then t.ends + case when t.current > 0 then t.plan_id else 0 end
     when 3 then t.newest + greatest(t.plan_id, t.keep_for)

@@ -33,7 +33,7 @@ begin
     return;
   end if;
   if zero = lowest then
-    s.keep_for := case when at < s.seen + s.keep_for then s.keep_for end;
+    s.keep_for := case when at < greatest(s.seen, s.zero) + s.keep_for then s.keep_for end;
   end if;
   zero := zero - room;
   if zero <= lowest and s.keep_for is null then

@@ -14,7 +14,7 @@ local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst,
   local fresh, fresh_rest = flow(old_n, old_m, old_burst, rest)
   local ends = zero + fresh
   if fresh_rest > 0 then ends = ends + 1 end
-  if keep_for > 0 and seen + keep_for > ends then ends = seen + keep_for end
+  if keep_for > 0 then ends = math.max(ends, math.max(seen, zero) + keep_for) end
   if ends <= time then return nil end
   local longest = full
   if full_rest > 0 then longest = full + 1 end

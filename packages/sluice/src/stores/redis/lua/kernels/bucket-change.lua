@@ -32,7 +32,7 @@ local function change_bucket(state, n, m, burst, empty, empty_rest, settles, spa
     from, from_rest, kept = low, empty_rest, 0
   elseif zero < low or (zero == low and rest <= empty_rest) then
     from, from_rest = low, empty_rest
-    if keep_for > 0 and time >= seen + keep_for then kept = 0 end
+    if keep_for > 0 and time >= math.max(seen, zero) + keep_for then kept = 0 end
   end
   local sign, span, span_rest = span_of(from, from_rest, time, leases)
   if not sign then
@@ -55,7 +55,7 @@ local function change_bucket(state, n, m, burst, empty, empty_rest, settles, spa
   end
   local expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
-  if keep_for > 0 and seen + keep_for > expires then expires = seen + keep_for end
+  if keep_for > 0 then expires = math.max(expires, math.min(math.max(seen, zero) + keep_for, 9007199254740991)) end
   if leases then
     expires = leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   elseif expires <= time then

@@ -28,7 +28,7 @@ end
 
 -- The instant until which a bucket with leases is needed. It is full once every lease has ended and the last tokens are refilled.
 local function leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
-  local out = out_on(leases)
+  local out, kept = out_on(leases), math.min(math.max(seen, zero) + keep_for, 9007199254740991)
   for _, lease in ipairs(leases) do
     zero, rest = cut(zero, rest, n, m, burst - out, lease[4])
     out = out - lease[3]
@@ -36,7 +36,7 @@ local function leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   local micros, left = flow(n, m, burst, rest)
   local expires = zero + micros
   if left > 0 then expires = expires + 1 end
-  if keep_for > 0 and seen + keep_for > expires then expires = seen + keep_for end
+  if keep_for > 0 and kept > expires then expires = kept end
   return expires
 end
 

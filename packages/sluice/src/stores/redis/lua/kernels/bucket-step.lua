@@ -47,8 +47,8 @@ if not zero then
   zero, rest, keep_for = oldest, empty_rest, 0
 elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
   -- The bucket is at most full.
+  if keep_for > 0 and time >= math.max(seen, zero) + keep_for then keep_for = 0 end
   zero, rest = oldest, empty_rest
-  if keep_for > 0 and time >= seen + keep_for then keep_for = 0 end
 end
 local open, latest = times, time
 if ends > now then open = 0 end
@@ -70,8 +70,8 @@ if passed > 0 or converted then
     written = made.value(zero, rest, time, keep_for, n, m, burst, ends, leases)
     if leases then
       expires = made.expires(zero, rest, time, keep_for, n, m, burst, leases)
-    elseif keep_for > 0 and time + keep_for > expires then
-      expires = time + keep_for
+    elseif keep_for > 0 then
+      expires = math.max(expires, math.min(math.max(time, zero) + keep_for, 9007199254740991))
     end
     if ends > expires then expires = ends end
   elseif age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then

@@ -83,8 +83,8 @@ local function grant(state, value, at)
       if not zero then
         zero, rest, keep_for = low, low_rest, 0
       elseif zero < low or (zero == low and rest <= low_rest) then
+        if keep_for > 0 and time >= math.max(seen, zero) + keep_for then keep_for = 0 end
         zero, rest = low, low_rest
-        if keep_for > 0 and time >= seen + keep_for then keep_for = 0 end
       end
       local span, left = flow(n, m, granted, rest)
       zero, rest, seen = zero + span, left, time
