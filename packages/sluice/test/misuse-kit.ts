@@ -57,6 +57,7 @@ export const KIT_OPTIONS: readonly OptionsRow[] = [
       algorithms: NONE,
       givesBack: FLAG,
       peeksAdopt: FLAG,
+      holdsWithoutLogs: FLAG,
       keepsTokens: FN,
       differentialCalls: COUNT,
       ownClockCalls: ['0', '5', '0.5'],

@@ -1,12 +1,15 @@
 import { stateName } from '../keys/encode.ts'
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { BucketPlan } from '../algorithms/bucket-plan.ts'
+import { isRecord } from '../algorithms/hold-record.ts'
 import { type KnownShare, type KnownShares, hasShares, sharesOf } from './region-port.ts'
+import { nothingOf, recordIn } from './share-names.ts'
 import {
   type Call,
   type CallGroup,
   type CallOptions,
   failedBy,
+  isOfHold,
   type GroupVerdict,
   type StateId,
   type Store,
@@ -28,8 +31,8 @@ export interface SharesUsed {
   readonly cells: readonly ShareCell[]
 }
 
-/** How often a group is sent again because what the process knew of the shares was out of date. */
-const MAX_ROUNDS = 16
+/** How often a call is sent again because what the process knew of the shares was out of date. */
+export const MAX_ROUNDS = 16
 
 /** Thrown where the server has other shares than the process. Nothing was charged. */
 export class StaleShares extends Error {
@@ -53,10 +56,9 @@ export function decideByShares<Options extends CallOptions>(
 ): (groups: readonly CallGroup[], options: Options) => Promise<readonly GroupVerdict[]> {
   const decideAll = async (first: KnownShares, groups: readonly CallGroup[], options: Options): Promise<readonly GroupVerdict[]> => {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (first.view === undefined) await first.refresh(options)
-      const { view } = first
+      const view = await refreshed(first, options)
       if (view === undefined) continue
-      const { own, cells, varies } = groupsByShare(groups)
+      const { own, cells, varies } = groupsByShare(groups, view.run)
       // A key whose limit changes within the list is adopted twice: no call could find it as both groups need it.
       if (groups.length > 1 && varies) {
         const runs = runsOf(groups)
@@ -66,11 +68,10 @@ export function decideByShares<Options extends CallOptions>(
         return await decide(own, { view, cells }, options)
       } catch (error) {
         if (!(error instanceof StaleShares)) throw error
-        if (error.cells.includes(0)) await first.refresh(options)
-        else await Promise.all(error.cells.map((cell) => settle(cells[cell - 1], options)))
+        await readAgain(error, first, cells, options)
       }
     }
-    throw new StoreFailure('contention', 'no', `${store}: the shares of the region keep changing`)
+    throw changing(store)
   }
   return async (groups, options) => {
     const first = firstShares(groups)
@@ -138,16 +139,43 @@ export function withoutShares(store: Store): Store {
     ...store,
     decide: async (groups, options) => {
       if (!groups.some(({ calls }) => hasShares(calls))) return store.decide(groups, options)
-      throw new StoreFailure(
-        'unavailable',
-        'no',
-        `${store.name}: an algorithm without a program cannot be in a group with a share of a region`,
-      )
+      throw noProgram(store.name)
+    },
+    change: async (changes, options) => {
+      if (!changes.some((change) => isOfHold(change) && hasShares(change.calls))) return store.change(changes, options)
+      throw noProgram(store.name)
     },
   }
 }
 
-async function settle(cell: ShareCell | undefined, options: CallOptions): Promise<void> {
+/** The failure of a group or a hold that no program decides, or changes, together with a share. */
+export function noProgram(store: string): StoreFailure {
+  return new StoreFailure('unavailable', 'no', `${store}: an algorithm without a program cannot be in a group with a share of a region`)
+}
+
+/** What the process knows of the shares; undefined if it cannot be read now. */
+export async function refreshed(shares: KnownShares, options: CallOptions | undefined): Promise<KnownShares['view']> {
+  if (shares.view === undefined) await shares.refresh(options)
+  return shares.view
+}
+
+/** Reads what was out of date. */
+export async function readAgain(
+  stale: StaleShares,
+  shares: KnownShares,
+  cells: readonly ShareCell[],
+  options: CallOptions | undefined,
+): Promise<void> {
+  if (stale.cells.includes(0)) await shares.refresh(options)
+  else await Promise.all(stale.cells.map((cell) => settle(cells[cell - 1], options)))
+}
+
+/** The failure of a call that found other shares each time it was sent. */
+export function changing(store: string): StoreFailure {
+  return new StoreFailure('contention', 'no', `${store}: the shares of the region keep changing`)
+}
+
+async function settle(cell: ShareCell | undefined, options: CallOptions | undefined): Promise<void> {
   await cell?.shares.settle(cell.id, options)
 }
 
@@ -160,7 +188,7 @@ interface ByShare {
 }
 
 /** Finds the shares of the calls of groups, and lists the cells of which they are. */
-function groupsByShare(groups: readonly CallGroup[]): ByShare {
+function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   const cells: ShareCell[] = []
   let found: Map<string, ShareCell> | undefined
   let last: ShareCell | undefined
@@ -177,8 +205,9 @@ function groupsByShare(groups: readonly CallGroup[]): ByShare {
     found?.set(name, cell)
     return cell
   }
-  const byShare = (call: Call): Call => {
+  const byShare = (call: Call, calls: readonly Call[]): Call => {
     const { id, cost, phase } = call
+    if (isRecord(call.limit)) return ofShares(calls, id.key) ? { ...call, id: recordIn(run, id) } : call
     const shares = sharesOf(call.limit)
     if (shares === undefined) {
       // Only a bucket can have shares under another limit: states of other algorithms have other names.
@@ -191,20 +220,22 @@ function groupsByShare(groups: readonly CallGroup[]): ByShare {
     return holds ? { id, limit, cost, phase } : nothing(call, limit)
   }
   const own = groups.map(({ calls, options }) => ({
-    calls: calls.length === 1 ? [byShare(calls[0] as Call)] : calls.map(byShare),
+    calls: calls.length === 1 ? [byShare(calls[0] as Call, calls)] : calls.map((call) => byShare(call, calls)),
     ...(options === undefined ? {} : { options }),
   }))
   return { own, cells, varies }
 }
 
-/** Before the name of a state that is never written. */
-export const NOTHING = 'none:'
+/** Whether a hold of a key charges a share. */
+function ofShares(calls: readonly Call[], key: string): boolean {
+  return calls.some(({ id, limit }) => id.key === key && sharesOf(limit) !== undefined)
+}
 
 /**
  * The call in place of one whose key has no units in this region. It never passes, because it costs twice the burst, and its scope is its
  * own, so that no state of the key is written.
  */
 function nothing({ id, phase }: Call, limit: AnyLimit): Call {
-  const scope = { text: NOTHING + id.scope.text }
+  const scope = { text: nothingOf(id.scope.text) }
   return { id: { scope, key: id.key }, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase }
 }

@@ -29,6 +29,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   algorithms: TAGS_FORM,
   givesBack: FLAG,
   peeksAdopt: FLAG,
+  holdsWithoutLogs: FLAG,
   keepsTokens: FUNCTION,
   differentialCalls: COUNT,
   ownClockCalls: within(0, Number.MAX_SAFE_INTEGER),

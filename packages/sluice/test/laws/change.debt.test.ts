@@ -88,7 +88,7 @@ describe('X4: debt is carried through a change of limit in full', () => {
         const [rate, most] = [Math.max(...plans.map(({ n }) => n)), Math.max(...bursts)]
         let state: BucketState | undefined
         let [now, used, least] = [START, 0, Infinity]
-        for (let step = 0; step < 25; step += 1) {
+        for (let called = 0; called < 25; called += 1) {
           const plan = plans[Math.floor(random() * plans.length)] as BucketPlan
           now += Math.floor(random() ** 2 * 80 * MICRO)
           // The start that allows the least up to any later instant.

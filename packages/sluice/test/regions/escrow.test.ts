@@ -7,6 +7,7 @@ import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { draws } from '../draws.ts'
+import { settlesAfterGifts } from './settled-later.ts'
 import { history } from './store-history.ts'
 import { storeNetwork, TOKEN } from './store-network.ts'
 
@@ -174,6 +175,18 @@ describe('a store with escrow', () => {
     expect(reached).toBeGreaterThan(0)
     expect(gifts).toBeGreaterThan(0)
   })
+
+  it('nor with holds that are settled after units were sent or received', async () => {
+    const sum = { held: 0, back: 0, nothing: 0, gifts: 0 }
+    for (let seed = 1; seed <= draws(600, 12); seed += 1) {
+      const found = await history(seed, undefined, true)
+      expect(found, `seed ${seed}`).toMatchObject({ over: false, agreed: true })
+      for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += found[name]
+    }
+    expect(Object.values(sum)).not.toContain(0)
+  })
+
+  it('settles a hold by the share that is left, and charges nothing where no units are left', () => settlesAfterGifts(storeNetwork))
 
   it('decides as a store that never sent any, when all units are back', () => {
     const network = halves()

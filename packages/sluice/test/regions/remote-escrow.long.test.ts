@@ -5,23 +5,29 @@ import { advised, noRedis, type PrivateRedis, privateRedis } from '../faults/pri
 import { forgotten } from './forgotten.ts'
 import { remoteNetwork } from './remote-network.ts'
 import { type PostgresServer, postgresServer, redisServer, type RegionServer } from './remote-servers.ts'
+import { settlesAfterGifts, settlesAfterRestore } from './settled-later.ts'
 import { history } from './store-history.ts'
 
 const { postgres } = inject('engines')
 const REGIONS = 4
 const FIRST = Number(process.env['SEED'] ?? 1)
 
-/** Random histories over these servers: how often units were sent. */
-async function auditAll(servers: readonly RegionServer[], least = 0): Promise<number> {
-  let gifts = 0
+/** Random histories over these servers: how often units were sent, and of holds how many there were, and gave tokens back or nothing. */
+async function auditAll(servers: readonly RegionServer[], least = 0, holds = false) {
+  const sum = { gifts: 0, held: 0, back: 0, nothing: 0 }
   for (let seed = FIRST; seed < FIRST + Math.max(least, Number(process.env['HISTORIES'] ?? 24)); seed += 1) {
-    const found = await history(seed, (...args) => remoteNetwork(servers, ...args)).catch((error) => {
+    const found = await history(seed, (...args) => remoteNetwork(servers, ...args), holds).catch((error) => {
       throw new Error(`seed ${seed}`, { cause: error })
     })
     expect(found, `seed ${seed}`).toMatchObject({ over: false, agreed: true })
-    gifts += found.gifts
+    for (const name of Object.keys(sum) as (keyof typeof sum)[]) sum[name] += found[name]
   }
-  return gifts
+  return sum
+}
+
+/** The audit of a history in which something did not occur would be empty. */
+function noneZero(found: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(found)) expect([name, count]).not.toEqual([name, 0])
 }
 
 /** Hole 3: what was sent under an old limit arrives after the rollout, in a process that was not called. */
@@ -71,8 +77,18 @@ describe.skipIf(noRedis)('regionalStore over Redis, with rights that are sent', 
   it('regions R5: a key whose state was dropped was full by the limit and the share that it had last', () =>
     forgets(clients.map(redisServer)))
 
+  it('settles a hold by the share that is left, and charges nothing where no units are left', () =>
+    settlesAfterGifts((...args) => remoteNetwork(clients.map(redisServer), ...args)))
+
+  it('regions R6: knows no hold of before the server was restored', () =>
+    settlesAfterRestore((...args) => remoteNetwork(clients.map(redisServer), ...args)))
+
   it('never admits more than the limit over all regions, in random histories with losses, snapshots, eras, partitions and rollouts', async () => {
-    expect(await auditAll(clients.map(redisServer))).toBeGreaterThan(0)
+    expect((await auditAll(clients.map(redisServer))).gifts).toBeGreaterThan(0)
+  }, 600_000)
+
+  it('nor with holds that are settled after units were sent or received, or the server was lost', async () => {
+    noneZero(await auditAll(clients.map(redisServer), 0, true))
   }, 600_000)
 })
 
@@ -89,8 +105,22 @@ describe.skipIf(postgres === undefined)('regionalStore over PostgreSQL, with rig
 
   it('regions R5: a key whose state was dropped was full by the limit and the share that it had last', async () => forgets(await open()))
 
+  it('settles a hold by the share that is left, and charges nothing where no units are left', async () => {
+    const opened = await open()
+    await settlesAfterGifts((...args) => remoteNetwork(opened, ...args))
+  })
+
+  it('regions R6: knows no hold of before the server was restored', async () => {
+    const opened = await open()
+    await settlesAfterRestore((...args) => remoteNetwork(opened, ...args))
+  })
+
   it('never admits more than the limit over all regions, in random histories with crashes, restored dumps, eras, partitions and rollouts', async () => {
-    expect(await auditAll(await open())).toBeGreaterThan(0)
+    expect((await auditAll(await open())).gifts).toBeGreaterThan(0)
+  }, 600_000)
+
+  it('nor with holds that are settled after units were sent or received, or the server was lost', async () => {
+    noneZero(await auditAll(await open(), 0, true))
   }, 600_000)
 
   it('is over where decisions are not guarded', async () => {

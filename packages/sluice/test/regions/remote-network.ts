@@ -14,6 +14,7 @@ import { bindRemote, endEraRemote, pullRemote } from '../../src/regions/remote/p
 import type { RegionPort } from '../../src/stores/region-port.ts'
 import type { StateId } from '../../src/stores/store.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
+import { heldTokens } from './held-tokens.ts'
 import { isMixed, sumOf } from './site.ts'
 import type { RegionServer } from './remote-servers.ts'
 import type { HistoryNetwork, NetworkOptions } from './store-history.ts'
@@ -100,7 +101,15 @@ export async function remoteNetwork(
     const found = await observer(region).read(keyOf(cell, 0).id, limit)
     return unitsOf(found.region, found.cell, limit)
   }
+  const holds = heldTokens(
+    (region) => at(region).store,
+    (region) => ({ now: timeOf(region) }),
+    keyOf,
+    (cell) => ({ audit: audits[cell], now }),
+    left,
+  )
   const network: HistoryNetwork = {
+    ...holds,
     queue,
     cuts,
     get mostUnits() {

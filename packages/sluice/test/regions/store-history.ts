@@ -1,6 +1,7 @@
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { seeded } from '../../src/testing/random.ts'
 import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
+import type { HeldTokens } from './held-tokens.ts'
 import { storeNetwork, TOKEN } from './store-network.ts'
 
 const SECOND = 1_000_000
@@ -8,7 +9,7 @@ const SECOND = 1_000_000
 type Awaitable<T> = T | Promise<T>
 
 /** Regions, and a network between them, as a history uses them. */
-export interface HistoryNetwork {
+export interface HistoryNetwork extends HeldTokens {
   readonly queue: { readonly length: number }
   readonly cuts: Set<string>
   readonly mostUnits: number
@@ -41,8 +42,45 @@ export interface NetworkOptions {
 
 export type MakeNetwork = (weights: readonly number[], limits: readonly AnyLimit[], options: NetworkOptions) => Awaitable<HistoryNetwork>
 
-/** A random history of real stores, audited after each step. Equal seeds give equal histories. */
-export async function history(seed: number, make: MakeNetwork = storeNetwork) {
+/** What a history does with holds after each step. Drawn apart, so that the rest of a history does not depend on it. */
+function holding(network: HistoryNetwork, seed: number) {
+  const random = seeded(seed + 0x401d)
+  const open: { readonly hold: number; readonly region: number; readonly policy: number }[] = []
+  const found = { held: 0, back: 0, nothing: 0 }
+  return {
+    found,
+    async step(region: number, cell: number, policy: number): Promise<void> {
+      const kind = random()
+      if (kind < 0.4) {
+        const hold = await network.reserve(
+          region,
+          1 + Math.floor(random() ** 2 * 20 * TOKEN),
+          cell,
+          policy,
+          Math.ceil((5 + random() * 200) * SECOND),
+        )
+        if (hold === undefined) return
+        found.held += 1
+        open.push({ hold, region, policy })
+      }
+      const place = Math.floor(random() * open.length)
+      const one = open[place]
+      if (one === undefined) return
+      // Some are settled again: nothing goes back a second time.
+      if (kind >= 0.4 && kind < 0.8) {
+        const { back } = await network.settleHold(one.region, one.hold, random() < 0.5 ? 0 : random(), policy)
+        found[back > 0 ? 'back' : 'nothing'] += 1
+        if (random() < 0.8) open.splice(place, 1)
+      } else if (kind < 0.85) await network.extend(one.region, one.hold, policy, Math.ceil(random() * 100 * SECOND))
+    },
+  }
+}
+
+/**
+ * A random history of real stores, audited after each step. Equal seeds give equal histories.
+ * @param holds whether calls hold tokens, too
+ */
+export async function history(seed: number, make: MakeNetwork = storeNetwork, holds = false) {
   const random = seeded(seed)
   const below = (bound: number): number => Math.floor(random() * bound)
   const oneOf = <T>(values: readonly T[]): T => values[below(values.length)] as T
@@ -67,6 +105,7 @@ export async function history(seed: number, make: MakeNetwork = storeNetwork) {
     offsets: Array.from({ length: regions }, () => below(9) * SECOND),
   })
   const [losses, eras] = [random() < 0.4, random() < 0.5]
+  const held = holding(network, seed)
   let gifts = 0
   // A rollout is settled when every state has adopted the new limit. Rows and figures of the old one may be on their way all the same.
   let settled: number | undefined
@@ -94,6 +133,10 @@ export async function history(seed: number, make: MakeNetwork = storeNetwork) {
     else if (kind < 0.98 && eras) await network.endEra(one, oneOf([2, 2, 3, 4]), weights())
     else if (kind >= 0.98) await network.round()
     await network.check()
+    if (holds) {
+      await held.step(one, cell, policy)
+      await network.check()
+    }
   }
   for (let round = 0; round < 8 && !(await network.agree()); round += 1) await network.round()
   const agreed = await network.agree()
@@ -109,5 +152,6 @@ export async function history(seed: number, make: MakeNetwork = storeNetwork) {
     agreed,
     reached: a === 0,
     gifts,
+    ...held.found,
   }
 }

@@ -14,6 +14,7 @@ import { regionalLimit, UNITS } from '../../src/regions/rights/limit.ts'
 import * as programs from '../../src/regions/rights/programs.ts'
 import { isUndivided, limitOfKey } from '../../src/regions/rights/undivided.ts'
 import { type CellAudit, cellAudit } from './audit.ts'
+import { heldTokens } from './held-tokens.ts'
 import { isMixed, sumOf } from './site.ts'
 
 /** True time begins here. */
@@ -76,7 +77,15 @@ export function storeNetwork(
     const bucket = numbers === undefined ? absent : tokenBucketKernel.codec.decodeState(numbers)
     return programs.spendable(own.region, { bucket, rows }, bound, time)
   }
+  const holds = heldTokens(
+    (region) => at(region).store,
+    () => ({}),
+    keyOf,
+    (cell) => ({ audit: audits[cell], now }),
+    spendable,
+  )
   return {
+    ...holds,
     sites,
     queue,
     cuts,

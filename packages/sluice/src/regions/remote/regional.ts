@@ -17,13 +17,18 @@ export function remoteRegional(
     return bucket === undefined ? limits.partOf(call.limit) : escrow.limitOf(call, bucket)
   })
   const bucketOf = bucketsOf(limits)
-  const { groupOptions: ___, ...capabilities } = made.capabilities
+  const { groupOptions = [], changes, ...capabilities } = made.capabilities
   return {
     ...made,
-    capabilities: { ...capabilities, changes: ['adjust', 'block', 'unblock', 'reset'] },
-    async change(changes, options) {
+    capabilities: {
+      ...capabilities,
+      // Units of which the tokens are awaited may be sent meanwhile.
+      changes: changes.filter((kind) => kind !== 'leave'),
+      groupOptions: groupOptions.filter((option) => option !== 'maxWait'),
+    },
+    async change(all, options) {
       const results: ChangeResult[] = []
-      for (const change of changes) {
+      for (const change of all) {
         const bucket = change.kind === 'adjust' ? limits.bucketOf(change.call.limit) : undefined
         if (change.kind === 'adjust' && bucket !== undefined) {
           await escrow.adjust(change, bucket, options)

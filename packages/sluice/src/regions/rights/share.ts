@@ -76,6 +76,6 @@ const EMPTY: Bucket = {
   },
   adjust: (_plan, state) => state,
   leave: (_plan, state) => state,
-  settle: (_plan, state, _now, { actual }) => ({ state, charged: actual }),
+  settle: (_plan, state, _now, { held, actual }) => ({ state, charged: Math.min(held, actual) }),
   view: () => ({ remaining: 0, replenishAfter: 0, resetAfter: 0 }),
 }

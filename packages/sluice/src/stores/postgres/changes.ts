@@ -1,9 +1,21 @@
 import { type Adjustment, type ChangeRun, inRuns } from '../batch/change-runs.ts'
 import { validated } from '../batch/replay.ts'
-import { type CallOptions, type Change, changedState, type ChangeResult, type HoldChange, isOfHold, type Store } from '../store.ts'
+import type { SharesUsed } from '../by-shares.ts'
+import { changingByShares } from '../holds-by-shares.ts'
+import {
+  type CallOptions,
+  type Change,
+  changedState,
+  changedStates,
+  type ChangeResult,
+  type HoldChange,
+  isOfHold,
+  type Store,
+} from '../store.ts'
 import { adjustmentValues, arrayText, digestsOf, hasFunctions, isLog, isOther, nowOf, type Release, releaseValues } from './encode.ts'
 import type { Query } from './query.ts'
 import { numbersOf } from './reply.ts'
+import { settleGuardValues, throwIfStale } from './region-guard.ts'
 import { settleResults, settleValues } from './settle.ts'
 import type { Statements } from './statements.ts'
 
@@ -16,6 +28,17 @@ export function changing(query: Query, statements: Statements): Store['change'] 
     const [row] = await query(statements.settle, [nowOf(options), ...settleValues(changes)], options, 'wait')
     const reply = row?.['reply']
     return validated('postgres: the function', reply, () => settleResults(typeof reply === 'string' ? numbersOf(reply) : [], changes))
+  }
+
+  const settleGuarded = async (change: HoldChange, used: SharesUsed, options: CallOptions | undefined): Promise<ChangeResult> => {
+    const now = nowOf(options)
+    const guard = settleGuardValues(digestsOf(changedStates(change)), used, now)
+    const [row] = await query(statements.guarded_settle, [...guard, now, ...settleValues([change])], options, 'wait')
+    const reply = row?.['reply']
+    throwIfStale(reply)
+    return validated('postgres: the function', reply, () => {
+      return settleResults(typeof reply === 'string' ? numbersOf(reply) : [], [change])[0] as ChangeResult
+    })
   }
 
   const make = (run: ChangeRun, options: CallOptions | undefined): Promise<unknown> => {
@@ -32,8 +55,9 @@ export function changing(query: Query, statements: Statements): Store['change'] 
     const length = first.kind === 'block' ? first.micros : UNBLOCK
     return query(statements.block, [nowOf(options), String(length), ids], options, 'wait')
   }
-  return (changes, options) =>
+  const plain: Store['change'] = (changes, options) =>
     inRuns(changes, async (run) => (run.every(isOfHold) ? settle(run, options) : void (await make(run, options))))
+  return changingByShares('postgres', plain, settleGuarded)
 }
 
 /** Whether a function of the database makes the change. */

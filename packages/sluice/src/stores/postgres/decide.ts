@@ -1,9 +1,10 @@
+import { isRecord } from '../../algorithms/hold-record.ts'
 import { batchOf } from '../batch/batch.ts'
 import { InvalidReply, replay, validated } from '../batch/replay.ts'
 import { decideByShares, type SharesUsed } from '../by-shares.ts'
 import { plannedGroups } from '../group-options.ts'
 import { hasShares } from '../region-port.ts'
-import type { CallGroup, DecideOptions, GroupVerdict } from '../store.ts'
+import { type CallGroup, type DecideOptions, type GroupVerdict, StoreFailure } from '../store.ts'
 import { isLog, nowOf, requestOf } from './encode.ts'
 import type { Locking } from './lanes.ts'
 import type { Query } from './query.ts'
@@ -48,8 +49,22 @@ export function deciding(query: Query, statements: Statements): Decide {
   const byShares = decideByShares('postgres', (groups, used, options: DecideOptions & { readonly locking: Locking }) =>
     run(groups, options, options.locking, used),
   )
-  return (groups, options, locking) =>
-    groups.some(({ calls }) => hasShares(calls)) ? byShares(groups, { ...options, locking }) : run(groups, options, locking)
+  return async (groups, options, locking) => {
+    if (!groups.some(({ calls }) => hasShares(calls))) return run(groups, options, locking)
+    if (!groups.some(isUnsettled)) return byShares(groups, { ...options, locking })
+    const settled = groups.filter((group) => !isUnsettled(group))
+    const verdicts = (settled.length === 0 ? [] : await byShares(settled, { ...options, locking })).values()
+    return groups.map((group) => (isUnsettled(group) ? UNSETTLED : (verdicts.next().value as GroupVerdict)))
+  }
+}
+
+/** No function settles a hold of a log, and nothing else settles one that has charged a share. */
+function isUnsettled({ calls }: CallGroup): boolean {
+  return calls.some(({ limit }) => isRecord(limit)) && calls.some(({ limit }) => isLog(limit)) && hasShares(calls)
+}
+
+const UNSETTLED: GroupVerdict = {
+  failure: new StoreFailure('unavailable', 'no', 'postgres: a hold of a sliding window log cannot be in a group with a share of a region'),
 }
 
 /**

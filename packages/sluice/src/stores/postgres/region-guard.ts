@@ -1,4 +1,4 @@
-import { type SharesUsed, StaleShares } from '../by-shares.ts'
+import { type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
 import { arrayText, digestOf, planIdText, type Request } from './encode.ts'
 
 /** The arguments of `guard`, or of `guard_one` where `bucket` decides. @param locks whether the call charges */
@@ -15,10 +15,25 @@ export function guardValues(
     return [now, ids[0] as string, view.begins, String(view.shiftedAt), digestOf(id), String(known.change), share, String(known.settled)]
   }
   const indexes = new Map(states.map(({ name }, index) => [name, index + 1]))
+  return listValues(ids, { view, cells }, now, locks, ({ name }) => indexes.get(name) as number)
+}
+
+/** The arguments of `guard` before the settlement of a hold, which locks rows. @param ids of its states, in order */
+export function settleGuardValues(ids: readonly string[], used: SharesUsed, now: string): readonly string[] {
+  return listValues(ids, used, now, true, ({ id }) => ids.indexOf(digestOf(id)) + 1)
+}
+
+function listValues(
+  ids: readonly string[],
+  { view, cells }: SharesUsed,
+  now: string,
+  locks: boolean,
+  indexOf: (cell: ShareCell) => number,
+): readonly string[] {
   const lists = [
     cells.map(({ id }) => digestOf(id)),
     cells.map(({ known }) => known.change),
-    cells.map(({ known, name }) => (known.holds ? (indexes.get(name) as number) : 0)),
+    cells.map((cell) => (cell.known.holds ? indexOf(cell) : 0)),
     cells.map(({ known }) => planIdText(known.limit)),
     cells.map(({ known }) => known.settled),
   ]

@@ -2,6 +2,7 @@ import { HOLD_RECORDS, type HoldState, partName } from '../../algorithms/hold-re
 import { type HoldStatus, reportAfter, reportOf, type SettledCall } from '../../algorithms/settle-hold.ts'
 import { holderOf } from '../../algorithms/concurrency.ts'
 import { InvalidReply } from '../batch/replay.ts'
+import { scopeOfLimit } from '../share-names.ts'
 import { type ChangeResult, changedStates, type HoldChange } from '../store.ts'
 import { arrayText, digestOf, digestsOf, plansOf } from './encode.ts'
 
@@ -22,7 +23,7 @@ export function settleValues(changes: readonly HoldChange[]): string[] {
     const end = isSettled ? (change.stands === true ? STANDS : SETTLED) : change.micros
     const holder = holderOf(change.holder)
     const calls = change.calls.flatMap(({ id, limit, cost, phase }) => {
-      return [partName(id.scope.text), indexes.get(digestOf(id)) as number, planOf(limit), phase, cost]
+      return [partName(scopeOfLimit(id)), indexes.get(digestOf(id)) as number, planOf(limit), phase, cost]
     })
     return [indexes.get(digestOf(change.id)) as number, end, ...holder, change.calls.length, ...calls]
   })
@@ -41,7 +42,7 @@ export function settleResults(numbers: readonly number[], changes: readonly Hold
       slot: 0,
       limit,
       phase,
-      scope: id.scope.text,
+      scope: scopeOfLimit(id),
       actual: cost,
     }))
     if (change.kind === 'extend') return { hold: reportOf(status, record, calls, true) }

@@ -2,9 +2,10 @@ import type { FunctionNames } from './functions.ts'
 import type { Statement } from './lanes.ts'
 
 type Decision = 'consume' | 'bucket' | 'buckets'
+type Guarded = Decision | 'settle'
 type Name =
   | Decision
-  | `guarded_${Decision}`
+  | `guarded_${Guarded}`
   | 'adjust'
   | 'release'
   | 'settle'
@@ -20,10 +21,11 @@ type Name =
 export type Statements = Readonly<Record<Name, Statement>>
 
 const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
-const DECISIONS: Readonly<Record<Decision, readonly string[]>> = {
+const GUARDED: Readonly<Record<Guarded, readonly string[]>> = {
   consume: ['bigint', 'boolean', 'int', 'uuid[]', 'int[]', 'int[]', 'bigint[]', 'bigint[]'],
   bucket: ['bigint', 'int', 'int', 'uuid', ...BIGINT_9],
   buckets: ['bigint', 'int', 'uuid[]', ...BIGINT_9],
+  settle: ['bigint', 'uuid[]', 'bigint[]', 'bigint[]'],
 }
 const GUARDS = {
   guard: ['bigint', 'boolean', 'uuid[]', 'text', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]'],
@@ -41,20 +43,21 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
   })
   const call = (name: string, ...types: readonly string[]): Statement => statement(called(name, types), types.length)
   // `coalesce` evaluates the second function only if the guard returns null.
-  const guarded = (name: Decision, guard: keyof typeof GUARDS): Statement => {
-    const [before, own] = [GUARDS[guard], DECISIONS[name]]
+  const guarded = (name: Guarded, guard: keyof typeof GUARDS): Statement => {
+    const [before, own] = [GUARDS[guard], GUARDED[name]]
     return statement(`coalesce(${called(guard, before)}, ${called(name, own, before.length)})`, before.length + own.length)
   }
   return {
-    consume: call('consume', ...DECISIONS.consume),
-    bucket: call('bucket', ...DECISIONS.bucket),
-    buckets: call('buckets', ...DECISIONS.buckets),
+    consume: call('consume', ...GUARDED.consume),
+    bucket: call('bucket', ...GUARDED.bucket),
+    buckets: call('buckets', ...GUARDED.buckets),
     guarded_consume: guarded('consume', 'guard'),
     guarded_bucket: guarded('bucket', 'guard_one'),
     guarded_buckets: guarded('buckets', 'guard'),
+    guarded_settle: guarded('settle', 'guard'),
     adjust: call('adjust', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
     release: call('release', 'bigint', 'uuid[]', 'bigint[]'),
-    settle: call('settle', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
+    settle: call('settle', ...GUARDED.settle),
     block: call('block', 'bigint', 'bigint', 'uuid[]'),
     reset: call('reset', 'uuid[]'),
     sweep: call('sweep', 'bigint', 'bigint'),

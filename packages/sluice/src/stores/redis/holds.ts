@@ -5,6 +5,7 @@ import type { Micros } from '../../time/micros.ts'
 import { InvalidReply } from '../batch/replay.ts'
 import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import type { Call, Change, ChangeResult, HoldChange } from '../store.ts'
+import { scopeOfLimit } from '../share-names.ts'
 import { descriptorOf } from './encode.ts'
 import { NEWER } from './failures.ts'
 import { calledOf, type Named, namedOf } from './layout.ts'
@@ -49,7 +50,7 @@ export function holdsArgument(changes: readonly HoldChange[], now: Micros): stri
   for (const change of changes) {
     const [high, low] = change.calls.some(hasSlots) ? holderOf(change.holder) : NOBODY
     numbers.push(change.kind === 'extend' ? change.micros : change.stands === true ? STANDS : USED, change.calls.length, high, low)
-    for (const { id, limit, cost, phase } of change.calls) numbers.push(partName(id.scope.text), indexOf(limit, phase), cost)
+    for (const { id, limit, cost, phase } of change.calls) numbers.push(partName(scopeOfLimit(id)), indexOf(limit, phase), cost)
   }
   return `[${numbers.concat(descriptors).join(',')}]`
 }

@@ -29,7 +29,7 @@ import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
 import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
 import { type RedisPort, validPort } from './clients/redis-port.ts'
-import { decideGuarded, type SendBatch } from './region-decide.ts'
+import { changeGuarded, createSendGuarded, decideGuarded, type SendBatch } from './region-decide.ts'
 import { regionKeys, regionPort, type SendKeys } from './region-programs.ts'
 import { foundState, readReply } from './reply.ts'
 import { programRunner } from './run-program.ts'
@@ -110,7 +110,8 @@ export function bareRedisStore(options: BareRedisOptions): Store {
   const sendKeys: SendKeys = (program, keys, args, callOptions = { deadline: clock.monotonic() + REGION_MS }) =>
     calls.run(() => run(program, keys, args, lateFor(callOptions)), callOptions, classify)
   const keys = regionKeys(prefix)
-  const byShares = decideGuarded(decideBy, sendKeys, keys, (states) => layout.addressesOf(states).keys)
+  const sendGuarded = createSendGuarded(sendKeys, keys, (states) => layout.addressesOf(states).keys)
+  const byShares = decideGuarded(decideBy, sendGuarded)
   const decide = (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> =>
     groups.some((group) => hasShares(group.calls)) ? byShares(groups, callOptions) : decideBy(groups, callOptions, send)
   const lease: Store['lease'] = async (requests, callOptions) => {
@@ -127,7 +128,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     name: 'redis',
     capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false, regions },
     decide,
-    change: changing(send),
+    change: changeGuarded(changing(send), sendGuarded),
     // No leases: the value of a bucket with leases is long, and would convert its hash to a larger form for good.
     ...(layout.packed ? {} : { lease }),
     // Loads the programs, so that no call has to send their text. On a read-only server only the deletion fails, so it is the check for

@@ -1,8 +1,13 @@
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import type { BatchState } from '../batch/batch.ts'
-import { decideByShares, NOTHING, type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
-import type { CallGroup, DecideOptions, GroupVerdict } from '../store.ts'
-import { digestProgram, guardProgram, type Program } from './programs.gen.ts'
+import { decideByShares, type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
+import { nothingOf } from '../share-names.ts'
+import { validated } from '../batch/replay.ts'
+import { changingByShares } from '../holds-by-shares.ts'
+import type { CallGroup, CallOptions, ChangeResult, DecideOptions, GroupVerdict, Store } from '../store.ts'
+import { heldStates, holdResults, holdsArgument } from './holds.ts'
+import type { Named } from './layout.ts'
+import { digestProgram, guardProgram, holdsProgram, type Program } from './programs.gen.ts'
 import type { RegionKeys, SendKeys } from './region-programs.ts'
 import type { Loadable } from './run-program.ts'
 
@@ -15,31 +20,54 @@ export type SendBatch = (
 
 type Decide = (groups: readonly CallGroup[], options: DecideOptions, send: SendBatch) => Promise<readonly GroupVerdict[]>
 
+/** Runs a program on states, after the guard. @throws StaleShares */
+type SendGuarded = (
+  program: Program,
+  states: readonly Named[],
+  args: readonly (string | number)[],
+  used: SharesUsed,
+  options: CallOptions | undefined,
+) => Promise<unknown>
+
+/** @param addressesOf the keys of states */
+export function createSendGuarded(
+  send: SendKeys,
+  keys: RegionKeys,
+  addressesOf: (states: readonly Named[]) => readonly string[],
+): SendGuarded {
+  const guarded = createGuarded(send)
+  return async (program, states, args, { view, cells }, options) => {
+    const all = [...addressesOf(states), keys.record, keys.rows]
+    const made = guarded(program, view.run, options)
+    const guard = [...args, view.begins, view.shiftedAt, options?.now ?? 0]
+    addRuns(guard, states, cells)
+    guard.push(args.length)
+    const reply = await send(made instanceof Promise ? await made : made, all, guard, options)
+    if (Array.isArray(reply)) throw new StaleShares(reply as number[])
+    return reply
+  }
+}
+
 /** Decides groups by the shares that a region holds: the program of the store, after the guard. */
 export function decideGuarded(
   decide: Decide,
-  send: SendKeys,
-  keys: RegionKeys,
-  addressesOf: (states: readonly BatchState[]) => readonly string[],
+  send: SendGuarded,
 ): (groups: readonly CallGroup[], options: DecideOptions) => Promise<readonly GroupVerdict[]> {
-  const guarded = createGuarded(send)
   return decideByShares('redis', (groups, used, options: DecideOptions) =>
-    decide(groups, options, async (program, states, args) => {
-      const { view, cells } = used
-      const all = [...addressesOf(states), keys.record, keys.rows]
-      const made = guarded(program, view.run, options)
-      const guard = [...args, view.begins, view.shiftedAt, options.now ?? 0]
-      addRuns(guard, states, cells)
-      guard.push(args.length)
-      const reply = await send(made instanceof Promise ? await made : made, all, guard, options)
-      if (Array.isArray(reply)) throw new StaleShares(reply as number[])
-      return reply
-    }),
+    decide(groups, options, (program, states, args) => send(program, states, args, used, options)),
   )
 }
 
+/** The store's `change`: settlements of holds that charged shares are made by holds.lua, after the guard. */
+export function changeGuarded(change: Store['change'], send: SendGuarded): Store['change'] {
+  return changingByShares('redis', change, async (one, used, options) => {
+    const reply = await send(holdsProgram, heldStates([one]), [holdsArgument([one], options?.now ?? 0)], used, options)
+    return validated('redis: the program', reply, () => holdResults([one], reply))[0] as ChangeResult
+  })
+}
+
 /** Adds the cells to the arguments of guard.lua. Those with successive states and equal shares are one run. */
-function addRuns(guard: (string | number)[], states: readonly BatchState[], cells: SharesUsed['cells']): void {
+function addRuns(guard: (string | number)[], states: readonly Named[], cells: SharesUsed['cells']): void {
   let indexes: Map<string, number> | undefined
   const indexOf = (name: string): number => {
     indexes ??= new Map(states.map((state, index) => [state.name, index]))
@@ -68,13 +96,13 @@ function addRuns(guard: (string | number)[], states: readonly BatchState[], cell
 
 /** The name of the state of a call, as it is sent. */
 function calledName({ known, name }: ShareCell): string {
-  return known.holds ? name : NOTHING + name
+  return known.holds ? name : nothingOf(name)
 }
 
 /** Makes programs that run only in one run of the server: texts that a server of another run does not know. */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined
-  return (program: Program, run: string, options: DecideOptions): Loadable | Promise<Loadable> => {
+  return (program: Program, run: string, options: CallOptions | undefined): Loadable | Promise<Loadable> => {
     if (known?.run !== run) known = { run, programs: new Map() }
     const { programs } = known
     const made = programs.get(program.sha1)

@@ -38,6 +38,8 @@ export interface StoreSuiteOptions {
    * the suite does not peek at keys whose limits change.
    */
   readonly peeksAdopt?: boolean
+  /** Set if the store refuses a hold of a token bucket together with a sliding window log. */
+  readonly holdsWithoutLogs?: boolean
   /**
    * Says of which calls a full bucket keeps the tokens that it has when its limit changes, instead of being full by the new limit too.
    * Default none. A region decides so if it sent or received units of the key: its peers may have used up theirs by the new limit.

@@ -1,0 +1,108 @@
+import { stateName } from '../keys/encode.ts'
+import type { AnyLimit } from '../algorithms/algorithm.ts'
+import type { HoldReport } from '../algorithms/settle-hold.ts'
+import { changing, MAX_ROUNDS, readAgain, refreshed, type ShareCell, type SharesUsed, StaleShares } from './by-shares.ts'
+import { type KnownShares, sharesOf } from './region-port.ts'
+import { nothingOf, recordIn } from './share-names.ts'
+import { type Call, type CallOptions, type Change, type ChangeResult, failedBy, type HoldChange, isOfHold, type Store } from './store.ts'
+
+/** Settles a hold, if the server has the shares that were used. @throws StaleShares */
+type SettleGuarded = (change: HoldChange, used: SharesUsed, options: CallOptions | undefined) => Promise<ChangeResult>
+
+/** An extension that moves no end: it only returns what the hold was charged. */
+const READ_ONLY = 1
+
+/**
+ * Makes the store's `change`, where holds may have charged shares that a region holds. A settlement gives back to the share as it is now, as
+ * far as this has room, or charges it, and only if the server has the share that this process knows. If it has not, the process reads the
+ * share and tries again. Of a key of which the region holds nothing any more, nothing can be given back or charged.
+ * @param plain makes changes that need no share
+ */
+export function changingByShares(store: string, plain: Store['change'], settle: SettleGuarded): Store['change'] {
+  const make = async (change: HoldChange, first: KnownShares, options: CallOptions | undefined): Promise<ChangeResult> => {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const view = await refreshed(first, options)
+      if (view === undefined) continue
+      const own = { ...change, id: recordIn(view.run, change.id) }
+      // No share matters to when a hold ends, nor to one of which all stays charged.
+      if (own.kind === 'extend' || own.stands === true) return only(await plain([own], options))
+      const { calls, cells } = byShares(change.calls)
+      const read = async (): Promise<HoldReport | undefined> => {
+        const asked = { kind: 'extend', id: own.id, calls: change.calls, holder: own.holder, micros: READ_ONLY } as const
+        return only(await plain([asked], options)).hold
+      }
+      try {
+        const away = calls.map(({ id }, index) => id !== change.calls[index]?.id)
+        if (!away.includes(true)) return await settle({ ...own, calls }, { view, cells }, options)
+        const hold = await read()
+        const held = (index: number): number => (hold?.status === 'open' ? (hold.parts[index]?.held ?? 0) : Infinity)
+        const most = calls.map((call, index) => (away[index] ? { ...call, cost: Math.min(call.cost, held(index)) } : call))
+        return withOverage(await settle({ ...own, calls: most }, { view, cells }, options), change.calls, most)
+      } catch (error) {
+        if (!(error instanceof StaleShares)) throw error
+        // Of a hold that is not open nothing changes, so nothing is read again.
+        if ((await read())?.status !== 'open') return only(await plain([own], options))
+        await readAgain(error, first, cells, options)
+      }
+    }
+    throw changing(store)
+  }
+  return async (changes, options) => {
+    if (changes.every((change) => sharesIn(change) === undefined)) return plain(changes, options)
+    const results: ChangeResult[] = []
+    for (const change of changes) {
+      const first = sharesIn(change)
+      try {
+        const made = first === undefined ? await plain([change], options) : [await make(change as HoldChange, first, options)]
+        results.push(...made)
+      } catch (error) {
+        results.push(failedBy(error))
+      }
+    }
+    return results
+  }
+}
+
+/** @throws StoreFailure if the change was not made */
+function only([result]: readonly ChangeResult[]): ChangeResult {
+  if (result?.failure !== undefined) throw result.failure
+  return result as ChangeResult
+}
+
+/** The shares of the first limit that has some; undefined for a change that is not of a hold, or if no limit has any. */
+function sharesIn(change: Change): KnownShares | undefined {
+  if (!isOfHold(change)) return undefined
+  for (const { limit } of change.calls) {
+    const shares = sharesOf(limit)
+    if (shares !== undefined) return shares
+  }
+  return undefined
+}
+
+/** The calls by the shares in place of the limits. Those of keys of which the region holds nothing name a state that is never written. */
+function byShares(calls: readonly Call[]): { readonly calls: readonly Call[]; readonly cells: readonly ShareCell[] } {
+  const cells = new Map<string, ShareCell>()
+  const own = calls.map((call): Call => {
+    const { id, limit } = call
+    const shares = sharesOf(limit)
+    if (shares === undefined) return call
+    const name = stateName(id)
+    const cell = cells.get(name) ?? { id, name, shares, known: shares.shareOf(id, name) }
+    cells.set(name, cell)
+    const { known } = cell
+    const share: AnyLimit = known.limit
+    if (known.holds) return { ...call, limit: share }
+    return { ...call, limit: share, id: { scope: { text: nothingOf(id.scope.text) }, key: id.key } }
+  })
+  return { calls: own, cells: [...cells.values()] }
+}
+
+/** The result for what was used, of which some was not sent, because it could not be charged. */
+function withOverage({ hold, ...result }: ChangeResult, used: readonly Call[], sent: readonly Call[]): ChangeResult {
+  if (hold === undefined) return result
+  const parts = hold.parts.map((part, index) => {
+    const more = (used[index]?.cost ?? 0) - (sent[index]?.cost ?? 0)
+    return part === undefined || more <= 0 ? part : { ...part, overage: part.overage + more }
+  })
+  return { ...result, hold: { ...hold, parts } }
+}
