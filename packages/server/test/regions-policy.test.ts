@@ -53,6 +53,22 @@ describe('a policy with regions', () => {
     expect(beyond.stdout + beyond.stderr).toContain('400 is below its bound on this store, unbounded')
   })
 
+  it('is told by check what its mode does not offer, or cannot divide, so that serve would not start', async () => {
+    const SLOTS = 'rules: [{ name: jobs, key: [], algorithm: concurrency, limit: 4, hold: 1s }]\n'
+    const bounded = (maxHolds: number): string => `reservations: { maxHolds: ${maxHolds} }\n`
+    const warned = async (mode: string, more: string, rules = RULE): Promise<string> => {
+      const ran = await run(['check', file(policy(`{ peers: [eu, us], mode: ${mode} }`, more).replace(RULE, rules))])
+      return ran.stdout + ran.stderr
+    }
+    const why = 'concurrency limits are not offered with regions of mode counters; mode escrow and mode fixed can; serve would not start'
+    expect(await warned('counters', '', SLOTS)).toContain(`rule jobs: ${why}`)
+    expect(await warned('counters', bounded(4))).toContain(`reservations.maxHolds: ${why}`)
+    expect(await warned('fixed', bounded(1))).toContain(
+      'reservations.maxHolds: the part of region eu, 500 of 1000 units, is at most 0.5 of 1',
+    )
+    for (const mode of ['fixed', 'escrow']) expect(await warned(mode, bounded(4), SLOTS)).not.toContain('would not start')
+  })
+
   it('is described by explain and GET /v1/policy', async () => {
     const text = policy('{ self: ap, peers: [eu, us], mode: fixed }')
     const ran = await run(['explain', file(text), '--path', '/'])

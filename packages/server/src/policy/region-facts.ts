@@ -1,4 +1,4 @@
-import { memoryStore } from 'sluice'
+import { type AnyLimit, concurrency, memoryStore, type Store } from 'sluice'
 import type { Policy, RegionChoice } from 'sluice/policy'
 import { regionalStore } from 'sluice/regions'
 
@@ -56,7 +56,7 @@ export function regionsText({ regions, mode, cutoffMs }: RegionFacts): string {
 }
 
 /** Why the regions of a policy cannot divide its limits, by rule: a service with such a rule does not start. */
-export function regionProblems({ regions: choice, rules }: Policy): string[] {
+export function regionProblems({ regions: choice, reservations, rules }: Policy): string[] {
   if (choice === undefined) return []
   const { mode, cutoffMs, regions } = regionFacts(choice)
   const weights = Object.fromEntries(regions.map(({ name, weight }) => [name, weight]))
@@ -65,9 +65,18 @@ export function regionProblems({ regions: choice, rules }: Policy): string[] {
   const stores = first.map(({ name }) =>
     regionalStore({ store: memoryStore(), self: name, weights, mode, ...(cutoffMs === undefined ? {} : { cutoffMs }) }),
   )
-  return rules.flatMap(({ name, tiers, mode: ruleMode }) => {
-    const limits = ruleMode === 'off' ? [] : tiers.map(({ limit }) => limit)
-    const found = limits.flatMap((limit) => stores.flatMap(({ capabilities }) => capabilities.problemOf?.(limit) ?? []))
-    return found.length === 0 ? [] : [`rule ${name}: ${found[0]}; serve would not start`]
+  const limitsOf = ({ mode: ruleMode, tiers }: Policy['rules'][number]) => (ruleMode === 'off' ? [] : tiers.map(({ limit }) => limit))
+  const named = rules.map((rule) => [`rule ${rule.name}`, limitsOf(rule)] as const)
+  const { maxHolds } = reservations ?? {}
+  const bound = maxHolds === undefined ? [] : [['reservations.maxHolds', [concurrency({ limit: maxHolds, holdMs: 60_000 })]] as const]
+  return [...named, ...bound].flatMap(([name, limits]) => {
+    const found = limits.flatMap((limit) => stores.flatMap((store) => problemOf(store, limit) ?? []))
+    return found.length === 0 ? [] : [`${name}: ${found[0]}; serve would not start`]
   })
+}
+
+function problemOf({ capabilities }: Store, limit: AnyLimit): string | undefined {
+  const { groupOptions = [], lacks = '', problemOf: ofLimit } = capabilities
+  if (limit.algorithm.tag === 'cc' && !groupOptions.includes('hold')) return `concurrency limits are not offered ${lacks}`
+  return ofLimit?.(limit)
 }

@@ -16,7 +16,7 @@ export function requireDecidable(where: string, { name, capabilities }: Store, l
   }
   throw new LimiterError(
     'NOT_SUPPORTED',
-    `${where} is a ${algorithm.name}, which its store (${name}) cannot decide in this version; a plain memoryStore can`,
+    `${where} is a ${algorithm.name}, which its store (${name}) cannot decide ${capabilities.lacks ?? 'in this version; a plain memoryStore can'}`,
   )
 }
 
@@ -26,5 +26,5 @@ export function requireDecidable(where: string, { name, capabilities }: Store, l
  */
 export function requireChange(where: string, { name, capabilities }: Store, kind: Change['kind']): void {
   if (capabilities.changes.includes(kind)) return
-  throw new LimiterError('NOT_SUPPORTED', `${where}: its store (${name}) cannot ${kind} keys in this version`)
+  throw new LimiterError('NOT_SUPPORTED', `${where}: its store (${name}) cannot ${kind} keys ${capabilities.lacks ?? 'in this version'}`)
 }

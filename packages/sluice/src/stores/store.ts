@@ -159,6 +159,8 @@ export interface Capabilities {
   readonly deadlineMs?: number
   /** Returns why the store cannot decide this limit; undefined if it can. Absent if the store decides every limit of its algorithms. */
   readonly problemOf?: (limit: AnyLimit) => string | undefined
+  /** Completes messages that the store cannot do something: where it cannot, such as `with regions of mode counters`. Absent: in this version. */
+  readonly lacks?: string
   /**
    * Present if the store grants only parts of limits. Wraps another store, such as the local fallback, so that it grants the same parts.
    */

@@ -79,6 +79,15 @@ afterEach(async () => {
 })
 
 describe('regionalStore with mode counters', () => {
+  it('refuses concurrency limits by name, and says which modes offer them', () => {
+    const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'counters' })
+    const slots = concurrency({ limit: 4, holdMs: 1_000 })
+    expect(() => createLimiter({ name: 'api', limit: slots, store })).toThrow(
+      'limiter api: limit default is a concurrency, which the memory store cannot decide with regions of mode counters; mode escrow and mode fixed can',
+    )
+    expect(() => createLimiter({ name: 'api', limit: LIMIT, store, maxHolds: 4 })).toThrow('cannot decide with regions of mode counters')
+  })
+
   it('grants the whole limit in each region, and charges what the others spent when it reads it', async () => {
     const network = countedRegions(['eu', 'us'])
     await network.pass(200)

@@ -65,7 +65,11 @@ export function countingStore(
   }
   return {
     ...fixed,
-    capabilities: { ...capabilities, changes: capabilities.changes.filter((kind) => CHANGES.has(kind)) },
+    capabilities: {
+      ...capabilities,
+      changes: capabilities.changes.filter((kind) => CHANGES.has(kind)),
+      lacks: 'with regions of mode counters; mode escrow and mode fixed can',
+    },
     decideNow,
     async decide(groups, options) {
       // At once: a page that is made in between would lack what was granted.
