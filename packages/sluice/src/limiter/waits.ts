@@ -170,7 +170,8 @@ function leaving({ calls }: CallGroup, verdicts: readonly Verdict[]): readonly C
 
 /** Waits in the order of arrival in this process, for limits that cannot be charged ahead. */
 function inLine(parts: WaitParts): Waiting {
-  const { where, calls, check, clock, limits, random, releases, timing } = parts
+  const { where, calls, check, clock, deciders, limits, random, releases, timing } = parts
+  const { mostOf } = deciders.main.store.capabilities
   const line = createLine({
     clock,
     random,
@@ -184,8 +185,12 @@ function inLine(parts: WaitParts): Waiting {
   return (key, options, maxWaitMs) => {
     requireRoom(where, waiting)
     waiting += 1
-    const fits = calls.groupOf(key, options.cost).calls.every((call) => call.cost <= call.limit.capacity * MICRO)
-    return line.join(key, options, maxWaitMs, fits).finally(() => (waiting -= 1))
+    const group = calls.groupOf(key, options.cost).calls
+    const fits = group.every((call) => call.cost <= call.limit.capacity * MICRO)
+    // No wait helps where the store grants only a part of the limit.
+    const isBeyond = mostOf !== undefined && fits && group.some(({ cost, limit }) => cost > mostOf(limit) * MICRO)
+    const answered = isBeyond ? check(key, options) : line.join(key, options, maxWaitMs, fits)
+    return answered.finally(() => (waiting -= 1))
   }
 }
 

@@ -69,6 +69,8 @@ export function regional(
     capabilities: {
       ...store.capabilities,
       problemOf: (limit) => limits.problemOf(limit) ?? store.capabilities.problemOf?.(limit),
+      // Units of a bucket with shares may come.
+      mostOf: (limit) => (limits.bucketOf(limit) === undefined ? (limits.partOf(limit) ?? limit) : limit).capacity,
       around: (inner) => regional(inner, self, weights, limits),
     },
     self,

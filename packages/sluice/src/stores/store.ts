@@ -159,6 +159,8 @@ export interface Capabilities {
   readonly deadlineMs?: number
   /** Returns why the store cannot decide this limit; undefined if it can. Absent if the store decides every limit of its algorithms. */
   readonly problemOf?: (limit: AnyLimit) => string | undefined
+  /** The most tokens of a limit that the store can ever grant at once, if it grants only a part for good. Absent: its capacity. */
+  readonly mostOf?: (limit: AnyLimit) => number
   /** Completes messages that the store cannot do something: where it cannot, such as `with regions of mode counters`. Absent: in this version. */
   readonly lacks?: string
   /**

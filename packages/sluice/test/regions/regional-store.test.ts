@@ -79,6 +79,17 @@ describe('regionalStore', () => {
     expect(createLimiter({ limit: LIMITS.bucket, store: inner }).checkSync('l', { cost: 21 })).toMatchObject({ outcome: 'impossible' })
   })
 
+  it('a caller that waits for more than the part is denied at once, and holds up nobody behind it', async () => {
+    const clock = manualClock(1_763_692_800_000)
+    for (const limit of [LIMITS.window, LIMITS.counter, LIMITS.log]) {
+      const limiter = createLimiter({ limit, store: store('eu', ['us'], memoryStore({ clock })), clock })
+      const large = limiter.wait('k', { cost: 15, maxWaitMs: 60_000 })
+      const small = limiter.wait('k', { cost: 5, maxWaitMs: 60_000 })
+      expect((await large).outcome).toBe('denied')
+      expect((await small).outcome).toBe('allowed')
+    }
+  }, 5_000)
+
   it('makes changes, holds and waits on the part', async () => {
     const clock = manualClock(1_763_692_800_000)
     const limiter = createLimiter({ limit: LIMITS.bucket, store: store('eu', ['us'], memoryStore({ clock })), clock })

@@ -68,6 +68,7 @@ export function countingStore(
     capabilities: {
       ...capabilities,
       changes: capabilities.changes.filter((kind) => CHANGES.has(kind)),
+      mostOf: (limit) => (limit.algorithm.tag === 'tb' ? limit : (limits.partOf(limit) ?? limit)).capacity,
       lacks: 'with regions of mode counters; mode escrow and mode fixed can',
     },
     decideNow,
