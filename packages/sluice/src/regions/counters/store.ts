@@ -2,6 +2,7 @@ import { isPossible } from '../../stores/shares.ts'
 import {
   type Call,
   type CallGroup,
+  type Capabilities,
   type Change,
   type Decided,
   type Failed,
@@ -32,7 +33,6 @@ export function countingStore(
 ): RegionalStore {
   const { lease: _, ...plain } = store
   const fixed = regional(plain, self, weights, limits)
-  const { groupOptions: __, ...capabilities } = fixed.capabilities
   const failed: Failed = {
     failure: new StoreFailure('unavailable', 'no', `${store.name}: region ${self} cannot divide this limit exactly`),
   }
@@ -65,12 +65,7 @@ export function countingStore(
   }
   return {
     ...fixed,
-    capabilities: {
-      ...capabilities,
-      changes: capabilities.changes.filter((kind) => CHANGES.has(kind)),
-      mostOf: (limit) => (limit.algorithm.tag === 'tb' ? limit : (limits.partOf(limit) ?? limit)).capacity,
-      lacks: 'with regions of mode counters; mode escrow and mode fixed can',
-    },
+    capabilities: offered(fixed.capabilities, limits),
     decideNow,
     async decide(groups, options) {
       // At once: a page that is made in between would lack what was granted.
@@ -84,6 +79,17 @@ export function countingStore(
       )
     },
     change: changing(store, limits, cut),
+  }
+}
+
+/** What of fixed parts runs with counters too. */
+function offered(ofParts: Capabilities, limits: RegionalLimits): Capabilities {
+  const { groupOptions: _, ...capabilities } = ofParts
+  return {
+    ...capabilities,
+    changes: capabilities.changes.filter((kind) => CHANGES.has(kind)),
+    mostOf: (limit) => (limit.algorithm.tag === 'tb' ? limit : (limits.partOf(limit) ?? limit)).capacity,
+    lacks: 'with regions of mode counters; mode escrow and mode fixed can',
   }
 }
 
