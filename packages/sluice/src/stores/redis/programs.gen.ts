@@ -11,13 +11,13 @@ local pack,ac=struct.pack,struct.unpack
 local d=cjson.decode(ARGV[1])
 local cg=d[1]
 local bN=cg==0 and call('TIME')
-local q=bN and bN[1]*1000000+bN[2]or cg
+local r=bN and bN[1]*1000000+bN[2]or cg
 `
 
-const state = `local fl,fj,aG,fm,ap,cH=s'strings'
+const state = `local fl,fj,aF,fm,ap,cH=s'strings'
 local dH=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
 if not dH then
-return fl,fj,aG,fm,ap
+return fl,fj,aF,fm,ap
 end
 local cG,dZ=s'packed-value'
 local function cr(b)
@@ -45,7 +45,7 @@ else
 bb=call('HSET',L,aM,cl,'',string.sub(O,1,6)..bf)
 end
 else
-local ek=j+math.max(0,j-q)/4
+local ek=j+math.max(0,j-r)/4
 bb=call('HSET',L,aM,cl,'',pack('>I6',math.max(H,math.floor(ek/1000)))..bf)
 if cg~=0 and O then
 call('PEXPIREAT',L,cH(ek),'GT')
@@ -53,7 +53,7 @@ else
 call('PEXPIREAT',L,cH(ek))
 end
 end
-if bb>0 and cg==0 and q%16==0 then
+if bb>0 and cg==0 and r%16==0 then
 s('sweep',cG,ap)(L)
 end
 end
@@ -70,7 +70,7 @@ elseif type(redis.pcall('HGET',KEYS[b],aM))~='table'then
 call('HDEL',KEYS[b],aM)
 end
 end
-return T,E,aG,remove,ap,cr
+return T,E,aF,remove,ap,cr
 `
 
 const strings = `local ap=(ARGV[3]or 0)+0
@@ -81,18 +81,18 @@ end
 local function cH(j)
 if cg==0 then return math.floor(j/1000)+1 end
 local k=call('TIME')
-return k[1]*1000+math.ceil(math.max(0,j-q)/1000)+60000
+return k[1]*1000+math.ceil(math.max(0,j-r)/1000)+60000
 end
 local function E(b,a,j)
 call('SET',KEYS[b],a,'PXAT',cH(j+ap))
 end
-local function aG(b,j)
+local function aF(b,j)
 call('PEXPIREAT',KEYS[b],cH(j+ap))
 end
 local function remove(b)
 call('DEL',KEYS[b])
 end
-return T,E,aG,remove,ap,cH
+return T,E,aF,remove,ap,cH
 `
 
 const packedValue = `local function cG(a,O)
@@ -101,14 +101,14 @@ if G~=13 and G~=14 then return a end
 local C,u,V,o=ac('>I3I4I5B',a)
 if C<6291456 or C>=10485760 or#O<6+13*o or o<1 then return a end
 local i,m,p=ac('>I3I5I5',O,13*o-6)
-local h=0
-if G==14 then h=string.byte(a,14)end
-return pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p)
+local g=0
+if G==14 then g=string.byte(a,14)end
+return pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p)
 end
 local function dZ(a,bf)
 if#a~=28 then return a,bf end
-local C,u,h,V=ac('>I3I4I3I5',a)
-if C<6291456 or C>=10485760 or h>255 then return a,bf end
+local C,u,g,V=ac('>I3I4I3I5',a)
+if C<6291456 or C>=10485760 or g>255 then return a,bf end
 local bD,o=string.sub(a,16),0
 for l=1,#bf,13 do
 if string.sub(bf,l,l+12)==bD then o=(l+12)/13 end
@@ -119,7 +119,7 @@ bf=bf..bD
 o=#bf/13
 end
 local cl=pack('>I3I4I5B',C,u,V,o)
-if h>0 then cl=cl..string.char(h)end
+if g>0 then cl=cl..string.char(g)end
 return cl,bf
 end
 return cG,dZ
@@ -133,28 +133,28 @@ local bp=call('HRANDFIELD',L,128,'WITHVALUES')
 local O=call('HGET',L,'')
 for o=1,#bp,2 do
 local a=cG(bp[o+1],O)
-local g=an(a)
-if bp[o]~=''and(ev(a)or 0)+ap<=q and g+ap<=q then call('HDEL',L,bp[o])end
+local f=an(a)
+if bp[o]~=''and(ev(a)or 0)+ap<=r and f+ap<=r then call('HDEL',L,bp[o])end
 end
 end
 `
 
 const blockValue = `local function an(a)
-local g,K=0,a
+local f,K=0,a
 if#a>=7 then
 local C,u=ac('>I3I4',a)
-if C>=14680064 then g,K=(C-14680064)*4294967296+u,string.sub(a,8)end
+if C>=14680064 then f,K=(C-14680064)*4294967296+u,string.sub(a,8)end
 end
 if string.byte(K)==1 then return 9000000000000000,''end
-return g,K
+return f,K
 end
-local function bi(g)
-local u=g%4294967296
-return pack('>I3I4',14680064+(g-u)/4294967296,u)
+local function bi(f)
+local u=f%4294967296
+return pack('>I3I4',14680064+(f-u)/4294967296,u)
 end
-local function bj(a,g)
-if g+60000000<=q then return a end
-return bi(g)..a
+local function bj(a,f)
+if f+60000000<=r then return a end
+return bi(f)..a
 end
 return an,bi,bj
 `
@@ -167,8 +167,8 @@ local cy,F,bx=s'window-value'
 local cw=s'counter-value'
 local cx=s'record-value'
 return function(a)
-local f,h,x,r,i,m,p,F,v=ce(a,0)
-if f then return cp(f,h,x,r,i,m,p,v or{})end
+local h,g,x,q,i,m,p,F,v=ce(a,0)
+if h then return cp(h,g,x,q,i,m,p,v or{})end
 local n,F,D,J=cy(a)
 if n then return bx(n,D,J)end
 local bl,Q,F,y=cw(a)
@@ -182,51 +182,51 @@ end
 `
 
 const bucketValue = `local an,F,bj=s'block-value'
-local function fO(h,x,r,i,m,p)
-if h>=i or x>9007199254740991 or r>3200000000000000 then return false end
+local function fO(g,x,q,i,m,p)
+if g>=i or x>9007199254740991 or q>3200000000000000 then return false end
 if m<1 or p<1 or m>9007199254 then return false end
 return i*(p/1000000+2)<=9007199254740992 and p/i*m<=3200000000000000
 end
-local function ce(a,g)
+local function ce(a,f)
 local G=#a
-local C,u,h,V,x,r,i,m,p
+local C,u,g,V,x,q,i,m,p
 if G==12 then
 C,u,V,i,p=ac('>I3I4I3BB',a)
-h,r,m,p=0,0,1,p*1000000
+g,q,m,p=0,0,1,p*1000000
 elseif G==28 then
-C,u,h,V,i,m,p=ac('>I3I4I3I5I3I5I5',a)
-r=0
+C,u,g,V,i,m,p=ac('>I3I4I3I5I3I5I5',a)
+q=0
 elseif G>=49 and(G-49)%28==0 then
-C,u,h,x,r,i,m,p=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,g,x,q,i,m,p=ac('>I3I4I7I7I7I7I7I7',a)
 end
 if C and C>=6291456 and C<10485760 then
-local f,v=(C-8388608)*4294967296+u,nil
-x=x or f+V
-if not fO(h,x,r,i,m,p)then return nil,nil,nil,nil,nil,nil,nil,0 end
+local h,v=(C-8388608)*4294967296+u,nil
+x=x or h+V
+if not fO(g,x,q,i,m,p)then return nil,nil,nil,nil,nil,nil,nil,0 end
 for l=50,G,28 do
 v=v or{}
 v[#v+1]={ac('>I7I7I7I7',a,l)}
 end
-return f,h,x,r,i,m,p,g,v
+return h,g,x,q,i,m,p,f,v
 end
 local ex,K=an(a)
-if ex==0 or g>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
+if ex==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
 if K==''then return nil,nil,nil,nil,nil,nil,nil,ex end
 return ce(K,ex)
 end
-local function cX(f,h,x,r,i,m,p,g,v)
-local u,V=f%4294967296,x-f
-local C=8388608+(f-u)/4294967296
+local function cX(h,g,x,q,i,m,p,f,v)
+local u,V=h%4294967296,x-h
+local C=8388608+(h-u)/4294967296
 local a
-if r>0 or v or V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-a=pack('>I3I4I7I7I7I7I7I7',C,u,h,x,r,i,m,p)
+if q>0 or v or V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
+a=pack('>I3I4I7I7I7I7I7I7',C,u,g,x,q,i,m,p)
 for F,aC in ipairs(v or{})do a=a..pack('>I7I7I7I7',aC[1],aC[2],aC[3],aC[4])end
-elseif m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+elseif m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
 a=pack('>I3I4I3BB',C,u,V,i,p/1000000)
 else
-a=pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p)
+a=pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p)
 end
-if g>0 then return bj(a,g)end
+if f>0 then return bj(a,f)end
 return a
 end
 return ce,cX
@@ -252,91 +252,91 @@ if aX>z or(aX==z and w>0)then return M end
 M=M+1
 end
 end
-local function aq(f,h,i,m,bB,k)
+local function aq(h,g,i,m,bB,k)
 if bB<0 then bB=0 end
 local z,w=Y(i,m,bB,0)
 local u,cq=k-z,0
 if w>0 then u,cq=u-1,i-w end
-if f>u or(f==u and h>=cq)then return f,h end
+if h>u or(h==u and g>=cq)then return h,g end
 return u,cq
 end
-local function aH(f,h,i,m,k)
-local bw=fg(i,m,1000000,h,k-f)
-local aX,w=Y(i,m,bw*1000000,h)
-f,h=f+aX,w
-local I=fg(i,m,1,h,k-f)
-return bw*1000000+I,f,h,I
+local function aG(h,g,i,m,k)
+local bw=fg(i,m,1000000,g,k-h)
+local aX,w=Y(i,m,bw*1000000,g)
+h,g=h+aX,w
+local I=fg(i,m,1,g,k-h)
+return bw*1000000+I,h,g,I
 end
 local function bs(i,m,bw)
 local ch=m*1000000
-local h=ch%i
-local ca=h%131072
-local bI=bw*((h-ca)/131072)
+local g=ch%i
+local ca=g%131072
+local bI=bw*((g-ca)/131072)
 local B=bI%i
 local cY=B*131072+bw*ca
 local w=cY%i
-return bw*((ch-h)/i)+(bI-B)/i*131072+(cY-w)/i,w
+return bw*((ch-g)/i)+(bI-B)/i*131072+(cY-w)/i,w
 end
 local function bG(i,m,p,k)
 return math.min(k+3155760000000000,9007199254740990-(Y(i,m,p,0)))
 end
-return Y,aq,aH,bs,bG
+return Y,aq,aG,bs,bG
 `
 
 const bucketLeases = `local Y,aq=...
-local function aK(v)
+local function aJ(v)
 local be=0
 for F,aC in ipairs(v)do be=be+aC[3]end
 return be
 end
-local function aP(f,h,i,m,p,v,k)
-local be,w=aK(v),{}
+local function aP(h,g,i,m,p,v,k)
+local be,w=aJ(v),{}
 for F,aC in ipairs(v)do
 if aC[4]<=k and#w==0 then
-f,h=aq(f,h,i,m,p-be,aC[4])
+h,g=aq(h,g,i,m,p-be,aC[4])
 be=be-aC[3]
 else
 w[#w+1]=aC
 end
 end
-if#w==0 then return f,h,nil end
-f,h=aq(f,h,i,m,p-be,k)
-return f,h,w
+if#w==0 then return h,g,nil end
+h,g=aq(h,g,i,m,p-be,k)
+return h,g,w
 end
-local function cp(f,h,x,r,i,m,p,v)
-local be,aE=aK(v),math.min(math.max(x,f)+r,9007199254740991)
+local function cp(h,g,x,q,i,m,p,v)
+local be=aJ(v)
 for F,aC in ipairs(v)do
-f,h=aq(f,h,i,m,p-be,aC[4])
+h,g=aq(h,g,i,m,p-be,aC[4])
 be=be-aC[3]
 end
-local aX,w=Y(i,m,p,h)
-local j=f+aX
+local aX,w=Y(i,m,p,g)
+local j=h+aX
 if w>0 then j=j+1 end
-if r>0 and aE>j then j=aE end
+if q>0 and x+q>j then j=x+q end
 return j
 end
-return aK,aP,cp
+return aJ,aP,cp
 `
 
 const windowValue = `local an,F,bj=s'block-value'
 local function cy(a)
-local g,K=0,a
-if#a~=21 then g,K=an(a)end
+local f,K=0,a
+if#a~=21 then f,K=an(a)end
 if#K==21 then
 local C,u,M,J,y=ac('>I3I4I7BI6',K)
 y=J%16*281474976710656+y
 if C>=10485760 and C<12582912 and y>0 then
-return(C-10485760)*4294967296+u,M,y,math.floor(J/16),g
+return(C-10485760)*4294967296+u,M,y,math.floor(J/16),f
 end
 end
-if K==a then g,K=an(a)end
-return nil,nil,nil,nil,K==''and g or 0
+if K==a then f,K=an(a)end
+return nil,nil,nil,nil,K==''and f or 0
 end
-local function dv(n,M,y,J,g)
+local function dv(n,M,y,J,f)
 local u,cB=n%4294967296,y%281474976710656
 local ew=J*16+(y-cB)/281474976710656
 local a=pack('>I3I4I7BI6',10485760+(n-u)/4294967296,u,M,ew,cB)
-if g>0 then return bj(a,g)end
+if f>0 then return bj(a,f)end
 return a
 end
 local function bx(n,y,J)
@@ -348,23 +348,23 @@ return cy,dv,bx
 
 const counterValue = `local an,F,bj=s'block-value'
 local function cw(a)
-local g,K=0,a
-if#a~=28 then g,K=an(a)end
+local f,K=0,a
+if#a~=28 then f,K=an(a)end
 if#K==28 then
 local C,u,Q,S,aA,y=ac('>I3I4I7I7BI6',K)
 y=aA%16*281474976710656+y
 if C>=12582912 and C<14680064 and y>0 then
-return(C-12582912)*4294967296+u,Q,S,y,math.floor(aA/16),g
+return(C-12582912)*4294967296+u,Q,S,y,math.floor(aA/16),f
 end
 end
-if K==a then g,K=an(a)end
-return nil,nil,nil,nil,nil,K==''and g or 0
+if K==a then f,K=an(a)end
+return nil,nil,nil,nil,nil,K==''and f or 0
 end
-local function de(n,Q,S,y,aA,g)
+local function de(n,Q,S,y,aA,f)
 local u,cB=n%4294967296,y%281474976710656
 local ew=aA*16+(y-cB)/281474976710656
 local a=pack('>I3I4I7I7BI6',12582912+(n-u)/4294967296,u,Q,S,ew,cB)
-if g>0 then return bj(a,g)end
+if f>0 then return bj(a,f)end
 return a
 end
 return cw,de
@@ -414,102 +414,102 @@ return cx,dn
 
 const drop = `local E,remove,ap=...
 local F,bi=s'block-value'
-return function(b,g)
-if g>q then return E(b,bi(g),g)end
-if ap>0 then return E(b,bi(1),q)end
+return function(b,f)
+if f>r then return E(b,bi(f),f)end
+if ap>0 then return E(b,bi(1),r)end
 remove(b)
 end
 `
 
 const bucketChange = `local T,E,ah=...
 local ce,cX=s'bucket-value'
-local Y,aq,aH,bs,bG=s'bucket-flow'
-local aK,aP,cp=s('bucket-leases',Y,aq)
-local function cj(b,i,m,p,aI,aw,gk,eu)
-local k,g=q,0
+local Y,aq,aG,bs,bG=s'bucket-flow'
+local aJ,aP,cp=s('bucket-leases',Y,aq)
+local function cj(b,i,m,p,aH,aw,gk,eu)
+local k,f=r,0
 local a=T(b)
-local f,h,x,r,v,aB
+local h,g,x,q,v,aB
 if a then
 local ag,aa,am
-f,h,x,r,ag,aa,am,g,v=ce(a,0)
-if g==9000000000000000 then return true end
-if f and(ag~=i or aa~=m or am~=p)then
-local dU=s('bucket-adopt',Y,aq,aH,bs,bG,aK,aP)
-f,h,x,r,v=dU(f,h,x,r,ag,aa,am,i,m,p,v)
+h,g,x,q,ag,aa,am,f,v=ce(a,0)
+if f==9000000000000000 then return true end
+if h and(ag~=i or aa~=m or am~=p)then
+local dU=s('bucket-adopt',Y,aq,aG,bs,bG,aJ,aP)
+h,g,x,q,v=dU(h,g,x,q,ag,aa,am,i,m,p,v)
 aB=true
 end
-if f and x>q then k=x end
+if h and x>r then k=x end
 end
 if v then
 aB=aB or gk
-f,h,v=aP(f,h,i,m,p,v,k)
+h,g,v=aP(h,g,i,m,p,v,k)
 end
-local A,dC,aE,u=f,h,r,k-aI
-if not f then
-A,dC,aE=u,aw,0
-elseif f<u or(f==u and h<=aw)then
+local A,dC,aL,u=h,g,q,k-aH
+if not h then
+A,dC,aL=u,aw,0
+elseif h<u or(h==u and g<=aw)then
 A,dC=u,aw
-if r>0 and k>=math.max(x,f)+r then aE=0 end
+if q>0 and k>=x+q then aL=0 end
 end
 local aQ,z,cR=eu(A,dC,k,v)
 if not aQ then
 if not aB then return end
-if not f then return ah(b,g)end
+if not h then return ah(b,f)end
 else
-f,h,r=A,dC,aE
-local ar,ct=k+aI,0
+h,g,q=A,dC,aL
+local ar,ct=k+aH,0
 if aw>0 then ar,ct=ar-1,i-aw end
 local bz=bG(i,m,p,k)
 if ar>bz or(ar==bz and ct>0)then ar,ct=bz,0 end
-if f>ar or(f==ar and h>ct)then ar,ct=f,h end
-local aj=h-aQ*cR
+if h>ar or(h==ar and g>ct)then ar,ct=h,g end
+local aj=g-aQ*cR
 local w=aj%i
-f,h,x=f-aQ*z+(aj-w)/i,w,k
-if aQ<0 and(f>ar or(f==ar and h>ct))then f,h=ar,ct end
-if v then f,h=aq(f,h,i,m,p-aK(v),k)end
+h,g,x=h-aQ*z+(aj-w)/i,w,k
+if aQ<0 and(h>ar or(h==ar and g>ct))then h,g=ar,ct end
+if v then h,g=aq(h,g,i,m,p-aJ(v),k)end
 end
-local j=f+aI
-if h>aw then j=j+1 end
-if r>0 then j=math.max(j,math.min(math.max(x,f)+r,9007199254740991))end
+local j=h+aH
+if g>aw then j=j+1 end
+if q>0 and x+q>j then j=x+q end
 if v then
-j=cp(f,h,x,r,i,m,p,v)
+j=cp(h,g,x,q,i,m,p,v)
 elseif j<=k then
-return ah(b,g)
+return ah(b,f)
 end
-if g>j then j=g end
-E(b,cX(f,h,x,r,i,m,p,g,v),j)
+if f>j then j=f end
+E(b,cX(h,g,x,q,i,m,p,f,v),j)
 end
-return cj,Y,aH,bs
+return cj,Y,aG,bs
 `
 
-const bucketAdopt = `local Y,aq,aH,bs,bG,aK,aP=...
-local function dU(f,h,x,r,ag,aa,am,i,m,p,v)
-local k=q
-if x>q then k=x end
+const bucketAdopt = `local Y,aq,aG,bs,bG,aJ,aP=...
+local function dU(h,g,x,q,ag,aa,am,i,m,p,v)
+local k=r
+if x>r then k=x end
 if v then
-f,h,v=aP(f,h,ag,aa,am,v,k)
+h,g,v=aP(h,g,ag,aa,am,v,k)
 end
 local eO,ef=Y(ag,aa,am,0)
-local bm,fG=Y(ag,aa,am,h)
-local g=f+bm
-if fG>0 then g=g+1 end
-if r>0 then g=math.max(g,math.max(x,f)+r)end
-if g<=k then return nil end
+local bm,fG=Y(ag,aa,am,g)
+local f=h+bm
+if fG>0 then f=f+1 end
+if q>0 and x+q>f then f=x+q end
+if f<=k then return nil end
 local dG=eO
 if ef>0 then dG=eO+1 end
-f,h=aq(f,h,ag,aa,am,k)
+h,g=aq(h,g,ag,aa,am,k)
 local df=0
-if f>k or(f==k and h>0)then
+if h>k or(h==k and g>0)then
 local ch=aa*1000000
 local dt=ch%ag
-df=math.min(9007199256,math.floor((f-k+1)/((ch-dt)/ag+dt/ag))+1)
+df=math.min(9007199256,math.floor((h-k+1)/((ch-dt)/ag+dt/ag))+1)
 local E,fY=bs(ag,aa,df)
-f,h=f-E,h-fY
-if h<0 then f,h=f-1,h+ag end
+h,g=h-E,g-fY
+if g<0 then h,g=h-1,g+ag end
 end
 local bB,I
-bB,f,h,I=aH(f,h,ag,aa,k)
-local N=(k-f)*ag-h-I*aa
+bB,h,g,I=aG(h,g,ag,aa,k)
+local N=(k-h)*ag-g-I*aa
 local ap=0
 if df==0 and bB>=p then
 bB=p
@@ -521,19 +521,19 @@ ap=(bI-bI%aa)/aa*131072+(cY-cY%aa)/aa
 end
 local z,cR=Y(i,m,bB,0)
 local dV=cR+ap
-if r>dG then dG=r end
-f,h=k-z-(dV+(-dV)%i)/i,(-dV)%i
+if q>dG then dG=q end
+h,g=k-z-(dV+(-dV)%i)/i,(-dV)%i
 if df>0 then
 local fS,fT=bs(i,m,df)
-f,h=f+fS,h+fT
-if h>=i then f,h=f+1,h-i end
+h,g=h+fS,g+fT
+if g>=i then h,g=h+1,g-i end
 end
 local bz=bG(i,m,p,k)
-if f>bz or(f==bz and h>0)then f,h=bz,0 end
+if h>bz or(h==bz and g>0)then h,g=bz,0 end
 if v then
-f,h=aq(f,h,i,m,p-aK(v),k)
+h,g=aq(h,g,i,m,p-aJ(v),k)
 end
-return f,h,k,dG,v
+return h,g,k,dG,v
 end
 return dU
 `
@@ -543,32 +543,32 @@ local cy,dv,bx=s'window-value'
 local cU,cW,dm,du=s('window-adopt',bx)
 return function(b,e,fA)
 local ai=d[e+2]
-local g=0
+local f=0
 local a=T(b)
 local n,M,z,J,aB
 if a then
 local bv
-n,M,z,J,g=cy(a)
-if g==9000000000000000 then return true end
+n,M,z,J,f=cy(a)
+if f==9000000000000000 then return true end
 bv=n
 if n then n,M,z,J,aB=cU(n,M,z,J,e)end
-if bv and not n then ah(b,g)end
+if bv and not n then ah(b,f)end
 end
 local H,aW,cC,az=n,z,J,M
-if not(n and q<n)then
+if not(n and r<n)then
 H,aW,cC=cW(n,z,J,e)
 az=0
 end
-local ao,aF,P
-ao,aF,P,aW,cC=dm(H,az,aW,cC,e)
+local ao,aE,P
+ao,aE,P,aW,cC=dm(H,az,aW,cC,e)
 local ak=fA(P,ao)
 if ak~=0 then
-az,aB=aF+P-ak,true
-if ak>0 and az==0 and cC<4 then return ah(b,g)end
+az,aB=aE+P-ak,true
+if ak>0 and az==0 and cC<4 then return ah(b,f)end
 n,M,z,J=H,az,aW,du(cC,az,ai)
 end
 if not aB then return end
-E(b,dv(n,M,z,J,g),math.max(bx(n,z,J),g))
+E(b,dv(n,M,z,J,f),math.max(bx(n,z,J),f))
 end
 `
 
@@ -582,8 +582,8 @@ end
 local function cU(n,M,y,J,e)
 local D=d[e+3]
 if y==D and J<5 then return n,M,y,J,false end
-if q>=n then
-if q>=bx(n,y,J)then return nil end
+if r>=n then
+if r>=bx(n,y,J)then return nil end
 return n,M,y,J,false
 end
 if J==6 then
@@ -592,7 +592,7 @@ return n,9007199254740991,D,4,true
 end
 if y==D then return n,M,y,4,true end
 if D<y and J>=4 then return n,M,y,J,false end
-local H=eN(e,q)
+local H=eN(e,r)
 if D>y and d[e+4]==1 then
 H=n-y+D
 elseif n>H then
@@ -601,8 +601,8 @@ end
 return H,M,math.max(y,D),4,true
 end
 local function cW(n,y,J,e)
-local D,ax=d[e+3],eN(e,q)
-if not n or q>=bx(n,y,J)then return ax,D,0 end
+local D,ax=d[e+3],eN(e,r)
+if not n or r>=bx(n,y,J)then return ax,D,0 end
 if D>y then return math.max(ax,n+y),D,4 end
 if D<y and J<5 then return n+y,y,5 end
 if d[e+4]~=1 and ax-D<n then ax=ax+D end
@@ -611,12 +611,12 @@ end
 local function dm(n,M,y,J,e)
 local ai,D,N=d[e+2],d[e+3],0
 if J>=5 and D<y then
-N=math.max(0,math.min(math.floor((q-n+y)/D),math.floor(y/D)-1))
+N=math.max(0,math.min(math.floor((r-n+y)/D),math.floor(y/D)-1))
 end
-local ao,aF=n-y+N*D,N*ai
-local P=math.max(0,M-aF)
-if J==6 or J==5 and aF>9007199254740991-2*ai then return ao,0,P,n-ao,6 end
-return ao,aF,P,y,J
+local ao,aE=n-y+N*D,N*ai
+local P=math.max(0,M-aE)
+if J==6 or J==5 and aE>9007199254740991-2*ai then return ao,0,P,n-ao,6 end
+return ao,aE,P,y,J
 end
 local function du(J,M,ai)
 if J>=4 then return J end
@@ -631,53 +631,53 @@ local cw,de=s'counter-value'
 local cT,cQ,dr=s'counter-adopt'
 return function(b,e,fB)
 local D=d[e+3]
-local g=0
+local f=0
 local a=T(b)
 local n,Q,S,z,aA,aB
 if a then
 local bv
-n,Q,S,z,aA,g=cw(a)
-if g==9000000000000000 then return true end
+n,Q,S,z,aA,f=cw(a)
+if f==9000000000000000 then return true end
 bv=n
 if n then
 n,Q,S,z,aA,aB=cT(n,Q,S,z,aA,e)
 end
-if bv and not n then ah(b,g)end
+if bv and not n then ah(b,f)end
 end
-local aE=n and q<n
+local aL=n and r<n
 local bl,fa,el=cQ(n,Q,S,D)
-if not aE then z,aA=D,0 end
+if not aL then z,aA=D,0 end
 local cK,dk=fB(bl,fa,el,z,dr(bl,el,z,e))
 if cK~=0 or dk~=0 then
 n,Q,S,aB=bl,fa-cK,el-dk,true
-if Q+S==0 then return ah(b,g)end
+if Q+S==0 then return ah(b,f)end
 end
 if not aB then return end
 local j=n
 if Q>0 then j=n+z end
-E(b,de(n,Q,S,z,aA,g),math.max(j,g))
+E(b,de(n,Q,S,z,aA,f),math.max(j,f))
 end
 `
 
 const counterAdopt = `local function cQ(n,Q,S,D)
-if n and q<n then return n,Q,S end
-if not n or q>=n+D then return q-q%D+D,0,0 end
+if n and r<n then return n,Q,S end
+if not n or r>=n+D then return r-r%D+D,0,0 end
 return n+D,0,Q
 end
 local function cT(n,Q,S,y,aA,e)
 local D=d[e+3]
 if y==D then
-if aA==0 or q>=n then return n,Q,S,y,aA,false end
+if aA==0 or r>=n then return n,Q,S,y,aA,false end
 return n,Q,S,y,0,true
 end
-if y>D and q<n then return n,Q,S,y,aA,false end
+if y>D and r<n then return n,Q,S,y,aA,false end
 n,Q,S=cQ(n,Q,S,y)
 if y>D and aA==0 then
 if S==0 then return nil end
 return n,Q,S,y,1,true
 end
 n=n-y+D
-if q>=n or Q+S==0 then return nil end
+if r>=n or Q+S==0 then return nil end
 return n,Q,S,D,0,true
 end
 local function dr(n,S,y,e)
@@ -688,25 +688,25 @@ cN=1
 while y/cN>1000000 do cN=cN*10 end
 end
 local dM=math.floor(y/cN)
-local w=math.min(dM,math.ceil((n-q)/cN))
+local w=math.min(dM,math.ceil((n-r)/cN))
 local bw=math.floor(S/1000000)
 local fi=bw*w
 local bT=math.floor(fi/dM)
-local h=(fi-bT*dM)*1000000+(S-bw*1000000)*w
-return bT*1000000+math.ceil(h/dM)
+local g=(fi-bT*dM)*1000000+(S-bw*1000000)*w
+return bT*1000000+math.ceil(g/dM)
 end
 return cT,cQ,dr
 `
 
-const logChange = `local E,aG,ah=...
-local R=s('log-value',E,aG)
+const logChange = `local E,aF,ah=...
+local R=s('log-value',E,aF)
 local ci,cS,db=s('log-adopt',R)
 local dp,eq=s('log-refund',R,ah,E)
 local function cZ(b,e,bc)
-local aZ=R.aJ(b)
-if aZ.g==9000000000000000 then return true end
+local aZ=R.aI(b)
+if aZ.f==9000000000000000 then return true end
 local c=ci(aZ,e)
-if aZ.bv and not c.bv then ah(b,c.g)end
+if aZ.bv and not c.bv then ah(b,c.f)end
 local k,B,P=cS(c,e)
 if not bc(c,k,B,P)and c.ed then R.dN(c)end
 end
@@ -716,11 +716,11 @@ end
 return cZ,ck,dp,eq,R
 `
 
-const logValue = `local E,aG=...
+const logValue = `local E,aF=...
 local an=s'block-value'
 local ba,aS,bU,bV=47,14,64,4503599627370496
-local function eY(b,g)
-return{b=b,G=0,av=0,aF=0,l=0,aj=0,y=0,r=0,g=g,aZ=0,dz=true}
+local function eY(b,f)
+return{b=b,G=0,av=0,aE=0,l=0,aj=0,y=0,q=0,f=f,aZ=0,dz=true}
 end
 local function fR(b)
 local L,c=KEYS[b],eY(b,0)
@@ -729,15 +729,15 @@ if type(a)~='string'then return c end
 local D=#a
 if D==ba+bU*aS then D=call('STRLEN',L)end
 if D<ba or string.byte(a)~=2 or(D-ba)%aS>0 then
-local g,K=an(a)
-if K==''then c.g=g end
+local f,K=an(a)
+if K==''then c.f=f end
 return c
 end
-local F,g,y,r,aF,l,aj,av=ac('>BI7I7I7I7I7I7I4',a)
+local F,f,y,q,aE,l,aj,av=ac('>BI7I7I7I7I7I7I4',a)
 local aZ=(D-ba)/aS
 if av>aZ or y<1 then return c end
 c.bv,c.dz,c.aZ,c.G=true,false,aZ,aZ+1
-c.g,c.y,c.r,c.aF,c.l,c.aj,c.av=g,y,r,aF,l,aj,av
+c.f,c.y,c.q,c.aE,c.l,c.aj,c.av=f,y,q,aE,l,aj,av
 c.en={[0]=string.sub(a,ba+1)}
 return c
 end
@@ -758,7 +758,7 @@ end
 local function aN(c,o)
 if o<c.av then return 0 end
 local F,aj=aU(c,o)
-return(aj-c.aF)%bV
+return(aj-c.aE)%bV
 end
 local function bY(c,fM,A)
 local u,C=A,c.G
@@ -778,14 +778,14 @@ return u
 end
 local function ck(c,aD)
 local A=aD.A
-c.ed,c.bv,c.y,c.r=true,true,aD.y,aD.r
+c.ed,c.bv,c.y,c.q=true,true,aD.y,aD.q
 if A==c.G then
-c.dz,c.aZ,c.G,c.av,c.aF,c.l,c.aj=true,0,1,0,0,aD.k,aD.ad
+c.dz,c.aZ,c.G,c.av,c.aE,c.l,c.aj=true,0,1,0,0,aD.k,aD.ad
 return
 end
 if A>c.av then
-local F,aF=aU(c,A-1)
-c.aF,c.av=aF,A
+local F,aE=aU(c,A-1)
+c.aE,c.av=aE,A
 end
 if not aD.cI then
 c.fd,c.fe,c.G=c.l,c.aj,c.G+1
@@ -793,12 +793,12 @@ end
 c.l,c.aj=aD.k,(c.aj+aD.ad)%bV
 end
 local function eW(c,av)
-return pack('>BI7I7I7I7I7I7I4',2,c.g,c.y,c.r,c.aF,c.l,c.aj,av)
+return pack('>BI7I7I7I7I7I7I4',2,c.f,c.y,c.q,c.aE,c.l,c.aj,av)
 end
 local function eV(c)
 local j=c.l+c.y
-if c.r>c.y then j=c.l+c.r end
-if c.g>j then j=c.g end
+if c.q>c.y then j=c.l+c.q end
+if c.f>j then j=c.f end
 return j
 end
 local function gc(c)
@@ -823,14 +823,14 @@ return E(c.b,O..bX..bb,j)
 end
 call('SETRANGE',KEYS[c.b],0,O)
 if W then call('APPEND',KEYS[c.b],bb)end
-aG(c.b,j)
+aF(c.b,j)
 end
 return{
 ba=ba,
 aS=aS,
 bV=bV,
 fQ=eY,
-aJ=fR,
+aI=fR,
 aU=aU,
 aN=aN,
 bY=bY,
@@ -848,31 +848,31 @@ local ft=10000
 local function ci(c,e)
 local D=d[e+3]
 if not c.bv or c.y==D then return c end
-local r=c.y
-if c.r>r then r=c.r end
-if c.l+r<=q then
-return R.fQ(c.b,c.g)
+local q=c.y
+if c.q>q then q=c.q end
+if c.l+q<=r then
+return R.fQ(c.b,c.f)
 end
 c.y,c.ed=D,true
-if r>D then c.r=r else c.r=0 end
+if q>D then c.q=q else c.q=0 end
 return c
 end
 local function cS(c,e)
-local k=q
-if c.l>q then k=c.l end
+local k=r
+if c.l>r then k=c.l end
 local B=bY(c,k-d[e+3],c.av)
 return k,B,aN(c,c.G-1)-aN(c,B-1)
 end
 local function db(c,e,B,k,ad)
-local A,r,ar=B,c.r,d[e+4]
-if r>0 then A,ar=bY(c,k-r,c.av),ft end
-local aE=c.G-A
-local cI=aE>0 and c.l==k
-if not cI and aE>=ar then
+local A,q,ar=B,c.q,d[e+4]
+if q>0 then A,ar=bY(c,k-q,c.av),ft end
+local aL=c.G-A
+local cI=aL>0 and c.l==k
+if not cI and aL>=ar then
 if A<B then A=A+1 else cI=true end
 end
-if aE==0 then r=0 end
-return{A=A,k=k,cI=cI,ad=ad,y=d[e+3],r=r}
+if aL==0 then q=0 end
+return{A=A,k=k,cI=cI,ad=ad,y=d[e+3],q=q}
 end
 return ci,cS,db
 `
@@ -880,17 +880,17 @@ return ci,cS,db
 const logRefund = `local R,ah,E=...
 local aU,aN,ba,aS,bV=R.aU,R.aN,R.ba,R.aS,R.bV
 local function fo(c,ao,az)
-local cf,aj={},(c.aF+aN(c,ao-1))%bV
+local cf,aj={},(c.aE+aN(c,ao-1))%bV
 for o=ao,c.G-1 do
-local h=aN(c,o)-aN(c,o-1)-(az[o]or 0)
-if h>0 then
-aj=(aj+h)%bV
+local g=aN(c,o)-aN(c,o-1)-(az[o]or 0)
+if g>0 then
+aj=(aj+g)%bV
 cf[#cf+1]={(aU(c,o)),aj}
 end
 end
 local bM=ao
 if#cf==0 then
-if ao==c.av then return ah(c.b,c.g)end
+if ao==c.av then return ah(c.b,c.f)end
 bM=ao-1
 c.l,c.aj=aU(c,bM)
 else
@@ -924,114 +924,115 @@ return ga,fo
 `
 
 const bucketDescriptor = `local i,m,p=d[e+1],d[e+2],d[e+3]
-local aI,aw,ad,cF=d[e+4],d[e+5],d[e+6],d[e+7]
+local aH,aw,ad,cF=d[e+4],d[e+5],d[e+6],d[e+7]
 if d[e]==0 then
-local I=aI*m
+local I=aH*m
 cF=I%i
 ad=(I-cF)/i
 I=p*m
 aw=-I%i
-aI=(I+aw)/i
+aH=(I+aw)/i
 end
 `
 
 const bucket = `local T,a=s'bucket-value'
-local Y,aq,aH,bs,bG=s'bucket-flow'
-local aK,aP,j=s('bucket-leases',Y,aq)
-local cD=s('bucket-adopt',Y,aq,aH,bs,bG,aK,aP)
+local Y,aq,aG,bs,bG=s'bucket-flow'
+local aJ,aP,j=s('bucket-leases',Y,aq)
+local cD=s('bucket-adopt',Y,aq,aG,bs,bG,aJ,aP)
 return{
 T=T,
 a=a,
 Y=Y,
 aq=aq,
-aH=aH,
+aG=aG,
 bG=bG,
-aK=aK,
+aJ=aJ,
 aP=aP,
 j=j,
 cD=cD,
 }
 `
 
-const bucketStep = `local k,g,U=q,0,0
-local f,h,x,r,v,aB,bL,j
+const bucketStep = `local k,f,U=r,0,0
+local h,g,x,q,v,aB,bL,j
 if a then
 local G=#a
 local C,u,V,ag,aa,am,H
 if G==12 then
 C,u,V,ag,am=ac('>I3I4I3BB',a)
-h,r,aa,am=0,0,1,am*1000000
+g,q,aa,am=0,0,1,am*1000000
 elseif G==28 then
-C,u,h,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
-r=0
+C,u,g,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
+q=0
 elseif G==49 then
-C,u,h,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,g,H,q,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
 end
-local dq=ag==i and aa==m and am==p and r==0 and(not H or H<=9007199254740991)
-if dq and C>=6291456 and C<10485504 and h<i then
-f=(C-8388608)*4294967296+u
-x=H or f+V
+local dq=ag==i and aa==m and am==p and(not H or H<=9007199254740991 and q<=3200000000000000)
+if dq and C>=6291456 and C<10485504 and g<i then
+h=(C-8388608)*4294967296+u
+x=H or h+V
 else
-bA=bA or et(q,pack,ac)
-f,h,x,r,ag,aa,am,g,v=bA.T(a,0)
+bA=bA or et(r,pack,ac)
+h,g,x,q,ag,aa,am,f,v=bA.T(a,0)
 end
-if f then
+if h then
 if ag~=i or aa~=m or am~=p then
-f,h,x,r,v=bA.cD(f,h,x,r,ag,aa,am,i,m,p,v)
-aB=f
+h,g,x,q,v=bA.cD(h,g,x,q,ag,aa,am,i,m,p,v)
+aB=h
 end
-if f and x>q then k=x end
+if h and x>r then k=x end
 if v then
-f,h,v=bA.aP(f,h,i,m,p,v,k)
+h,g,v=bA.aP(h,g,i,m,p,v,k)
 end
 end
 end
-local bd=k-aI
-if not f then
-f,h,r=bd,aw,0
-elseif f<bd or(f==bd and h<=aw)then
-if r>0 and k>=math.max(x,f)+r then r=0 end
-f,h=bd,aw
+local bd=k-aH
+if not h then
+h,g,q=bd,aw,0
+elseif h<bd or(h==bd and g<=aw)then
+h,g=bd,aw
+if q>0 and k>=x+q then q=0 end
 end
-local aJ,bz=aR,k
-if g>q then aJ=0 end
-if bM and dW<=p-(v and bA.aK(v)or 0)then bz=k+bM end
-while U<aJ do
-local di,w=f+ad,h+cF
+local aI,bz=aR,k
+if f>r then aI=0 end
+if bM and dW<=p-(v and bA.aJ(v)or 0)then bz=k+bM end
+while U<aI do
+local di,w=h+ad,g+cF
 if w>=i then di,w=di+1,w-i end
 if di>bz or(di==bz and w>0)then break end
-f,h,U=di,w,U+1
+h,g,U=di,w,U+1
 end
 if U>0 or aB then
-j=f+aI
-if h>aw then j=j+1 end
-local V,u=k-f,f%4294967296
-if r>0 or g>0 or v then
-bA=bA or et(q,pack,ac)
-bL=bA.a(f,h,k,r,i,m,p,g,v)
+j=h+aH
+if g>aw then j=j+1 end
+local V,u=k-h,h%4294967296
+if f>0 or v then
+bA=bA or et(r,pack,ac)
+bL=bA.a(h,g,k,q,i,m,p,f,v)
 if v then
-j=bA.j(f,h,k,r,i,m,p,v)
-elseif r>0 then
-j=math.max(j,math.min(math.max(k,f)+r,9007199254740991))
+j=bA.j(h,g,k,q,i,m,p,v)
+elseif q>0 and k+q>j then
+j=k+q
 end
-if g>j then j=g end
-elseif V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-bL=pack('>I3I4I7I7I7I7I7I7',8388608+(f-u)/4294967296,u,h,k,0,i,m,p)
-elseif m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
-bL=pack('>I3I4I3BB',8388608+(f-u)/4294967296,u,V,i,p/1000000)
+if f>j then j=f end
+elseif q>0 or V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
+bL=pack('>I3I4I7I7I7I7I7I7',8388608+(h-u)/4294967296,u,g,k,q,i,m,p)
+if q>0 and k+q>j then j=k+q end
+elseif m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+bL=pack('>I3I4I3BB',8388608+(h-u)/4294967296,u,V,i,p/1000000)
 else
-bL=pack('>I3I4I3I5I3I5I5',8388608+(f-u)/4294967296,u,h,V,i,m,p)
+bL=pack('>I3I4I3I5I3I5I5',8388608+(h-u)/4294967296,u,g,V,i,m,p)
 end
 end
 `
 
-const reply = `local eA,aL=0,#KEYS
+const reply = `local eA,aK=0,#KEYS
 local aV={}
-for b=1,aL do
+for b=1,aK do
 as[b]=as[b]or''
 aV[b]=#as[b]
 end
-for N=1,#cm do aV[aL+N]=cm[N]end
+for N=1,#cm do aV[aK+N]=cm[N]end
 for o=1,#aV do
 if aV[o]>eA then eA=aV[o]end
 end
@@ -1043,44 +1044,44 @@ for o=1,#aV do aV[o]=pack('>I4',aV[o])end
 O=string.char(4)..table.concat(aV)
 end
 for o=1,#aY do aY[o]=pack('>I7',aY[o])end
-return O..table.concat(as,'',1,aL)..table.concat(aY)..pack('>I7',q)
+return O..table.concat(as,'',1,aK)..table.concat(aY)..pack('>I7',r)
 `
 
 const window = `local cy,dv,bx=s'window-value'
 local cU,cW,dm,du=s('window-adopt',bx)
 return function(a,e,aR)
 local ad,ai,fk=d[e+1],d[e+2],d[e+5]
-local g,U=0,0
+local f,U=0,0
 local n,M,z,J,aB
 if a then
-n,M,z,J,g=cy(a)
+n,M,z,J,f=cy(a)
 if n then n,M,z,J,aB=cU(n,M,z,J,e)end
 end
-if not(n and q<n)then
+if not(n and r<n)then
 n,z,J=cW(n,z,J,e)
 M=0
 end
-local ao,aF,P,aW,cC=dm(n,M,z,J,e)
-local dB,ar=q-ao,ai
+local ao,aE,P,aW,cC=dm(n,M,z,J,e)
+local dB,ar=r-ao,ai
 if fk>0 and dB<fk then
 if dB<0 then dB=0 end
 local dD=math.floor(dB*d[e+6]/d[e+7])
 if dD<1000000 then dD=1000000 end
 if dD<ar then ar=dD end
 end
-if g>q then aR=0 end
+if f>r then aR=0 end
 while U<aR and P+ad<=ar do
 P,U=P+ad,U+1
 end
 if U>0 then
-M,z=aF+P,aW
+M,z=aE+P,aW
 J=du(cC,M,ai)
 elseif not aB then
 return 0
 end
 local j=bx(n,z,J)
-if g>j then j=g end
-return U,dv(n,M,z,J,g),j
+if f>j then j=f end
+return U,dv(n,M,z,J,f),j
 end
 `
 
@@ -1088,44 +1089,44 @@ const counter = `local cw,de=s'counter-value'
 local cT,cQ,dr=s'counter-adopt'
 return function(a,e,aR)
 local ad,ai,D=d[e+1],d[e+2],d[e+3]
-local g,U,S,z,aA=0,0,0,D,0
+local f,U,S,z,aA=0,0,0,D,0
 local n,Q,aB
 if a then
-n,Q,S,z,aA,g=cw(a)
+n,Q,S,z,aA,f=cw(a)
 if n then
 n,Q,S,z,aA,aB=cT(n,Q,S,z,aA,e)
 end
 end
-if not(n and q<n)then
+if not(n and r<n)then
 n,Q,S=cQ(n,Q,S,D)
 z,aA=D,0
 end
 local au=ai-dr(n,S,z,e)
-if g>q then aR=0 end
+if f>r then aR=0 end
 while U<aR and Q+ad<=au do
 Q,U=Q+ad,U+1
 end
 if U==0 and not aB then return 0 end
 local j=n
 if Q>0 then j=n+z end
-if g>j then j=g end
-return U,de(n,Q,S,z,aA,g),j
+if f>j then j=f end
+return U,de(n,Q,S,z,aA,f),j
 end
 `
 
 const record = `local cx,dn=s'record-value'
 local an=s'block-value'
 return function(a,e,aR,F,bQ)
-local F,g=cx(a)
-if aR==0 or g and q<g+60000000 then return 0 end
-if a and an(a)>q then return 0 end
+local F,f=cx(a)
+if aR==0 or f and r<f+60000000 then return 0 end
+if a and an(a)>r then return 0 end
 local M,I=d[e+3],{}
 for o=1,M do
 local ay,t=d[e+2+2*o],d[e+3+2*o]
 I[o]={ay,t,t,0,bQ and bQ[#bQ-M+o]or 0}
 end
-local j=q+d[e+1]
-return 1,dn(q,j,d[e+2],I),j+60000000
+local j=r+d[e+1]
+return 1,dn(r,j,d[e+2],I),j+60000000
 end
 `
 
@@ -1140,50 +1141,50 @@ local u=at%4294967296
 return pack('>I3I4',2097152+(at-u)/4294967296,u)
 end
 local function ep(a)
-local g,K=0,a or''
-if a then g,K=an(a)end
+local f,K=0,a or''
+if a then f,K=an(a)end
 local G=#K
 if string.byte(K)~=3 or G%35~=22 then
-return nil,nil,'',0,q,K==''and g or 0
+return nil,nil,'',0,r,K==''and f or 0
 end
 local x,H=cv(K,9),cv(K,16)
-local k,A=q,23
-if x>q then k=x end
+local k,A=r,23
+if x>r then k=x end
 while A<G and cv(K,A+21)<=k do A=A+35 end
 local P=0
 for cb=A,G,35 do P=P+cv(K,cb+14)end
-return x,H,string.sub(K,A),P,k,g
+return x,H,string.sub(K,A),P,k,f
 end
 local function ei(t,dh)
 local A=string.find(t,dh,1,true)
 while A and A%35~=1 do A=string.find(t,dh,A+1,true)end
 return A
 end
-local function bb(t,cb,g)
+local function bb(t,cb,f)
 local A=#t+1
-while A>1 and cv(t,A-14)>g do A=A-35 end
+while A>1 and cv(t,A-14)>f do A=A-35 end
 return string.sub(t,1,A-1)..cb..string.sub(t,A)
 end
-local function es(k,H,t,g)
+local function es(k,H,t,f)
 local j=H+1
 if t~=''then j=math.max(j,cv(t,#t-13))end
 local a='\\3'..pack('>I7',j)..bq(k)..bq(H)..t
-if g>0 then a=bj(a,g)end
-return a,math.max(j,g),j
+if f>0 then a=bj(a,f)end
+return a,math.max(j,f),j
 end
 local function dR(a,e,aR,bW)
 local ad,ai=(bW or 0)+d[e+1],d[e+2]
 local U,bL,j=0,nil,nil
 while U<aR do
-local x,H,t,P,k,g=ep(a)
-if g>q or ad>ai then break end
+local x,H,t,P,k,f=ep(a)
+if f>r or ad>ai then break end
 local dh=bq(d[e+5])..bq(d[e+6])
 if d[e+4]==0 or not ei(t,dh)then
 if P+ad>ai or#t>=dT*35 then break end
 H=x and math.max(k,H+1)or k
 local n=k+d[e+3]
 t=bb(t,dh..bq(ad)..bq(n)..bq(H),n)
-a,j=es(k,H,t,g)
+a,j=es(k,H,t,f)
 bL=a
 end
 U=U+1
@@ -1191,21 +1192,21 @@ end
 return U,bL,j
 end
 local function cA(a,bI,dl)
-local x,H,t,F,k,g=ep(a)
+local x,H,t,F,k,f=ep(a)
 local A=x and ei(t,bq(bI)..bq(dl))
 if not A then return nil end
 t=string.sub(t,1,A-1)..string.sub(t,A+35)
-local w,j,bH=es(k,H,t,g)
-if bH<=k then return false,g end
+local w,j,bH=es(k,H,t,f)
+if bH<=k then return false,f end
 return w,j
 end
 local function dL(a,bI,dl,aX)
-local x,H,t,F,k,g=ep(a)
+local x,H,t,F,k,f=ep(a)
 local A=x and ei(t,bq(bI)..bq(dl))
 if not A or k+aX<=cv(t,A+21)then return nil end
 local cb=string.sub(t,A,A+20)..bq(k+aX)..string.sub(t,A+28,A+34)
 t=bb(string.sub(t,1,A-1)..string.sub(t,A+35),cb,k+aX)
-return es(k,H,t,g)
+return es(k,H,t,f)
 end
 return dR,cA,dL
 `
@@ -1222,17 +1223,17 @@ local function dS(c,e,B,H,dj,P)
 local ai=d[e+2]
 local cO,cP=0,0
 if ai>P then cO=math.floor((ai-P)/1000000)end
-if P>0 then cP=dj+d[e+3]-q end
+if P>0 then cP=dj+d[e+3]-r end
 local W=(cO+1)*1000000
 if W>ai then return cO,cP,cP end
-return cO,eM(c,e,B,H,dj,P,W)-q,cP
+return cO,eM(c,e,B,H,dj,P,W)-r,cP
 end
 local function ea(c,e,ad)
 local ai=d[e+2]
 local k,B,P=cS(c,e)
 if ad>ai-P then
 if ad>ai then return 2,0,dS(c,e,B,c.G,c.l,P)end
-return 1,eM(c,e,B,c.G,k,P,ad)-q,dS(c,e,B,c.G,c.l,P)
+return 1,eM(c,e,B,c.G,k,P,ad)-r,dS(c,e,B,c.G,c.l,P)
 end
 local aD=db(c,e,B,k,ad)
 local H=c.G
@@ -1248,31 +1249,31 @@ return ci,ea,ez
 `
 
 const holdChange = `local dA=...
-local T,E,aG,remove,ap=s'state'
+local T,E,aF,remove,ap=s'state'
 local ah=s('drop',E,remove,ap)
 local an=s'block-value'
 local cx,dn=s'record-value'
 local dy=9000000000000000
-local cj,Y,aH,bs
+local cj,Y,aG,bs
 local cA,dL
-local function gg(f,h,k,v,i,m,p,t,ab,af)
+local function gg(h,g,k,v,i,m,p,t,ab,af)
 if ab>t then
 local au=0
-if f<k or(f==k and h==0)then
-au=p+aH(f,h,i,m,k)
+if h<k or(h==k and g==0)then
+au=p+aG(h,g,i,m,k)
 else
 local z,w=Y(i,m,p,0)
-z,w=f-z,h-w
+z,w=h-z,g-w
 if w<0 then z,w=z-1,w+i end
-au=aH(z,w,i,m,k)
+au=aG(z,w,i,m,k)
 end
 local W=math.min(ab-t,au)
 if W<=0 then return t end
 local z,w=Y(i,m,W,0)
 return t+W,-1,z,w
 end
-local eR,eS=f,h
-if f<k then eR,eS=k,0 end
+local eR,eS=h,g
+if h<k then eR,eS=k,0 end
 local au,w=Y(i,m,p,0)
 au,w=au-(eR-af),w-eS
 if w<0 then au,w=au-1,w+i end
@@ -1288,21 +1289,21 @@ return ab,1,bE,cV
 end
 if v then
 local bT
-if w>0 then bT=aH(0,i-w,i,m,au+1)else bT=aH(0,0,i,m,au)end
+if w>0 then bT=aG(0,i-w,i,m,au+1)else bT=aG(0,0,i,m,au)end
 au,w=Y(i,m,bT,0)
 end
 return ab,1,au,w
 end
 local function dO(b,e,t,ab,af)
-if not cj then cj,Y,aH,bs=s('bucket-change',T,E,ah)end
-local i,m,p,aI,aw=dA(e)
+if not cj then cj,Y,aG,bs=s('bucket-change',T,E,ah)end
+local i,m,p,aH,aw=dA(e)
 local al
-local function eu(f,h,k,v)
+local function eu(h,g,k,v)
 local aQ,z,cR
-al,aQ,z,cR=gg(f,h,k,v,i,m,p,t,ab,af)
+al,aQ,z,cR=gg(h,g,k,v,i,m,p,t,ab,af)
 return aQ,z,cR
 end
-cj(b,i,m,p,aI,aw,true,eu)
+cj(b,i,m,p,aH,aw,true,eu)
 return al
 end
 local function gh(b,e,t,ab,F,l)
@@ -1337,7 +1338,7 @@ end)
 return al
 end
 local function ge(b,e,t,ab,F,l)
-local cZ,ck,dp,eq,R=s('log-change',E,aG,ah)
+local cZ,ck,dp,eq,R=s('log-change',E,aF,ah)
 local al
 cZ(b,e,function(c,k,B,P)
 al=t
@@ -1366,8 +1367,8 @@ end
 local aO={[0]=dO,gh,gd,ge,dO}
 local function fN(b,e)
 if d[e]==3 then
-local F,F,F,F,R=s('log-change',E,aG,ah)
-return R.aJ(b).g==dy
+local F,F,F,F,R=s('log-change',E,aF,ah)
+return R.aI(b).f==dy
 end
 local a=T(b)
 return a and an(a)==dy
@@ -1414,9 +1415,9 @@ return function(L,br,B,Z)
 local a=T(L)
 if a and an(a)==dy then return 5,0,{}end
 local l,j,bu,I=cx(a)
-if not l or q>=j+60000000 then return 0,0,{}end
+if not l or r>=j+60000000 then return 0,0,{}end
 if bu==1 then return 4,j,I end
-if q>=j then
+if r>=j then
 for F,N in ipairs(I)do
 local o=eG(N,B,Z)
 if br==-1 and o then N[4]=math.max(0,d[o+2]-N[3])end
@@ -1434,7 +1435,7 @@ if gf(L,B,Z,I,l,br==-2)then return 5,0,{}end
 bu=1
 else
 if fV(L,B,Z,I,br)then return 5,0,{}end
-dQ,j=1,math.max(j,q+br)
+dQ,j=1,math.max(j,r+br)
 end
 E(L,dn(l,j,bu,I),j+60000000)
 return dQ,j,I
@@ -1442,7 +1443,7 @@ end
 `
 
 export const adjustProgram: Program = {
-  sha1: 'b7e726379eeb2c87c1e2af10bb203bc9e515f4ce',
+  sha1: 'c22e574bb16f8d928036010ea05c2cf6b46ff0c9',
   source: () =>
     [
       ``,
@@ -1520,14 +1521,14 @@ if X=='state'then
       `end
 end
 local bg=d[2]
-local T,E,aG,remove,ap=s'state'
+local T,E,aF,remove,ap=s'state'
 local ah=s('drop',E,remove,ap)
 local function eE(b,e,aQ)
 local cj=s('bucket-change',T,E,ah)
 `,
       bucketDescriptor,
-      `return cj(b,i,m,p,aI,aw,false,function(F,F,k)
-if aQ>0 and bg>=0 and bg<=k-aI then return nil end
+      `return cj(b,i,m,p,aH,aw,false,function(F,F,k)
+if aQ>0 and bg>=0 and bg<=k-aH then return nil end
 return aQ,ad,cF
 end)
 end
@@ -1552,7 +1553,7 @@ return cK,dk
 end)
 end
 local function fw(b,e,aQ)
-local cZ,ck,dp=s('log-change',E,aG,ah)
+local cZ,ck,dp=s('log-change',E,aF,ah)
 local ak=d[e+1]
 return cZ(b,e,function(c,k,B,P)
 if aQ>0 then return dp(c,B,k-d[e+3],ak,bg)>0 end
@@ -1577,7 +1578,7 @@ return bC
 }
 
 export const blockProgram: Program = {
-  sha1: '84ce3b27d8881689ded31deba183b65602f0b268',
+  sha1: '36b951bc0a2c8cd02277760651409ee377db6de5',
   source: () =>
     [
       ``,
@@ -1624,69 +1625,69 @@ if X=='state'then
       logValue,
       `end
 end
-local T,E,aG,remove,F,cr=s'state'
+local T,E,aF,remove,F,cr=s'state'
 local an,bi=s'block-value'
 local ev=s'state-until'
 local function gn(a)
 local ce,cX=s'bucket-value'
 local Y,aq=s'bucket-flow'
-local aK,aP,cp=s('bucket-leases',Y,aq)
-local f,h,x,r,i,m,p,F,v=ce(a,0)
+local aJ,aP,cp=s('bucket-leases',Y,aq)
+local h,g,x,q,i,m,p,F,v=ce(a,0)
 if not v then return nil,''end
-local k=q
-if x>q then k=x end
-f,h,v=aP(f,h,i,m,p,v,k)
+local k=r
+if x>r then k=x end
+h,g,v=aP(h,g,i,m,p,v,k)
 if not v then return nil,''end
-f,h=aq(-math.huge,0,i,m,p-aK(v),k)
-a=cX(f,h,k,r,i,m,p,0,v)
-return cp(f,h,k,r,i,m,p,v),a
+h,g=aq(-math.huge,0,i,m,p-aJ(v),k)
+a=cX(h,g,k,q,i,m,p,0,v)
+return cp(h,g,k,q,i,m,p,v),a
 end
 local D=d[2]
 local bC={}
 local function fC(b)
-local R=s('log-value',E,aG)
-local c=R.aJ(b)
-if D<0 or not c.bv then return c.g,''end
-c.g=0
-if D>0 then c.g=q+D end
+local R=s('log-value',E,aF)
+local c=R.aI(b)
+if D<0 or not c.bv then return c.f,''end
+c.f=0
+if D>0 then c.f=r+D end
 call('SETRANGE',KEYS[b],0,R.O(c,c.av))
-aG(b,R.j(c))
+aF(b,R.j(c))
 end
 for b=1,#KEYS do
 local aM,a=cr and cr(b),nil
 if aM then a=T(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
 if type(a)~='string'then a=''end
 if#a==2048 and string.byte(a)~=2 then a=call('GET',KEYS[b])end
-local g,K,j=0,a,nil
+local f,K,j=0,a,nil
 if string.byte(a)==2 then
-g,K=fC(b)
+f,K=fC(b)
 elseif a~=''then
-g,K=an(a)
+f,K=an(a)
 j=ev(a)
-if g==9000000000000000 then
-g=0
+if f==9000000000000000 then
+f=0
 if D>=0 then bC[#bC+1],K=b,nil end
 elseif not j and K~=''then
-g,K=0,''
+f,K=0,''
 end
 end
 if K then
 if D<0 then
 j,K=gn(K)
 elseif D>0 then
-g=q+D
+f=r+D
 else
-g=0
+f=0
 end
-if g>0 then
+if f>0 then
 if K~=''then
-E(b,bi(g)..K,math.max(g,j))
-elseif g>q then
-E(b,bi(g),g)
+E(b,bi(f)..K,math.max(f,j))
+elseif f>r then
+E(b,bi(f),f)
 elseif aM then
-call('HSET',KEYS[b],aM,bi(g))
+call('HSET',KEYS[b],aM,bi(f))
 else
-call('SET',KEYS[b],bi(g),'KEEPTTL')
+call('SET',KEYS[b],bi(f),'KEEPTTL')
 end
 elseif K~=''then
 E(b,K,j)
@@ -1701,15 +1702,15 @@ return bC
 }
 
 export const bucketsProgram: Program = {
-  sha1: '90a2f5ead1e6a45617b5176bce6e514e33162056',
+  sha1: 'bc440c58f87f8246336688965250f7fe4af9e439',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
 local pack,ac,format=struct.pack,struct.unpack,string.format
 local bN=call('TIME')
-local q=bN[1]*1000000+bN[2]
+local r=bN[1]*1000000+bN[2]
 local bA
-local function et(q,pack,ac)
+local function et(r,pack,ac)
 local function s(X,...)
 if X=='bucket'then
 `,
@@ -1739,12 +1740,12 @@ local cF=I%i
 local ad=(I-cF)/i
 I=p*m
 local aw=-I%i
-local aI=(I+aw)/i
-local aL,fE,ap=#KEYS,#ARGV>5,ARGV[5]+0
-local as=KEYS.ae or aL==1 and call('MGET',KEYS[1])or aL>1 and call('MGET',unpack(KEYS))or{}
+local aH=(I+aw)/i
+local aK,fE,ap=#KEYS,#ARGV>5,ARGV[5]+0
+local as=KEYS.ae or aK==1 and call('MGET',KEYS[1])or aK>1 and call('MGET',unpack(KEYS))or{}
 local cm,aY,aR={},{},1
 local bM,dW
-for b=1,aL do
+for b=1,aK do
 local a=as[b]
 if fE then aR=ARGV[5+b]+0 end
 `,
@@ -1758,7 +1759,7 @@ end
 }
 
 export const cellsProgram: Program = {
-  sha1: 'ececfb32a80330bc477c655baf8359e09d87f256',
+  sha1: 'd5e43c5098a77d3ee4c3a2ae637be9f82943d8e5',
   source: () =>
     [
       ``,
@@ -1777,7 +1778,7 @@ local W=call('ZRANGEBYSCORE',bP,fz,'+inf','LIMIT',0,ar-#bn)
 for ay=1,#W do bn[#bn+1]=W[ay]end
 if#bn==ar then break end
 end
-local ae={bJ,q,aT,aT and call('GET',KEYS[2]),(call('GET',KEYS[3])or 0)+0}
+local ae={bJ,r,aT,aT and call('GET',KEYS[2]),(call('GET',KEYS[3])or 0)+0}
 ae[6],ae[7]=#bn<ar and 1 or 0,call('HLEN',KEYS[4])
 local bo=#bn>0 and call('HMGET',KEYS[4],unpack(bn))
 for o=1,#bn do
@@ -1792,7 +1793,7 @@ return ae
 }
 
 export const consumeProgram: Program = {
-  sha1: 'bde575e5884a090f9a16cedd88df262ebb658407',
+  sha1: '8c827a87c0db7d718becd794004423e5a17743e2',
   source: () =>
     [
       ``,
@@ -1893,15 +1894,15 @@ bM,dW=d[e+8],d[e+9]+(bW or 0)
 end
 `,
       bucketStep,
-      `return U,bL,j,f
+      `return U,bL,j,h
 end
 aO[0],aO[4],aO[5]=bk,bk,bk
 end
 return aO[ds]
 end
 local bR=d[3]
-local T,E,aG
-if ARGV[2]or cg~=0 or bR<#KEYS or bR>4000 then T,E,aG=s'state'end
+local T,E,aF
+if ARGV[2]or cg~=0 or bR<#KEYS or bR>4000 then T,E,aF=s'state'end
 local as={}
 if KEYS.ae then
 as=KEYS.ae
@@ -1929,7 +1930,7 @@ local aV={}
 local function fL(e)
 local aX,t=d[e+1],d[e+5]
 local cB=d[e+3]==1 and aX<1099511627776 and t<1099511627776
-aV[e]=cB and pack('>BI7I5I4I5',8+d[e+2],q,aX,d[e+4],t)
+aV[e]=cB and pack('>BI7I5I4I5',8+d[e+2],r,aX,d[e+4],t)
 return aV[e]
 end
 local function fZ(b,e,bt,bD)
@@ -1938,14 +1939,14 @@ if O==nil then O=fL(bD)end
 if d[bD+3]~=1 or bm[bt]or as[bt]or dc[b]or dc[bt]then return end
 local U,a,bH,af=(aO[d[e]]or dE(d[e]))(bm[b]or as[b],e,1)
 if U==0 then return end
-local dd=(af or 0)~=0 and af-q+549755813888 or 0
+local dd=(af or 0)~=0 and af-r+549755813888 or 0
 local bZ='>I5'
 if not O or dd<0 or dd>=1099511627776 or(dd==0 and(af or 0)~=0)then
-O=pack('>BI7I7I4I7',10+d[bD+2],q,d[bD+1],d[bD+4],d[bD+5])
-dd,bZ=(af or 0)~=0 and af-q+4503599627370496 or 0,'>I7'
+O=pack('>BI7I7I4I7',10+d[bD+2],r,d[bD+1],d[bD+4],d[bD+5])
+dd,bZ=(af or 0)~=0 and af-r+4503599627370496 or 0,'>I7'
 end
 bm[b],j[b]=a,bH
-bm[bt],j[bt]=O..pack(bZ,dd),q+d[bD+1]+60000000
+bm[bt],j[bt]=O..pack(bZ,dd),r+d[bD+1]+60000000
 return 1
 end
 local fu={[0]=true,true,true,[4]=true}
@@ -1954,8 +1955,8 @@ if Z==2 and d[d[l+3]]==6 and fu[d[d[l+1]]]then
 local U=fZ(d[l],d[l+1],d[l+2],d[l+3])
 if U then return U end
 end
-local aJ=true
-local aL,g,x,az,eI,bQ={},{},{},{},{},{}
+local aI=true
+local aK,f,x,az,eI,bQ={},{},{},{},{},{}
 local O=G
 for o=l,l+2*Z-2,2 do
 local b,e=d[o],d[o+1]
@@ -1969,23 +1970,23 @@ R.fF(c,e,ad)
 bS[G+1]=em
 G=G+5
 bQ[#bQ+1]=0
-if em>0 or c.g>q then aJ=false end
-elseif aJ then
-local bW=d[e]~=7 and aL[b]or bm[b]or as[b]
+if em>0 or c.f>r then aI=false end
+elseif aI then
+local bW=d[e]~=7 and aK[b]or bm[b]or as[b]
 local U,a,bH,af=
 (aO[d[e]]or dE(d[e]))(bW,e,1,az[b],bQ)
 bQ[#bQ+1]=af or 0
-if U==0 then aJ=false else aL[b],g[b]=a,bH end
+if U==0 then aI=false else aK[b],f[b]=a,bH end
 if d[e]==5 then az[b]=(az[b]or 0)+d[e+9]end
 if d[e]==7 then az[b]=(az[b]or 0)+d[e+1]end
 end
 end
-if aJ then
+if aI then
 for o=l,l+2*Z-2,2 do
 if dc[d[o]]and not as[d[o]]then return 0 end
 end
 if dY==0 then eD(l,Z,O,x)end
-for b,a in pairs(aL)do bm[b],j[b]=a,g[b]end
+for b,a in pairs(aK)do bm[b],j[b]=a,f[b]end
 for b,aD in pairs(eI)do R.aD(b,x[b],aD)end
 return 1
 end
@@ -2000,29 +2001,29 @@ end
 return 0
 end
 if bR<#KEYS then
-local bp,aJ=s('log-value',E,aG),{}
+local bp,aI=s('log-value',E,aF),{}
 local ci,ea,ez=s('log',bp)
 R={
 fc=function(b)
-if not aJ[b]then aJ[b]=bp.aJ(b)end
-return aJ[b]
+if not aI[b]then aI[b]=bp.aI(b)end
+return aI[b]
 end,
 cD=ci,
 fF=ea,
 gm=ez,
 aD=function(b,c,aD)
-aJ[b]=c
+aI[b]=c
 bp.aD(c,aD)
 end,
 dN=function()
-for F,c in pairs(aJ)do
+for F,c in pairs(aI)do
 if c.ed then bp.dN(c)end
 end
 end,
 }
 for b=bR+1,#KEYS do
 local c=R.fc(b)
-as[b]=(c.bv or c.g>0)and c.g
+as[b]=(c.bv or c.f>0)and c.f
 end
 end
 local l,H=5+d[4],#d
@@ -2076,7 +2077,7 @@ export const digestProgram: Program = {
 }
 
 export const guardProgram: Program = {
-  sha1: '349f943318d4c325b624efede9114efb09607608',
+  sha1: '3a391a8343a2518cd4ef6f871b71b8f4cf00e146',
   source: () =>
     [
       `do
@@ -2100,7 +2101,7 @@ local ae=call('MGET',unpack(KEYS,1,math.min(cz,4000)))
 for L=4001,cz do ae[L]=call('MGET',KEYS[L])[1]end
 if ae[cz]~=aT then return{0}end
 local eo=#KEYS[cz]-5
-local l,dX,bK,q=ax+4,0,nil,nil
+local l,dX,bK,r=ax+4,0,nil,nil
 while l<H do
 local i,m,p=ARGV[l]+0,ARGV[l+1]+0,ARGV[l+2]+0
 local bu,B,cE=ARGV[l+3]+0,ARGV[l+4]+0,ARGV[l+5]+0
@@ -2124,14 +2125,14 @@ local O=a and byte(a)
 if O and O>=224 then a=sub(a,8)end
 local G=a and#a or 0
 if G==0 then
-if not q then
-q=ARGV[ax+3]+0
-if q==0 then
+if not r then
+r=ARGV[ax+3]+0
+if r==0 then
 local bN=call('TIME')
-q=bN[1]*1000000+bN[2]
+r=bN[1]*1000000+bN[2]
 end
 end
-bO=q>=bu
+bO=r>=bu
 else
 local C,u,V,x,dJ,dI,cJ,F
 if G==12 then
@@ -2163,7 +2164,7 @@ end
 }
 
 export const holdsProgram: Program = {
-  sha1: '5ed1955b10d29085d6ccd438c091c4e3ba261d76',
+  sha1: 'dada9da742e6af1fc475d40865693bb0d3cb6f59',
   source: () =>
     [
       ``,
@@ -2264,62 +2265,62 @@ end
 local function dA(e)
 `,
       bucketDescriptor,
-      `return i,m,p,aI,aw
+      `return i,m,p,aH,aw
 end
 local function dO(b,e,t,ab,af)
-local i,m,p,aI,aw=dA(e)
-local bd,W=q-aI,(ab-t)*m
-if aI>1000000000000000 or W>p*m or-W>p*m then return end
-local a,f,h=bF[KEYS[b]],bd,aw
+local i,m,p,aH,aw=dA(e)
+local bd,W=r-aH,(ab-t)*m
+if aH>1000000000000000 or W>p*m or-W>p*m then return end
+local a,h,g=bF[KEYS[b]],bd,aw
 local C,u
 if a then
-local V,H,r,ag,aa,am
+local V,H,q,ag,aa,am
 if#a==12 then
 C,u,V,ag,am=ac('>I3I4I3BB',a)
-h,aa,am=0,1,am*1000000
+g,aa,am=0,1,am*1000000
 elseif#a==28 then
-C,u,h,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
+C,u,g,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
 elseif#a==49 then
-C,u,h,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
-if r>0 then return end
+C,u,g,H,q,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
+if q>0 then return end
 else
 return
 end
-if ag~=i or aa~=m or am~=p or C<6291456 or C>=10485504 or h>=i then return end
-f=(C-8388608)*4294967296+u
-if(H or f+V)>q or f>=q then return end
-if f<bd or(f==bd and h<=aw)then f,h=bd,aw end
+if ag~=i or aa~=m or am~=p or C<6291456 or C>=10485504 or g>=i then return end
+h=(C-8388608)*4294967296+u
+if(H or h+V)>r or h>=r then return end
+if h<bd or(h==bd and g<=aw)then h,g=bd,aw end
 end
 if W==0 then return true end
 if W<0 then
-local U=(q-af)*i
+local U=(r-af)*i
 if U>9000000000000000 or U<-9000000000000000 then return end
 local au=p*m-U
 if au<=0 then return true end
 if-W>au then return end
 end
-local aj=h+W%i
+local aj=g+W%i
 local w=aj%i
-f,h=f+(W-W%i)/i+(aj-w)/i,w
-local V=q-f
-local j=f+aI
-if h>aw then j=j+1 end
-if j<=q then
+h,g=h+(W-W%i)/i+(aj-w)/i,w
+local V=r-h
+local j=h+aH
+if g>aw then j=j+1 end
+if j<=r then
 bF[KEYS[b]]=false
 call('DEL',KEYS[b])
 return true
 end
 if V<0 then return end
-u=f%4294967296
-C=8388608+(f-u)/4294967296
+u=h%4294967296
+C=8388608+(h-u)/4294967296
 if V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-dw(b,pack('>I3I4I7I7I7I7I7I7',C,u,h,q,0,i,m,p),j)
+dw(b,pack('>I3I4I7I7I7I7I7I7',C,u,g,r,0,i,m,p),j)
 return true
 end
-if m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
+if m==1 and g==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
 dw(b,pack('>I3I4I3BB',C,u,V,i,p/1000000),j)
 else
-dw(b,pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p),j)
+dw(b,pack('>I3I4I3I5I3I5I5',C,u,g,V,i,m,p),j)
 end
 return true
 end
@@ -2334,7 +2335,7 @@ elseif by==10 and#a==33 then
 l,z,ay,t,af=ac('>I7I7I4I7I7',a,2)
 ca,ff=4503599627370496,'>I7I7'
 end
-if af==0 or ay~=d[B]or q>=l+z then return end
+if af==0 or ay~=d[B]or r>=l+z then return end
 local j,ab=l+z,br==-1 and d[B+2]or t
 if ab>=1099511627776 then return end
 if br==-1 and not dO(L+1,e,t,ab,l+af-ca)then return end
@@ -2351,10 +2352,10 @@ local aY={}
 local L,cu=1,3
 for F=1,d[2]do
 local br,Z=d[cu],d[cu+1]
-local g,t,al
-if bF and Z==1 then g,t,al=aP(L,br,cu+4)end
-if g then
-aY[#aY+1]=pack('>I7I7I7I7I7',2,g,t,al,0)
+local f,t,al
+if bF and Z==1 then f,t,al=aP(L,br,cu+4)end
+if f then
+aY[#aY+1]=pack('>I7I7I7I7I7',2,f,t,al,0)
 else
 bc=bc or s('hold-change',dA)
 local dQ,j,I=bc(L,br,cu+4,Z)
@@ -2380,7 +2381,7 @@ return table.concat(aY)
 }
 
 export const leaseProgram: Program = {
-  sha1: '77227e8b6fb3c0d240b334694884cfa6a875b174',
+  sha1: '03b5b142417f8e92d2a1e3a8873fbf86ef3693a2',
   source: () =>
     [
       ``,
@@ -2415,7 +2416,7 @@ end
 local T,E,F,remove,ap=s'strings'
 local ah=s('drop',E,remove,ap)
 local bk=s'bucket'
-local Y,aq,aH,aK=bk.Y,bk.aq,bk.aH,bk.aK
+local Y,aq,aG,aJ=bk.Y,bk.aq,bk.aG,bk.aJ
 local dT=64
 local function go(v,aC)
 local bW=#v+1
@@ -2431,74 +2432,74 @@ end
 local function fI(b,a,l)
 local i,m,p=d[l],d[l+1],d[l+2]
 local eT,ar,cb,fp,fP=d[l+3],d[l+4],d[l+5],d[l+6],d[l+7]
-local k,g=q,0
-local f,h,x,r,v,da
+local k,f=r,0
+local h,g,x,q,v,da
 if a then
 local ag,aa,am
-f,h,x,r,ag,aa,am,g,v=bk.T(a,0)
-if f and(ag~=i or aa~=m or am~=p)then
-f,h,x,r,v=bk.cD(f,h,x,r,ag,aa,am,i,m,p,v)
+h,g,x,q,ag,aa,am,f,v=bk.T(a,0)
+if h and(ag~=i or aa~=m or am~=p)then
+h,g,x,q,v=bk.cD(h,g,x,q,ag,aa,am,i,m,p,v)
 da=true
 end
-if f and x>q then k=x end
+if h and x>r then k=x end
 end
-if g>q then ar=0 end
+if f>r then ar=0 end
 local cM,ax={},nil
 local bK=false
 if v then
-local gj,gi,bu=bk.aP(f,h,i,m,p,v,k)
+local gj,gi,bu=bk.aP(h,g,i,m,p,v,k)
 for F,aC in ipairs(bu or{})do
 if aC[1]==cb then ax=aC else cM[#cM+1]=aC end
 end
 bK=ax and fp<=ax[2]
-if not bK then f,h,v,da=gj,gi,bu,true end
+if not bK then h,g,v,da=gj,gi,bu,true end
 end
 local cn=0
 if not bK then
-local aE,fn,ey=0,0,k+fP
+local aL,fn,ey=0,0,k+fP
 if ax then
-aE=math.min(d[l+8],ax[3])
-fn=math.min(d[l+9],ax[3]-aE)
+aL=math.min(d[l+8],ax[3])
+fn=math.min(d[l+9],ax[3]-aL)
 ey=math.max(ey,ax[4])
 local bE,w=Y(i,m,fn,0)
-h=h-w
-if h<0 then bE,h=bE+1,h+i end
-local be=aK(cM)+aE
-f,h=aq(f-bE,h,i,m,p-be,k)
+g=g-w
+if g<0 then bE,g=bE+1,g+i end
+local be=aJ(cM)+aL
+h,g=aq(h-bE,g,i,m,p-be,k)
 if x<k then x=k end
 v=cM
 end
 local dF=0
 if ar>=eT and(ax or#cM<dT)then
 dF=p
-if f then
-local fH,ef=aq(f,h,i,m,p,k)
-dF=aH(fH,ef,i,m,k)
+if h then
+local fH,ef=aq(h,g,i,m,p,k)
+dF=aG(fH,ef,i,m,k)
 end
 end
 if dF>=eT then cn=math.min(ar,dF)end
 if cn>0 then
 local u,cq=aq(-math.huge,0,i,m,p,k)
-if not f then
-f,h,r=u,cq,0
-elseif f<u or(f==u and h<=cq)then
-if r>0 and k>=math.max(x,f)+r then r=0 end
-f,h=u,cq
+if not h then
+h,g,q=u,cq,0
+elseif h<u or(h==u and g<=cq)then
+h,g=u,cq
+if q>0 and k>=x+q then q=0 end
 end
-local z,w=Y(i,m,cn,h)
-f,h,x=f+z,w,k
+local z,w=Y(i,m,cn,g)
+h,g,x=h+z,w,k
 end
-if aE+cn>0 then v=go(cM,{cb,fp,aE+cn,ey})end
+if aL+cn>0 then v=go(cM,{cb,fp,aL+cn,ey})end
 da=da or cn>0
 end
 if da then
 if v and#v==0 then v=nil end
-if not f then
-ah(b,g)
+if not h then
+ah(b,f)
 else
-local j=bk.j(f,h,x,r,i,m,p,v or{})
-if g>j then j=g end
-E(b,bk.a(f,h,x,r,i,m,p,g,v),j)
+local j=bk.j(h,g,x,q,i,m,p,v or{})
+if f>j then j=f end
+E(b,bk.a(h,g,x,q,i,m,p,f,v),j)
 end
 end
 return cn
@@ -2514,7 +2515,7 @@ end
 }
 
 export const needsProgram: Program = {
-  sha1: '9b7b1812882c35ef372fab71cf35dbb2456a8587',
+  sha1: 'cc0ee162e883767fb5d92e216d18e403afa826ca',
   source: () =>
     [
       ``,
@@ -2526,7 +2527,7 @@ local fh,aU=ee[o],ee[o+1]
 local l=tonumber(string.match(aU,'^%d+'))
 if fh==d[2]then
 bO=true
-elseif q-l>d[3]or l-q>d[3]then
+elseif r-l>d[3]or l-r>d[3]then
 call('HDEL',KEYS[1],fh)
 else
 ae[#ae+1]=string.sub(aU,18)
@@ -2535,7 +2536,7 @@ end
 if d[5]==''then
 call('HDEL',KEYS[1],d[2])
 elseif bO or#ae<d[4]then
-call('HSET',KEYS[1],d[2],string.format('%016.0f ',q)..d[5])
+call('HSET',KEYS[1],d[2],string.format('%016.0f ',r)..d[5])
 call('PEXPIRE',KEYS[1],math.ceil(d[3]/1000))
 end
 return ae
@@ -2544,7 +2545,7 @@ return ae
 }
 
 export const regionProgram: Program = {
-  sha1: '372cd14bebacd2754620646158c794623fd4ca4e',
+  sha1: '44dad4bf001f85fa9b19122c044ce509badee397',
   source: () =>
     [
       ``,
@@ -2583,9 +2584,9 @@ bJ=fW and d[2]or bh..string.format('%x%05x',k[1],k[2])
 end
 local dq=d[2]==bJ and d[3]==aT
 if dq and co then dq=(d[5]==eb or d[7]=='-')and d[6]==bc end
-if not dq then return{bJ,q,aT,bt,a,eb,bo}end
-local aE=not co or d[10]=='-'or d[10]==''
-if not aE and bc==0 and call('HLEN',KEYS[4])>=d[11]then return 0 end
+if not dq then return{bJ,r,aT,bt,a,eb,bo}end
+local aL=not co or d[10]=='-'or d[10]==''
+if not aL and bc==0 and call('HLEN',KEYS[4])>=d[11]then return 0 end
 local at=call('INCR',KEYS[3])
 if d[4]~=''then
 call('SET',KEYS[1],bJ..' '..at..' ')
@@ -2598,8 +2599,8 @@ local F,F,bj=s'block-value'
 local eF=string.gsub(d[7],'..',function(ec)
 return string.char(tonumber(ec,16))
 end)
-local g,j=d[8],d[9]
-if eF==''then ah(b,g)else E(b,bj(eF,g),math.max(g,j))end
+local f,j=d[8],d[9]
+if eF==''then ah(b,f)else E(b,bj(eF,f),math.max(f,j))end
 end
 if d[10]~='-'and bc>0 then
 local bP=math.floor(bc/64)
@@ -2615,14 +2616,14 @@ local bP=math.floor(at/64)
 call('ZADD',KEYS[5]..':'..bP,at,ay)
 call('ZADD',KEYS[5],bP,bP)
 end
-if d[7]=='-'then return{bJ,q,aT,bt,a,eb,bo}end
+if d[7]=='-'then return{bJ,r,aT,bt,a,eb,bo}end
 return at
 `,
     ].join(''),
 }
 
 export const releaseProgram: Program = {
-  sha1: '0dd4a88fb0d444cab7b2c67ffd8d743188d83e7b',
+  sha1: '0f404d5e255d12b39b4578063c5f6ada57bebd2d',
   source: () =>
     [
       ``,
@@ -2702,7 +2703,7 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: '51ad6bf29b031ba0c3657efec5cbe22d2e897aad',
+  sha1: 'e03788b896592ac78720a6e3d2ff701e653cea6a',
   source: () =>
     [
       ``,
@@ -2747,31 +2748,31 @@ if X=='state'then
       `end
 end
 local T,E=s'state'
-local aL=#KEYS
+local aK=#KEYS
 local ae={}
-for b=1,aL do
+for b=1,aK do
 local a=T(b)
-ae[b],ae[aL+b]=a,a and redis.sha1hex(a)or''
+ae[b],ae[aK+b]=a,a and redis.sha1hex(a)or''
 end
 if#d==1 then
-ae[2*aL+1]=q
+ae[2*aK+1]=r
 return ae
 end
-for b=1,aL do
-if ae[aL+b]~=d[4*b-2]then return 0 end
+for b=1,aK do
+if ae[aK+b]~=d[4*b-2]then return 0 end
 end
 local F,bi,bj=s'block-value'
-local eZ,fU=q+2000000,1+q%1000000000
-for b=1,aL do
+local eZ,fU=r+2000000,1+r%1000000000
+for b=1,aK do
 local a=string.gsub(d[4*b-1],'..',function(ec)
 return string.char(tonumber(ec,16))
 end)
-local g,j=d[4*b],d[4*b+1]
+local f,j=d[4*b],d[4*b+1]
 if a==''then
-E(b,bi(g>q and g or fU),math.max(g,eZ))
+E(b,bi(f>r and f or fU),math.max(f,eZ))
 else
-if string.byte(a)~=2 then a=bj(a,g)end
-E(b,a,math.max(g,j,eZ))
+if string.byte(a)~=2 then a=bj(a,f)end
+E(b,a,math.max(f,j,eZ))
 end
 end
 return 1

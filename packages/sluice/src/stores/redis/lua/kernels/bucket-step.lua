@@ -23,7 +23,7 @@ if value then
   end
   -- The value has the form that this plan writes, and is read here. `seen` stays below 2^53, because the first three bytes are below
   -- 10485504. All other values are read by bucket-value.lua, which checks more.
-  local same = old_n == n and old_m == m and old_burst == burst and keep_for == 0 and (not last or last <= 9007199254740991)
+  local same = old_n == n and old_m == m and old_burst == burst and (not last or last <= 9007199254740991 and keep_for <= 3200000000000000)
   if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low
     seen = last or zero + age
@@ -65,7 +65,7 @@ if passed > 0 or converted then
   expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   local age, low = time - zero, zero % 4294967296
-  if keep_for > 0 or ends > 0 or leases then
+  if ends > 0 or leases then
     made = made or slow_path(now, pack, parse)
     written = made.value(zero, rest, time, keep_for, n, m, burst, ends, leases)
     if leases then
@@ -74,8 +74,9 @@ if passed > 0 or converted then
       expires = math.max(expires, math.min(math.max(time, zero) + keep_for, 9007199254740991))
     end
     if ends > expires then expires = ends end
-  elseif age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
-    written = pack('>I3I4I7I7I7I7I7I7', 8388608 + (zero - low) / 4294967296, low, rest, time, 0, n, m, burst)
+  elseif keep_for > 0 or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
+    written = pack('>I3I4I7I7I7I7I7I7', 8388608 + (zero - low) / 4294967296, low, rest, time, keep_for, n, m, burst)
+    if keep_for > 0 and time + keep_for > expires then expires = time + keep_for end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
   else
