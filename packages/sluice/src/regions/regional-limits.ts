@@ -30,6 +30,8 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
   // A busy limit is looked up once: a map costs a tenth of a decision in memory.
   let last: AnyLimit | undefined
   let lastPart: AnyLimit | undefined
+  let lastOfBucket: AnyLimit | undefined
+  let lastBucket: RegionalLimit | undefined
   const find = (limit: AnyLimit): Known => {
     const found = known.get(limit)
     if (found !== undefined) return found
@@ -49,7 +51,12 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
       last = limit
       return lastPart
     },
-    bucketOf: (limit) => find(limit).bucket,
+    bucketOf(limit) {
+      if (limit === lastOfBucket) return lastBucket
+      lastBucket = find(limit).bucket
+      lastOfBucket = limit
+      return lastBucket
+    },
     problemOf: (limit) => find(limit).problem,
   }
 }

@@ -1,4 +1,3 @@
-import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { checkOptions, COUNT, type Form, OBJECT, oneOf, requireForm, shown, STORE, TEXTS, within } from '../errors/options.ts'
 import type { Store } from '../stores/store.ts'
@@ -6,7 +5,7 @@ import type { Counters } from './counters/counters.ts'
 import { countedStore } from './counters/regional.ts'
 import { createEscrow, type Escrow } from './escrow/escrow.ts'
 import { freshRun } from './fresh-run.ts'
-import { type RegionalLimit, UNITS } from './rights/limit.ts'
+import { UNITS } from './rights/limit.ts'
 import { pull } from './escrow/pull.ts'
 import { metered, type Metering } from './replicator/metering.ts'
 import { bucketsOf, checkGive, refuse, regional, type RegionalKey, type RegionalStore } from './regional.ts'
@@ -138,13 +137,9 @@ function escrowed(
   weights: ReadonlyMap<string, number>,
   limits: RegionalLimits,
 ): RegionalStore {
-  let last: AnyLimit | undefined
-  let lastBucket: RegionalLimit | undefined
   const decided = regional(withoutAhead(store), escrow.region.region, weights, limits, (call) => {
-    const { limit } = call
-    if (limit !== last) lastBucket = limits.bucketOf(limit)
-    last = limit
-    return lastBucket === undefined ? limits.partOf(limit) : escrow.limitOf(call, lastBucket)
+    const bucket = limits.bucketOf(call.limit)
+    return bucket === undefined ? limits.partOf(call.limit) : escrow.limitOf(call, bucket)
   })
   const metering: Metering = { ledger: escrow, maxCells, limits, meter: undefined }
   const resetting: RegionalStore = {

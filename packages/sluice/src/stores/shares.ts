@@ -1,6 +1,16 @@
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { MICRO } from '../algorithms/decimal.ts'
-import { type Call, type CallGroup, type Change, type Decided, type GroupVerdict, isOfHold, nameOf, type Store } from './store.ts'
+import {
+  type Call,
+  type CallGroup,
+  type Change,
+  type DecideOptions,
+  type Decided,
+  type GroupVerdict,
+  isOfHold,
+  nameOf,
+  type Store,
+} from './store.ts'
 
 /** The parts of limits that a store grants. */
 export interface Shares {
@@ -20,22 +30,27 @@ type Sharing = Pick<Store, 'decide' | 'decideNow' | 'change' | 'laneOf' | 'ready
  */
 export function sharing(store: Store, sharesNow: () => Shares): Sharing {
   const decideNow = store.decideNow?.bind(store)
+  const decideAll = async (shares: Shares, groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<GroupVerdict[]> => {
+    const mine = groups.map((group) => divided(shares, group))
+    const decidable = mine.filter((group) => group !== undefined)
+    const verdicts = (await store.decide(decidable, options)).values()
+    return groups.map((group, index) => {
+      const { value } = mine[index] === undefined ? { value: undefined } : verdicts.next()
+      return value === undefined ? shares.none(group) : whole(shares, group, value)
+    })
+  }
   return {
-    async decide(groups, options) {
+    decide(groups, options) {
       const shares = sharesNow()
       const [only] = groups
-      if (groups.length === 1 && only !== undefined) {
-        const mine = divided(shares, only)
-        if (mine === undefined) return [shares.none(only)]
-        const [verdict] = await store.decide([mine], options)
-        return [verdict === undefined ? shares.none(only) : whole(shares, only, verdict)]
-      }
-      const mine = groups.map((group) => divided(shares, group))
-      const decidable = mine.filter((group) => group !== undefined)
-      const verdicts = (await store.decide(decidable, options)).values()
-      return groups.map((group, index) => {
-        const { value } = mine[index] === undefined ? { value: undefined } : verdicts.next()
-        return value === undefined ? shares.none(group) : whole(shares, group, value)
+      if (groups.length !== 1 || only === undefined) return decideAll(shares, groups, options)
+      // Most calls have one group: they need no copy of the list of verdicts.
+      const mine = divided(shares, only)
+      if (mine === undefined) return Promise.resolve([shares.none(only)])
+      return store.decide([mine], options).then((verdicts) => {
+        const [verdict] = verdicts
+        if (verdict === undefined) return [shares.none(only)]
+        return verdict.outcome === 'impossible' ? [shares.beyond(only, verdict)] : verdicts
       })
     },
     ...(decideNow === undefined ? {} : { decideNow: decidingNow(decideNow, sharesNow) }),
@@ -56,6 +71,13 @@ export function sharing(store: Store, sharesNow: () => Shares): Sharing {
 
 /** The group with the parts in place of the limits; undefined if the store cannot grant one of them. */
 function divided(shares: Shares, group: CallGroup): CallGroup | undefined {
+  const [only] = group.calls
+  if (group.calls.length === 1 && only !== undefined) {
+    const limit = shares.of(only)
+    if (limit === undefined) return undefined
+    const own = [{ id: only.id, limit, cost: only.cost, phase: only.phase }]
+    return group.options === undefined ? { calls: own } : { calls: own, options: group.options }
+  }
   const calls: Call[] = []
   for (const call of group.calls) {
     const limit = shares.of(call)

@@ -120,11 +120,14 @@ function createLimitOf(
   }
   let lastScope: Scope | undefined
   let lastWhole: AnyLimit | undefined
+  let last: AnyLimit | undefined
   return ({ id: { scope }, limit: whole }, limit) => {
-    if (scope !== lastScope || whole !== lastWhole) limits.called(scope, whole, limit)
-    ;[lastScope, lastWhole] = [scope, whole]
-    let made = marked.get(whole)
-    if (made === undefined) marked.set(whole, (made = withShares(whole, createShares(parts, whole, limit))))
-    return made
+    if (last !== undefined && scope === lastScope && whole === lastWhole) return last
+    limits.called(scope, whole, limit)
+    last = marked.get(whole)
+    if (last === undefined) marked.set(whole, (last = withShares(whole, createShares(parts, whole, limit))))
+    lastScope = scope
+    lastWhole = whole
+    return last
   }
 }

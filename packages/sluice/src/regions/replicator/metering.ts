@@ -1,5 +1,5 @@
 import type { RegionPort } from '../../stores/region-port.ts'
-import type { Store } from '../../stores/store.ts'
+import type { CallGroup, GroupVerdict, Store } from '../../stores/store.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Meter } from './meter.ts'
 import type { RegionalLimits } from '../regional-limits.ts'
@@ -18,17 +18,20 @@ export interface Metering {
 /** The store, which also counts what is attempted of keys that have too little, or are counted already. Without a denial nothing is counted. */
 export function metered<T extends Store>(store: T, metering: Metering): T {
   const decideNow = store.decideNow?.bind(store)
+  const decide = store.decide.bind(store)
   return {
     ...store,
-    async decide(groups, options) {
-      const verdicts = await store.decide(groups, options)
+    decide(groups, options) {
+      const decided = decide(groups, options)
       const { meter } = metering
-      if (meter !== undefined && options?.charge !== false)
-        for (const [index, verdict] of verdicts.entries()) {
-          const group = groups[index]
-          if (group !== undefined && (meter.active || verdict.outcome !== 'allowed')) meter.count(group, verdict)
+      if (meter === undefined || options?.charge === false) return decided
+      return decided.then((verdicts) => {
+        for (let index = 0; index < verdicts.length; index += 1) {
+          const verdict = verdicts[index] as GroupVerdict
+          if (meter.active || verdict.outcome !== 'allowed') meter.count(groups[index] as CallGroup, verdict)
         }
-      return verdicts
+        return verdicts
+      })
     },
     ...(decideNow === undefined
       ? {}
