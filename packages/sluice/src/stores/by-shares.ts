@@ -2,6 +2,7 @@ import { stateName } from '../keys/encode.ts'
 import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { BucketPlan } from '../algorithms/bucket-plan.ts'
 import { isRecord } from '../algorithms/hold-record.ts'
+import type { Micros } from '../time/micros.ts'
 import { type KnownShare, type KnownShares, hasShares, sharesOf } from './region-port.ts'
 import { nothingOf, recordIn } from './share-names.ts'
 import {
@@ -11,16 +12,16 @@ import {
   failedBy,
   isOfHold,
   type GroupVerdict,
+  type Scope,
   type StateId,
   type Store,
   StoreFailure,
 } from './store.ts'
 
-/** A key that is decided by a share. */
-export interface ShareCell {
-  readonly id: StateId
-  /** Of its state. */
-  readonly name: string
+/** A call that is decided by a share. */
+export interface ShareCall extends Call {
+  /** The state whose share it is. It is that of the call, unless the region holds nothing of it. */
+  readonly cell: StateId
   readonly shares: KnownShares
   readonly known: KnownShare
 }
@@ -28,7 +29,41 @@ export interface ShareCell {
 /** By which shares groups are decided, and what they were computed from. */
 export interface SharesUsed {
   readonly view: NonNullable<KnownShares['view']>
-  readonly cells: readonly ShareCell[]
+  /** Calls of states whose first calls have another limit. */
+  readonly others: readonly ShareCall[]
+}
+
+/** The share by which a call is decided; undefined for a call without. */
+export function shareCall(call: Call): ShareCall | undefined {
+  return (call as Partial<ShareCall>).known === undefined ? undefined : (call as ShareCall)
+}
+
+/** The calls whose shares the server compares: the first one of each state, in the order of the states, and the others. */
+export function comparedCalls(states: readonly { readonly first: Call }[], { others }: SharesUsed): readonly ShareCall[] {
+  return [...states.flatMap(({ first }) => shareCall(first) ?? []), ...others]
+}
+
+/** What the states of a call have in common that are all decided by equal shares. */
+export interface AlikeCells {
+  readonly settled: Micros
+  readonly haveRows: boolean
+}
+
+/** Undefined unless all states are decided by equal shares, of which the region holds something. */
+export function alikeCells(states: readonly { readonly first: Call }[], { others }: SharesUsed): AlikeCells | undefined {
+  const known = states[0] && shareCall(states[0].first)?.known
+  if (known?.holds !== true || others.length > 0) return undefined
+  let haveRows = false
+  for (const { first } of states) {
+    const other = shareCall(first)?.known
+    if (other !== known && (other === undefined || !isAlike(known, other))) return undefined
+    haveRows ||= other.change > 0
+  }
+  return { settled: known.settled, haveRows }
+}
+
+export function isAlike(one: KnownShare, other: KnownShare): boolean {
+  return other.limit === one.limit && other.settled === one.settled && other.holds === one.holds
 }
 
 /** How often a call is sent again because what the process knew of the shares was out of date. */
@@ -36,12 +71,14 @@ export const MAX_ROUNDS = 16
 
 /** Thrown where the server has other shares than the process. Nothing was charged. */
 export class StaleShares extends Error {
-  /** The numbers of the cells to read again, from 1; 0 for the region. */
-  readonly cells: readonly number[]
+  /** The calls whose cells must be read again; undefined for the region. */
+  readonly cells: readonly (ShareCall | undefined)[]
 
-  constructor(cells: readonly number[]) {
+  /** @param numbers of the compared calls, from 1; 0 for the region */
+  constructor(numbers: readonly number[], compared: () => readonly ShareCall[]) {
     super('other shares')
-    this.cells = cells
+    const calls = numbers.includes(0) ? [] : compared()
+    this.cells = numbers.map((number) => calls[number - 1])
   }
 }
 
@@ -58,17 +95,17 @@ export function decideByShares<Options extends CallOptions>(
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const view = await refreshed(first, options)
       if (view === undefined) continue
-      const { own, cells, varies } = groupsByShare(groups, view.run)
+      const { own, others, varies } = groupsByShare(groups, view.run)
       // A key whose limit changes within the list is adopted twice: no call could find it as both groups need it.
       if (groups.length > 1 && varies) {
         const runs = runsOf(groups)
         if (runs.length > 1) return inOrder(runs, (run) => decideAll(first, run, options))
       }
       try {
-        return await decide(own, { view, cells }, options)
+        return await decide(own, { view, others }, options)
       } catch (error) {
         if (!(error instanceof StaleShares)) throw error
-        await readAgain(error, first, cells, options)
+        await readAgain(error, first, options)
       }
     }
     throw changing(store)
@@ -160,14 +197,9 @@ export async function refreshed(shares: KnownShares, options: CallOptions | unde
 }
 
 /** Reads what was out of date. */
-export async function readAgain(
-  stale: StaleShares,
-  shares: KnownShares,
-  cells: readonly ShareCell[],
-  options: CallOptions | undefined,
-): Promise<void> {
-  if (stale.cells.includes(0)) await shares.refresh(options)
-  else await Promise.all(stale.cells.map((cell) => settle(cells[cell - 1], options)))
+export async function readAgain({ cells }: StaleShares, shares: KnownShares, options: CallOptions | undefined): Promise<void> {
+  if (cells.includes(undefined)) await shares.refresh(options)
+  else await Promise.all(cells.map(async (call) => call?.shares.settle(call.cell, options)))
 }
 
 /** The failure of a call that found other shares each time it was sent. */
@@ -175,55 +207,82 @@ export function changing(store: string): StoreFailure {
   return new StoreFailure('contention', 'no', `${store}: the shares of the region keep changing`)
 }
 
-async function settle(cell: ShareCell | undefined, options: CallOptions | undefined): Promise<void> {
-  await cell?.shares.settle(cell.id, options)
-}
-
-interface ByShare {
+interface ByShare extends Pick<SharesUsed, 'others'> {
   /** The groups with the shares in place of the limits. */
   readonly own: readonly CallGroup[]
-  readonly cells: readonly ShareCell[]
   /** Whether a key may be named under several limits: by several shares, or because limits of token buckets have no shares. */
   readonly varies: boolean
 }
 
-/** Finds the shares of the calls of groups, and lists the cells of which they are. */
+/** Finds the shares of the calls of groups. A group that is like the one before it is the same object, because on a busy key most are. */
 function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
-  const cells: ShareCell[] = []
-  let found: Map<string, ShareCell> | undefined
-  let last: ShareCell | undefined
-  let varies = false
-  const cellOf = ({ id }: Call, shares: KnownShares): ShareCell => {
-    const name = stateName(id)
-    // A list with one key needs no map.
-    if (last !== undefined) found ??= new Map([[last.name, last]])
-    const known = found?.get(name)
-    if (known?.shares === shares) return known
-    varies ||= known !== undefined
-    const cell = { id, name, shares, known: shares.shareOf(id, name) }
-    cells.push(cell)
-    found?.set(name, cell)
-    return cell
-  }
+  const limits = createLimits()
+  let last: ShareCall | undefined
   const byShare = (call: Call, calls: readonly Call[]): Call => {
-    const { id, cost, phase } = call
-    if (isRecord(call.limit)) return ofShares(calls, id.key) ? { ...call, id: recordIn(run, id) } : call
-    const shares = sharesOf(call.limit)
+    const { id, limit, cost, phase } = call
+    if (isRecord(limit)) return ofShares(calls, id.key) ? { ...call, id: recordIn(run, id) } : call
+    const shares = sharesOf(limit)
     if (shares === undefined) {
       // Only a bucket can have shares under another limit: states of other algorithms have other names.
-      varies ||= call.limit.algorithm.tag === 'tb'
+      if (limit.algorithm.tag === 'tb') limits.note(id.scope, limit)
       return call
     }
-    // On a busy key most calls are of the key of the call before.
-    if (last === undefined || last.id.key !== id.key || last.id.scope !== id.scope || last.shares !== shares) last = cellOf(call, shares)
-    const { limit, holds } = last.known
-    return holds ? { id, limit, cost, phase } : nothing(call, limit)
+    const isLast = last !== undefined && last.shares === shares && last.cell.key === id.key && last.cell.scope === id.scope
+    if (isLast && last?.phase === phase && (last.cost === cost || !last.known.holds)) return last
+    if (!isLast) limits.note(id.scope, shares)
+    const known = isLast ? (last as ShareCall).known : shares.shareOf(id)
+    last = known.holds ? { id, limit: known.limit, cost, phase, cell: id, shares, known } : nothing(call, shares, known)
+    return last
   }
-  const own = groups.map(({ calls, options }) => ({
-    calls: calls.length === 1 ? [byShare(calls[0] as Call, calls)] : calls.map((call) => byShare(call, calls)),
-    ...(options === undefined ? {} : { options }),
-  }))
-  return { own, cells, varies }
+  let before: CallGroup | undefined
+  const own = groups.map(({ calls, options }): CallGroup => {
+    if (calls.length > 1 || options !== undefined) {
+      const mine = calls.map((call) => byShare(call, calls))
+      return options === undefined ? { calls: mine } : { calls: mine, options }
+    }
+    const [first] = calls
+    if (first === undefined) return { calls }
+    const mine = byShare(first, calls)
+    if (before === undefined || before.calls[0] !== mine) before = { calls: [mine] }
+    return before
+  })
+  return { own, varies: limits.vary, others: limits.vary ? othersAmong(own) : [] }
+}
+
+/** Notes by what the keys of each scope are decided: shares, or a limit without any. */
+function createLimits() {
+  let scopes: Map<string, KnownShares | AnyLimit> | undefined
+  let [lastScope, lastBy]: [Scope | undefined, KnownShares | AnyLimit | undefined] = [undefined, undefined]
+  const limits = {
+    /** Whether a scope was noted with different ones. */
+    vary: false,
+    note(scope: Scope, by: KnownShares | AnyLimit): void {
+      if (scope === lastScope && by === lastBy) return
+      // A list with one limit needs no map.
+      if (lastScope !== undefined) {
+        scopes ??= new Map([[lastScope.text, lastBy as KnownShares | AnyLimit]])
+        const known = scopes.get(scope.text)
+        limits.vary ||= known !== undefined && known !== by
+        scopes.set(scope.text, by)
+      }
+      ;[lastScope, lastBy] = [scope, by]
+    },
+  }
+  return limits
+}
+
+function othersAmong(groups: readonly CallGroup[]): readonly ShareCall[] {
+  const firsts = new Map<string, KnownShares>()
+  return groups.flatMap(({ calls }) =>
+    calls.flatMap((call) => {
+      const own = shareCall(call)
+      if (own === undefined) return []
+      const name = stateName(own.cell)
+      const first = firsts.get(name) ?? own.shares
+      firsts.set(name, first)
+      return first === own.shares ? [] : own
+    }),
+  )
 }
 
 /** Whether a hold of a key charges a share. */
@@ -235,7 +294,8 @@ function ofShares(calls: readonly Call[], key: string): boolean {
  * The call in place of one whose key has no units in this region. It never passes, because it costs twice the burst, and its scope is its
  * own, so that no state of the key is written.
  */
-function nothing({ id, phase }: Call, limit: AnyLimit): Call {
+function nothing({ id, phase }: Call, shares: KnownShares, known: KnownShare): ShareCall {
+  const { limit } = known
   const scope = { text: nothingOf(id.scope.text) }
-  return { id: { scope, key: id.key }, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase }
+  return { id: { scope, key: id.key }, limit, cost: 2 * (limit.plan as BucketPlan).burst, phase, cell: id, shares, known }
 }

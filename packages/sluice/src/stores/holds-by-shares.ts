@@ -1,7 +1,5 @@
-import { stateName } from '../keys/encode.ts'
-import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { HoldReport } from '../algorithms/settle-hold.ts'
-import { changing, MAX_ROUNDS, readAgain, refreshed, type ShareCell, type SharesUsed, StaleShares } from './by-shares.ts'
+import { changing, MAX_ROUNDS, readAgain, refreshed, type ShareCall, type SharesUsed, StaleShares } from './by-shares.ts'
 import { type KnownShares, sharesOf } from './region-port.ts'
 import { nothingOf, recordIn } from './share-names.ts'
 import { type Call, type CallOptions, type Change, type ChangeResult, failedBy, type HoldChange, isOfHold, type Store } from './store.ts'
@@ -26,23 +24,23 @@ export function changingByShares(store: string, plain: Store['change'], settle: 
       const own = { ...change, id: recordIn(view.run, change.id) }
       // No share matters to when a hold ends, nor to one of which all stays charged.
       if (own.kind === 'extend' || own.stands === true) return only(await plain([own], options))
-      const { calls, cells } = byShares(change.calls)
+      const calls = change.calls.map(byShare)
       const read = async (): Promise<HoldReport | undefined> => {
         const asked = { kind: 'extend', id: own.id, calls: change.calls, holder: own.holder, micros: READ_ONLY } as const
         return only(await plain([asked], options)).hold
       }
       try {
         const away = calls.map(({ id }, index) => id !== change.calls[index]?.id)
-        if (!away.includes(true)) return await settle({ ...own, calls }, { view, cells }, options)
+        if (!away.includes(true)) return await settle({ ...own, calls }, { view, others: [] }, options)
         const hold = await read()
         const held = (index: number): number => (hold?.status === 'open' ? (hold.parts[index]?.held ?? 0) : Infinity)
         const most = calls.map((call, index) => (away[index] ? { ...call, cost: Math.min(call.cost, held(index)) } : call))
-        return withOverage(await settle({ ...own, calls: most }, { view, cells }, options), change.calls, most)
+        return withOverage(await settle({ ...own, calls: most }, { view, others: [] }, options), change.calls, most)
       } catch (error) {
         if (!(error instanceof StaleShares)) throw error
         // Of a hold that is not open nothing changes, so nothing is read again.
         if ((await read())?.status !== 'open') return only(await plain([own], options))
-        await readAgain(error, first, cells, options)
+        await readAgain(error, first, options)
       }
     }
     throw changing(store)
@@ -79,22 +77,14 @@ function sharesIn(change: Change): KnownShares | undefined {
   return undefined
 }
 
-/** The calls by the shares in place of the limits. Those of keys of which the region holds nothing name a state that is never written. */
-function byShares(calls: readonly Call[]): { readonly calls: readonly Call[]; readonly cells: readonly ShareCell[] } {
-  const cells = new Map<string, ShareCell>()
-  const own = calls.map((call): Call => {
-    const { id, limit } = call
-    const shares = sharesOf(limit)
-    if (shares === undefined) return call
-    const name = stateName(id)
-    const cell = cells.get(name) ?? { id, name, shares, known: shares.shareOf(id, name) }
-    cells.set(name, cell)
-    const { known } = cell
-    const share: AnyLimit = known.limit
-    if (known.holds) return { ...call, limit: share }
-    return { ...call, limit: share, id: { scope: { text: nothingOf(id.scope.text) }, key: id.key } }
-  })
-  return { calls: own, cells: [...cells.values()] }
+/** The call by the share in place of the limit. That of a key of which the region holds nothing names a state that is never written. */
+function byShare(call: Call): Call | ShareCall {
+  const { id, limit } = call
+  const shares = sharesOf(limit)
+  if (shares === undefined) return call
+  const known = shares.shareOf(id)
+  const own = known.holds ? id : { scope: { text: nothingOf(id.scope.text) }, key: id.key }
+  return { ...call, limit: known.limit, id: own, cell: id, shares, known }
 }
 
 /** The result for what was used, of which some was not sent, because it could not be charged. */

@@ -102,8 +102,7 @@ export interface KnownShare {
 export interface KnownShares {
   /** Undefined until it was read. */
   readonly view: { readonly run: string; readonly begins: string; readonly shiftedAt: Micros } | undefined
-  /** @param name the name of the state, by `stateName` */
-  shareOf(id: StateId, name: string): KnownShare
+  shareOf(id: StateId): KnownShare
   /** Reads what the server knows of the regions. */
   refresh(options: CallOptions | undefined): Promise<void>
   /** Reads a cell, and applies to its state what happened to the region since it was written. */

@@ -53,19 +53,21 @@ export interface PostgresServer extends RegionServer {
 
 const TABLES = ['sluice_state', 'sluice_plan', 'sluice_log', 'sluice_region', 'sluice_cell']
 
+const BUCKET = `${'bigint, '.repeat(8)}bigint`
 const TYPES = {
-  guard: 'bigint, boolean, uuid[], text, bigint, uuid[], bigint[], int[], bigint[], bigint[]',
-  guard_one: 'bigint, uuid, text, bigint, uuid, bigint, bigint, bigint',
+  guard: 'bigint, boolean, uuid[], uuid, bigint, bigint, uuid[], bigint[], int[], bigint[], bigint[]',
+  bucket: `bigint, int, int, uuid, ${BUCKET}, uuid, bigint, bigint, bigint, bigint`,
 }
+const OWN = Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join()
 
-/** Functions in place of the guards. */
+/** Functions in place of the guard, and of the one that compares as the guard does. */
 const WRONG: Readonly<Record<'guard' | 'shifts', Readonly<Record<keyof typeof TYPES, string>>>> = {
   /** Those that compare nothing. */
-  guard: { guard: `select null::text`, guard_one: `select null::text` },
+  guard: { guard: `select null::text`, bucket: `select @bucket(${OWN}, null, null, null, null, null)` },
   /** Those that compare all but the instant of the latest shift. */
   shifts: {
-    guard: `select @guard($1, $2, $3, $4, -9007199254740991, $6, $7, $8, $9, $10)`,
-    guard_one: `select @guard($1, $2, $3, -9007199254740991, $5, $6, $7, $8)`,
+    guard: `select @guard($1, $2, $3, $4, $5, -9007199254740991, $7, $8, $9, $10, $11)`,
+    bucket: `select @bucket(${OWN}, $14, $15, $16, -9007199254740991, $18)`,
   },
 }
 
@@ -79,11 +81,11 @@ export async function postgresServer(url: string, without?: keyof typeof WRONG):
   await own.create()
   await open().migrate()
   if (without !== undefined) {
-    for (const [guard, text] of Object.entries(WRONG[without])) {
-      const body = text.replace('@guard', names.get(guard) as string)
-      const types = TYPES[guard as keyof typeof TYPES]
-      await pool.query(`create function wrong_${guard}(${types}) returns text language sql volatile as $$ ${body} $$`)
-      names.set(guard, `wrong_${guard}`)
+    for (const [name, text] of Object.entries(WRONG[without])) {
+      const body = text.replace(`@${name}`, names.get(name) as string)
+      const types = TYPES[name as keyof typeof TYPES]
+      await pool.query(`create function wrong_${name}(${types}) returns text language sql volatile as $$ ${body} $$`)
+      names.set(name, `wrong_${name}`)
     }
   }
   const empty = async (): Promise<void> => void (await pool.query(`truncate ${TABLES.join()}`))

@@ -1,4 +1,3 @@
-import { stateName } from '../../stores/region-port.ts'
 import type { StateId } from '../../stores/store.ts'
 import type { StoredRows } from './rows.ts'
 import type { RegionStore } from '../rights/state.ts'
@@ -21,8 +20,8 @@ export interface RemoteKnown {
   /** Undefined before anything was read. */
   readonly latest: KnownRegion | undefined
   remember(region: RegionStore, begins: string): void
-  /** Undefined if nothing is known. @param name of the state (`stateName`) */
-  rowsOf(name: string): KnownRows | undefined
+  /** Undefined if nothing is known. */
+  rowsOf(id: StateId): KnownRows | undefined
   /** @param stored undefined: the key has no rows */
   rememberRows(id: StateId, change: number, stored: StoredRows | undefined): void
 }
@@ -30,21 +29,37 @@ export interface RemoteKnown {
 /** @param maxCells the most keys of which rows are remembered */
 export function createRemoteKnown(maxCells: number): RemoteKnown {
   let latest: KnownRegion | undefined
-  const rows = new Map<string, KnownRows>()
+  /** By the texts of scopes, and then by keys: names of states would have to be made for each call. */
+  const scopes = new Map<string, Map<string, KnownRows>>()
+  let size = 0
+  const forget = (scope: string, key: string): void => {
+    const rows = scopes.get(scope)
+    if (rows?.delete(key) !== true) return
+    size -= 1
+    if (rows.size === 0) scopes.delete(scope)
+  }
   return {
     get latest() {
       return latest
     },
     remember(region, begins) {
-      if (region.run !== latest?.region.run) rows.clear()
+      if (region.run !== latest?.region.run) {
+        scopes.clear()
+        size = 0
+      }
       if (begins !== latest?.begins) latest = { region, begins }
     },
-    rowsOf: (name) => (rows.size === 0 ? undefined : rows.get(name)),
-    rememberRows(id, change, stored) {
-      const name = stateName(id)
-      rows.delete(name)
-      if (stored !== undefined) rows.set(name, { change, stored })
-      if (rows.size > maxCells) rows.delete(rows.keys().next().value as string)
+    rowsOf: ({ scope, key }) => (size === 0 ? undefined : scopes.get(scope.text)?.get(key)),
+    rememberRows({ scope: { text }, key }, change, stored) {
+      forget(text, key)
+      if (stored === undefined) return
+      const rows = scopes.get(text) ?? new Map<string, KnownRows>()
+      scopes.set(text, rows)
+      rows.set(key, { change, stored })
+      size += 1
+      if (size <= maxCells) return
+      const [scope, oldest] = scopes.entries().next().value as [string, ReadonlyMap<string, KnownRows>]
+      forget(scope, oldest.keys().next().value as string)
     },
   }
 }

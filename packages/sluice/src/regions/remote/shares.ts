@@ -14,8 +14,7 @@ import { limitOfKey, mayBeWhole } from '../rights/undivided.ts'
 /** What shares are computed from, and how it is read again. */
 export interface SharesParts {
   readonly known: KnownRegion | undefined
-  /** By the name of a state (`stateName`). */
-  rowsOf(name: string): KnownRows | undefined
+  rowsOf(id: StateId): KnownRows | undefined
   refresh(options: CallOptions | undefined): Promise<unknown>
   settle(id: StateId, limit: RegionalLimit, options: CallOptions | undefined): Promise<void>
 }
@@ -43,10 +42,10 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
         viewed = { of: known, view: { run: known.region.run, begins: known.begins, shiftedAt: lastShift(known.region).at } }
       return viewed.view
     },
-    shareOf(id, name) {
+    shareOf(id) {
       const known = parts.known as KnownRegion
       const { region: current } = known
-      const found = parts.rowsOf(name)
+      const found = parts.rowsOf(id)
       if (found !== undefined) {
         let made = byRows.get(found)
         if (made?.of !== known) {

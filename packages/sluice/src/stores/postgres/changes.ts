@@ -1,8 +1,11 @@
+import { HOLD_RECORDS, RECORD_COST } from '../../algorithms/hold-record.ts'
 import { type Adjustment, type ChangeRun, inRuns } from '../batch/change-runs.ts'
 import { validated } from '../batch/replay.ts'
 import type { SharesUsed } from '../by-shares.ts'
 import { changingByShares } from '../holds-by-shares.ts'
+import { stateName } from '../region-port.ts'
 import {
+  type Call,
   type CallOptions,
   type Change,
   changedState,
@@ -12,10 +15,21 @@ import {
   isOfHold,
   type Store,
 } from '../store.ts'
-import { adjustmentValues, arrayText, digestsOf, hasFunctions, isLog, isOther, nowOf, type Release, releaseValues } from './encode.ts'
+import {
+  adjustmentValues,
+  arrayText,
+  digestOf,
+  digestsOf,
+  hasFunctions,
+  isLog,
+  isOther,
+  nowOf,
+  type Release,
+  releaseValues,
+} from './encode.ts'
 import type { Query } from './query.ts'
 import { numbersOf } from './reply.ts'
-import { settleGuardValues, throwIfStale } from './region-guard.ts'
+import { type ComparedStates, guardValues, throwIfStale } from './region-guard.ts'
 import { settleResults, settleValues } from './settle.ts'
 import type { Statements } from './statements.ts'
 
@@ -32,10 +46,11 @@ export function changing(query: Query, statements: Statements): Store['change'] 
 
   const settleGuarded = async (change: HoldChange, used: SharesUsed, options: CallOptions | undefined): Promise<ChangeResult> => {
     const now = nowOf(options)
-    const guard = settleGuardValues(digestsOf(changedStates(change)), used, now)
+    const compared = comparedStates(change)
+    const guard = guardValues(compared, used, now, true)
     const [row] = await query(statements.guarded_settle, [...guard, now, ...settleValues([change])], options, 'wait')
     const reply = row?.['reply']
-    throwIfStale(reply)
+    throwIfStale(reply, compared, used)
     return validated('postgres: the function', reply, () => {
       return settleResults(typeof reply === 'string' ? numbersOf(reply) : [], [change])[0] as ChangeResult
     })
@@ -58,6 +73,14 @@ export function changing(query: Query, statements: Statements): Store['change'] 
   const plain: Store['change'] = (changes, options) =>
     inRuns(changes, async (run) => (run.every(isOfHold) ? settle(run, options) : void (await make(run, options))))
   return changingByShares('postgres', plain, settleGuarded)
+}
+
+/** The states of a hold: its record, and those of its calls. */
+function comparedStates(change: HoldChange): ComparedStates {
+  const record: Call = { id: change.id, limit: HOLD_RECORDS, cost: RECORD_COST, phase: 0 }
+  const firsts = new Map([record, ...change.calls].toReversed().map((first) => [digestOf(first.id), first]))
+  const ids = digestsOf(changedStates(change))
+  return { ids, states: ids.map((id) => firsts.get(id) as Call).map((first) => ({ name: stateName(first.id), first })) }
 }
 
 /** Whether a function of the database makes the change. */

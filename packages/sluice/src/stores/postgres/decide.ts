@@ -8,7 +8,7 @@ import { type CallGroup, type DecideOptions, type GroupVerdict, StoreFailure } f
 import { isLog, nowOf, requestOf } from './encode.ts'
 import type { Locking } from './lanes.ts'
 import type { Query } from './query.ts'
-import { guardValues, throwIfStale } from './region-guard.ts'
+import { guarded, throwIfStale } from './region-guard.ts'
 import { replyOf } from './reply.ts'
 import type { Statements } from './statements.ts'
 
@@ -25,19 +25,13 @@ export function deciding(query: Query, statements: Statements): Decide {
     const batch = batchOf(groups, isLog)
     const now = nowOf(options)
     const request = requestOf(groups, batch, now, charging)
-    const guard = used && guardValues(request, used, now, charging)
+    const guard = used && guarded(request, used, now, charging)
     const values = (tries: number): readonly string[] => {
       if (guard === undefined) return request.values(waitingAt(tries))
-      const waiting = request.program === 'consume' && tries < 2 ? LOCKED : waitingAt(tries)
-      return [...guard, ...request.values(waiting)]
+      return guard.values(guard.locked && tries < 2 ? LOCKED : waitingAt(tries))
     }
-    const [row] = await query(
-      statements[guard === undefined ? request.program : (`guarded_${request.program}` as const)],
-      values,
-      options,
-      locking,
-    )
-    if (guard !== undefined) throwIfStale(row?.['reply'])
+    const [row] = await query(statements[guard?.statement ?? request.program], values, options, locking)
+    if (used !== undefined) throwIfStale(row?.['reply'], request, used)
     return validated('postgres: the function', row?.['reply'], () => {
       const found = replyOf(row?.['reply'], groups, batch, request)
       const verdicts = replay(groups, batch, found, charging)

@@ -607,6 +607,71 @@ begin
   end loop;
 end $$;
 ` },
+  { name: 'same_run', hash: 'c2d4d09d', source: `create function sluice_same_run(started timestamptz, writer xid, written bigint) returns boolean language sql stable as $$
+  select started = pg_postmaster_start_time() and writer::text::bigint = written
+$$;
+` },
+  { name: 'regions_allowed', hash: 'b852ae37', source: `create function sluice_regions_allowed() returns void language plpgsql stable as $$
+begin
+  if pg_is_in_recovery() then
+    raise exception 'a standby has no run of its own' using errcode = '25006';
+  elsif current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'rights of regions need transactions of READ COMMITTED, not of %',
+      upper(current_setting('transaction_isolation')) using errcode = 'SL004';
+  end if;
+end $$;
+` },
+  { name: 'guard', hash: 'f0b4d991', source: `create function sluice_guard(
+  at_us bigint, locks boolean, ids uuid[], known_mark uuid, known_changed bigint, shifted_us bigint, cells uuid[],
+  changes bigint[], slots int[], plans bigint[], settled bigint[]
+) returns text language plpgsql volatile
+set plan_cache_mode = force_generic_plan as $$
+declare
+  found_ids uuid[];
+  plan_of bigint[];
+  seen_of bigint[];
+  plan bigint;
+  seen bigint;
+  i int;
+begin
+  if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' then
+    perform sluice_regions_allowed();
+  end if;
+  if not locks then
+    select array_agg(k.plan_id), array_agg(k.seen) into plan_of, seen_of from unnest(ids) as x (id)
+      left join lateral (select t.plan_id, t.seen from sluice_state t where t.id = x.id offset 0) k on true;
+  else
+    select array_agg(k.id), array_agg(k.plan_id), array_agg(k.seen) into found_ids, plan_of, seen_of
+      from unnest(ids) as x (id)
+      left join lateral (select t.id, t.plan_id, t.seen from sluice_state t where t.id = x.id for update) k on true;
+    while array_position(found_ids, null) is not null loop
+      i := array_position(found_ids, null);
+      found_ids[i] := ids[i];
+      perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
+      select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
+      plan_of[i] := plan;
+      seen_of[i] := seen;
+    end loop;
+    perform pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0));
+  end if;
+  return 'stale ' || case
+    when exists (
+      select from sluice_region r
+        where r.one and r.changed = known_changed and r.mark = known_mark and r.record is not null
+          and sluice_same_run(r.started, r.xmin, r.written)
+    ) then (
+      select string_agg(x.nth::text, ',')
+        from unnest(cells, changes, slots, plans, settled) with ordinality as x (id, change, slot, plan_id, settled_us, nth)
+        where coalesce((select c.change from sluice_cell c where c.id = x.id), 0) <> x.change
+          or (x.slot > 0 and case
+            when plan_of[x.slot] is null then sluice_now(at_us) < x.settled_us
+            else plan_of[x.slot] <> x.plan_id or seen_of[x.slot] < shifted_us
+          end)
+    )
+    else '0'
+  end;
+end $$;
+` },
   { name: 'take', hash: '9d913b7f', source: `create function sluice_take(
   was sluice_state, most bigint, duration bigint, one bigint, other bigint, cost bigint, now_us bigint,
   out s sluice_state, out step int
@@ -897,12 +962,15 @@ begin
   return reply || others || log_verdicts || other_plans;
 end $$;
 ` },
-  { name: 'bucket', hash: 'a11b419b', source: `create function sluice_bucket(
+  { name: 'bucket', hash: 'ba387862', source: `create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
-  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
+  known_change bigint, shifted_us bigint, settled_us bigint
 ) returns text language plpgsql volatile as $$
 declare
   s record;
+  locked boolean;
+  same boolean;
   now_us bigint;
   at bigint;
   empty_at bigint;
@@ -913,15 +981,37 @@ declare
 begin
   select t.kind, t.plan_id, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
     into s from sluice_state t where t.id = which for update;
-  if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
-      or cost > burst then
+  if known_mark is not null then
+    if s.plan_id = call_plan_id and s.seen >= shifted_us then
+      locked := pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0)) is null;
+      select coalesce(c.change, 0) = known_change into same
+        from sluice_region r left join sluice_cell c on c.id = which
+        where r.changed = known_changed and r.mark = known_mark and r.record is not null
+          and sluice_same_run(r.started, r.xmin, r.written)
+          and not pg_is_in_recovery() and current_setting('transaction_isolation') = 'read committed';
+    end if;
+    if same is distinct from true then
+      return coalesce(
+        sluice_guard(
+          at_us, true, array[which], known_mark, known_changed, shifted_us, array[which], array[known_change], array[1],
+          array[call_plan_id], array[settled_us]
+        ),
+        sluice_bucket(
+          at_us, waiting, times, which, call_plan_id, n, m, burst, cost, spent_us, spent_parts, empty_us, empty_parts, null,
+          null, null, null, null
+        )
+      );
+    end if;
+  end if;
+  now_us := sluice_now(at_us);
+  if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null
+      or now_us >= s.seen + s.keep_for or cost > burst then
     return sluice_consume(
       at_us, true, waiting, array[which], array[1], array_fill(1, array[times]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
-  now_us := sluice_now(at_us);
   at := greatest(now_us, s.seen);
   empty_at := at - empty_us;
   parts := empty_parts;
@@ -942,23 +1032,30 @@ begin
     update sluice_state t set zero = empty_at, rest = nullif(parts, 0), seen = at where t.id = which;
   end if;
   return format(
-    '{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen
+    '{%s,%s0,1,%s,%s,%s,%s}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen,
+    coalesce(s.keep_for, 0)
   );
 end $$;
 ` },
-  { name: 'buckets', hash: 'eedaf945', source: `create function sluice_buckets(
+  { name: 'buckets', hash: '8ad9b1f3', source: `create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
-  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
+  known_changes bigint[], shifted_us bigint, settled_us bigint
 ) returns text language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   many int := cardinality(ids);
   locks boolean := waiting < 2 and cost <= burst;
   plain int;
+  oldest bigint;
+  locked boolean;
+  same boolean;
   lies_at tid[];
   a_of bigint[];
   b_of bigint[];
   c_of bigint[];
+  d_of bigint[];
+  keep_until bigint;
   now_us bigint;
   passed int;
   written int;
@@ -966,16 +1063,44 @@ declare
 begin
   if locks then
     select count(*) filter (
-          where k.plan_id = call_plan_id and k.kind = 0 and k.blocked_until is null and k.keep_for is null
+          where k.plan_id = call_plan_id and k.kind = 0 and k.blocked_until is null
         ),
-        array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
-      into plain, lies_at, a_of, b_of, c_of
+        min(k.seen), min(k.seen + k.keep_for), array_agg(k.lies_at), array_agg(k.zero),
+        array_agg(coalesce(k.rest, 0)), array_agg(k.seen), array_agg(coalesce(k.keep_for, 0))
+      into plain, oldest, keep_until, lies_at, a_of, b_of, c_of, d_of
       from unnest(ids) as x (id) cross join lateral (
         select t.ctid as lies_at, t.kind, t.plan_id, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
       ) k;
   end if;
-  if plain is distinct from many then
+  if known_mark is not null then
+    if plain = many and oldest >= shifted_us then
+      locked := pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0)) is null;
+      select not exists (
+          select from unnest(ids, known_changes) as x (id, change)
+            where coalesce((select c.change from sluice_cell c where c.id = x.id), 0) <> x.change
+        )
+        into same from sluice_region r
+        where r.one and r.changed = known_changed and r.mark = known_mark and r.record is not null
+          and sluice_same_run(r.started, r.xmin, r.written)
+          and not pg_is_in_recovery() and current_setting('transaction_isolation') = 'read committed';
+    end if;
+    if same is distinct from true then
+      return coalesce(
+        sluice_guard(
+          at_us, true, ids, known_mark, known_changed, shifted_us, ids, known_changes,
+          (select array_agg(i) from generate_series(1, many) i), array_fill(call_plan_id, array[many]),
+          array_fill(settled_us, array[many])
+        ),
+        sluice_buckets(
+          at_us, waiting, ids, call_plan_id, n, m, burst, cost, spent_us, spent_parts, empty_us, empty_parts, null, null,
+          null, null, null
+        )
+      );
+    end if;
+  end if;
+  now_us := sluice_now(at_us);
+  if plain is distinct from many or now_us >= keep_until then
     return sluice_consume(
       at_us, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
@@ -983,10 +1108,9 @@ begin
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;
-  now_us := sluice_now(at_us);
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
-      from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)
+      from unnest(ids, lies_at, a_of, b_of, c_of, d_of) with ordinality as x (id, lies_at, a, b, c, d, nth)
   ), level as (
     select f.*, f.a > f.floor or (f.a = f.floor and f.b > empty_parts) as partly from found f
   ), charged as (
@@ -1003,7 +1127,7 @@ begin
   )
   select count(*) filter (where d.passes), (select count(*) from wrote),
       '{' || now_us || ',' || string_agg(case when d.passes then '0' else '1' end, ',' order by d.nth)
-        || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',0', '' order by d.nth) || '}'
+        || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',' || d.d, '' order by d.nth) || '}'
     into passed, written, reply from decided d;
   if written <> passed then
     raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed
@@ -1044,102 +1168,6 @@ begin
   s.state := array_to_string(held, ' ');
   s.ends := greatest(held[2] + 1, held[cardinality(held) - 1]);
   return case when s.ends > at then s end;
-end $$;
-` },
-  { name: 'regions_allowed', hash: 'b852ae37', source: `create function sluice_regions_allowed() returns void language plpgsql stable as $$
-begin
-  if pg_is_in_recovery() then
-    raise exception 'a standby has no run of its own' using errcode = '25006';
-  elsif current_setting('transaction_isolation') <> 'read committed' then
-    raise exception 'rights of regions need transactions of READ COMMITTED, not of %',
-      upper(current_setting('transaction_isolation')) using errcode = 'SL004';
-  end if;
-end $$;
-` },
-  { name: 'same_run', hash: 'c2d4d09d', source: `create function sluice_same_run(started timestamptz, writer xid, written bigint) returns boolean language sql stable as $$
-  select started = pg_postmaster_start_time() and writer::text::bigint = written
-$$;
-` },
-  { name: 'guard', hash: 'ea9730d0', source: `create function sluice_guard(
-  at_us bigint, locks boolean, ids uuid[], known_begins text, shifted_us bigint, cells uuid[], changes bigint[], slots int[],
-  plans bigint[], settled bigint[]
-) returns text language plpgsql volatile
-set plan_cache_mode = force_generic_plan as $$
-declare
-  found_ids uuid[];
-  plan_of bigint[];
-  seen_of bigint[];
-  plan bigint;
-  seen bigint;
-begin
-  if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' then
-    perform sluice_regions_allowed();
-  end if;
-  if not locks then
-    select array_agg(k.plan_id), array_agg(k.seen) into plan_of, seen_of from unnest(ids) as x (id)
-      left join lateral (select t.plan_id, t.seen from sluice_state t where t.id = x.id offset 0) k on true;
-  else
-    select array_agg(k.id), array_agg(k.plan_id), array_agg(k.seen) into found_ids, plan_of, seen_of
-      from unnest(ids) as x (id)
-      left join lateral (select t.id, t.plan_id, t.seen from sluice_state t where t.id = x.id for update) k on true;
-    for i in 1..cardinality(ids) loop
-      continue when found_ids[i] is not null;
-      perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
-      select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
-      plan_of[i] := plan;
-      seen_of[i] := seen;
-    end loop;
-    perform pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0));
-  end if;
-  return 'stale ' || case
-    when exists (
-      select from sluice_region r
-        where sluice_same_run(r.started, r.xmin, r.written) and r.record is not null
-          and r.mark || ' ' || r.changed || ' ' = known_begins
-    ) then (
-      select string_agg(x.nth::text, ',')
-        from unnest(cells, changes, slots, plans, settled) with ordinality as x (id, change, slot, plan_id, settled_us, nth)
-        where coalesce((select c.change from sluice_cell c where c.id = x.id), 0) <> x.change
-          or (x.slot > 0 and case
-            when plan_of[x.slot] is null then sluice_now(at_us) < x.settled_us
-            else plan_of[x.slot] <> x.plan_id or seen_of[x.slot] < shifted_us
-          end)
-    )
-    else '0'
-  end;
-end $$;
-` },
-  { name: 'guard_one', hash: 'cd9bd121', source: `create function sluice_guard_one(
-  at_us bigint, which uuid, known_begins text, shifted_us bigint, cell uuid, known_change bigint, share_id bigint,
-  settled_us bigint
-) returns text language plpgsql volatile as $$
-declare
-  plan bigint;
-  seen_us bigint;
-  changed bigint;
-begin
-  if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' then
-    perform sluice_regions_allowed();
-  end if;
-  select t.plan_id, t.seen into plan, seen_us from sluice_state t where t.id = which for update;
-  if not found then
-    perform pg_advisory_xact_lock_shared(uuid_hash_extended(which, 'sluice_cell'::regclass::oid::bigint));
-    select t.plan_id, t.seen into plan, seen_us from sluice_state t where t.id = which for update skip locked;
-  end if;
-  perform pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0));
-  select coalesce(c.change, 0) into changed from sluice_region r left join sluice_cell c on c.id = cell
-    where sluice_same_run(r.started, r.xmin, r.written) and r.record is not null
-      and r.mark || ' ' || r.changed || ' ' = known_begins;
-  if not found then
-    return 'stale 0';
-  elsif changed <> known_change then
-    return 'stale 1';
-  elsif share_id = 0 then
-    return null;
-  elsif plan is null then
-    return case when sluice_now(at_us) < settled_us then 'stale 1' end;
-  end if;
-  return case when plan <> share_id or seen_us < shifted_us then 'stale 1' end;
 end $$;
 ` },
   { name: 'name_part', hash: '3ac505a0', source: `create function sluice_name_part(raw text, plain text) returns text language sql immutable as $$

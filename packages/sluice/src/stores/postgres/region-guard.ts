@@ -1,47 +1,58 @@
-import { type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
+import { alikeCells, comparedCalls, type ShareCall, type SharesUsed, StaleShares } from '../by-shares.ts'
+import { stateName } from '../region-port.ts'
+import type { Call } from '../store.ts'
 import { arrayText, digestOf, planIdText, type Request } from './encode.ts'
+import type { Statements } from './statements.ts'
 
-/** The arguments of `guard`, or of `guard_one` where `bucket` decides. @param locks whether the call charges */
-export function guardValues(
-  { program, states, ids }: Request,
-  { view, cells }: SharesUsed,
-  now: string,
-  locks: boolean,
-): readonly string[] {
-  const [only] = cells
-  if (program === 'bucket' && only !== undefined) {
-    const { id, known } = only
-    const share = known.holds ? planIdText(known.limit) : '0'
-    return [now, ids[0] as string, view.begins, String(view.shiftedAt), digestOf(id), String(known.change), share, String(known.settled)]
+/** The statement that decides a request by shares, and its parameters. */
+export interface Guarded {
+  readonly statement: keyof Statements
+  /** Whether the guard has locked the rows before the function for all requests decides. */
+  readonly locked: boolean
+  values(waiting: string): readonly string[]
+}
+
+/** @param locks whether the call charges */
+export function guarded(request: Request, used: SharesUsed, now: string, locks: boolean): Guarded {
+  const { program, states } = request
+  const { view } = used
+  const alike = program === 'consume' ? undefined : alikeCells(states, used)
+  if (program !== 'consume' && alike !== undefined) {
+    // The function for busy keys compares what the guard compares.
+    const known = states.map(({ first }) => (first as ShareCall).known.change)
+    const changes = program === 'bucket' ? String(known[0]) : arrayText(known)
+    const more = [...recordOf(used), changes, String(view.shiftedAt), String(alike.settled)]
+    return { statement: `shared_${program}`, locked: false, values: (waiting) => [...request.values(waiting), ...more] }
   }
+  const guard = guardValues(request, used, now, locks)
+  return { statement: `guarded_${program}`, locked: program === 'consume', values: (waiting) => [...guard, ...request.values(waiting)] }
+}
+
+/** The states of a statement, by name, each with its first call, and their digests. */
+export type ComparedStates = Pick<Request, 'ids'> & { readonly states: readonly { readonly name: string; readonly first: Call }[] }
+
+/** The arguments of `guard`. @param locks whether the call charges */
+export function guardValues({ states, ids }: ComparedStates, used: SharesUsed, now: string, locks: boolean): readonly string[] {
+  const { view } = used
+  const cells = comparedCalls(states, used)
   const indexes = new Map(states.map(({ name }, index) => [name, index + 1]))
-  return listValues(ids, { view, cells }, now, locks, ({ name }) => indexes.get(name) as number)
-}
-
-/** The arguments of `guard` before the settlement of a hold, which locks rows. @param ids of its states, in order */
-export function settleGuardValues(ids: readonly string[], used: SharesUsed, now: string): readonly string[] {
-  return listValues(ids, used, now, true, ({ id }) => ids.indexOf(digestOf(id)) + 1)
-}
-
-function listValues(
-  ids: readonly string[],
-  { view, cells }: SharesUsed,
-  now: string,
-  locks: boolean,
-  indexOf: (cell: ShareCell) => number,
-): readonly string[] {
   const lists = [
-    cells.map(({ id }) => digestOf(id)),
+    cells.map(({ cell }) => digestOf(cell)),
     cells.map(({ known }) => known.change),
-    cells.map((cell) => (cell.known.holds ? indexOf(cell) : 0)),
+    cells.map(({ cell, known }) => (known.holds ? (indexes.get(stateName(cell)) as number) : 0)),
     cells.map(({ known }) => planIdText(known.limit)),
     cells.map(({ known }) => known.settled),
   ]
-  return [now, String(locks), arrayText(ids), view.begins, String(view.shiftedAt), ...lists.map(arrayText)]
+  return [now, String(locks), arrayText(ids), ...recordOf(used), String(view.shiftedAt), ...lists.map(arrayText)]
+}
+
+/** The mark of the run, and the number of the record's last change. */
+function recordOf({ view }: SharesUsed): readonly string[] {
+  return view.begins.split(' ', 2)
 }
 
 /** @throws StaleShares if the guard did not let the function decide */
-export function throwIfStale(reply: unknown): void {
+export function throwIfStale(reply: unknown, { states }: Pick<ComparedStates, 'states'>, used: SharesUsed): void {
   const cells = typeof reply === 'string' ? /^stale ([\d,]+)$/.exec(reply)?.[1] : undefined
-  if (cells !== undefined) throw new StaleShares(cells.split(',').map(Number))
+  if (cells !== undefined) throw new StaleShares(cells.split(',').map(Number), () => comparedCalls(states, used))
 }

@@ -6,6 +6,8 @@ type Guarded = Decision | 'settle'
 type Name =
   | Decision
   | `guarded_${Guarded}`
+  | 'shared_bucket'
+  | 'shared_buckets'
   | 'adjust'
   | 'release'
   | 'settle'
@@ -21,43 +23,51 @@ type Name =
 export type Statements = Readonly<Record<Name, Statement>>
 
 const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
-const GUARDED: Readonly<Record<Guarded, readonly string[]>> = {
+const DECISIONS: Readonly<Record<Guarded, readonly string[]>> = {
   consume: ['bigint', 'boolean', 'int', 'uuid[]', 'int[]', 'int[]', 'bigint[]', 'bigint[]'],
   bucket: ['bigint', 'int', 'int', 'uuid', ...BIGINT_9],
   buckets: ['bigint', 'int', 'uuid[]', ...BIGINT_9],
   settle: ['bigint', 'uuid[]', 'bigint[]', 'bigint[]'],
 }
-const GUARDS = {
-  guard: ['bigint', 'boolean', 'uuid[]', 'text', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]'],
-  guard_one: ['bigint', 'uuid', 'text', 'bigint', 'uuid', 'bigint', 'bigint', 'bigint'],
+const GUARD = ['bigint', 'boolean', 'uuid[]', 'uuid', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
+/** The last parameters of functions that can decide by the share of a region themselves. They are null to decide without. */
+const SHARED = {
+  bucket: ['uuid', 'bigint', 'bigint', 'bigint', 'bigint'],
+  buckets: ['uuid', 'bigint', 'bigint[]', 'bigint', 'bigint'],
 } as const
 
 /** Makes the statements. All parameters are text, because every driver passes text in the same way. */
 export function statementsOf(table: string, names: FunctionNames): Statements {
-  const called = (name: string, types: readonly string[], before = 0): string =>
-    `${names.get(name)}(${types.map((type, index) => `$${before + index + 1}::text::${type}`).join(', ')})::text`
+  const called = (name: string, types: readonly string[], before = 0, more: readonly string[] = []): string =>
+    `${names.get(name)}(${[...types.map((type, index) => `$${before + index + 1}::text::${type}`), ...more].join(', ')})::text`
   // `case` evaluates its condition first, so the function runs with this lock_timeout.
   const statement = (text: string, parameters: number): Statement => ({
     text: `select ${text} as reply`,
     bounded: `select case when set_config('lock_timeout', $${parameters + 1}::text, true) is not null then ${text} end as reply`,
   })
   const call = (name: string, ...types: readonly string[]): Statement => statement(called(name, types), types.length)
+  const decision = (name: Decision, before = 0): string =>
+    called(name, DECISIONS[name], before, name === 'consume' ? [] : SHARED[name].map(() => 'null'))
+  const plain = (name: Decision): Statement => statement(decision(name), DECISIONS[name].length)
+  const shared = (name: keyof typeof SHARED): Statement => call(name, ...DECISIONS[name], ...SHARED[name])
   // `coalesce` evaluates the second function only if the guard returns null.
-  const guarded = (name: Guarded, guard: keyof typeof GUARDS): Statement => {
-    const [before, own] = [GUARDS[guard], GUARDED[name]]
-    return statement(`coalesce(${called(guard, before)}, ${called(name, own, before.length)})`, before.length + own.length)
+  const guarded = (name: Guarded): Statement => {
+    const own = name === 'settle' ? called(name, DECISIONS.settle, GUARD.length) : decision(name, GUARD.length)
+    return statement(`coalesce(${called('guard', GUARD)}, ${own})`, GUARD.length + DECISIONS[name].length)
   }
   return {
-    consume: call('consume', ...GUARDED.consume),
-    bucket: call('bucket', ...GUARDED.bucket),
-    buckets: call('buckets', ...GUARDED.buckets),
-    guarded_consume: guarded('consume', 'guard'),
-    guarded_bucket: guarded('bucket', 'guard_one'),
-    guarded_buckets: guarded('buckets', 'guard'),
-    guarded_settle: guarded('settle', 'guard'),
+    consume: plain('consume'),
+    bucket: plain('bucket'),
+    buckets: plain('buckets'),
+    guarded_consume: guarded('consume'),
+    guarded_bucket: guarded('bucket'),
+    guarded_buckets: guarded('buckets'),
+    guarded_settle: guarded('settle'),
+    shared_bucket: shared('bucket'),
+    shared_buckets: shared('buckets'),
     adjust: call('adjust', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'bigint[]'),
     release: call('release', 'bigint', 'uuid[]', 'bigint[]'),
-    settle: call('settle', ...GUARDED.settle),
+    settle: call('settle', ...DECISIONS.settle),
     block: call('block', 'bigint', 'bigint', 'uuid[]'),
     reset: call('reset', 'uuid[]'),
     sweep: call('sweep', 'bigint', 'bigint'),

@@ -1,13 +1,24 @@
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
+import { HOLD_RECORDS, RECORD_COST } from '../../algorithms/hold-record.ts'
 import type { BatchState } from '../batch/batch.ts'
-import { decideByShares, type ShareCell, type SharesUsed, StaleShares } from '../by-shares.ts'
-import { nothingOf } from '../share-names.ts'
+import {
+  alikeCells,
+  comparedCalls,
+  decideByShares,
+  isAlike,
+  type ShareCall,
+  shareCall,
+  type SharesUsed,
+  StaleShares,
+} from '../by-shares.ts'
 import { validated } from '../batch/replay.ts'
 import { changingByShares } from '../holds-by-shares.ts'
-import type { CallGroup, CallOptions, ChangeResult, DecideOptions, GroupVerdict, Store } from '../store.ts'
+import { stateName } from '../region-port.ts'
+import { nothingOf } from '../share-names.ts'
+import type { Call, CallGroup, CallOptions, ChangeResult, DecideOptions, GroupVerdict, Store } from '../store.ts'
 import { heldStates, holdResults, holdsArgument } from './holds.ts'
 import type { Named } from './layout.ts'
-import { digestProgram, guardProgram, holdsProgram, type Program } from './programs.gen.ts'
+import { bucketsProgram, digestProgram, guardProgram, holdsProgram, type Program } from './programs.gen.ts'
 import type { RegionKeys, SendKeys } from './region-programs.ts'
 import type { Loadable } from './run-program.ts'
 
@@ -20,10 +31,13 @@ export type SendBatch = (
 
 type Decide = (groups: readonly CallGroup[], options: DecideOptions, send: SendBatch) => Promise<readonly GroupVerdict[]>
 
+/** A state of a program, and its first call. */
+type ComparedState = Named & { readonly first: Call }
+
 /** Runs a program on states, after the guard. @throws StaleShares */
 type SendGuarded = (
   program: Program,
-  states: readonly Named[],
+  states: readonly ComparedState[],
   args: readonly (string | number)[],
   used: SharesUsed,
   options: CallOptions | undefined,
@@ -36,14 +50,12 @@ export function createSendGuarded(
   addressesOf: (states: readonly Named[]) => readonly string[],
 ): SendGuarded {
   const guarded = createGuarded(send)
-  return async (program, states, args, { view, cells }, options) => {
-    const all = [...addressesOf(states), keys.record, keys.rows]
-    const made = guarded(program, view.run, options)
-    const guard = [...args, view.begins, view.shiftedAt, options?.now ?? 0]
-    addRuns(guard, states, cells)
-    guard.push(args.length)
+  return async (program, states, args, used, options) => {
+    const made = guarded(program, used.view.run, options)
+    const guard = guardArguments(program, states, args, used, options?.now ?? 0)
+    const all = [...addressesOf(states), keys.record]
     const reply = await send(made instanceof Promise ? await made : made, all, guard, options)
-    if (Array.isArray(reply)) throw new StaleShares(reply as number[])
+    if (Array.isArray(reply)) throw new StaleShares(reply as number[], () => comparedCalls(states, used))
     return reply
   }
 }
@@ -61,42 +73,82 @@ export function decideGuarded(
 /** The store's `change`: settlements of holds that charged shares are made by holds.lua, after the guard. */
 export function changeGuarded(change: Store['change'], send: SendGuarded): Store['change'] {
   return changingByShares('redis', change, async (one, used, options) => {
-    const reply = await send(holdsProgram, heldStates([one]), [holdsArgument([one], options?.now ?? 0)], used, options)
+    const record: Call = { id: one.id, limit: HOLD_RECORDS, cost: RECORD_COST, phase: 0 }
+    const calls = [record, ...one.calls]
+    const states = heldStates([one]).map((state, index) => ({ ...state, first: calls[index] as Call }))
+    const reply = await send(holdsProgram, states, [holdsArgument([one], options?.now ?? 0)], used, options)
     return validated('redis: the program', reply, () => holdResults([one], reply))[0] as ChangeResult
   })
 }
 
-/** Adds the cells to the arguments of guard.lua. Those with successive states and equal shares are one run. */
-function addRuns(guard: (string | number)[], states: readonly Named[], cells: SharesUsed['cells']): void {
-  let indexes: Map<string, number> | undefined
-  const indexOf = (name: string): number => {
-    indexes ??= new Map(states.map((state, index) => [state.name, index]))
-    return indexes.get(name) as number
+/** What is added to the number of a program's arguments, of which guard.lua gets four times: see there. */
+const [COMPARES, BRIEF] = [1, 2]
+
+/** The arguments of a program, and after them those of guard.lua. */
+function guardArguments(
+  program: Program,
+  states: readonly ComparedState[],
+  args: readonly (string | number)[],
+  used: SharesUsed,
+  now: number,
+): (string | number)[] {
+  const { view, others } = used
+  const guard = [...args, view.begins, view.shiftedAt]
+  const brief = program === bucketsProgram ? alikeCells(states, used) : undefined
+  if (brief === undefined) {
+    guard.push(now)
+    addRuns(guard, states, others)
+  } else {
+    guard.push(brief.settled)
+    if (brief.haveRows) for (const { first } of states) guard.push(changeOf(first as ShareCall))
   }
-  for (let at = 0; at < cells.length;) {
-    const cell = cells[at] as ShareCell
-    const { known } = cell
-    // Most often each state is a cell, and both are in the order of their calls.
-    const name = calledName(cell)
-    const first = states[at]?.name === name ? at : indexOf(name)
-    let [next, haveRows] = [at + 1, known.change > 0]
-    for (; next < cells.length; next += 1) {
-      const { known: other } = cells[next] as ShareCell
-      const isAlike = other === known || (other.limit === known.limit && other.settled === known.settled && other.holds === known.holds)
-      if (!isAlike || states[first + next - at]?.name !== calledName(cells[next] as ShareCell)) break
-      haveRows ||= other.change > 0
+  guard.push(4 * args.length + (brief === undefined ? 0 : BRIEF))
+  return guard
+}
+
+/** Adds the cells to the arguments of guard.lua. Those with successive states and equal shares are one run. */
+function addRuns(guard: (string | number)[], states: readonly ComparedState[], others: readonly ShareCall[]): void {
+  for (let at = 0; at < states.length;) {
+    const call = shareCall((states[at] as ComparedState).first)
+    let next = at + 1
+    if (call !== undefined) {
+      const run = [call]
+      for (; next < states.length; next += 1) {
+        const other = shareCall((states[next] as ComparedState).first)
+        if (other === undefined || (other.known !== call.known && !isAlike(call.known, other.known))) break
+        run.push(other)
+      }
+      addRun(guard, run, at)
     }
-    const { n, m, burst } = known.limit.plan as BucketPlan
-    const count = next - at
-    guard.push(known.holds ? n : 0, m, burst, known.settled, first + 1, haveRows ? count : -count)
-    if (haveRows) for (const { known: own } of cells.slice(at, next)) guard.push(own.change === 0 ? 0 : `${own.change} `)
     at = next
+  }
+  for (const call of others) {
+    const name = calledName(call)
+    addRun(
+      guard,
+      [call],
+      states.findIndex((state) => state.name === name),
+    )
   }
 }
 
+/** @param first the index of the first of the states, which are successive */
+function addRun(guard: (string | number)[], run: readonly ShareCall[], first: number): void {
+  const { known } = run[0] as ShareCall
+  const { n, m, burst } = known.limit.plan as BucketPlan
+  const haveRows = run.some(({ known: { change } }) => change > 0)
+  guard.push(known.holds ? n : 0, m, burst, known.settled, first + 1, haveRows ? run.length : -run.length)
+  if (haveRows) for (const call of run) guard.push(changeOf(call))
+}
+
+/** How the rows of a cell begin; 0 if it has none. */
+function changeOf({ known: { change } }: ShareCall): string | number {
+  return change === 0 ? 0 : `${change} `
+}
+
 /** The name of the state of a call, as it is sent. */
-function calledName({ known, name }: ShareCell): string {
-  return known.holds ? name : nothingOf(name)
+function calledName({ cell, known }: ShareCall): string {
+  return known.holds ? stateName(cell) : nothingOf(stateName(cell))
 }
 
 /** Makes programs that run only in one run of the server: texts that a server of another run does not know. */
@@ -120,5 +172,5 @@ function createGuarded(send: SendKeys) {
 }
 
 function comparingRun(args: readonly (string | number)[]): readonly (string | number)[] {
-  return [...args.slice(0, -1), -Number(args.at(-1))]
+  return [...args.slice(0, -1), Number(args.at(-1)) + COMPARES]
 }

@@ -25,8 +25,6 @@ export type SendKeys = (
 export interface RegionKeys {
   /** How the record begins. */
   readonly record: string
-  /** A hash of the rows of all cells, by the names of their states. */
-  readonly rows: string
   readonly needs: string
   /** All that region.lua and cells.lua need. */
   readonly region: readonly string[]
@@ -34,12 +32,11 @@ export interface RegionKeys {
 }
 
 export function regionKeys(prefix: string): RegionKeys {
-  const [record, rows] = [`${prefix}region`, `${prefix}region:rows`]
+  const record = `${prefix}region`
   return {
     record,
-    rows,
     needs: `${prefix}region:needs`,
-    region: [record, `${prefix}region:record`, `${prefix}region:changes`, rows, `${prefix}region:cells`],
+    region: [record, `${prefix}region:record`, `${prefix}region:changes`, `${prefix}region:rows`, `${prefix}region:cells`],
     stateOf(id) {
       const { name, key } = namedOf(id)
       return prefix + taggedName(name, key)

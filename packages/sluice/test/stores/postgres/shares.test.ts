@@ -46,7 +46,7 @@ describe.skipIf(url === undefined)('shares of regions in PostgreSQL', () => {
   }
   const waits = async (): Promise<number> => {
     const { rows } = await two.query(`select count(*)::int as many from pg_locks l join pg_stat_activity a using (pid)
-      where not l.granted and a.datname = current_database() and a.query like '%guard%'`)
+      where not l.granted and a.datname = current_database() and (a.query like '%guard%' or a.query like '%bucket%')`)
     return rows[0].many
   }
   beforeAll(async () => {

@@ -1,17 +1,24 @@
 -- Decides calls of one cost to one bucket, each a group of its own: most calls, and the batches of a busy key. It has
 -- few expressions, because each is prepared again in every transaction. So the caller computes what does not depend on
--- the state. If the state is missing, has keep_for, a block or another plan, sluice_consume decides. The reply has the
--- form of that function.
+-- the state. If the state is missing, or has a block, another plan, or a keep_for that is over, sluice_consume decides.
+-- The reply has the form of that function.
 --
 -- times     how many calls
 -- spent_*   how far the cost moves zero: whole microseconds, plus n-ths of a microsecond
 -- empty_*   how long before now a bucket that is full now was empty: whole microseconds, less n-ths of a microsecond
+-- known_*   null, or as of sluice_guard: the plan is the share of a region. This function takes the locks of sluice_guard
+--           in the same order, and compares the same. If something differs, or there is no state, sluice_guard is called.
+--           It would cost the call of a busy key another lock of its state, and more statements. The same for shifted_us
+--           and settled_us
 create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
-  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
+  known_change bigint, shifted_us bigint, settled_us bigint
 ) returns text language plpgsql volatile as $$
 declare
   s record;
+  locked boolean;
+  same boolean;
   now_us bigint;
   at bigint;
   empty_at bigint;
@@ -22,15 +29,38 @@ declare
 begin
   select t.kind, t.plan_id, t.zero, coalesce(t.rest, 0) as rest, t.seen, t.keep_for, t.blocked_until
     into s from sluice_state t where t.id = which for update;
-  if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null or s.keep_for is not null
-      or cost > burst then
+  if known_mark is not null then
+    if s.plan_id = call_plan_id and s.seen >= shifted_us then
+      -- An assignment costs less than a statement.
+      locked := pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0)) is null;
+      select coalesce(c.change, 0) = known_change into same
+        from sluice_region r left join sluice_cell c on c.id = which
+        where r.changed = known_changed and r.mark = known_mark and r.record is not null
+          and sluice_same_run(r.started, r.xmin, r.written)
+          and not pg_is_in_recovery() and current_setting('transaction_isolation') = 'read committed';
+    end if;
+    if same is distinct from true then
+      return coalesce(
+        sluice_guard(
+          at_us, true, array[which], known_mark, known_changed, shifted_us, array[which], array[known_change], array[1],
+          array[call_plan_id], array[settled_us]
+        ),
+        sluice_bucket(
+          at_us, waiting, times, which, call_plan_id, n, m, burst, cost, spent_us, spent_parts, empty_us, empty_parts, null,
+          null, null, null, null
+        )
+      );
+    end if;
+  end if;
+  now_us := sluice_now(at_us);
+  if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null
+      or now_us >= s.seen + s.keep_for or cost > burst then
     return sluice_consume(
       at_us, true, waiting, array[which], array[1], array_fill(1, array[times]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
       ('{' || rtrim(repeat(format('1,%s,1,0,', cost), times), ',') || '}')::bigint[]
     )::text;
   end if;
-  now_us := sluice_now(at_us);
   at := greatest(now_us, s.seen);
   empty_at := at - empty_us;
   parts := empty_parts;
@@ -51,6 +81,7 @@ begin
     update sluice_state t set zero = empty_at, rest = nullif(parts, 0), seen = at where t.id = which;
   end if;
   return format(
-    '{%s,%s0,1,%s,%s,%s,0}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen
+    '{%s,%s0,1,%s,%s,%s,%s}', now_us, repeat('0,', passed) || repeat('1,', times - passed), s.zero, s.rest, s.seen,
+    coalesce(s.keep_for, 0)
   );
 end $$;

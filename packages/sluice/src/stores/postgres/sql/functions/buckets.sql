@@ -2,9 +2,12 @@
 -- keys. The reply has the form of sluice_consume, with outcomes in the order of the ids. One statement locks the rows,
 -- another writes them by their position in the table (ctid). The settings prevent plans that scan the table, even if
 -- they were made while it was small.
+--
+-- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
 create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
-  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint
+  spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
+  known_changes bigint[], shifted_us bigint, settled_us bigint
 ) returns text language plpgsql volatile
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -12,10 +15,15 @@ declare
   -- If this function does not lock the rows, sluice_consume does, one by one.
   locks boolean := waiting < 2 and cost <= burst;
   plain int;
+  oldest bigint;
+  locked boolean;
+  same boolean;
   lies_at tid[];
   a_of bigint[];
   b_of bigint[];
   c_of bigint[];
+  d_of bigint[];
+  keep_until bigint;
   now_us bigint;
   passed int;
   written int;
@@ -23,16 +31,45 @@ declare
 begin
   if locks then
     select count(*) filter (
-          where k.plan_id = call_plan_id and k.kind = 0 and k.blocked_until is null and k.keep_for is null
+          where k.plan_id = call_plan_id and k.kind = 0 and k.blocked_until is null
         ),
-        array_agg(k.lies_at), array_agg(k.zero), array_agg(coalesce(k.rest, 0)), array_agg(k.seen)
-      into plain, lies_at, a_of, b_of, c_of
+        min(k.seen), min(k.seen + k.keep_for), array_agg(k.lies_at), array_agg(k.zero),
+        array_agg(coalesce(k.rest, 0)), array_agg(k.seen), array_agg(coalesce(k.keep_for, 0))
+      into plain, oldest, keep_until, lies_at, a_of, b_of, c_of, d_of
       from unnest(ids) as x (id) cross join lateral (
         select t.ctid as lies_at, t.kind, t.plan_id, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
       ) k;
   end if;
-  if plain is distinct from many then
+  if known_mark is not null then
+    if plain = many and oldest >= shifted_us then
+      -- With r.one there is an index for the row: a plan of a scan would seem so dear that the server compiles it (JIT).
+      locked := pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0)) is null;
+      select not exists (
+          select from unnest(ids, known_changes) as x (id, change)
+            where coalesce((select c.change from sluice_cell c where c.id = x.id), 0) <> x.change
+        )
+        into same from sluice_region r
+        where r.one and r.changed = known_changed and r.mark = known_mark and r.record is not null
+          and sluice_same_run(r.started, r.xmin, r.written)
+          and not pg_is_in_recovery() and current_setting('transaction_isolation') = 'read committed';
+    end if;
+    if same is distinct from true then
+      return coalesce(
+        sluice_guard(
+          at_us, true, ids, known_mark, known_changed, shifted_us, ids, known_changes,
+          (select array_agg(i) from generate_series(1, many) i), array_fill(call_plan_id, array[many]),
+          array_fill(settled_us, array[many])
+        ),
+        sluice_buckets(
+          at_us, waiting, ids, call_plan_id, n, m, burst, cost, spent_us, spent_parts, empty_us, empty_parts, null, null,
+          null, null, null
+        )
+      );
+    end if;
+  end if;
+  now_us := sluice_now(at_us);
+  if plain is distinct from many or now_us >= keep_until then
     return sluice_consume(
       at_us, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
@@ -40,10 +77,9 @@ begin
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;
-  now_us := sluice_now(at_us);
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
-      from unnest(ids, lies_at, a_of, b_of, c_of) with ordinality as x (id, lies_at, a, b, c, nth)
+      from unnest(ids, lies_at, a_of, b_of, c_of, d_of) with ordinality as x (id, lies_at, a, b, c, d, nth)
   ), level as (
     select f.*, f.a > f.floor or (f.a = f.floor and f.b > empty_parts) as partly from found f
   ), charged as (
@@ -60,7 +96,7 @@ begin
   )
   select count(*) filter (where d.passes), (select count(*) from wrote),
       '{' || now_us || ',' || string_agg(case when d.passes then '0' else '1' end, ',' order by d.nth)
-        || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',0', '' order by d.nth) || '}'
+        || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',' || d.d, '' order by d.nth) || '}'
     into passed, written, reply from decided d;
   if written <> passed then
     raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed

@@ -3,11 +3,12 @@
 -- state without a row it takes a lock that keeps sluice_region from inserting the row. Then it takes a lock that keeps
 -- sluice_region from writing the record. All locks are held until the transaction ends. Locks on the tables could not
 -- replace them, because a dump holds such a lock for as long as it runs.
--- The setting saves planning the statements for each call, which takes several times as long as running them.
+-- Functions that may not scan tables call this one, so there is an index for each condition, such as r.one: the plan of
+-- a scan would seem so dear to the server that it compiles it (JIT). The setting saves planning the statements for each call, which takes several times as long as running them.
 --
 -- locks         false for a peek
 -- ids           the states of the call, each once, in the order of their ids
--- known_begins  how the record begins that the process knows
+-- known_mark    of the run and of the record that the process knows; known_changed: the number of its last change
 -- shifted_us    the instant of the latest shift
 -- cells         the row id of each state that is decided by a share. For each of these, in the same order, changes: the
 --               number of the last change of its rows, 0 if it has none; slots: its index in ids (from 1), 0 if the
@@ -16,8 +17,8 @@
 -- returns       null if the calls may be decided; otherwise which cells must be read again (index from 1), or 0 for the
 --               record
 create function sluice_guard(
-  at_us bigint, locks boolean, ids uuid[], known_begins text, shifted_us bigint, cells uuid[], changes bigint[], slots int[],
-  plans bigint[], settled bigint[]
+  at_us bigint, locks boolean, ids uuid[], known_mark uuid, known_changed bigint, shifted_us bigint, cells uuid[],
+  changes bigint[], slots int[], plans bigint[], settled bigint[]
 ) returns text language plpgsql volatile
 set plan_cache_mode = force_generic_plan as $$
 declare
@@ -26,6 +27,7 @@ declare
   seen_of bigint[];
   plan bigint;
   seen bigint;
+  i int;
 begin
   if pg_is_in_recovery() or current_setting('transaction_isolation') <> 'read committed' then
     perform sluice_regions_allowed();
@@ -37,8 +39,9 @@ begin
     select array_agg(k.id), array_agg(k.plan_id), array_agg(k.seen) into found_ids, plan_of, seen_of
       from unnest(ids) as x (id)
       left join lateral (select t.id, t.plan_id, t.seen from sluice_state t where t.id = x.id for update) k on true;
-    for i in 1..cardinality(ids) loop
-      continue when found_ids[i] is not null;
+    while array_position(found_ids, null) is not null loop
+      i := array_position(found_ids, null);
+      found_ids[i] := ids[i];
       perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
       -- Another decision may have inserted the row just now. If that decision still has it locked, it knew the same
       -- share.
@@ -51,8 +54,8 @@ begin
   return 'stale ' || case
     when exists (
       select from sluice_region r
-        where sluice_same_run(r.started, r.xmin, r.written) and r.record is not null
-          and r.mark || ' ' || r.changed || ' ' = known_begins
+        where r.one and r.changed = known_changed and r.mark = known_mark and r.record is not null
+          and sluice_same_run(r.started, r.xmin, r.written)
     ) then (
       select string_agg(x.nth::text, ',')
         from unnest(cells, changes, slots, plans, settled) with ordinality as x (id, change, slot, plan_id, settled_us, nth)

@@ -76,7 +76,7 @@ if passed > 0 or converted then
     if ends > expires then expires = ends end
   elseif keep_for > 0 or age < 0 or age >= 1099511627776 or n >= 16777216 or burst >= 1099511627776 then
     written = pack('>I3I4I7I7I7I7I7I7', 8388608 + (zero - low) / 4294967296, low, rest, time, keep_for, n, m, burst)
-    if keep_for > 0 and time + keep_for > expires then expires = time + keep_for end
+    if keep_for > 0 then expires = math.max(expires, math.min(math.max(time, zero) + keep_for, 9007199254740991)) end
   elseif m == 1 and rest == 0 and age < 16777216 and n < 256 and burst < 256000000 and burst % 1000000 == 0 then
     written = pack('>I3I4I3BB', 8388608 + (zero - low) / 4294967296, low, age, n, burst / 1000000)
   else

@@ -6,26 +6,30 @@
 -- snapshot nor replicated. A server gets the text only from a call that also compares the run. This call deletes the record if another run
 -- wrote it.
 --
--- KEYS        after those of the program: how the region's record begins; the hash of the rows of all cells. The rows of a cell are under the
---             name of its state, without prefix and hash tag; the name of a state that is never written has `none:` before that
+-- KEYS        after those of the program: how the region's record begins. The name of the hash of all rows is that of this key and `:rows`.
+--             The rows of a cell are in it under the name of its state, without prefix and hash tag; the name of a state that is never
+--             written has `none:` before that
 -- ARGV        after those of the program: how the record begins, first the run; the instant of the latest shift; time, 0 for the server's.
 --             Then, in order, cells with successive states and equal shares together: n, m and burst of the share, n 0 if the region holds
 --             nothing; the instant from which an absent state need not be settled; the index of the first state; how many cells, negative
---             if none has rows; otherwise for each cell how its rows begin, 0 for none. At the end how many arguments the program has,
---             negative to compare the run
+--             if none has rows; otherwise for each cell how its rows begin, 0 for none. At the end four times how many arguments the
+--             program has, and 1 more to compare the run
+--
+--             If the program is buckets.lua on the server's time, and all states have equal shares, in brief: n, m and burst are those of
+--             the program, so after the instant of the latest shift there is the instant from which an absent state need not be settled;
+--             how the rows of each cell begin, nothing if none has rows; and 2 more at the end
 -- returns     if the program may not run: which cells must be read again, by their order; 0 for the region's record
 
 do
   local call, KEYS, ARGV = redis.call, KEYS, ARGV
   local sub, byte, parse = string.sub, string.byte, struct.unpack
   local last = #ARGV
-  local own = ARGV[last] + 0
-  local compares = own < 0
-  if compares then own = -own end
+  local form = ARGV[last] % 4
+  local own = (ARGV[last] - form) / 4
   local begins, shifted = ARGV[own + 1], ARGV[own + 2] + 0
-  local hash = #KEYS
-  local region = hash - 1
-  if compares then
+  local region = #KEYS
+  local hash = KEYS[region] .. ':rows'
+  if form % 2 == 1 then
     local info = call('INFO', 'server') .. call('INFO', 'replication')
     local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
     local record = call('GET', KEYS[region])
@@ -39,10 +43,18 @@ do
   -- A key begins with the prefix, which is before `region`, too; then with a hash tag of three digits.
   local prefixed = #KEYS[region] - 5
   local at, cell, stale, now = own + 4, 0, nil, nil
-  while at < last do
-    local n, m, burst = ARGV[at] + 0, ARGV[at + 1] + 0, ARGV[at + 2] + 0
-    local settled, first, cells = ARGV[at + 3] + 0, ARGV[at + 4] + 0, ARGV[at + 5] + 0
-    at = at + 6
+  local brief = form >= 2
+  local done = not brief and at >= last
+  while not done do
+    local n, m, burst, settled, first, cells
+    if brief then
+      n, m, burst, settled, first = ARGV[1] + 0, ARGV[2] + 0, ARGV[3] + 0, ARGV[own + 3] + 0, 1
+      cells = at < last and region - 1 or 1 - region
+    else
+      n, m, burst = ARGV[at] + 0, ARGV[at + 1] + 0, ARGV[at + 2] + 0
+      settled, first, cells = ARGV[at + 3] + 0, ARGV[at + 4] + 0, ARGV[at + 5] + 0
+      at = at + 6
+    end
     local count = cells > 0 and cells or -cells
     local names = {}
     for offset = 0, count - 1 do
@@ -50,8 +62,8 @@ do
       local from = byte(key, prefixed) == 123 and prefixed + 5 or prefixed
       names[offset + 1] = sub(key, n > 0 and from or from + 5)
     end
-    local all = call('HMGET', KEYS[hash], unpack(names, 1, math.min(count, 4000)))
-    for name = 4001, count do all[name] = call('HGET', KEYS[hash], names[name]) end
+    local all = call('HMGET', hash, unpack(names, 1, math.min(count, 4000)))
+    for name = 4001, count do all[name] = call('HGET', hash, names[name]) end
     for offset = 0, count - 1 do
       cell = cell + 1
       local rows, value, change = all[offset + 1], found[first + offset], cells > 0 and ARGV[at + offset] or '0'
@@ -63,7 +75,7 @@ do
         local size = value and #value or 0
         if size == 0 then
           if not now then
-            now = ARGV[own + 3] + 0
+            now = brief and 0 or ARGV[own + 3] + 0
             if now == 0 then
               local clock = call('TIME')
               now = clock[1] * 1000000 + clock[2]
@@ -90,9 +102,10 @@ do
       end
     end
     if cells > 0 then at = at + cells end
+    done = at >= last
   end
   if stale then return stale end
-  for key = #KEYS, region, -1 do KEYS[key] = nil end
+  KEYS[region] = nil
   for index = last, own + 1, -1 do ARGV[index] = nil end
   KEYS.found = found
 end
