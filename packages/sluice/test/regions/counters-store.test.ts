@@ -83,7 +83,7 @@ describe('regionalStore with mode counters', () => {
     const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'counters' })
     const slots = concurrency({ limit: 4, holdMs: 1_000 })
     expect(() => createLimiter({ name: 'api', limit: slots, store })).toThrow(
-      'limiter api: limit default is a concurrency, which the memory store cannot decide with regions of mode counters; mode escrow and mode fixed can',
+      'limiter api: limit default is a concurrency, which its store (memory) cannot decide with regions of mode counters; mode escrow and mode fixed can',
     )
     expect(() => createLimiter({ name: 'api', limit: LIMIT, store, maxHolds: 4 })).toThrow('cannot decide with regions of mode counters')
   })
@@ -229,7 +229,7 @@ describe('regionalStore with mode counters', () => {
     const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'counters' })
     expect(store.capabilities.groupOptions).toBe(undefined)
     expect(() => createLimiter({ limit: concurrency({ limit: 10, holdMs: 1_000 }), store })).toThrow(
-      'is a concurrency, which its store (memory) cannot decide in this version; a plain memoryStore can',
+      'is a concurrency, which its store (memory) cannot decide with regions of mode counters',
     )
   })
   it('refuses messages of escrow, and pages that no region sends', async () => {
