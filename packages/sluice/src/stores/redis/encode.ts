@@ -2,13 +2,13 @@ import type { AlgorithmTag, AnyLimit, MicroTokens } from '../../algorithms/algor
 import { type BucketPlan, spanOf } from '../../algorithms/bucket-plan.ts'
 import { type FixedWindowPlan, shiftOf } from '../../algorithms/fixed-window-plan.ts'
 import type { ConcurrencyPlan } from '../../algorithms/concurrency.ts'
-import type { HOLD_TAG, HoldPlan } from '../../algorithms/hold-record.ts'
+import { type HOLD_TAG, type HoldPlan, isRecord } from '../../algorithms/hold-record.ts'
 import type { LogPlan } from '../../algorithms/sliding-window-log.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { Batch, BatchEntry, BatchState } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
-import type { DecideOptions } from '../store.ts'
-import { bucketsProgram, consumeProgram, type Program } from './programs.gen.ts'
+import type { Call, DecideOptions } from '../store.ts'
+import { bucketsProgram, consumeProgram, type Program, reserveProgram } from './programs.gen.ts'
 
 /** A program, the states whose keys it gets, and its arguments. */
 export interface Request {
@@ -18,38 +18,64 @@ export interface Request {
   readonly args: readonly (string | number)[]
 }
 
-/** The most keys of one call of buckets.lua. */
-const MAX_BUCKETS = 4_000
+/** The most keys of one call of buckets.lua or reserve.lua. */
+const MAX_KEYS = 4_000
 
 /**
- * Encodes a batch for buckets.lua if it charges calls of one cost on buckets of one small plan (`isSmall`), otherwise for consume.lua.
- * @param isPlain whether each state is a string of its own, which buckets.lua requires
+ * Encodes a batch for buckets.lua if it charges calls of one cost on buckets of one small plan (`isSmall`); for reserve.lua if each group has
+ * a call on such a bucket, and the record of its hold; otherwise for consume.lua.
+ * @param isPlain whether each state is a string of its own, which buckets.lua and reserve.lua require
  * @param closed states that may not be created
- * @param extra microseconds for which states are kept after they are needed; used for buckets.lua only, because the store passes it to
- * other programs
+ * @param extra microseconds for which states are kept after they are needed; used for these two only, because the store passes it to other
+ * programs
  */
-export function requestOf(
-  batch: Batch,
-  { now, charge = true }: DecideOptions,
-  isPlain: boolean,
-  closed: ReadonlySet<BatchState>,
-  extra: Micros,
-): Request {
+export function requestOf(batch: Batch, options: DecideOptions, isPlain: boolean, closed: ReadonlySet<BatchState>, extra: Micros): Request {
   const { states, descriptors, entries } = batch
-  const call = descriptors[0]
-  if (batch.alike && call?.limit.algorithm.tag === 'tb' && charge && isPlain && now === undefined && closed.size === 0) {
+  const [call] = descriptors
+  const isShort = options.charge !== false && isPlain && options.now === undefined && closed.size === 0 && states.length <= MAX_KEYS
+  if (isShort && call?.limit.algorithm.tag === 'tb') {
     const plan = call.limit.plan as BucketPlan
-    if (isSmall(plan) && plan.ahead === 0 && entries.length <= MAX_BUCKETS) {
-      const times = entries.every((entry) => entry.times === 1) ? [] : entries.map((entry) => entry.times)
-      const args = [plan.n, plan.m, plan.burst, cappedCost(plan, call.cost), extra, ...times]
-      return { program: bucketsProgram, states, args }
+    if (isSmall(plan) && plan.ahead === 0) {
+      if (batch.alike) {
+        const times = entries.every((entry) => entry.times === 1) ? [] : entries.map((entry) => entry.times)
+        return { program: bucketsProgram, states, args: [plan.n, plan.m, plan.burst, cappedCost(plan, call.cost), extra, ...times] }
+      }
+      const args = reservedArguments(batch, plan, extra)
+      if (args !== undefined) return { program: reserveProgram, states, args }
     }
   }
-  return consumeRequest(batch, now ?? 0, charge, closed)
+  return consumeRequest(batch, options, closed)
+}
+
+/** The arguments of reserve.lua for a batch whose first call has this plan; undefined if it cannot decide the batch. */
+function reservedArguments({ states, descriptors, entries }: Batch, plan: BucketPlan, extra: Micros): number[] | undefined {
+  const first = descriptors[entries[0]?.descriptors[1] ?? -1]
+  if (first === undefined || !isRecord(first.limit)) return undefined
+  const hold = first.limit.plan as HoldPlan
+  const name = hold.parts[0]?.name as number
+  for (const { descriptors: own } of entries) {
+    const [call, record] = [descriptors[own[0] as number] as Call, descriptors[own[1] as number]]
+    if (own.length !== 2 || call.limit.plan !== plan || record === undefined || !isRecord(record.limit)) return undefined
+    const { micros, final, parts } = record.limit.plan as HoldPlan
+    const isSame = micros === hold.micros && final === hold.final && parts.length === 1 && parts[0]?.name === name
+    if (!isSame || parts[0]?.held !== call.cost) return undefined
+  }
+  const args = [plan.n, plan.m, plan.burst, extra, hold.micros, hold.final ? 1 : 0, name]
+  const isAlike = descriptors.length === 2 && states.length === 2 * entries.length
+  for (const { states: own, descriptors: indexes } of isAlike ? entries.slice(0, 1) : entries) {
+    const { cost } = descriptors[indexes[0] as number] as Call
+    if (!isAlike) args.push(...own.map(keyIndexOf))
+    args.push(cappedCost(plan, cost), cost)
+  }
+  return args
 }
 
 /** Encodes a batch as consume.lua documents. */
-function consumeRequest({ states, descriptors, entries }: Batch, now: Micros, charge: boolean, closed: ReadonlySet<BatchState>): Request {
+export function consumeRequest(
+  { states, descriptors, entries }: Batch,
+  { now = 0, charge = true }: DecideOptions,
+  closed: ReadonlySet<BatchState>,
+): Request {
   const plain = states.filter(({ isLog }) => !isLog)
   const sorted = plain.length === states.length ? states : [...plain, ...states.filter(({ isLog }) => isLog)]
   for (let index = 0; index < sorted.length; index += 1) (sorted[index] as BatchState).index = index

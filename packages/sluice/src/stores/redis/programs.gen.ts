@@ -7,1751 +7,1750 @@ export interface Program {
 }
 
 const clock = `local call,KEYS=redis.call,KEYS
-local pack,ac=struct.pack,struct.unpack
+local pack,ab=struct.pack,struct.unpack
 local d=cjson.decode(ARGV[1])
-local ci=d[1]
-local bP=ci==0 and call('TIME')
-local q=bP and bP[1]*1000000+bP[2]or ci
+local cj=d[1]
+local bv=cj==0 and call('TIME')
+local p=bv and bv[1]*1000000+bv[2]or cj
 `
 
-const state = `local fm,fk,aG,fn,ap,cH=s'strings'
-local dH=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
-if not dH then
-return fm,fk,aG,fn,ap
+const state = `local fq,fo,aK,fr,ag,cJ=s'strings'
+local dK=ARGV[2]and ARGV[2]~=''and cjson.decode(ARGV[2])
+if not dK then
+return fq,fo,aK,fr,ag
 end
-local cG,ea=s'packed-value'
+local cI,ed=s'packed-value'
 local function ct(b)
-if dH[2*b]<0 then return nil end
-return pack('>I4I4',dH[2*b-1],dH[2*b])
+if dK[2*b]<0 then return nil end
+return pack('>I4I4',dK[2*b-1],dK[2*b])
 end
-local function T(b)
-local aM=ct(b)
-if not aM then return fm(b)end
-local ae=redis.pcall('HMGET',KEYS[b],aM,'')
-if ae.err then return false end
-return ae[1]and cG(ae[1],ae[2]or'')
+local function U(b)
+local aQ=ct(b)
+if not aQ then return fq(b)end
+local af=redis.pcall('HMGET',KEYS[b],aQ,'')
+if af.err then return false end
+return af[1]and cI(af[1],af[2]or'')
 end
-local function fY(M,aM,a,j)
-local O=redis.pcall('HGET',M,'')
-if type(O)=='table'then call('DEL',M)end
-if type(O)~='string'or#O<6 or(#O-6)%13>0 then O=false end
-local cn,bf=ea(a,O and string.sub(O,7)or'')
-local H=O and ac('>I6',O)or 0
-local bb
-if ci==0 and H*1000>=j then
-if#O==6+#bf then
-bb=call('HSET',M,aM,cn)
+local function gb(J,aQ,a,j)
+local L=redis.pcall('HGET',J,'')
+if type(L)=='table'then call('DEL',J)end
+if type(L)~='string'or#L<6 or(#L-6)%13>0 then L=false end
+local co,bj=ed(a,L and string.sub(L,7)or'')
+local I=L and ab('>I6',L)or 0
+local bf
+if cj==0 and I*1000>=j then
+if#L==6+#bj then
+bf=call('HSET',J,aQ,co)
 else
-bb=call('HSET',M,aM,cn,'',string.sub(O,1,6)..bf)
+bf=call('HSET',J,aQ,co,'',string.sub(L,1,6)..bj)
 end
 else
-local ek=j+math.max(0,j-q)/4
-bb=call('HSET',M,aM,cn,'',pack('>I6',math.max(H,math.floor(ek/1000)))..bf)
-if ci~=0 and O then
-call('PEXPIREAT',M,cH(ek),'GT')
+local eo=j+math.max(0,j-p)/4
+bf=call('HSET',J,aQ,co,'',pack('>I6',math.max(I,math.floor(eo/1000)))..bj)
+if cj~=0 and L then
+call('PEXPIREAT',J,cJ(eo),'GT')
 else
-call('PEXPIREAT',M,cH(ek))
+call('PEXPIREAT',J,cJ(eo))
 end
 end
-if bb>0 and ci==0 and q%16==0 then
-s('sweep',cG,ap)(M)
+if bf>0 and cj==0 and p%16==0 then
+s('sweep',cI,ag)(J)
 end
 end
 local function E(b,a,j)
-local aM=ct(b)
-if aM then return fY(KEYS[b],aM,a,j+ap)end
-fk(b,a,j)
+local aQ=ct(b)
+if aQ then return gb(KEYS[b],aQ,a,j+ag)end
+fo(b,a,j)
 end
 local function remove(b)
-local aM=ct(b)
-if not aM then
-fn(b)
-elseif type(redis.pcall('HGET',KEYS[b],aM))~='table'then
-call('HDEL',KEYS[b],aM)
+local aQ=ct(b)
+if not aQ then
+fr(b)
+elseif type(redis.pcall('HGET',KEYS[b],aQ))~='table'then
+call('HDEL',KEYS[b],aQ)
 end
 end
-return T,E,aG,remove,ap,ct
+return U,E,aK,remove,ag,ct
 `
 
-const strings = `local ap=(ARGV[3]or 0)+0
-local function T(b)
+const strings = `local ag=(ARGV[3]or 0)+0
+local function U(b)
 local a=redis.pcall('GET',KEYS[b])
 return type(a)=='string'and a
 end
-local function cH(j)
-if ci==0 then return math.floor(j/1000)+1 end
+local function cJ(j)
+if cj==0 then return math.floor(j/1000)+1 end
 local k=call('TIME')
-return k[1]*1000+math.ceil(math.max(0,j-q)/1000)+60000
+return k[1]*1000+math.ceil(math.max(0,j-p)/1000)+60000
 end
 local function E(b,a,j)
-call('SET',KEYS[b],a,'PXAT',cH(j+ap))
+call('SET',KEYS[b],a,'PXAT',cJ(j+ag))
 end
-local function aG(b,j)
-call('PEXPIREAT',KEYS[b],cH(j+ap))
+local function aK(b,j)
+call('PEXPIREAT',KEYS[b],cJ(j+ag))
 end
 local function remove(b)
 call('DEL',KEYS[b])
 end
-return T,E,aG,remove,ap,cH
+return U,E,aK,remove,ag,cJ
 `
 
-const packedValue = `local function cG(a,O)
+const packedValue = `local function cI(a,L)
 local G=#a
 if G~=13 and G~=14 then return a end
-local C,u,V,o=ac('>I3I4I5B',a)
-if C<6291456 or C>=10485760 or#O<6+13*o or o<1 then return a end
-local i,m,p=ac('>I3I5I5',O,13*o-6)
-local h=0
-if G==14 then h=string.byte(a,14)end
-return pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p)
+local C,u,W,o=ab('>I3I4I5B',a)
+if C<6291456 or C>=10485760 or#L<6+13*o or o<1 then return a end
+local i,l,q=ab('>I3I5I5',L,13*o-6)
+local g=0
+if G==14 then g=string.byte(a,14)end
+return pack('>I3I4I3I5I3I5I5',C,u,g,W,i,l,q)
 end
-local function ea(a,bf)
-if#a~=28 then return a,bf end
-local C,u,h,V=ac('>I3I4I3I5',a)
-if C<6291456 or C>=10485760 or h>255 then return a,bf end
-local bE,o=string.sub(a,16),0
-for l=1,#bf,13 do
-if string.sub(bf,l,l+12)==bE then o=(l+12)/13 end
+local function ed(a,bj)
+if#a~=28 then return a,bj end
+local C,u,g,W=ab('>I3I4I3I5',a)
+if C<6291456 or C>=10485760 or g>255 then return a,bj end
+local bH,o=string.sub(a,16),0
+for m=1,#bj,13 do
+if string.sub(bj,m,m+12)==bH then o=(m+12)/13 end
 end
 if o==0 then
-if#bf>51 then return a,bf end
-bf=bf..bE
-o=#bf/13
+if#bj>51 then return a,bj end
+bj=bj..bH
+o=#bj/13
 end
-local cn=pack('>I3I4I5B',C,u,V,o)
-if h>0 then cn=cn..string.char(h)end
-return cn,bf
+local co=pack('>I3I4I5B',C,u,W,o)
+if g>0 then co=co..string.char(g)end
+return co,bj
 end
-return cG,ea
+return cI,ed
 `
 
-const sweep = `local cG,ap=...
-local an=s'block-value'
-local ev=s'state-until'
-return function(M)
-local bq=call('HRANDFIELD',M,128,'WITHVALUES')
-local O=call('HGET',M,'')
-for o=1,#bq,2 do
-local a=cG(bq[o+1],O)
-local g=an(a)
-if bq[o]~=''and(ev(a)or 0)+ap<=q and g+ap<=q then call('HDEL',M,bq[o])end
+const sweep = `local cI,ag=...
+local ao=s'block-value'
+local ey=s'state-until'
+return function(J)
+local bt=call('HRANDFIELD',J,128,'WITHVALUES')
+local L=call('HGET',J,'')
+for o=1,#bt,2 do
+local a=cI(bt[o+1],L)
+local f=ao(a)
+if bt[o]~=''and(ey(a)or 0)+ag<=p and f+ag<=p then call('HDEL',J,bt[o])end
 end
 end
 `
 
-const blockValue = `local function an(a)
-local g,K=0,a
+const blockValue = `local function ao(a)
+local f,M=0,a
 if#a>=7 then
-local C,u=ac('>I3I4',a)
-if C>=14680064 then g,K=(C-14680064)*4294967296+u,string.sub(a,8)end
+local C,u=ab('>I3I4',a)
+if C>=14680064 then f,M=(C-14680064)*4294967296+u,string.sub(a,8)end
 end
-if string.byte(K)==1 then return 9000000000000000,''end
-return g,K
+if string.byte(M)==1 then return 9000000000000000,''end
+return f,M
 end
-local function bj(g)
-local u=g%4294967296
-return pack('>I3I4',14680064+(g-u)/4294967296,u)
+local function bn(f)
+local u=f%4294967296
+return pack('>I3I4',14680064+(f-u)/4294967296,u)
 end
-local function bk(a,g)
-if g+60000000<=q then return a end
-return bj(g)..a
+local function bo(a,f)
+if f+60000000<=p then return a end
+return bn(f)..a
 end
-return an,bj,bk
+return ao,bn,bo
 `
 
-const stateUntil = `local an=s'block-value'
-local cg=s'bucket-value'
-local Y,aq=s'bucket-flow'
-local F,F,cr=s('bucket-leases',Y,aq)
-local cA,F,by=s'window-value'
+const stateUntil = `local ao=s'block-value'
+local ch=s'bucket-value'
+local Y,ar=s'bucket-flow'
+local F,F,cr=s('bucket-leases',Y,ar)
+local cA,F,bB=s'window-value'
 local cy=s'counter-value'
 local cz=s'record-value'
 return function(a)
-local f,h,x,r,i,m,p,F,v=cg(a,0)
-if f then return cr(f,h,x,r,i,m,p,v or{})end
-local n,F,D,J=cA(a)
-if n then return by(n,D,J)end
-local bm,Q,F,y=cy(a)
-if bm and Q>0 then return bm+y end
-local F,eQ=cz(a)
-if eQ then return eQ+60000000 end
-local F,K=an(a)
-if string.byte(K)==3 then return(ac('>I7',K,2))end
-return bm
+local h,g,y,r,i,l,q,F,v=ch(a,0)
+if h then return cr(h,g,y,r,i,l,q,v or{})end
+local n,F,D,K=cA(a)
+if n then return bB(n,D,K)end
+local bp,Q,F,z=cy(a)
+if bp and Q>0 then return bp+z end
+local F,eU=cz(a)
+if eU then return eU+60000000 end
+local F,M=ao(a)
+if string.byte(M)==3 then return(ab('>I7',M,2))end
+return bp
 end
 `
 
-const bucketValue = `local an,F,bk=s'block-value'
-local function fP(h,x,r,i,m,p)
-if h>=i or x>9007199254740991 or r>3200000000000000 then return false end
-if m<1 or p<1 or m>9007199254 then return false end
-return i*(p/1000000+2)<=9007199254740992 and p/i*m<=3200000000000000
+const bucketValue = `local ao,F,bo=s'block-value'
+local function fS(g,y,r,i,l,q)
+if g>=i or y>9007199254740991 or r>3200000000000000 then return false end
+if l<1 or q<1 or l>9007199254 then return false end
+return i*(q/1000000+2)<=9007199254740992 and q/i*l<=3200000000000000
 end
-local function cg(a,g)
+local function ch(a,f)
 local G=#a
-local C,u,h,V,x,r,i,m,p
+local C,u,g,W,y,r,i,l,q
 if G==12 then
-C,u,V,i,p=ac('>I3I4I3BB',a)
-h,r,m,p=0,0,1,p*1000000
+C,u,W,i,q=ab('>I3I4I3BB',a)
+g,r,l,q=0,0,1,q*1000000
 elseif G==28 then
-C,u,h,V,i,m,p=ac('>I3I4I3I5I3I5I5',a)
+C,u,g,W,i,l,q=ab('>I3I4I3I5I3I5I5',a)
 r=0
 elseif G>=49 and(G-49)%28==0 then
-C,u,h,x,r,i,m,p=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,g,y,r,i,l,q=ab('>I3I4I7I7I7I7I7I7',a)
 end
 if C and C>=6291456 and C<10485760 then
-local f,v=(C-8388608)*4294967296+u,nil
-x=x or f+V
-if not fP(h,x,r,i,m,p)then return nil,nil,nil,nil,nil,nil,nil,0 end
-for l=50,G,28 do
+local h,v=(C-8388608)*4294967296+u,nil
+y=y or h+W
+if not fS(g,y,r,i,l,q)then return nil,nil,nil,nil,nil,nil,nil,0 end
+for m=50,G,28 do
 v=v or{}
-v[#v+1]={ac('>I7I7I7I7',a,l)}
+v[#v+1]={ab('>I7I7I7I7',a,m)}
 end
-return f,h,x,r,i,m,p,g,v
+return h,g,y,r,i,l,q,f,v
 end
-local ex,K=an(a)
-if ex==0 or g>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
-if K==''then return nil,nil,nil,nil,nil,nil,nil,ex end
-return cg(K,ex)
+local eA,M=ao(a)
+if eA==0 or f>0 then return nil,nil,nil,nil,nil,nil,nil,0 end
+if M==''then return nil,nil,nil,nil,nil,nil,nil,eA end
+return ch(M,eA)
 end
-local function cX(f,h,x,r,i,m,p,g,v)
-local u,V=f%4294967296,x-f
-local C=8388608+(f-u)/4294967296
+local function cZ(h,g,y,r,i,l,q,f,v)
+local u,W=h%4294967296,y-h
+local C=8388608+(h-u)/4294967296
 local a
-if r>0 or v or V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-a=pack('>I3I4I7I7I7I7I7I7',C,u,h,x,r,i,m,p)
-for F,aC in ipairs(v or{})do a=a..pack('>I7I7I7I7',aC[1],aC[2],aC[3],aC[4])end
-elseif m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
-a=pack('>I3I4I3BB',C,u,V,i,p/1000000)
+if r>0 or v or W<0 or W>=1099511627776 or i>=16777216 or q>=1099511627776 then
+a=pack('>I3I4I7I7I7I7I7I7',C,u,g,y,r,i,l,q)
+for F,aD in ipairs(v or{})do a=a..pack('>I7I7I7I7',aD[1],aD[2],aD[3],aD[4])end
+elseif l==1 and g==0 and W<16777216 and i<256 and q<256000000 and q%1000000==0 then
+a=pack('>I3I4I3BB',C,u,W,i,q/1000000)
 else
-a=pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p)
+a=pack('>I3I4I3I5I3I5I5',C,u,g,W,i,l,q)
 end
-if g>0 then return bk(a,g)end
+if f>0 then return bo(a,f)end
 return a
 end
-return cg,cX
+return ch,cZ
 `
 
-const bucketFlow = `local function Y(i,m,bC,A)
-local cj=m*1000000
-local dt,eY=cj%i,m%i
-local I=bC%1000000
-local bx=(bC-I)/1000000
-local aj=A+bx*dt+I*eY
-local w=aj%i
-return bx*((cj-dt)/i)+I*((m-eY)/i)+(aj-w)/i,w
+const bucketFlow = `local function Y(i,l,bF,x)
+local ck=l*1000000
+local dv,fc=ck%i,l%i
+local H=bF%1000000
+local bA=(bF-H)/1000000
+local ak=x+bA*dv+H*fc
+local w=ak%i
+return bA*((ck-dv)/i)+H*((l-fc)/i)+(ak-w)/i,w
 end
-local function fh(i,m,ft,A,z)
-local L=0
-if z<=0 then return L end
-local eh=(z-A/i)/(m*ft/i)*(1-2^-50)
-if eh>0 then L=eh-eh%1 end
+local function fl(i,l,fx,x,A)
+local N=0
+if A<=0 then return N end
+local ek=(A-x/i)/(l*fx/i)*(1-2^-50)
+if ek>0 then N=ek-ek%1 end
 while true do
-local aX,w=Y(i,m,(L+1)*ft,A)
-if aX>z or(aX==z and w>0)then return L end
-L=L+1
+local aI,w=Y(i,l,(N+1)*fx,x)
+if aI>A or(aI==A and w>0)then return N end
+N=N+1
 end
 end
-local function aq(f,h,i,m,bC,k)
-if bC<0 then bC=0 end
-local z,w=Y(i,m,bC,0)
-local u,cs=k-z,0
+local function ar(h,g,i,l,bF,k)
+if bF<0 then bF=0 end
+local A,w=Y(i,l,bF,0)
+local u,cs=k-A,0
 if w>0 then u,cs=u-1,i-w end
-if f>u or(f==u and h>=cs)then return f,h end
+if h>u or(h==u and g>=cs)then return h,g end
 return u,cs
 end
-local function aH(f,h,i,m,k)
-local bx=fh(i,m,1000000,h,k-f)
-local aX,w=Y(i,m,bx*1000000,h)
-f,h=f+aX,w
-local I=fh(i,m,1,h,k-f)
-return bx*1000000+I,f,h,I
+local function aL(h,g,i,l,k)
+local bA=fl(i,l,1000000,g,k-h)
+local aI,w=Y(i,l,bA*1000000,g)
+h,g=h+aI,w
+local H=fl(i,l,1,g,k-h)
+return bA*1000000+H,h,g,H
 end
-local function bu(i,m,bx)
-local cj=m*1000000
-local h=cj%i
-local cc=h%131072
-local bJ=bx*((h-cc)/131072)
-local B=bJ%i
-local cY=B*131072+bx*cc
-local w=cY%i
-return bx*((cj-h)/i)+(bJ-B)/i*131072+(cY-w)/i,w
+local function by(i,l,bA)
+local ck=l*1000000
+local g=ck%i
+local cd=g%131072
+local bL=bA*((g-cd)/131072)
+local B=bL%i
+local da=B*131072+bA*cd
+local w=da%i
+return bA*((ck-g)/i)+(bL-B)/i*131072+(da-w)/i,w
 end
-local function bH(i,m,p,k)
-return math.min(k+3155760000000000,9007199254740990-(Y(i,m,p,0)))
+local function bK(i,l,q,k)
+return math.min(k+3155760000000000,9007199254740990-(Y(i,l,q,0)))
 end
-return Y,aq,aH,bu,bH
+return Y,ar,aL,by,bK
 `
 
-const bucketLeases = `local Y,aq=...
-local function aK(v)
-local be=0
-for F,aC in ipairs(v)do be=be+aC[3]end
-return be
+const bucketLeases = `local Y,ar=...
+local function aN(v)
+local bi=0
+for F,aD in ipairs(v)do bi=bi+aD[3]end
+return bi
 end
-local function aP(f,h,i,m,p,v,k)
-local be,w=aK(v),{}
-for F,aC in ipairs(v)do
-if aC[4]<=k and#w==0 then
-f,h=aq(f,h,i,m,p-be,aC[4])
-be=be-aC[3]
+local function aV(h,g,i,l,q,v,k)
+local bi,w=aN(v),{}
+for F,aD in ipairs(v)do
+if aD[4]<=k and#w==0 then
+h,g=ar(h,g,i,l,q-bi,aD[4])
+bi=bi-aD[3]
 else
-w[#w+1]=aC
+w[#w+1]=aD
 end
 end
-if#w==0 then return f,h,nil end
-f,h=aq(f,h,i,m,p-be,k)
-return f,h,w
+if#w==0 then return h,g,nil end
+h,g=ar(h,g,i,l,q-bi,k)
+return h,g,w
 end
-local function cr(f,h,x,r,i,m,p,v)
-local be,aE=aK(v),math.min(math.max(x,f)+r,9007199254740991)
-for F,aC in ipairs(v)do
-f,h=aq(f,h,i,m,p-be,aC[4])
-be=be-aC[3]
+local function cr(h,g,y,r,i,l,q,v)
+local bi=aN(v)
+for F,aD in ipairs(v)do
+h,g=ar(h,g,i,l,q-bi,aD[4])
+bi=bi-aD[3]
 end
-local aX,w=Y(i,m,p,h)
-local j=f+aX
+local aI,w=Y(i,l,q,g)
+local j=h+aI
 if w>0 then j=j+1 end
-if r>0 and aE>j then j=aE end
+if r>0 and y+r>j then j=y+r end
 return j
 end
-return aK,aP,cr
+return aN,aV,cr
 `
 
-const windowValue = `local an,F,bk=s'block-value'
+const windowValue = `local ao,F,bo=s'block-value'
 local function cA(a)
-local g,K=0,a
-if#a~=21 then g,K=an(a)end
-if#K==21 then
-local C,u,L,J,y=ac('>I3I4I7BI6',K)
-y=J%16*281474976710656+y
-if C>=10485760 and C<12582912 and y>0 then
-return(C-10485760)*4294967296+u,L,y,math.floor(J/16),g
+local f,M=0,a
+if#a~=21 then f,M=ao(a)end
+if#M==21 then
+local C,u,N,K,z=ab('>I3I4I7BI6',M)
+z=K%16*281474976710656+z
+if C>=10485760 and C<12582912 and z>0 then
+return(C-10485760)*4294967296+u,N,z,math.floor(K/16),f
 end
 end
-if K==a then g,K=an(a)end
-return nil,nil,nil,nil,K==''and g or 0
+if M==a then f,M=ao(a)end
+return nil,nil,nil,nil,M==''and f or 0
 end
-local function dv(n,L,y,J,g)
-local u,cC=n%4294967296,y%281474976710656
-local ew=J*16+(y-cC)/281474976710656
-local a=pack('>I3I4I7BI6',10485760+(n-u)/4294967296,u,L,ew,cC)
-if g>0 then return bk(a,g)end
+local function dx(n,N,z,K,f)
+local u,cD=n%4294967296,z%281474976710656
+local ez=K*16+(z-cD)/281474976710656
+local a=pack('>I3I4I7BI6',10485760+(n-u)/4294967296,u,N,ez,cD)
+if f>0 then return bo(a,f)end
 return a
 end
-local function by(n,y,J)
-if J>2 then return n+y end
-return n+math.ceil(y/(J==2 and 4 or J==1 and 16 or 64))
+local function bB(n,z,K)
+if K>2 then return n+z end
+return n+math.ceil(z/(K==2 and 4 or K==1 and 16 or 64))
 end
-return cA,dv,by
+return cA,dx,bB
 `
 
-const counterValue = `local an,F,bk=s'block-value'
+const counterValue = `local ao,F,bo=s'block-value'
 local function cy(a)
-local g,K=0,a
-if#a~=28 then g,K=an(a)end
-if#K==28 then
-local C,u,Q,S,aA,y=ac('>I3I4I7I7BI6',K)
-y=aA%16*281474976710656+y
-if C>=12582912 and C<14680064 and y>0 then
-return(C-12582912)*4294967296+u,Q,S,y,math.floor(aA/16),g
+local f,M=0,a
+if#a~=28 then f,M=ao(a)end
+if#M==28 then
+local C,u,Q,R,aB,z=ab('>I3I4I7I7BI6',M)
+z=aB%16*281474976710656+z
+if C>=12582912 and C<14680064 and z>0 then
+return(C-12582912)*4294967296+u,Q,R,z,math.floor(aB/16),f
 end
 end
-if K==a then g,K=an(a)end
-return nil,nil,nil,nil,nil,K==''and g or 0
+if M==a then f,M=ao(a)end
+return nil,nil,nil,nil,nil,M==''and f or 0
 end
-local function de(n,Q,S,y,aA,g)
-local u,cC=n%4294967296,y%281474976710656
-local ew=aA*16+(y-cC)/281474976710656
-local a=pack('>I3I4I7I7BI6',12582912+(n-u)/4294967296,u,Q,S,ew,cC)
-if g>0 then return bk(a,g)end
+local function dg(n,Q,R,z,aB,f)
+local u,cD=n%4294967296,z%281474976710656
+local ez=aB*16+(z-cD)/281474976710656
+local a=pack('>I3I4I7I7BI6',12582912+(n-u)/4294967296,u,Q,R,ez,cD)
+if f>0 then return bo(a,f)end
 return a
 end
-return cy,de
+return cy,dg
 `
 
-const recordValue = `local eB,dx,eC=1099511627776,549755813888,4503599627370496
+const recordValue = `local eE,dy,eF=1099511627776,549755813888,4503599627370496
 local function cz(a)
-local bz,G=a and string.byte(a),a and#a
-if not bz or bz<8 or bz>15 or G<13 then return nil end
-local bi=bz%2
-local aW,W=bz%4>1,bz>11
-local at=aW and'I7'or'I5'
-local l,z,A=ac('>I7'..at,a,2)
-local bs='>I4'..at..at
-if W then bs=bs..at..at end
-local fr=4+(W and 4 or 2)*(aW and 7 or 5)
-if(G-A+1)%fr>0 then return nil end
-local I={}
-for B=A,G,fr do
-local ax,t,af,al,cf=ac(bs,a,B)
-if not W then al,cf=t,0 end
-if af>0 then af=l+af-(aW and eC or dx)end
-I[#I+1]={ax,t,al,cf,af}
+local bD,G=a and string.byte(a),a and#a
+if not bD or bD<8 or bD>15 or G<13 then return nil end
+local bc=bD%2
+local bb,X=bD%4>1,bD>11
+local av=bb and'I7'or'I5'
+local m,A,x=ab('>I7'..av,a,2)
+local cc='>I4'..av..av
+if X then cc=cc..av..av end
+local fv=4+(X and 4 or 2)*(bb and 7 or 5)
+if(G-x+1)%fv>0 then return nil end
+local H={}
+for B=x,G,fv do
+local au,t,Z,am,cg=ab(cc,a,B)
+if not X then am,cg=t,0 end
+if Z>0 then Z=m+Z-(bb and eF or dy)end
+H[#H+1]={au,t,am,cg,Z}
 end
-return l,l+z,bi,I
+return m,m+A,bc,H
 end
-local function dn(l,j,bi,I)
-local aW,W=j-l>=eB,false
-for F,N in ipairs(I)do
-local t,al,cf,af=N[2],N[3],N[4],N[5]
-if al~=t or cf>0 then W=true end
-if math.max(t,al,cf)>=eB or af~=0 and(af<=l-dx or af>=l+dx)then aW=true end
+local function dq(m,j,bc,H)
+local bb,X=j-m>=eE,false
+for F,O in ipairs(H)do
+local t,am,cg,Z=O[2],O[3],O[4],O[5]
+if am~=t or cg>0 then X=true end
+if math.max(t,am,cg)>=eE or Z~=0 and(Z<=m-dy or Z>=m+dy)then bb=true end
 end
-local at=aW and'I7'or'I5'
-local bs='>I4'..at..at
-local a=pack('>BI7'..at,8+bi+(aW and 2 or 0)+(W and 4 or 0),l,j-l)
-for F,N in ipairs(I)do
-local af=N[5]
-if af~=0 then af=af-l+(aW and eC or dx)end
-a=a..pack(bs,N[1],N[2],af)
-if W then a=a..pack('>'..at..at,N[3],N[4])end
+local av=bb and'I7'or'I5'
+local cc='>I4'..av..av
+local a=pack('>BI7'..av,8+bc+(bb and 2 or 0)+(X and 4 or 0),m,j-m)
+for F,O in ipairs(H)do
+local Z=O[5]
+if Z~=0 then Z=Z-m+(bb and eF or dy)end
+a=a..pack(cc,O[1],O[2],Z)
+if X then a=a..pack('>'..av..av,O[3],O[4])end
 end
 return a
 end
-return cz,dn
+return cz,dq
 `
 
-const drop = `local E,remove,ap=...
-local F,bj=s'block-value'
-return function(b,g)
-if g>q then return E(b,bj(g),g)end
-if ap>0 then return E(b,bj(1),q)end
+const drop = `local E,remove,ag=...
+local F,bn=s'block-value'
+return function(b,f)
+if f>p then return E(b,bn(f),f)end
+if ag>0 then return E(b,bn(1),p)end
 remove(b)
 end
 `
 
-const bucketChange = `local T,E,ah=...
-local cg,cX=s'bucket-value'
-local Y,aq,aH,bu,bH=s'bucket-flow'
-local aK,aP,cr=s('bucket-leases',Y,aq)
-local function cl(b,i,m,p,aI,aw,gl,eu)
-local k,g=q,0
-local a=T(b)
-local f,h,x,r,v,aB
+const bucketChange = `local U,E,ai=...
+local ch,cZ=s'bucket-value'
+local Y,ar,aL,by,bK=s'bucket-flow'
+local aN,aV,cr=s('bucket-leases',Y,ar)
+local function cm(b,i,l,q,aG,as,go,ex)
+local k,f=p,0
+local a=U(b)
+local h,g,y,r,v,aC
 if a then
-local ag,aa,am
-f,h,x,r,ag,aa,am,g,v=cg(a,0)
-if g==9000000000000000 then return true end
-if f and(ag~=i or aa~=m or am~=p)then
-local dU=s('bucket-adopt',Y,aq,aH,bu,bH,aK,aP)
-f,h,x,r,v=dU(f,h,x,r,ag,aa,am,i,m,p,v)
-aB=true
+local ah,ad,an
+h,g,y,r,ah,ad,an,f,v=ch(a,0)
+if f==9000000000000000 then return true end
+if h and(ah~=i or ad~=l or an~=q)then
+local dZ=s('bucket-adopt',Y,ar,aL,by,bK,aN,aV)
+h,g,y,r,v=dZ(h,g,y,r,ah,ad,an,i,l,q,v)
+aC=true
 end
-if f and x>q then k=x end
+if h and y>p then k=y end
 end
 if v then
-aB=aB or gl
-f,h,v=aP(f,h,i,m,p,v,k)
+aC=aC or go
+h,g,v=aV(h,g,i,l,q,v,k)
 end
-local A,dC,aE,u=f,h,r,k-aI
-if not f then
-A,dC,aE=u,aw,0
-elseif f<u or(f==u and h<=aw)then
-A,dC=u,aw
-if r>0 and k>=math.max(x,f)+r then aE=0 end
+local x,dE,aP,u=h,g,r,k-aG
+if not h then
+x,dE,aP=u,as,0
+elseif h<u or(h==u and g<=as)then
+x,dE=u,as
+if r>0 and k>=y+r then aP=0 end
 end
-local aQ,z,cR=eu(A,dC,k,v)
-if not aQ then
-if not aB then return end
-if not f then return ah(b,g)end
+local aW,A,cT=ex(x,dE,k,v)
+if not aW then
+if not aC then return end
+if not h then return ai(b,f)end
 else
-f,h,r=A,dC,aE
-local ar,cv=k+aI,0
-if aw>0 then ar,cv=ar-1,i-aw end
-local bA=bH(i,m,p,k)
-if ar>bA or(ar==bA and cv>0)then ar,cv=bA,0 end
-if f>ar or(f==ar and h>cv)then ar,cv=f,h end
-local aj=h-aQ*cR
-local w=aj%i
-f,h,x=f-aQ*z+(aj-w)/i,w,k
-if aQ<0 and(f>ar or(f==ar and h>cv))then f,h=ar,cv end
-if v then f,h=aq(f,h,i,m,p-aK(v),k)end
+h,g,r=x,dE,aP
+local at,cv=k+aG,0
+if as>0 then at,cv=at-1,i-as end
+local bE=bK(i,l,q,k)
+if at>bE or(at==bE and cv>0)then at,cv=bE,0 end
+if h>at or(h==at and g>cv)then at,cv=h,g end
+local ak=g-aW*cT
+local w=ak%i
+h,g,y=h-aW*A+(ak-w)/i,w,k
+if aW<0 and(h>at or(h==at and g>cv))then h,g=at,cv end
+if v then h,g=ar(h,g,i,l,q-aN(v),k)end
 end
-local j=f+aI
-if h>aw then j=j+1 end
-if r>0 then j=math.max(j,math.min(math.max(x,f)+r,9007199254740991))end
+local j=h+aG
+if g>as then j=j+1 end
+if r>0 and y+r>j then j=y+r end
 if v then
-j=cr(f,h,x,r,i,m,p,v)
+j=cr(h,g,y,r,i,l,q,v)
 elseif j<=k then
-return ah(b,g)
+return ai(b,f)
 end
-if g>j then j=g end
-E(b,cX(f,h,x,r,i,m,p,g,v),j)
+if f>j then j=f end
+E(b,cZ(h,g,y,r,i,l,q,f,v),j)
 end
-return cl,Y,aH,bu
+return cm,Y,aL,by
 `
 
-const bucketAdopt = `local Y,aq,aH,bu,bH,aK,aP=...
-local function dU(f,h,x,r,ag,aa,am,i,m,p,v)
-local k=q
-if x>q then k=x end
+const bucketAdopt = `local Y,ar,aL,by,bK,aN,aV=...
+local function dZ(h,g,y,r,ah,ad,an,i,l,q,v)
+local k=p
+if y>p then k=y end
 if v then
-f,h,v=aP(f,h,ag,aa,am,v,k)
+h,g,v=aV(h,g,ah,ad,an,v,k)
 end
-local eO,eg=Y(ag,aa,am,0)
-local bn,fH=Y(ag,aa,am,h)
-local g=f+bn
-if fH>0 then g=g+1 end
-if r>0 then g=math.max(g,math.max(x,f)+r)end
-if g<=k then return nil end
-local dG=eO
-if eg>0 then dG=eO+1 end
-f,h=aq(f,h,ag,aa,am,k)
-local df=0
-if f>k or(f==k and h>0)then
-local cj=aa*1000000
-local dt=cj%ag
-df=math.min(9007199256,math.floor((f-k+1)/((cj-dt)/ag+dt/ag))+1)
-local E,fZ=bu(ag,aa,df)
-f,h=f-E,h-fZ
-if h<0 then f,h=f-1,h+ag end
+local eS,ej=Y(ah,ad,an,0)
+local aH,fL=Y(ah,ad,an,g)
+local f=h+aH
+if fL>0 then f=f+1 end
+if r>0 and y+r>f then f=y+r end
+if f<=k then return nil end
+local dJ=eS
+if ej>0 then dJ=eS+1 end
+h,g=ar(h,g,ah,ad,an,k)
+local dh=0
+if h>k or(h==k and g>0)then
+local ck=ad*1000000
+local dv=ck%ah
+dh=math.min(9007199256,math.floor((h-k+1)/((ck-dv)/ah+dv/ah))+1)
+local E,gc=by(ah,ad,dh)
+h,g=h-E,g-gc
+if g<0 then h,g=h-1,g+ah end
 end
-local bC,I
-bC,f,h,I=aH(f,h,ag,aa,k)
-local N=(k-f)*ag-h-I*aa
-local ap=0
-if df==0 and bC>=p then
-bC=p
-elseif N>0 then
-local cc=m%131072
-local bJ=N*((m-cc)/131072)
-local cY=(bJ%aa)*131072+N*cc
-ap=(bJ-bJ%aa)/aa*131072+(cY-cY%aa)/aa
+local bF,H
+bF,h,g,H=aL(h,g,ah,ad,k)
+local O=(k-h)*ah-g-H*ad
+local ag=0
+if dh==0 and bF>=q then
+bF=q
+elseif O>0 then
+local cd=l%131072
+local bL=O*((l-cd)/131072)
+local da=(bL%ad)*131072+O*cd
+ag=(bL-bL%ad)/ad*131072+(da-da%ad)/ad
 end
-local z,cR=Y(i,m,bC,0)
-local dV=cR+ap
-if r>dG then dG=r end
-f,h=k-z-(dV+(-dV)%i)/i,(-dV)%i
-if df>0 then
-local fT,fU=bu(i,m,df)
-f,h=f+fT,h+fU
-if h>=i then f,h=f+1,h-i end
+local A,cT=Y(i,l,bF,0)
+local ea=cT+ag
+if r>dJ then dJ=r end
+h,g=k-A-(ea+(-ea)%i)/i,(-ea)%i
+if dh>0 then
+local fW,fX=by(i,l,dh)
+h,g=h+fW,g+fX
+if g>=i then h,g=h+1,g-i end
 end
-local bA=bH(i,m,p,k)
-if f>bA or(f==bA and h>0)then f,h=bA,0 end
+local bE=bK(i,l,q,k)
+if h>bE or(h==bE and g>0)then h,g=bE,0 end
 if v then
-f,h=aq(f,h,i,m,p-aK(v),k)
+h,g=ar(h,g,i,l,q-aN(v),k)
 end
-return f,h,k,dG,v
+return h,g,k,dJ,v
 end
-return dU
+return dZ
 `
 
-const windowChange = `local T,E,ah=...
-local cA,dv,by=s'window-value'
-local cU,cW,dm,du=s('window-adopt',by)
-return function(b,e,fB)
-local ai=d[e+2]
-local g=0
-local a=T(b)
-local n,L,z,J,aB
+const windowChange = `local U,E,ai=...
+local cA,dx,bB=s'window-value'
+local cW,cY,dp,dw=s('window-adopt',bB)
+return function(b,e,fF)
+local aj=d[e+2]
+local f=0
+local a=U(b)
+local n,N,A,K,aC
 if a then
-local bw
-n,L,z,J,g=cA(a)
-if g==9000000000000000 then return true end
-bw=n
-if n then n,L,z,J,aB=cU(n,L,z,J,e)end
-if bw and not n then ah(b,g)end
+local bz
+n,N,A,K,f=cA(a)
+if f==9000000000000000 then return true end
+bz=n
+if n then n,N,A,K,aC=cW(n,N,A,K,e)end
+if bz and not n then ai(b,f)end
 end
-local H,aW,cD,az=n,z,J,L
-if not(n and q<n)then
-H,aW,cD=cW(n,z,J,e)
-az=0
+local I,bb,cE,aA=n,A,K,N
+if not(n and p<n)then
+I,bb,cE=cY(n,A,K,e)
+aA=0
 end
-local ao,aF,P
-ao,aF,P,aW,cD=dm(H,az,aW,cD,e)
-local ak=fB(P,ao)
-if ak~=0 then
-az,aB=aF+P-ak,true
-if ak>0 and az==0 and cD<4 then return ah(b,g)end
-n,L,z,J=H,az,aW,du(cD,az,ai)
+local ap,aJ,P
+ap,aJ,P,bb,cE=dp(I,aA,bb,cE,e)
+local al=fF(P,ap)
+if al~=0 then
+aA,aC=aJ+P-al,true
+if al>0 and aA==0 and cE<4 then return ai(b,f)end
+n,N,A,K=I,aA,bb,dw(cE,aA,aj)
 end
-if not aB then return end
-E(b,dv(n,L,z,J,g),math.max(by(n,z,J),g))
+if not aC then return end
+E(b,dx(n,N,A,K,f),math.max(bB(n,A,K),f))
 end
 `
 
-const windowAdopt = `local by=...
-local function eN(e,k)
+const windowAdopt = `local bB=...
+local function eR(e,k)
 local D=d[e+3]
 if d[e+4]==1 then return k+D end
-local dP=k-d[e+8]
-return dP-dP%D+D+d[e+8]
+local dS=k-d[e+8]
+return dS-dS%D+D+d[e+8]
 end
-local function cU(n,L,y,J,e)
+local function cW(n,N,z,K,e)
 local D=d[e+3]
-if y==D and J<5 then return n,L,y,J,false end
-if q>=n then
-if q>=by(n,y,J)then return nil end
-return n,L,y,J,false
+if z==D and K<5 then return n,N,z,K,false end
+if p>=n then
+if p>=bB(n,z,K)then return nil end
+return n,N,z,K,false
 end
-if J==6 then
-if D<=y then return n,L,y,J,false end
+if K==6 then
+if D<=z then return n,N,z,K,false end
 return n,9007199254740991,D,4,true
 end
-if y==D then return n,L,y,4,true end
-if D<y and J>=4 then return n,L,y,J,false end
-local H=eN(e,q)
-if D>y and d[e+4]==1 then
-H=n-y+D
-elseif n>H then
-H=n
+if z==D then return n,N,z,4,true end
+if D<z and K>=4 then return n,N,z,K,false end
+local I=eR(e,p)
+if D>z and d[e+4]==1 then
+I=n-z+D
+elseif n>I then
+I=n
 end
-return H,L,math.max(y,D),4,true
+return I,N,math.max(z,D),4,true
 end
-local function cW(n,y,J,e)
-local D,ay=d[e+3],eN(e,q)
-if not n or q>=by(n,y,J)then return ay,D,0 end
-if D>y then return math.max(ay,n+y),D,4 end
-if D<y and J<5 then return n+y,y,5 end
+local function cY(n,z,K,e)
+local D,ay=d[e+3],eR(e,p)
+if not n or p>=bB(n,z,K)then return ay,D,0 end
+if D>z then return math.max(ay,n+z),D,4 end
+if D<z and K<5 then return n+z,z,5 end
 if d[e+4]~=1 and ay-D<n then ay=ay+D end
 return ay,D,0
 end
-local function dm(n,L,y,J,e)
-local ai,D,N=d[e+2],d[e+3],0
-if J>=5 and D<y then
-N=math.max(0,math.min(math.floor((q-n+y)/D),math.floor(y/D)-1))
+local function dp(n,N,z,K,e)
+local aj,D,O=d[e+2],d[e+3],0
+if K>=5 and D<z then
+O=math.max(0,math.min(math.floor((p-n+z)/D),math.floor(z/D)-1))
 end
-local ao,aF=n-y+N*D,N*ai
-local P=math.max(0,L-aF)
-if J==6 or J==5 and aF>9007199254740991-2*ai then return ao,0,P,n-ao,6 end
-return ao,aF,P,y,J
+local ap,aJ=n-z+O*D,O*aj
+local P=math.max(0,N-aJ)
+if K==6 or K==5 and aJ>9007199254740991-2*aj then return ap,0,P,n-ap,6 end
+return ap,aJ,P,z,K
 end
-local function du(J,L,ai)
-if J>=4 then return J end
-if L*4>ai then return 3 end
-return L*16>ai and 2 or L*64>ai and 1 or 0
+local function dw(K,N,aj)
+if K>=4 then return K end
+if N*4>aj then return 3 end
+return N*16>aj and 2 or N*64>aj and 1 or 0
 end
-return cU,cW,dm,du
+return cW,cY,dp,dw
 `
 
-const counterChange = `local T,E,ah=...
-local cy,de=s'counter-value'
-local cT,cQ,dr=s'counter-adopt'
-return function(b,e,fC)
+const counterChange = `local U,E,ai=...
+local cy,dg=s'counter-value'
+local cV,cS,dt=s'counter-adopt'
+return function(b,e,fG)
 local D=d[e+3]
-local g=0
-local a=T(b)
-local n,Q,S,z,aA,aB
+local f=0
+local a=U(b)
+local n,Q,R,A,aB,aC
 if a then
-local bw
-n,Q,S,z,aA,g=cy(a)
-if g==9000000000000000 then return true end
-bw=n
+local bz
+n,Q,R,A,aB,f=cy(a)
+if f==9000000000000000 then return true end
+bz=n
 if n then
-n,Q,S,z,aA,aB=cT(n,Q,S,z,aA,e)
+n,Q,R,A,aB,aC=cV(n,Q,R,A,aB,e)
 end
-if bw and not n then ah(b,g)end
+if bz and not n then ai(b,f)end
 end
-local aE=n and q<n
-local bm,fb,el=cQ(n,Q,S,D)
-if not aE then z,aA=D,0 end
-local cK,dk=fC(bm,fb,el,z,dr(bm,el,z,e))
-if cK~=0 or dk~=0 then
-n,Q,S,aB=bm,fb-cK,el-dk,true
-if Q+S==0 then return ah(b,g)end
+local aP=n and p<n
+local bp,ff,ep=cS(n,Q,R,D)
+if not aP then A,aB=D,0 end
+local cM,dm=fG(bp,ff,ep,A,dt(bp,ep,A,e))
+if cM~=0 or dm~=0 then
+n,Q,R,aC=bp,ff-cM,ep-dm,true
+if Q+R==0 then return ai(b,f)end
 end
-if not aB then return end
+if not aC then return end
 local j=n
-if Q>0 then j=n+z end
-E(b,de(n,Q,S,z,aA,g),math.max(j,g))
+if Q>0 then j=n+A end
+E(b,dg(n,Q,R,A,aB,f),math.max(j,f))
 end
 `
 
-const counterAdopt = `local function cQ(n,Q,S,D)
-if n and q<n then return n,Q,S end
-if not n or q>=n+D then return q-q%D+D,0,0 end
+const counterAdopt = `local function cS(n,Q,R,D)
+if n and p<n then return n,Q,R end
+if not n or p>=n+D then return p-p%D+D,0,0 end
 return n+D,0,Q
 end
-local function cT(n,Q,S,y,aA,e)
+local function cV(n,Q,R,z,aB,e)
 local D=d[e+3]
-if y==D then
-if aA==0 or q>=n then return n,Q,S,y,aA,false end
-return n,Q,S,y,0,true
+if z==D then
+if aB==0 or p>=n then return n,Q,R,z,aB,false end
+return n,Q,R,z,0,true
 end
-if y>D and q<n then return n,Q,S,y,aA,false end
-n,Q,S=cQ(n,Q,S,y)
-if y>D and aA==0 then
-if S==0 then return nil end
-return n,Q,S,y,1,true
+if z>D and p<n then return n,Q,R,z,aB,false end
+n,Q,R=cS(n,Q,R,z)
+if z>D and aB==0 then
+if R==0 then return nil end
+return n,Q,R,z,1,true
 end
-n=n-y+D
-if q>=n or Q+S==0 then return nil end
-return n,Q,S,D,0,true
+n=n-z+D
+if p>=n or Q+R==0 then return nil end
+return n,Q,R,D,0,true
 end
-local function dr(n,S,y,e)
-if S==0 then return 0 end
-local cN=d[e+4]
-if y~=d[e+3]then
-cN=1
-while y/cN>1000000 do cN=cN*10 end
+local function dt(n,R,z,e)
+if R==0 then return 0 end
+local cP=d[e+4]
+if z~=d[e+3]then
+cP=1
+while z/cP>1000000 do cP=cP*10 end
 end
-local dM=math.floor(y/cN)
-local w=math.min(dM,math.ceil((n-q)/cN))
-local bx=math.floor(S/1000000)
-local fj=bx*w
-local bV=math.floor(fj/dM)
-local h=(fj-bV*dM)*1000000+(S-bx*1000000)*w
-return bV*1000000+math.ceil(h/dM)
+local dP=math.floor(z/cP)
+local w=math.min(dP,math.ceil((n-p)/cP))
+local bA=math.floor(R/1000000)
+local fn=bA*w
+local bW=math.floor(fn/dP)
+local g=(fn-bW*dP)*1000000+(R-bA*1000000)*w
+return bW*1000000+math.ceil(g/dP)
 end
-return cT,cQ,dr
+return cV,cS,dt
 `
 
-const logChange = `local E,aG,ah=...
-local R=s('log-value',E,aG)
-local ck,cS,db=s('log-adopt',R)
-local dp,eq=s('log-refund',R,ah,E)
-local function cZ(b,e,bc)
-local aZ=R.aJ(b)
-if aZ.g==9000000000000000 then return true end
-local c=ck(aZ,e)
-if aZ.bw and not c.bw then ah(b,c.g)end
-local k,B,P=cS(c,e)
-if not bc(c,k,B,P)and c.ee then R.dN(c)end
+const logChange = `local E,aK,ai=...
+local S=s('log-value',E,aK)
+local cl,cU,dd=s('log-adopt',S)
+local dr,eu=s('log-refund',S,ai,E)
+local function db(b,e,bg)
+local bd=S.aM(b)
+if bd.f==9000000000000000 then return true end
+local c=cl(bd,e)
+if bd.bz and not c.bz then ai(b,c.f)end
+local k,B,P=cU(c,e)
+if not bg(c,k,B,P)and c.eh then S.dQ(c)end
 end
-local function cm(c,e,B,k,ad)
-R.aD(c,db(c,e,B,k,ad))
+local function cn(c,e,B,k,ac)
+S.az(c,dd(c,e,B,k,ac))
 end
-return cZ,cm,dp,eq,R
+return db,cn,dr,eu,S
 `
 
-const logValue = `local E,aG=...
-local an=s'block-value'
-local ba,aS,bW,bX=47,14,64,4503599627370496
-local function eZ(b,g)
-return{b=b,G=0,av=0,aF=0,l=0,aj=0,y=0,r=0,g=g,aZ=0,dz=true}
+const logValue = `local E,aK=...
+local ao=s'block-value'
+local be,aX,bX,bY=47,14,64,4503599627370496
+local function fd(b,f)
+return{b=b,G=0,ax=0,aJ=0,m=0,ak=0,z=0,r=0,f=f,bd=0,dA=true}
 end
-local function fS(b)
-local M,c=KEYS[b],eZ(b,0)
-local a=redis.pcall('GETRANGE',M,0,ba+bW*aS-1)
+local function fV(b)
+local J,c=KEYS[b],fd(b,0)
+local a=redis.pcall('GETRANGE',J,0,be+bX*aX-1)
 if type(a)~='string'then return c end
 local D=#a
-if D==ba+bW*aS then D=call('STRLEN',M)end
-if D<ba or string.byte(a)~=2 or(D-ba)%aS>0 then
-local g,K=an(a)
-if K==''then c.g=g end
+if D==be+bX*aX then D=call('STRLEN',J)end
+if D<be or string.byte(a)~=2 or(D-be)%aX>0 then
+local f,M=ao(a)
+if M==''then c.f=f end
 return c
 end
-local F,g,y,r,aF,l,aj,av=ac('>BI7I7I7I7I7I7I4',a)
-local aZ=(D-ba)/aS
-if av>aZ or y<1 then return c end
-c.bw,c.dz,c.aZ,c.G=true,false,aZ,aZ+1
-c.g,c.y,c.r,c.aF,c.l,c.aj,c.av=g,y,r,aF,l,aj,av
-c.en={[0]=string.sub(a,ba+1)}
+local F,f,z,r,aJ,m,ak,ax=ab('>BI7I7I7I7I7I7I4',a)
+local bd=(D-be)/aX
+if ax>bd or z<1 then return c end
+c.bz,c.dA,c.bd,c.G=true,false,bd,bd+1
+c.f,c.z,c.r,c.aJ,c.m,c.ak,c.ax=f,z,r,aJ,m,ak,ax
+c.er={[0]=string.sub(a,be+1)}
 return c
 end
-local function aU(c,o)
-if o==c.G-1 then return c.l,c.aj end
-if o==c.aZ then return c.fe,c.ff end
-local fc=o%bW
-local at=(o-fc)/bW
-local dK=c.en[at]
-if not dK then
-local A=ba+at*bW*aS
-dK=call('GETRANGE',KEYS[c.b],A,A+bW*aS-1)
-c.en[at]=dK
+local function aZ(c,o)
+if o==c.G-1 then return c.m,c.ak end
+if o==c.bd then return c.fi,c.fj end
+local fg=o%bX
+local av=(o-fg)/bX
+local dN=c.er[av]
+if not dN then
+local x=be+av*bX*aX
+dN=call('GETRANGE',KEYS[c.b],x,x+bX*aX-1)
+c.er[av]=dN
 end
-local l,aj=ac('>I7I7',dK,fc*aS+1)
-return l,aj
+local m,ak=ab('>I7I7',dN,fg*aX+1)
+return m,ak
 end
-local function aN(c,o)
-if o<c.av then return 0 end
-local F,aj=aU(c,o)
-return(aj-c.aF)%bX
+local function aS(c,o)
+if o<c.ax then return 0 end
+local F,ak=aZ(c,o)
+return(ak-c.aJ)%bY
 end
-local function cb(c,fN,A)
-local u,C=A,c.G
+local function cb(c,fQ,x)
+local u,C=x,c.G
 while u<C do
 local cu=math.floor((u+C)/2)
-if aU(c,cu)>fN then C=cu else u=cu+1 end
+if aZ(c,cu)>fQ then C=cu else u=cu+1 end
 end
 return u
 end
-local function dg(c,aj,A)
-local u,C=A,c.G
+local function di(c,ak,x)
+local u,C=x,c.G
 while u<C do
 local cu=math.floor((u+C)/2)
-if aN(c,cu)>=aj then C=cu else u=cu+1 end
+if aS(c,cu)>=ak then C=cu else u=cu+1 end
 end
 return u
 end
-local function cm(c,aD)
-local A=aD.A
-c.ee,c.bw,c.y,c.r=true,true,aD.y,aD.r
-if A==c.G then
-c.dz,c.aZ,c.G,c.av,c.aF,c.l,c.aj=true,0,1,0,0,aD.k,aD.ad
+local function cn(c,az)
+local x=az.x
+c.eh,c.bz,c.z,c.r=true,true,az.z,az.r
+if x==c.G then
+c.dA,c.bd,c.G,c.ax,c.aJ,c.m,c.ak=true,0,1,0,0,az.k,az.ac
 return
 end
-if A>c.av then
-local F,aF=aU(c,A-1)
-c.aF,c.av=aF,A
+if x>c.ax then
+local F,aJ=aZ(c,x-1)
+c.aJ,c.ax=aJ,x
 end
-if not aD.cI then
-c.fe,c.ff,c.G=c.l,c.aj,c.G+1
+if not az.cK then
+c.fi,c.fj,c.G=c.m,c.ak,c.G+1
 end
-c.l,c.aj=aD.k,(c.aj+aD.ad)%bX
+c.m,c.ak=az.k,(c.ak+az.ac)%bY
 end
-local function eX(c,av)
-return pack('>BI7I7I7I7I7I7I4',2,c.g,c.y,c.r,c.aF,c.l,c.aj,av)
+local function fb(c,ax)
+return pack('>BI7I7I7I7I7I7I4',2,c.f,c.z,c.r,c.aJ,c.m,c.ak,ax)
 end
-local function eW(c)
-local j=c.l+c.y
-if c.r>c.y then j=c.l+c.r end
-if c.g>j then j=c.g end
+local function fa(c)
+local j=c.m+c.z
+if c.r>c.z then j=c.m+c.r end
+if c.f>j then j=c.f end
 return j
 end
-local function gd(c)
-local j=eW(c)
-local W=c.G-1>c.aZ
-local bb=''
-if W and c.av<=c.aZ then bb=pack('>I7I7',c.fe,c.ff)end
-local av=c.av
-local bV=c.dz or c.aZ<=bW or av>c.G-av
-if bV then av=0 end
-local O=eX(c,av)
-if bV then
-local bZ=''
-if not c.dz then
-if c.aZ<=bW then
-bZ=string.sub(c.en[0],c.av*aS+1)
+local function gg(c)
+local j=fa(c)
+local X=c.G-1>c.bd
+local bf=''
+if X and c.ax<=c.bd then bf=pack('>I7I7',c.fi,c.fj)end
+local ax=c.ax
+local bW=c.dA or c.bd<=bX or ax>c.G-ax
+if bW then ax=0 end
+local L=fb(c,ax)
+if bW then
+local ca=''
+if not c.dA then
+if c.bd<=bX then
+ca=string.sub(c.er[0],c.ax*aX+1)
 else
-bZ=call('GETRANGE',KEYS[c.b],ba+c.av*aS,-1)
+ca=call('GETRANGE',KEYS[c.b],be+c.ax*aX,-1)
 end
 end
-return E(c.b,O..bZ..bb,j)
+return E(c.b,L..ca..bf,j)
 end
-call('SETRANGE',KEYS[c.b],0,O)
-if W then call('APPEND',KEYS[c.b],bb)end
-aG(c.b,j)
+call('SETRANGE',KEYS[c.b],0,L)
+if X then call('APPEND',KEYS[c.b],bf)end
+aK(c.b,j)
 end
 return{
-ba=ba,
+be=be,
+aX=aX,
+bY=bY,
+fU=fd,
+aM=fV,
+aZ=aZ,
 aS=aS,
-bX=bX,
-fR=eZ,
-aJ=fS,
-aU=aU,
-aN=aN,
 cb=cb,
-dg=dg,
-aD=cm,
-O=eX,
-j=eW,
-dN=gd,
+di=di,
+az=cn,
+L=fb,
+j=fa,
+dQ=gg,
 }
 `
 
-const logAdopt = `local R=...
-local cb,aN=R.cb,R.aN
-local fu=10000
-local function ck(c,e)
+const logAdopt = `local S=...
+local cb,aS=S.cb,S.aS
+local fy=10000
+local function cl(c,e)
 local D=d[e+3]
-if not c.bw or c.y==D then return c end
-local r=c.y
+if not c.bz or c.z==D then return c end
+local r=c.z
 if c.r>r then r=c.r end
-if c.l+r<=q then
-return R.fR(c.b,c.g)
+if c.m+r<=p then
+return S.fU(c.b,c.f)
 end
-c.y,c.ee=D,true
+c.z,c.eh=D,true
 if r>D then c.r=r else c.r=0 end
 return c
 end
-local function cS(c,e)
-local k=q
-if c.l>q then k=c.l end
-local B=cb(c,k-d[e+3],c.av)
-return k,B,aN(c,c.G-1)-aN(c,B-1)
+local function cU(c,e)
+local k=p
+if c.m>p then k=c.m end
+local B=cb(c,k-d[e+3],c.ax)
+return k,B,aS(c,c.G-1)-aS(c,B-1)
 end
-local function db(c,e,B,k,ad)
-local A,r,ar=B,c.r,d[e+4]
-if r>0 then A,ar=cb(c,k-r,c.av),fu end
-local aE=c.G-A
-local cI=aE>0 and c.l==k
-if not cI and aE>=ar then
-if A<B then A=A+1 else cI=true end
+local function dd(c,e,B,k,ac)
+local x,r,at=B,c.r,d[e+4]
+if r>0 then x,at=cb(c,k-r,c.ax),fy end
+local aP=c.G-x
+local cK=aP>0 and c.m==k
+if not cK and aP>=at then
+if x<B then x=x+1 else cK=true end
 end
-if aE==0 then r=0 end
-return{A=A,k=k,cI=cI,ad=ad,y=d[e+3],r=r}
+if aP==0 then r=0 end
+return{x=x,k=k,cK=cK,ac=ac,z=d[e+3],r=r}
 end
-return ck,cS,db
+return cl,cU,dd
 `
 
-const logRefund = `local R,ah,E=...
-local aU,aN,ba,aS,bX=R.aU,R.aN,R.ba,R.aS,R.bX
-local function fp(c,ao,az)
-local ch,aj={},(c.aF+aN(c,ao-1))%bX
-for o=ao,c.G-1 do
-local h=aN(c,o)-aN(c,o-1)-(az[o]or 0)
-if h>0 then
-aj=(aj+h)%bX
-ch[#ch+1]={(aU(c,o)),aj}
+const logRefund = `local S,ai,E=...
+local aZ,aS,be,aX,bY=S.aZ,S.aS,S.be,S.aX,S.bY
+local function ft(c,ap,aA)
+local ci,ak={},(c.aJ+aS(c,ap-1))%bY
+for o=ap,c.G-1 do
+local g=aS(c,o)-aS(c,o-1)-(aA[o]or 0)
+if g>0 then
+ak=(ak+g)%bY
+ci[#ci+1]={(aZ(c,o)),ak}
 end
 end
-local bO=ao
-if#ch==0 then
-if ao==c.av then return ah(c.b,c.g)end
-bO=ao-1
-c.l,c.aj=aU(c,bO)
+local bI=ap
+if#ci==0 then
+if ap==c.ax then return ai(c.b,c.f)end
+bI=ap-1
+c.m,c.ak=aZ(c,bI)
 else
-c.l,c.aj=unpack(ch[#ch])
+c.m,c.ak=unpack(ci[#ci])
 end
-local bZ=''
-if bO>c.av then bZ=call('GETRANGE',KEYS[c.b],ba+c.av*aS,ba+bO*aS-1)end
-for o=1,#ch-1 do bZ=bZ..pack('>I7I7',ch[o][1],ch[o][2])end
-E(c.b,R.O(c,0)..bZ,R.j(c))
+local ca=''
+if bI>c.ax then ca=call('GETRANGE',KEYS[c.b],be+c.ax*aX,be+bI*aX-1)end
+for o=1,#ci-1 do ca=ca..pack('>I7I7',ci[o][1],ci[o][2])end
+E(c.b,S.L(c,0)..ca,S.j(c))
 end
-local function gb(c,B,bd,ak,bg)
-local w,ao,az=ak,c.G,{}
-local function dR(o)
-local N=aN(c,o)-aN(c,o-1)
-if N>w then N=w end
-az[o],w=N,w-N
+local function ge(c,B,bh,al,bk)
+local w,ap,aA=al,c.G,{}
+local function dV(o)
+local O=aS(c,o)-aS(c,o-1)
+if O>w then O=w end
+aA[o],w=O,w-O
 end
-if bg<0 then
-while ao>B and w>0 do
-ao=ao-1
-dR(ao)
+if bk<0 then
+while ap>B and w>0 do
+ap=ap-1
+dV(ap)
 end
-elseif bg>bd then
-ao=R.cb(c,bg-1,B)
-for o=ao,c.G-1 do dR(o)end
+elseif bk>bh then
+ap=S.cb(c,bk-1,B)
+for o=ap,c.G-1 do dV(o)end
 end
-if w<ak then fp(c,ao,az)end
-return ak-w
+if w<al then ft(c,ap,aA)end
+return al-w
 end
-return gb,fp
+return ge,ft
 `
 
-const bucketDescriptor = `local i,m,p=d[e+1],d[e+2],d[e+3]
-local aI,aw,ad,cF=d[e+4],d[e+5],d[e+6],d[e+7]
+const bucketDescriptor = `local i,l,q=d[e+1],d[e+2],d[e+3]
+local aG,as,ac,bO=d[e+4],d[e+5],d[e+6],d[e+7]
 if d[e]==0 then
-local I=aI*m
-cF=I%i
-ad=(I-cF)/i
-I=p*m
-aw=-I%i
-aI=(I+aw)/i
+local H=aG*l
+bO=H%i
+ac=(H-bO)/i
+H=q*l
+as=-H%i
+aG=(H+as)/i
 end
 `
 
-const bucket = `local T,a=s'bucket-value'
-local Y,aq,aH,bu,bH=s'bucket-flow'
-local aK,aP,j=s('bucket-leases',Y,aq)
-local cE=s('bucket-adopt',Y,aq,aH,bu,bH,aK,aP)
+const bucket = `local U,a=s'bucket-value'
+local Y,ar,aL,by,bK=s'bucket-flow'
+local aN,aV,j=s('bucket-leases',Y,ar)
+local cF=s('bucket-adopt',Y,ar,aL,by,bK,aN,aV)
 return{
-T=T,
+U=U,
 a=a,
 Y=Y,
-aq=aq,
-aH=aH,
-bH=bH,
-aK=aK,
-aP=aP,
+ar=ar,
+aL=aL,
+bK=bK,
+aN=aN,
+aV=aV,
 j=j,
-cE=cE,
+cF=cF,
 }
 `
 
-const bucketStep = `local k,g,U=q,0,0
-local f,h,x,r,v,aB,bN,j
+const bucketStep = `local k,f,T=p,0,0
+local h,g,y,r,v,aC,bm,j
 if a then
 local G=#a
-local C,u,V,ag,aa,am,H
+local C,u,W,ah,ad,an,I
 if G==12 then
-C,u,V,ag,am=ac('>I3I4I3BB',a)
-h,r,aa,am=0,0,1,am*1000000
+C,u,W,ah,an=ab('>I3I4I3BB',a)
+g,r,ad,an=0,0,1,an*1000000
 elseif G==28 then
-C,u,h,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
+C,u,g,W,ah,ad,an=ab('>I3I4I3I5I3I5I5',a)
 r=0
 elseif G==49 then
-C,u,h,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,g,I,r,ah,ad,an=ab('>I3I4I7I7I7I7I7I7',a)
 end
-local dq=ag==i and aa==m and am==p and(not H or H<=9007199254740991 and r<=3200000000000000)
-if dq and C>=6291456 and C<10485504 and h<i then
-f=(C-8388608)*4294967296+u
-x=H or f+V
+local ds=ah==i and ad==l and an==q and r==0 and(not I or I<=9007199254740991)
+if ds and C>=6291456 and C<10485504 and g<i then
+h=(C-8388608)*4294967296+u
+y=I or h+W
 else
-bB=bB or et(q,pack,ac)
-f,h,x,r,ag,aa,am,g,v=bB.T(a,0)
+bw=bw or dT(p,pack,ab)
+h,g,y,r,ah,ad,an,f,v=bw.U(a,0)
 end
-if f then
-if ag~=i or aa~=m or am~=p then
-f,h,x,r,v=bB.cE(f,h,x,r,ag,aa,am,i,m,p,v)
-aB=f
+if h then
+if ah~=i or ad~=l or an~=q then
+h,g,y,r,v=bw.cF(h,g,y,r,ah,ad,an,i,l,q,v)
+aC=h
 end
-if f and x>q then k=x end
+if h and y>p then k=y end
 if v then
-f,h,v=bB.aP(f,h,i,m,p,v,k)
+h,g,v=bw.aV(h,g,i,l,q,v,k)
 end
 end
 end
-local bd=k-aI
-if not f then
-f,h,r=bd,aw,0
-elseif f<bd or(f==bd and h<=aw)then
-if r>0 and k>=math.max(x,f)+r then r=0 end
-f,h=bd,aw
+local bh=k-aG
+if not h then
+h,g,r=bh,as,0
+elseif h<bh or(h==bh and g<=as)then
+h,g=bh,as
+if r>0 and k>=y+r then r=0 end
 end
-local aJ,bA=aR,k
-if g>q then aJ=0 end
-if bO and dX<=p-(v and bB.aK(v)or 0)then bA=k+bO end
-while U<aJ do
-local di,w=f+ad,h+cF
-if w>=i then di,w=di+1,w-i end
-if di>bA or(di==bA and w>0)then break end
-f,h,U=di,w,U+1
+local aM,bE=aO,k
+if f>p then aM=0 end
+if bI and dC<=q-(v and bw.aN(v)or 0)then bE=k+bI end
+while T<aM do
+local dk,w=h+ac,g+bO
+if w>=i then dk,w=dk+1,w-i end
+if dk>bE or(dk==bE and w>0)then break end
+h,g,T=dk,w,T+1
 end
-if U>0 or aB then
-j=f+aI
-if h>aw then j=j+1 end
-local V,u=k-f,f%4294967296
-if g>0 or v then
-bB=bB or et(q,pack,ac)
-bN=bB.a(f,h,k,r,i,m,p,g,v)
+if T>0 or aC then
+j=h+aG
+if g>as then j=j+1 end
+local W,u=k-h,h%4294967296
+if r>0 or f>0 or v then
+bw=bw or dT(p,pack,ab)
+bm=bw.a(h,g,k,r,i,l,q,f,v)
 if v then
-j=bB.j(f,h,k,r,i,m,p,v)
-elseif r>0 then
-j=math.max(j,math.min(math.max(k,f)+r,9007199254740991))
+j=bw.j(h,g,k,r,i,l,q,v)
+elseif r>0 and k+r>j then
+j=k+r
 end
-if g>j then j=g end
-elseif r>0 or V<0 or V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-bN=pack('>I3I4I7I7I7I7I7I7',8388608+(f-u)/4294967296,u,h,k,r,i,m,p)
-if r>0 then j=math.max(j,math.min(math.max(k,f)+r,9007199254740991))end
-elseif m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
-bN=pack('>I3I4I3BB',8388608+(f-u)/4294967296,u,V,i,p/1000000)
+if f>j then j=f end
+elseif W<0 or W>=1099511627776 or i>=16777216 or q>=1099511627776 then
+bm=pack('>I3I4I7I7I7I7I7I7',8388608+(h-u)/4294967296,u,g,k,0,i,l,q)
+elseif l==1 and g==0 and W<16777216 and i<256 and q<256000000 and q%1000000==0 then
+bm=pack('>I3I4I3BB',8388608+(h-u)/4294967296,u,W,i,q/1000000)
 else
-bN=pack('>I3I4I3I5I3I5I5',8388608+(f-u)/4294967296,u,h,V,i,m,p)
+bm=pack('>I3I4I3I5I3I5I5',8388608+(h-u)/4294967296,u,g,W,i,l,q)
 end
 end
 `
 
-const reply = `local eA,aL=0,#KEYS
-local aV={}
-for b=1,aL do
-as[b]=as[b]or''
-aV[b]=#as[b]
+const reply = `local eD,aE=0,#KEYS
+local ba={}
+for b=1,aE do
+aq[b]=aq[b]or''
+ba[b]=#aq[b]
 end
-for N=1,#co do aV[aL+N]=co[N]end
-for o=1,#aV do
-if aV[o]>eA then eA=aV[o]end
+for O=1,#bP do ba[aE+O]=bP[O]end
+for o=1,#ba do
+if ba[o]>eD then eD=ba[o]end
 end
-local O
-if eA<256 and#aV<=2000 then
-O=string.char(1,unpack(aV))
+local L
+if eD<256 and#ba<=2000 then
+L=string.char(1,unpack(ba))
 else
-for o=1,#aV do aV[o]=pack('>I4',aV[o])end
-O=string.char(4)..table.concat(aV)
+for o=1,#ba do ba[o]=pack('>I4',ba[o])end
+L=string.char(4)..table.concat(ba)
 end
-for o=1,#aY do aY[o]=pack('>I7',aY[o])end
-return O..table.concat(as,'',1,aL)..table.concat(aY)..pack('>I7',q)
+for o=1,#aU do aU[o]=pack('>I7',aU[o])end
+return L..table.concat(aq,'',1,aE)..table.concat(aU)..pack('>I7',p)
 `
 
-const window = `local cA,dv,by=s'window-value'
-local cU,cW,dm,du=s('window-adopt',by)
-return function(a,e,aR)
-local ad,ai,fl=d[e+1],d[e+2],d[e+5]
-local g,U=0,0
-local n,L,z,J,aB
+const window = `local cA,dx,bB=s'window-value'
+local cW,cY,dp,dw=s('window-adopt',bB)
+return function(a,e,aO)
+local ac,aj,fp=d[e+1],d[e+2],d[e+5]
+local f,T=0,0
+local n,N,A,K,aC
 if a then
-n,L,z,J,g=cA(a)
-if n then n,L,z,J,aB=cU(n,L,z,J,e)end
+n,N,A,K,f=cA(a)
+if n then n,N,A,K,aC=cW(n,N,A,K,e)end
 end
-if not(n and q<n)then
-n,z,J=cW(n,z,J,e)
-L=0
+if not(n and p<n)then
+n,A,K=cY(n,A,K,e)
+N=0
 end
-local ao,aF,P,aW,cD=dm(n,L,z,J,e)
-local dB,ar=q-ao,ai
-if fl>0 and dB<fl then
-if dB<0 then dB=0 end
-local dD=math.floor(dB*d[e+6]/d[e+7])
-if dD<1000000 then dD=1000000 end
-if dD<ar then ar=dD end
+local ap,aJ,P,bb,cE=dp(n,N,A,K,e)
+local dD,at=p-ap,aj
+if fp>0 and dD<fp then
+if dD<0 then dD=0 end
+local dF=math.floor(dD*d[e+6]/d[e+7])
+if dF<1000000 then dF=1000000 end
+if dF<at then at=dF end
 end
-if g>q then aR=0 end
-while U<aR and P+ad<=ar do
-P,U=P+ad,U+1
+if f>p then aO=0 end
+while T<aO and P+ac<=at do
+P,T=P+ac,T+1
 end
-if U>0 then
-L,z=aF+P,aW
-J=du(cD,L,ai)
-elseif not aB then
+if T>0 then
+N,A=aJ+P,bb
+K=dw(cE,N,aj)
+elseif not aC then
 return 0
 end
-local j=by(n,z,J)
-if g>j then j=g end
-return U,dv(n,L,z,J,g),j
+local j=bB(n,A,K)
+if f>j then j=f end
+return T,dx(n,N,A,K,f),j
 end
 `
 
-const counter = `local cy,de=s'counter-value'
-local cT,cQ,dr=s'counter-adopt'
-return function(a,e,aR)
-local ad,ai,D=d[e+1],d[e+2],d[e+3]
-local g,U,S,z,aA=0,0,0,D,0
-local n,Q,aB
+const counter = `local cy,dg=s'counter-value'
+local cV,cS,dt=s'counter-adopt'
+return function(a,e,aO)
+local ac,aj,D=d[e+1],d[e+2],d[e+3]
+local f,T,R,A,aB=0,0,0,D,0
+local n,Q,aC
 if a then
-n,Q,S,z,aA,g=cy(a)
+n,Q,R,A,aB,f=cy(a)
 if n then
-n,Q,S,z,aA,aB=cT(n,Q,S,z,aA,e)
+n,Q,R,A,aB,aC=cV(n,Q,R,A,aB,e)
 end
 end
-if not(n and q<n)then
-n,Q,S=cQ(n,Q,S,D)
-z,aA=D,0
+if not(n and p<n)then
+n,Q,R=cS(n,Q,R,D)
+A,aB=D,0
 end
-local au=ai-dr(n,S,z,e)
-if g>q then aR=0 end
-while U<aR and Q+ad<=au do
-Q,U=Q+ad,U+1
+local aw=aj-dt(n,R,A,e)
+if f>p then aO=0 end
+while T<aO and Q+ac<=aw do
+Q,T=Q+ac,T+1
 end
-if U==0 and not aB then return 0 end
+if T==0 and not aC then return 0 end
 local j=n
-if Q>0 then j=n+z end
-if g>j then j=g end
-return U,de(n,Q,S,z,aA,g),j
+if Q>0 then j=n+A end
+if f>j then j=f end
+return T,dg(n,Q,R,A,aB,f),j
 end
 `
 
-const record = `local cz,dn=s'record-value'
-local an=s'block-value'
-return function(a,e,aR,F,bS)
-local F,g=cz(a)
-if aR==0 or g and q<g+60000000 then return 0 end
-if a and an(a)>q then return 0 end
-local L,I=d[e+3],{}
-for o=1,L do
-local ax,t=d[e+2+2*o],d[e+3+2*o]
-I[o]={ax,t,t,0,bS and bS[#bS-L+o]or 0}
+const record = `local cz,dq=s'record-value'
+local ao=s'block-value'
+return function(a,e,aO,F,bT)
+local F,f=cz(a)
+if aO==0 or f and p<f+60000000 then return 0 end
+if a and ao(a)>p then return 0 end
+local N,H=d[e+3],{}
+for o=1,N do
+local au,t=d[e+2+2*o],d[e+3+2*o]
+H[o]={au,t,t,0,bT and bT[#bT-N+o]or 0}
 end
-local j=q+d[e+1]
-return 1,dn(q,j,d[e+2],I),j+60000000
+local j=p+d[e+1]
+return 1,dq(p,j,d[e+2],H),j+60000000
 end
 `
 
-const slots = `local an,bj,bk=s'block-value'
-local dT=4000
-local function cx(a,A)
-local C,u=ac('>I3I4',a,A)
+const slots = `local ao,bn,bo=s'block-value'
+local dY=4000
+local function cx(a,x)
+local C,u=ab('>I3I4',a,x)
 return(C-2097152)*4294967296+u
 end
-local function br(at)
-local u=at%4294967296
-return pack('>I3I4',2097152+(at-u)/4294967296,u)
+local function bu(av)
+local u=av%4294967296
+return pack('>I3I4',2097152+(av-u)/4294967296,u)
 end
-local function ep(a)
-local g,K=0,a or''
-if a then g,K=an(a)end
-local G=#K
-if string.byte(K)~=3 or G%35~=22 then
-return nil,nil,'',0,q,K==''and g or 0
+local function et(a)
+local f,M=0,a or''
+if a then f,M=ao(a)end
+local G=#M
+if string.byte(M)~=3 or G%35~=22 then
+return nil,nil,'',0,p,M==''and f or 0
 end
-local x,H=cx(K,9),cx(K,16)
-local k,A=q,23
-if x>q then k=x end
-while A<G and cx(K,A+21)<=k do A=A+35 end
+local y,I=cx(M,9),cx(M,16)
+local k,x=p,23
+if y>p then k=y end
+while x<G and cx(M,x+21)<=k do x=x+35 end
 local P=0
-for cd=A,G,35 do P=P+cx(K,cd+14)end
-return x,H,string.sub(K,A),P,k,g
+for ce=x,G,35 do P=P+cx(M,ce+14)end
+return y,I,string.sub(M,x),P,k,f
 end
-local function ei(t,dh)
-local A=string.find(t,dh,1,true)
-while A and A%35~=1 do A=string.find(t,dh,A+1,true)end
-return A
+local function em(t,dj)
+local x=string.find(t,dj,1,true)
+while x and x%35~=1 do x=string.find(t,dj,x+1,true)end
+return x
 end
-local function bb(t,cd,g)
-local A=#t+1
-while A>1 and cx(t,A-14)>g do A=A-35 end
-return string.sub(t,1,A-1)..cd..string.sub(t,A)
+local function bf(t,ce,f)
+local x=#t+1
+while x>1 and cx(t,x-14)>f do x=x-35 end
+return string.sub(t,1,x-1)..ce..string.sub(t,x)
 end
-local function es(k,H,t,g)
-local j=H+1
+local function ew(k,I,t,f)
+local j=I+1
 if t~=''then j=math.max(j,cx(t,#t-13))end
-local a='\\3'..pack('>I7',j)..br(k)..br(H)..t
-if g>0 then a=bk(a,g)end
-return a,math.max(j,g),j
+local a='\\3'..pack('>I7',j)..bu(k)..bu(I)..t
+if f>0 then a=bo(a,f)end
+return a,math.max(j,f),j
 end
-local function dR(a,e,aR,bY)
-local ad,ai=(bY or 0)+d[e+1],d[e+2]
-local U,bN,j=0,nil,nil
-while U<aR do
-local x,H,t,P,k,g=ep(a)
-if g>q or ad>ai then break end
-local dh=br(d[e+5])..br(d[e+6])
-if d[e+4]==0 or not ei(t,dh)then
-if P+ad>ai or#t>=dT*35 then break end
-H=x and math.max(k,H+1)or k
+local function dV(a,e,aO,bZ)
+local ac,aj=(bZ or 0)+d[e+1],d[e+2]
+local T,bm,j=0,nil,nil
+while T<aO do
+local y,I,t,P,k,f=et(a)
+if f>p or ac>aj then break end
+local dj=bu(d[e+5])..bu(d[e+6])
+if d[e+4]==0 or not em(t,dj)then
+if P+ac>aj or#t>=dY*35 then break end
+I=y and math.max(k,I+1)or k
 local n=k+d[e+3]
-t=bb(t,dh..br(ad)..br(n)..br(H),n)
-a,j=es(k,H,t,g)
-bN=a
+t=bf(t,dj..bu(ac)..bu(n)..bu(I),n)
+a,j=ew(k,I,t,f)
+bm=a
 end
-U=U+1
+T=T+1
 end
-return U,bN,j
+return T,bm,j
 end
-local function cB(a,bJ,dl)
-local x,H,t,F,k,g=ep(a)
-local A=x and ei(t,br(bJ)..br(dl))
-if not A then return nil end
-t=string.sub(t,1,A-1)..string.sub(t,A+35)
-local w,j,bI=es(k,H,t,g)
-if bI<=k then return false,g end
+local function cC(a,bL,dn)
+local y,I,t,F,k,f=et(a)
+local x=y and em(t,bu(bL)..bu(dn))
+if not x then return nil end
+t=string.sub(t,1,x-1)..string.sub(t,x+35)
+local w,j,br=ew(k,I,t,f)
+if br<=k then return false,f end
 return w,j
 end
-local function dL(a,bJ,dl,aX)
-local x,H,t,F,k,g=ep(a)
-local A=x and ei(t,br(bJ)..br(dl))
-if not A or k+aX<=cx(t,A+21)then return nil end
-local cd=string.sub(t,A,A+20)..br(k+aX)..string.sub(t,A+28,A+34)
-t=bb(string.sub(t,1,A-1)..string.sub(t,A+35),cd,k+aX)
-return es(k,H,t,g)
+local function dO(a,bL,dn,aI)
+local y,I,t,F,k,f=et(a)
+local x=y and em(t,bu(bL)..bu(dn))
+if not x or k+aI<=cx(t,x+21)then return nil end
+local ce=string.sub(t,x,x+20)..bu(k+aI)..string.sub(t,x+28,x+34)
+t=bf(string.sub(t,1,x-1)..string.sub(t,x+35),ce,k+aI)
+return ew(k,I,t,f)
 end
-return dR,cB,dL
+return dV,cC,dO
 `
 
-const log = `local R=...
-local aU,aN,dg=R.aU,R.aN,R.dg
-local ck,cS,db=s('log-adopt',R)
-local function eM(c,e,B,H,dj,P,ad)
-local o=dg(c,aN(c,B-1)+P+ad-d[e+2],B)
-if o<H then dj=aU(c,o)end
-return dj+d[e+3]
+const log = `local S=...
+local aZ,aS,di=S.aZ,S.aS,S.di
+local cl,cU,dd=s('log-adopt',S)
+local function eP(c,e,B,I,dl,P,ac)
+local o=di(c,aS(c,B-1)+P+ac-d[e+2],B)
+if o<I then dl=aZ(c,o)end
+return dl+d[e+3]
 end
-local function dS(c,e,B,H,dj,P)
-local ai=d[e+2]
-local cO,cP=0,0
-if ai>P then cO=math.floor((ai-P)/1000000)end
-if P>0 then cP=dj+d[e+3]-q end
-local W=(cO+1)*1000000
-if W>ai then return cO,cP,cP end
-return cO,eM(c,e,B,H,dj,P,W)-q,cP
+local function dW(c,e,B,I,dl,P)
+local aj=d[e+2]
+local cQ,cR=0,0
+if aj>P then cQ=math.floor((aj-P)/1000000)end
+if P>0 then cR=dl+d[e+3]-p end
+local X=(cQ+1)*1000000
+if X>aj then return cQ,cR,cR end
+return cQ,eP(c,e,B,I,dl,P,X)-p,cR
 end
-local function eb(c,e,ad)
-local ai=d[e+2]
-local k,B,P=cS(c,e)
-if ad>ai-P then
-if ad>ai then return 2,0,dS(c,e,B,c.G,c.l,P)end
-return 1,eM(c,e,B,c.G,k,P,ad)-q,dS(c,e,B,c.G,c.l,P)
+local function ee(c,e,ac)
+local aj=d[e+2]
+local k,B,P=cU(c,e)
+if ac>aj-P then
+if ac>aj then return 2,0,dW(c,e,B,c.G,c.m,P)end
+return 1,eP(c,e,B,c.G,k,P,ac)-p,dW(c,e,B,c.G,c.m,P)
 end
-local aD=db(c,e,B,k,ad)
-local H=c.G
-if aD.cI then H=H-1 end
-local cO,gc,cP=dS(c,e,B,H,k,P+ad)
-return 0,0,cO,gc,cP,aD
+local az=dd(c,e,B,k,ac)
+local I=c.G
+if az.cK then I=I-1 end
+local cQ,gf,cR=dW(c,e,B,I,k,P+ac)
+return 0,0,cQ,gf,cR,az
 end
-local function ez(c,e)
-local F,B,P=cS(c,e)
-return dS(c,e,B,c.G,c.l,P)
+local function eC(c,e)
+local F,B,P=cU(c,e)
+return dW(c,e,B,c.G,c.m,P)
 end
-return ck,eb,ez
+return cl,ee,eC
 `
 
-const holdChange = `local dA=...
-local T,E,aG,remove,ap=s'state'
-local ah=s('drop',E,remove,ap)
-local an=s'block-value'
-local cz,dn=s'record-value'
-local dy=9000000000000000
-local cl,Y,aH,bu
-local cB,dL
-local function gh(f,h,k,v,i,m,p,t,ab,af)
-if ab>t then
-local au=0
-if f<k or(f==k and h==0)then
-au=p+aH(f,h,i,m,k)
+const holdChange = `local dB=...
+local U,E,aK,remove,ag=s'state'
+local ai=s('drop',E,remove,ag)
+local ao=s'block-value'
+local cz,dq=s'record-value'
+local dz=9000000000000000
+local cm,Y,aL,by
+local cC,dO
+local function gk(h,g,k,v,i,l,q,t,ae,Z)
+if ae>t then
+local aw=0
+if h<k or(h==k and g==0)then
+aw=q+aL(h,g,i,l,k)
 else
-local z,w=Y(i,m,p,0)
-z,w=f-z,h-w
-if w<0 then z,w=z-1,w+i end
-au=aH(z,w,i,m,k)
+local A,w=Y(i,l,q,0)
+A,w=h-A,g-w
+if w<0 then A,w=A-1,w+i end
+aw=aL(A,w,i,l,k)
 end
-local W=math.min(ab-t,au)
-if W<=0 then return t end
-local z,w=Y(i,m,W,0)
-return t+W,-1,z,w
+local X=math.min(ae-t,aw)
+if X<=0 then return t end
+local A,w=Y(i,l,X,0)
+return t+X,-1,A,w
 end
-local eS,eT=f,h
-if f<k then eS,eT=k,0 end
-local au,w=Y(i,m,p,0)
-au,w=au-(eS-af),w-eT
-if w<0 then au,w=au-1,w+i end
-if ab==t or au<0 or(au==0 and w==0)then return ab end
-local I=(t-ab)%1000000
-local bF,cV=bu(i,m,(t-ab-I)/1000000)
-local W
-W,cV=Y(i,m,I,cV)
-bF=bF+W
-if bF<au or(bF==au and cV<=w)then
-if t-ab>2*p then bF,cV=Y(i,m,2*p,0)end
-return ab,1,bF,cV
+local eW,eX=h,g
+if h<k then eW,eX=k,0 end
+local aw,w=Y(i,l,q,0)
+aw,w=aw-(eW-Z),w-eX
+if w<0 then aw,w=aw-1,w+i end
+if ae==t or aw<0 or(aw==0 and w==0)then return ae end
+local H=(t-ae)%1000000
+local bJ,cX=by(i,l,(t-ae-H)/1000000)
+local X
+X,cX=Y(i,l,H,cX)
+bJ=bJ+X
+if bJ<aw or(bJ==aw and cX<=w)then
+if t-ae>2*q then bJ,cX=Y(i,l,2*q,0)end
+return ae,1,bJ,cX
 end
 if v then
-local bV
-if w>0 then bV=aH(0,i-w,i,m,au+1)else bV=aH(0,0,i,m,au)end
-au,w=Y(i,m,bV,0)
+local bW
+if w>0 then bW=aL(0,i-w,i,l,aw+1)else bW=aL(0,0,i,l,aw)end
+aw,w=Y(i,l,bW,0)
 end
-return ab,1,au,w
+return ae,1,aw,w
 end
-local function dO(b,e,t,ab,af)
-if not cl then cl,Y,aH,bu=s('bucket-change',T,E,ah)end
-local i,m,p,aI,aw=dA(e)
-local al
-local function eu(f,h,k,v)
-local aQ,z,cR
-al,aQ,z,cR=gh(f,h,k,v,i,m,p,t,ab,af)
-return aQ,z,cR
+local function dR(b,e,t,ae,Z)
+if not cm then cm,Y,aL,by=s('bucket-change',U,E,ai)end
+local i,l,q,aG,as=dB(e)
+local am
+local function ex(h,g,k,v)
+local aW,A,cT
+am,aW,A,cT=gk(h,g,k,v,i,l,q,t,ae,Z)
+return aW,A,cT
 end
-cl(b,i,m,p,aI,aw,true,eu)
+cm(b,i,l,q,aG,as,true,ex)
+return am
+end
+local function gl(b,e,t,ae,F,m)
+local am
+s('window-change',U,E,ai)(b,e,function(P,ap)
+local al=math.min(math.max(0,t-ae),P)
+if m<ap then al=0 end
+al=al-math.max(0,math.min(ae-t,2*d[e+2]-P))
+am=t-al
 return al
-end
-local function gi(b,e,t,ab,F,l)
-local al
-s('window-change',T,E,ah)(b,e,function(P,ao)
-local ak=math.min(math.max(0,t-ab),P)
-if l<ao then ak=0 end
-ak=ak-math.max(0,math.min(ab-t,2*d[e+2]-P))
-al=t-ak
-return ak
 end)
-return al
+return am
 end
-local function ge(b,e,t,ab,F,l)
+local function gh(b,e,t,ae,F,m)
+local am
+s('counter-change',U,E,ai)(b,e,function(bp,Q,R,A,ev)
+local eV=m>=bp-A
+local en=not eV and m>=bp-2*A
 local al
-s('counter-change',T,E,ah)(b,e,function(bm,Q,S,z,er)
-local eR=l>=bm-z
-local ej=not eR and l>=bm-2*z
-local ak
-if ab<t then
-ak=math.min(t-ab,eR and Q or ej and S or 0)
+if ae<t then
+al=math.min(t-ae,eV and Q or en and R or 0)
 else
-local ai=d[e+2]
-local au=2*ai-Q-er
-if ej then au=math.min(au,2*ai-S)end
-ak=-math.max(0,math.min(ab-t,au))
+local aj=d[e+2]
+local aw=2*aj-Q-ev
+if en then aw=math.min(aw,2*aj-R)end
+al=-math.max(0,math.min(ae-t,aw))
 end
-al=t-ak
-if ej then return 0,ak end
-return ak,0
+am=t-al
+if en then return 0,al end
+return al,0
 end)
-return al
+return am
 end
-local function gf(b,e,t,ab,F,l)
-local cZ,cm,dp,eq,R=s('log-change',E,aG,ah)
-local al
-cZ(b,e,function(c,k,B,P)
-al=t
-local bd=k-d[e+3]
-if ab<t then
-local az=dp(c,B,bd,t-ab,l)
-al=t-az
-return az>0
+local function gi(b,e,t,ae,F,m)
+local db,cn,dr,eu,S=s('log-change',E,aK,ai)
+local am
+db(b,e,function(c,k,B,P)
+am=t
+local bh=k-d[e+3]
+if ae<t then
+local aA=dr(c,B,bh,t-ae,m)
+am=t-aA
+return aA>0
 end
-local W=math.min(ab-t,2*d[e+2]-P)
-if W<=0 then return end
-al=t+W
-local o=R.cb(c,l-1,B)
-if l<=bd or o==c.G then return cm(c,e,B,k,W)end
-eq(c,o,{[o]=-W})
+local X=math.min(ae-t,2*d[e+2]-P)
+if X<=0 then return end
+am=t+X
+local o=S.cb(c,m-1,B)
+if m<=bh or o==c.G then return cn(c,e,B,k,X)end
+eu(c,o,{[o]=-X})
 return true
 end)
-return al
+return am
 end
-local function eH(b,fE,...)
-local a=T(b)
-if a and an(a)==dy then return true end
-local w,j=fE(a,...)
-if w then E(b,w,j)elseif w==false then ah(b,j)end
+local function eK(b,fI,...)
+local a=U(b)
+if a and ao(a)==dz then return true end
+local w,j=fI(a,...)
+if w then E(b,w,j)elseif w==false then ai(b,j)end
 end
-local aO={[0]=dO,gi,ge,gf,dO}
-local function fO(b,e)
+local aT={[0]=dR,gl,gh,gi,dR}
+local function fR(b,e)
 if d[e]==3 then
-local F,F,F,F,R=s('log-change',E,aG,ah)
-return R.aJ(b).g==dy
+local F,F,F,F,S=s('log-change',E,aK,ai)
+return S.aM(b).f==dz
 end
-local a=T(b)
-return a and an(a)==dy
+local a=U(b)
+return a and ao(a)==dz
 end
-local function eG(N,B,Z)
-for call=1,Z do
-if d[B+3*call-3]==N[1]then return B+3*call-3,call end
+local function eJ(O,B,aa)
+for call=1,aa do
+if d[B+3*call-3]==O[1]then return B+3*call-3,call end
 end
 end
-local function gg(M,B,Z,I,l,gm)
-for F,N in ipairs(I)do
-local o,call=eG(N,B,Z)
+local function gj(J,B,aa,H,m,gp)
+for F,O in ipairs(H)do
+local o,call=eJ(O,B,aa)
 if o then
-local e,ab=d[o+1],d[o+2]
+local e,ae=d[o+1],d[o+2]
 if d[e]==7 then
-if eH(M+call,cB,d[B-2],d[B-1])then return true end
-N[3]=0
-elseif not gm then
-local al=aO[d[e]](M+call,e,N[2],ab,N[5],l)
-if not al then return true end
-N[3],N[4]=al,math.max(0,ab-al)
+if eK(J+call,cC,d[B-2],d[B-1])then return true end
+O[3]=0
+elseif not gp then
+local am=aT[d[e]](J+call,e,O[2],ae,O[5],m)
+if not am then return true end
+O[3],O[4]=am,math.max(0,ae-am)
 end
 end
 end
 end
-local function fW(M,B,Z,I,aX)
-for call=1,Z do
-local ax,e=d[B+3*call-3],d[B+3*call-2]
-for F,N in ipairs(I)do
-if N[1]==ax and d[e]==7 then
-if eH(M+call,dL,d[B-2],d[B-1],aX)then return true end
+local function fZ(J,B,aa,H,aI)
+for call=1,aa do
+local au,e=d[B+3*call-3],d[B+3*call-2]
+for F,O in ipairs(H)do
+if O[1]==au and d[e]==7 then
+if eK(J+call,dO,d[B-2],d[B-1],aI)then return true end
 break
 end
 end
 end
 end
-local function fL(M,B,Z)
-if Z<2 then return false end
-for call=1,Z do
-if fO(M+call,d[B+3*call-2])then return true end
+local function fO(J,B,aa)
+if aa<2 then return false end
+for call=1,aa do
+if fR(J+call,d[B+3*call-2])then return true end
 end
 end
-return function(M,bt,B,Z)
-local a=T(M)
-if a and an(a)==dy then return 5,0,{}end
-local l,j,bi,I=cz(a)
-if not l or q>=j+60000000 then return 0,0,{}end
-if bi==1 then return 4,j,I end
-if q>=j then
-for F,N in ipairs(I)do
-local o=eG(N,B,Z)
-if bt==-1 and o then N[4]=math.max(0,d[o+2]-N[3])end
+return function(J,bx,B,aa)
+local a=U(J)
+if a and ao(a)==dz then return 5,0,{}end
+local m,j,bc,H=cz(a)
+if not m or p>=j+60000000 then return 0,0,{}end
+if bc==1 then return 4,j,H end
+if p>=j then
+for F,O in ipairs(H)do
+local o=eJ(O,B,aa)
+if bx==-1 and o then O[4]=math.max(0,d[o+2]-O[3])end
 end
-return 3,j,I
+return 3,j,H
 end
-if fL(M,B,Z)then return 5,0,{}end
-if not cB then
+if fO(J,B,aa)then return 5,0,{}end
+if not cC then
 local F
-F,cB,dL=s'slots'
+F,cC,dO=s'slots'
 end
-local dQ=2
-if bt<0 then
-if gg(M,B,Z,I,l,bt==-2)then return 5,0,{}end
-bi=1
+local dU=2
+if bx<0 then
+if gj(J,B,aa,H,m,bx==-2)then return 5,0,{}end
+bc=1
 else
-if fW(M,B,Z,I,bt)then return 5,0,{}end
-dQ,j=1,math.max(j,q+bt)
+if fZ(J,B,aa,H,bx)then return 5,0,{}end
+dU,j=1,math.max(j,p+bx)
 end
-E(M,dn(l,j,bi,I),j+60000000)
-return dQ,j,I
+E(J,dq(m,j,bc,H),j+60000000)
+return dU,j,H
 end
 `
 
 export const adjustProgram: Program = {
-  sha1: '09a279546d2a98e5d219dd6015b447298084d938',
+  sha1: 'd96e84b49a1c91004acd66efc936eb5269caf20e',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='state'then
+      `local function s(V,...)
+if V=='state'then
 `,
       state,
-      `elseif X=='strings'then
+      `elseif V=='strings'then
 `,
       strings,
-      `elseif X=='packed-value'then
+      `elseif V=='packed-value'then
 `,
       packedValue,
-      `elseif X=='sweep'then
+      `elseif V=='sweep'then
 `,
       sweep,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='state-until'then
+      `elseif V=='state-until'then
 `,
       stateUntil,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='window-value'then
+      `elseif V=='window-value'then
 `,
       windowValue,
-      `elseif X=='counter-value'then
+      `elseif V=='counter-value'then
 `,
       counterValue,
-      `elseif X=='record-value'then
+      `elseif V=='record-value'then
 `,
       recordValue,
-      `elseif X=='drop'then
+      `elseif V=='drop'then
 `,
       drop,
-      `elseif X=='bucket-change'then
+      `elseif V=='bucket-change'then
 `,
       bucketChange,
-      `elseif X=='bucket-adopt'then
+      `elseif V=='bucket-adopt'then
 `,
       bucketAdopt,
-      `elseif X=='window-change'then
+      `elseif V=='window-change'then
 `,
       windowChange,
-      `elseif X=='window-adopt'then
+      `elseif V=='window-adopt'then
 `,
       windowAdopt,
-      `elseif X=='counter-change'then
+      `elseif V=='counter-change'then
 `,
       counterChange,
-      `elseif X=='counter-adopt'then
+      `elseif V=='counter-adopt'then
 `,
       counterAdopt,
-      `elseif X=='log-change'then
+      `elseif V=='log-change'then
 `,
       logChange,
-      `elseif X=='log-value'then
+      `elseif V=='log-value'then
 `,
       logValue,
-      `elseif X=='log-adopt'then
+      `elseif V=='log-adopt'then
 `,
       logAdopt,
-      `elseif X=='log-refund'then
+      `elseif V=='log-refund'then
 `,
       logRefund,
       `end
 end
-local bg=d[2]
-local T,E,aG,remove,ap=s'state'
-local ah=s('drop',E,remove,ap)
-local function eE(b,e,aQ)
-local cl=s('bucket-change',T,E,ah)
+local bk=d[2]
+local U,E,aK,remove,ag=s'state'
+local ai=s('drop',E,remove,ag)
+local function eH(b,e,aW)
+local cm=s('bucket-change',U,E,ai)
 `,
       bucketDescriptor,
-      `return cl(b,i,m,p,aI,aw,false,function(F,F,k)
-if aQ>0 and bg>=0 and bg<=k-aI then return nil end
-return aQ,ad,cF
+      `return cm(b,i,l,q,aG,as,false,function(F,F,k)
+if aW>0 and bk>=0 and bk<=k-aG then return nil end
+return aW,ac,bO
 end)
 end
-local function fz(b,e,aQ)
-local ak,ai=d[e+1],d[e+2]
-return s('window-change',T,E,ah)(b,e,function(P,ao)
-if aQ<0 then return-math.max(0,math.min(2*ai-P,ak))end
-if bg>=0 and bg<ao then return 0 end
-return math.min(ak,P)
+local function fD(b,e,aW)
+local al,aj=d[e+1],d[e+2]
+return s('window-change',U,E,ai)(b,e,function(P,ap)
+if aW<0 then return-math.max(0,math.min(2*aj-P,al))end
+if bk>=0 and bk<ap then return 0 end
+return math.min(al,P)
 end)
 end
-local function fw(b,e,aQ)
-local ak,ai=d[e+1],d[e+2]
-return s('counter-change',T,E,ah)(b,e,function(bm,Q,S,z,er)
-if aQ<0 then return-math.max(0,math.min(2*ai-Q-er,ak)),0 end
-if bg>=0 and bg<bm-2*z then return 0,0 end
-local ao=bm-z
-local cK,dk=math.min(Q,ak),0
-if bg>=0 and bg<ao then cK=0 end
-if bg<ao then dk=math.min(S,ak-cK)end
-return cK,dk
+local function fA(b,e,aW)
+local al,aj=d[e+1],d[e+2]
+return s('counter-change',U,E,ai)(b,e,function(bp,Q,R,A,ev)
+if aW<0 then return-math.max(0,math.min(2*aj-Q-ev,al)),0 end
+if bk>=0 and bk<bp-2*A then return 0,0 end
+local ap=bp-A
+local cM,dm=math.min(Q,al),0
+if bk>=0 and bk<ap then cM=0 end
+if bk<ap then dm=math.min(R,al-cM)end
+return cM,dm
 end)
 end
-local function fx(b,e,aQ)
-local cZ,cm,dp=s('log-change',E,aG,ah)
-local ak=d[e+1]
-return cZ(b,e,function(c,k,B,P)
-if aQ>0 then return dp(c,B,k-d[e+3],ak,bg)>0 end
-local bb=math.min(ak,2*d[e+2]-P)
-if bb>0 then cm(c,e,B,k,bb)end
+local function fB(b,e,aW)
+local db,cn,dr=s('log-change',E,aK,ai)
+local al=d[e+1]
+return db(b,e,function(c,k,B,P)
+if aW>0 then return dr(c,B,k-d[e+3],al,bk)>0 end
+local bf=math.min(al,2*d[e+2]-P)
+if bf>0 then cn(c,e,B,k,bf)end
 end)
 end
-local function fy(b)
-local an=s'block-value'
-local a=T(b)
-return a and an(a)==9000000000000000
+local function fC(b)
+local ao=s'block-value'
+local a=U(b)
+return a and ao(a)==9000000000000000
 end
-local aO={[0]=eE,fz,fw,fx,eE,[7]=fy}
-local bD={}
+local aT={[0]=eH,fD,fA,fB,eH,[7]=fC}
+local bG={}
 for o=1,d[3]do
 local e=d[2+2*o]
-if aO[d[e]](o,e,d[3+2*o])then bD[#bD+1]=o end
+if aT[d[e]](o,e,d[3+2*o])then bG[#bG+1]=o end
 end
-return bD
+return bG
 `,
     ].join(''),
 }
 
 export const blockProgram: Program = {
-  sha1: '604f2ae94bc9b229eb3d034c7ec38a0790cedace',
+  sha1: 'a0d12229f384badb9c5bc9f24afc6eb1d47b131c',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='state'then
+      `local function s(V,...)
+if V=='state'then
 `,
       state,
-      `elseif X=='strings'then
+      `elseif V=='strings'then
 `,
       strings,
-      `elseif X=='packed-value'then
+      `elseif V=='packed-value'then
 `,
       packedValue,
-      `elseif X=='sweep'then
+      `elseif V=='sweep'then
 `,
       sweep,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='state-until'then
+      `elseif V=='state-until'then
 `,
       stateUntil,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='window-value'then
+      `elseif V=='window-value'then
 `,
       windowValue,
-      `elseif X=='counter-value'then
+      `elseif V=='counter-value'then
 `,
       counterValue,
-      `elseif X=='record-value'then
+      `elseif V=='record-value'then
 `,
       recordValue,
-      `elseif X=='log-value'then
+      `elseif V=='log-value'then
 `,
       logValue,
       `end
 end
-local T,E,aG,remove,F,ct=s'state'
-local an,bj=s'block-value'
-local ev=s'state-until'
-local function go(a)
-local cg,cX=s'bucket-value'
-local Y,aq=s'bucket-flow'
-local aK,aP,cr=s('bucket-leases',Y,aq)
-local f,h,x,r,i,m,p,F,v=cg(a,0)
+local U,E,aK,remove,F,ct=s'state'
+local ao,bn=s'block-value'
+local ey=s'state-until'
+local function gr(a)
+local ch,cZ=s'bucket-value'
+local Y,ar=s'bucket-flow'
+local aN,aV,cr=s('bucket-leases',Y,ar)
+local h,g,y,r,i,l,q,F,v=ch(a,0)
 if not v then return nil,''end
-local k=q
-if x>q then k=x end
-f,h,v=aP(f,h,i,m,p,v,k)
+local k=p
+if y>p then k=y end
+h,g,v=aV(h,g,i,l,q,v,k)
 if not v then return nil,''end
-f,h=aq(-math.huge,0,i,m,p-aK(v),k)
-a=cX(f,h,k,r,i,m,p,0,v)
-return cr(f,h,k,r,i,m,p,v),a
+h,g=ar(-math.huge,0,i,l,q-aN(v),k)
+a=cZ(h,g,k,r,i,l,q,0,v)
+return cr(h,g,k,r,i,l,q,v),a
 end
 local D=d[2]
-local bD={}
-local function fD(b)
-local R=s('log-value',E,aG)
-local c=R.aJ(b)
-if D<0 or not c.bw then return c.g,''end
-c.g=0
-if D>0 then c.g=q+D end
-call('SETRANGE',KEYS[b],0,R.O(c,c.av))
-aG(b,R.j(c))
+local bG={}
+local function fH(b)
+local S=s('log-value',E,aK)
+local c=S.aM(b)
+if D<0 or not c.bz then return c.f,''end
+c.f=0
+if D>0 then c.f=p+D end
+call('SETRANGE',KEYS[b],0,S.L(c,c.ax))
+aK(b,S.j(c))
 end
 for b=1,#KEYS do
-local aM,a=ct and ct(b),nil
-if aM then a=T(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
+local aQ,a=ct and ct(b),nil
+if aQ then a=U(b)else a=redis.pcall('GETRANGE',KEYS[b],0,2047)end
 if type(a)~='string'then a=''end
 if#a==2048 and string.byte(a)~=2 then a=call('GET',KEYS[b])end
-local g,K,j=0,a,nil
+local f,M,j=0,a,nil
 if string.byte(a)==2 then
-g,K=fD(b)
+f,M=fH(b)
 elseif a~=''then
-g,K=an(a)
-j=ev(a)
-if g==9000000000000000 then
-g=0
-if D>=0 then bD[#bD+1],K=b,nil end
-elseif not j and K~=''then
-g,K=0,''
+f,M=ao(a)
+j=ey(a)
+if f==9000000000000000 then
+f=0
+if D>=0 then bG[#bG+1],M=b,nil end
+elseif not j and M~=''then
+f,M=0,''
 end
 end
-if K then
+if M then
 if D<0 then
-j,K=go(K)
+j,M=gr(M)
 elseif D>0 then
-g=q+D
+f=p+D
 else
-g=0
+f=0
 end
-if g>0 then
-if K~=''then
-E(b,bj(g)..K,math.max(g,j))
-elseif g>q then
-E(b,bj(g),g)
-elseif aM then
-call('HSET',KEYS[b],aM,bj(g))
+if f>0 then
+if M~=''then
+E(b,bn(f)..M,math.max(f,j))
+elseif f>p then
+E(b,bn(f),f)
+elseif aQ then
+call('HSET',KEYS[b],aQ,bn(f))
 else
-call('SET',KEYS[b],bj(g),'KEEPTTL')
+call('SET',KEYS[b],bn(f),'KEEPTTL')
 end
-elseif K~=''then
-E(b,K,j)
+elseif M~=''then
+E(b,M,j)
 elseif a~=''or D<0 then
 remove(b)
 end
 end
 end
-return bD
+return bG
 `,
     ].join(''),
 }
 
 export const bucketsProgram: Program = {
-  sha1: '8377cd7686ac54dc2e0ee8c7a441e444717f1252',
+  sha1: 'ba736f28942373c83016cb767d9ee23c1e6ca402',
   source: () =>
     [
       `local call,KEYS,ARGV=redis.call,KEYS,ARGV
-local pack,ac,format=struct.pack,struct.unpack,string.format
-local bP=call('TIME')
-local q=bP[1]*1000000+bP[2]
-local bB
-local function et(q,pack,ac)
-local function s(X,...)
-if X=='bucket'then
+local pack,ab,format=struct.pack,struct.unpack,string.format
+local bv=call('TIME')
+local p=bv[1]*1000000+bv[2]
+local bw
+local function dT(p,pack,ab)
+local function s(V,...)
+if V=='bucket'then
 `,
       bucket,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='bucket-adopt'then
+      `elseif V=='bucket-adopt'then
 `,
       bucketAdopt,
       `end
 end
 return s'bucket'
 end
-local i,m,p=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
-local I=ARGV[4]*m
-local cF=I%i
-local ad=(I-cF)/i
-I=p*m
-local aw=-I%i
-local aI=(I+aw)/i
-local aL,fF,ap=#KEYS,#ARGV>5,ARGV[5]+0
-local as=KEYS.ae or aL==1 and call('MGET',KEYS[1])or aL>1 and call('MGET',unpack(KEYS))or{}
-local co,aY,aR={},{},1
-local bO,dX
-for b=1,aL do
-local a=as[b]
-if fF then aR=ARGV[5+b]+0 end
+local i,l,q=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
+local H=ARGV[4]*l
+local bO=H%i
+local ac=(H-bO)/i
+H=q*l
+local as=-H%i
+local aG=(H+as)/i
+local aE,fJ,ag=#KEYS,#ARGV>5,ARGV[5]+0
+local aq=KEYS.af or aE==1 and call('MGET',KEYS[1])or aE>1 and call('MGET',unpack(KEYS))or{}
+local bP,aU,aO={},{},1
+local bI,dC
+for b=1,aE do
+local a=aq[b]
+if fJ then aO=ARGV[5+b]+0 end
 `,
       bucketStep,
-      `if bN then call('SET',KEYS[b],bN,'PXAT',format('%d',(j+ap)/1000+1))end
-co[b]=U
+      `if bm then call('SET',KEYS[b],bm,'PXAT',format('%d',(j+ag)/1000+1))end
+bP[b]=T
 end
 `,
       reply,
@@ -1759,309 +1758,309 @@ end
 }
 
 export const cellsProgram: Program = {
-  sha1: '591d3728951d28b736b0a4c7eb22dec23f9f70c2',
+  sha1: '49d625599a373a372b8f37674312a3ff3fb37e93',
   source: () =>
     [
       ``,
       clock,
-      `local eJ,ar=d[2],d[3]
-local ce=call('INFO','server')..call('INFO','replication')
-local bh=string.match(ce,'run_id:(%x+)')..'-'..string.match(ce,'master_replid:(%x+)')..'-'
-local aT=call('GET',KEYS[1])
-local bL=aT and string.match(aT,'^%S+')or''
-if string.sub(bL,1,#bh)~=bh then bL=bh end
-local bo={}
-local eV=call('ZRANGEBYSCORE',KEYS[5],math.floor(eJ/64),'+inf','LIMIT',0,ar+1)
-for o=1,#eV do
-local bR,fA=KEYS[5]..':'..eV[o],'('..string.format('%.0f',eJ)
-local W=call('ZRANGEBYSCORE',bR,fA,'+inf','LIMIT',0,ar-#bo)
-for ax=1,#W do bo[#bo+1]=W[ax]end
-if#bo==ar then break end
+      `local eN,at=d[2],d[3]
+local cf=call('INFO','server')..call('INFO','replication')
+local bl=string.match(cf,'run_id:(%x+)')..'-'..string.match(cf,'master_replid:(%x+)')..'-'
+local aY=call('GET',KEYS[1])
+local bM=aY and string.match(aY,'^%S+')or''
+if string.sub(bM,1,#bl)~=bl then bM=bl end
+local bq={}
+local eZ=call('ZRANGEBYSCORE',KEYS[5],math.floor(eN/64),'+inf','LIMIT',0,at+1)
+for o=1,#eZ do
+local bS,fE=KEYS[5]..':'..eZ[o],'('..string.format('%.0f',eN)
+local X=call('ZRANGEBYSCORE',bS,fE,'+inf','LIMIT',0,at-#bq)
+for au=1,#X do bq[#bq+1]=X[au]end
+if#bq==at then break end
 end
-local ae={bL,q,aT,aT and call('GET',KEYS[2]),(call('GET',KEYS[3])or 0)+0}
-ae[6],ae[7]=#bo<ar and 1 or 0,call('HLEN',KEYS[4])
-local bp=#bo>0 and call('HMGET',KEYS[4],unpack(bo))
-for o=1,#bo do
-if bp[o]then
-ae[#ae+1]=bo[o]
-ae[#ae+1]=bp[o]
+local af={bM,p,aY,aY and call('GET',KEYS[2]),(call('GET',KEYS[3])or 0)+0}
+af[6],af[7]=#bq<at and 1 or 0,call('HLEN',KEYS[4])
+local bs=#bq>0 and call('HMGET',KEYS[4],unpack(bq))
+for o=1,#bq do
+if bs[o]then
+af[#af+1]=bq[o]
+af[#af+1]=bs[o]
 end
 end
-return ae
+return af
 `,
     ].join(''),
 }
 
 export const consumeProgram: Program = {
-  sha1: '4dbb56df49b79ac1e49ad740c5660599663678b8',
+  sha1: '90a9da632555c9f1f54d1baa0ebdd28cd0b10c4d',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='window'then
+      `local function s(V,...)
+if V=='window'then
 `,
       window,
-      `elseif X=='window-value'then
+      `elseif V=='window-value'then
 `,
       windowValue,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='window-adopt'then
+      `elseif V=='window-adopt'then
 `,
       windowAdopt,
-      `elseif X=='counter'then
+      `elseif V=='counter'then
 `,
       counter,
-      `elseif X=='counter-value'then
+      `elseif V=='counter-value'then
 `,
       counterValue,
-      `elseif X=='counter-adopt'then
+      `elseif V=='counter-adopt'then
 `,
       counterAdopt,
-      `elseif X=='record'then
+      `elseif V=='record'then
 `,
       record,
-      `elseif X=='record-value'then
+      `elseif V=='record-value'then
 `,
       recordValue,
-      `elseif X=='slots'then
+      `elseif V=='slots'then
 `,
       slots,
-      `elseif X=='bucket'then
+      `elseif V=='bucket'then
 `,
       bucket,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='bucket-adopt'then
+      `elseif V=='bucket-adopt'then
 `,
       bucketAdopt,
-      `elseif X=='state'then
+      `elseif V=='state'then
 `,
       state,
-      `elseif X=='strings'then
+      `elseif V=='strings'then
 `,
       strings,
-      `elseif X=='packed-value'then
+      `elseif V=='packed-value'then
 `,
       packedValue,
-      `elseif X=='sweep'then
+      `elseif V=='sweep'then
 `,
       sweep,
-      `elseif X=='state-until'then
+      `elseif V=='state-until'then
 `,
       stateUntil,
-      `elseif X=='log-value'then
+      `elseif V=='log-value'then
 `,
       logValue,
-      `elseif X=='log'then
+      `elseif V=='log'then
 `,
       log,
-      `elseif X=='log-adopt'then
+      `elseif V=='log-adopt'then
 `,
       logAdopt,
       `end
 end
-local aO,R={},nil
-local function dE(ds)
-if ds==1 then
-aO[1]=s'window'
-elseif ds==2 then
-aO[2]=s'counter'
-elseif ds==6 then
-aO[6]=s'record'
-elseif ds==7 then
-aO[7]=s'slots'
+local aT,S={},nil
+local function dH(du)
+if du==1 then
+aT[1]=s'window'
+elseif du==2 then
+aT[2]=s'counter'
+elseif du==6 then
+aT[6]=s'record'
+elseif du==7 then
+aT[7]=s'slots'
 else
-local bB
-local function et()
+local bw
+local function dT()
 return s'bucket'
 end
-local function bl(a,e,aR,bY)
+local function aF(a,e,aO,bZ)
 `,
       bucketDescriptor,
-      `local bO,dX
+      `local bI,dC
 if d[e]==5 then
-bO,dX=d[e+8],d[e+9]+(bY or 0)
+bI,dC=d[e+8],d[e+9]+(bZ or 0)
 end
 `,
       bucketStep,
-      `return U,bN,j,f
+      `return T,bm,j,h
 end
-aO[0],aO[4],aO[5]=bl,bl,bl
+aT[0],aT[4],aT[5]=aF,aF,aF
 end
-return aO[ds]
+return aT[du]
 end
-local bT=d[3]
-local T,E,aG
-if ARGV[2]or ci~=0 or bT<#KEYS or bT>4000 then T,E,aG=s'state'end
-local as={}
-if KEYS.ae then
-as=KEYS.ae
+local bU=d[3]
+local U,E,aK
+if ARGV[2]or cj~=0 or bU<#KEYS or bU>4000 then U,E,aK=s'state'end
+local aq={}
+if KEYS.af then
+aq=KEYS.af
 elseif ARGV[2]and ARGV[2]~=''then
-for b=1,bT do as[b]=T(b)end
-elseif bT>0 then
-as=call('MGET',unpack(KEYS,1,math.min(bT,4000)))
-for b=4001,bT do as[b]=T(b)end
+for b=1,bU do aq[b]=U(b)end
+elseif bU>0 then
+aq=call('MGET',unpack(KEYS,1,math.min(bU,4000)))
+for b=4001,bU do aq[b]=U(b)end
 end
-local bn,j={},{}
-local bU,G={},0
-local dc,dZ={},d[2]%2
-for o=5+d[4]-(d[2]-dZ)/2,4+d[4]do dc[d[o]]=true end
-local co={}
-local function eD(l,Z,O,x)
-for o=l,l+2*Z-2,2 do
+local aH,j={},{}
+local bV,G={},0
+local de,ec={},d[2]%2
+for o=5+d[4]-(d[2]-ec)/2,4+d[4]do de[d[o]]=true end
+local bP={}
+local function eG(m,aa,L,y)
+for o=m,m+2*aa-2,2 do
 local b,e=d[o],d[o+1]
 if d[e]==3 then
-bU[O+3],bU[O+4],bU[O+5]=R.gn(x[b],e)
-O=O+5
+bV[L+3],bV[L+4],bV[L+5]=S.gq(y[b],e)
+L=L+5
 end
 end
 end
-local aV={}
-local function fM(e)
-local aX,t=d[e+1],d[e+5]
-local cC=d[e+3]==1 and aX<1099511627776 and t<1099511627776
-aV[e]=cC and pack('>BI7I5I4I5',8+d[e+2],q,aX,d[e+4],t)
-return aV[e]
+local ba={}
+local function fP(e)
+local aI,t=d[e+1],d[e+5]
+local cD=d[e+3]==1 and aI<1099511627776 and t<1099511627776
+ba[e]=cD and pack('>BI7I5I4I5',8+d[e+2],p,aI,d[e+4],t)
+return ba[e]
 end
-local function ga(b,e,bv,bE)
-local O=aV[bE]
-if O==nil then O=fM(bE)end
-if d[bE+3]~=1 or bn[bv]or as[bv]or dc[b]or dc[bv]then return end
-local U,a,bI,af=(aO[d[e]]or dE(d[e]))(bn[b]or as[b],e,1)
-if U==0 then return end
-local dd=(af or 0)~=0 and af-q+549755813888 or 0
-local bs='>I5'
-if not O or dd<0 or dd>=1099511627776 or(dd==0 and(af or 0)~=0)then
-O=pack('>BI7I7I4I7',10+d[bE+2],q,d[bE+1],d[bE+4],d[bE+5])
-dd,bs=(af or 0)~=0 and af-q+4503599627370496 or 0,'>I7'
+local function gd(b,e,aR,bH)
+local L=ba[bH]
+if L==nil then L=fP(bH)end
+if d[bH+3]~=1 or aH[aR]or aq[aR]or de[b]or de[aR]then return end
+local T,a,br,Z=(aT[d[e]]or dH(d[e]))(aH[b]or aq[b],e,1)
+if T==0 then return end
+local df=(Z or 0)~=0 and Z-p+549755813888 or 0
+local cc='>I5'
+if not L or df<0 or df>=1099511627776 or(df==0 and(Z or 0)~=0)then
+L=pack('>BI7I7I4I7',10+d[bH+2],p,d[bH+1],d[bH+4],d[bH+5])
+df,cc=(Z or 0)~=0 and Z-p+4503599627370496 or 0,'>I7'
 end
-bn[b],j[b]=a,bI
-bn[bv],j[bv]=O..pack(bs,dd),q+d[bE+1]+60000000
+aH[b],j[b]=a,br
+aH[aR],j[aR]=L..pack(cc,df),p+d[bH+1]+60000000
 return 1
 end
-local fv={[0]=true,true,true,[4]=true}
-local function fK(l,Z)
-if Z==2 and d[d[l+3]]==6 and fv[d[d[l+1]]]then
-local U=ga(d[l],d[l+1],d[l+2],d[l+3])
-if U then return U end
+local fz={[0]=true,true,true,[4]=true}
+local function bQ(m,aa)
+if aa==2 and d[d[m+3]]==6 and fz[d[d[m+1]]]then
+local T=gd(d[m],d[m+1],d[m+2],d[m+3])
+if T then return T end
 end
-local aJ=true
-local aL,g,x,az,eI,bS={},{},{},{},{},{}
-local O=G
-for o=l,l+2*Z-2,2 do
+local aM=true
+local aE,f,y,aA,eL,bT={},{},{},{},{},{}
+local L=G
+for o=m,m+2*aa-2,2 do
 local b,e=d[o],d[o+1]
 if d[e]==3 then
-if not x[b]then x[b]=R.cE(R.fd(b),e)end
-local c,ad=x[b],(az[b]or 0)+d[e+1]
-az[b]=ad
-local em
-em,bU[G+2],bU[G+3],bU[G+4],bU[G+5],eI[b]=
-R.fG(c,e,ad)
-bU[G+1]=em
+if not y[b]then y[b]=S.cF(S.fh(b),e)end
+local c,ac=y[b],(aA[b]or 0)+d[e+1]
+aA[b]=ac
+local eq
+eq,bV[G+2],bV[G+3],bV[G+4],bV[G+5],eL[b]=
+S.fK(c,e,ac)
+bV[G+1]=eq
 G=G+5
-bS[#bS+1]=0
-if em>0 or c.g>q then aJ=false end
-elseif aJ then
-local bY=d[e]~=7 and aL[b]or bn[b]or as[b]
-local U,a,bI,af=
-(aO[d[e]]or dE(d[e]))(bY,e,1,az[b],bS)
-bS[#bS+1]=af or 0
-if U==0 then aJ=false else aL[b],g[b]=a,bI end
-if d[e]==5 then az[b]=(az[b]or 0)+d[e+9]end
-if d[e]==7 then az[b]=(az[b]or 0)+d[e+1]end
+bT[#bT+1]=0
+if eq>0 or c.f>p then aM=false end
+elseif aM then
+local bZ=d[e]~=7 and aE[b]or aH[b]or aq[b]
+local T,a,br,Z=
+(aT[d[e]]or dH(d[e]))(bZ,e,1,aA[b],bT)
+bT[#bT+1]=Z or 0
+if T==0 then aM=false else aE[b],f[b]=a,br end
+if d[e]==5 then aA[b]=(aA[b]or 0)+d[e+9]end
+if d[e]==7 then aA[b]=(aA[b]or 0)+d[e+1]end
 end
 end
-if aJ then
-for o=l,l+2*Z-2,2 do
-if dc[d[o]]and not as[d[o]]then return 0 end
+if aM then
+for o=m,m+2*aa-2,2 do
+if de[d[o]]and not aq[d[o]]then return 0 end
 end
-if dZ==0 then eD(l,Z,O,x)end
-for b,a in pairs(aL)do bn[b],j[b]=a,g[b]end
-for b,aD in pairs(eI)do R.aD(b,x[b],aD)end
+if ec==0 then eG(m,aa,L,y)end
+for b,a in pairs(aE)do aH[b],j[b]=a,f[b]end
+for b,az in pairs(eL)do S.az(b,y[b],az)end
 return 1
 end
-eD(l,Z,O,x)
-for o=l,l+2*Z-2,2 do
+eG(m,aa,L,y)
+for o=m,m+2*aa-2,2 do
 local b,e=d[o],d[o+1]
 if d[e]~=3 then
-local F,a,bI=(aO[d[e]]or dE(d[e]))(bn[b]or as[b],e,0)
-if a then bn[b],j[b]=a,bI end
+local F,a,br=(aT[d[e]]or dH(d[e]))(aH[b]or aq[b],e,0)
+if a then aH[b],j[b]=a,br end
 end
 end
 return 0
 end
-if bT<#KEYS then
-local bq,aJ=s('log-value',E,aG),{}
-local ck,eb,ez=s('log',bq)
-R={
-fd=function(b)
-if not aJ[b]then aJ[b]=bq.aJ(b)end
-return aJ[b]
+if bU<#KEYS then
+local bt,aM=s('log-value',E,aK),{}
+local cl,ee,eC=s('log',bt)
+S={
+fh=function(b)
+if not aM[b]then aM[b]=bt.aM(b)end
+return aM[b]
 end,
-cE=ck,
-fG=eb,
-gn=ez,
-aD=function(b,c,aD)
-aJ[b]=c
-bq.aD(c,aD)
+cF=cl,
+fK=ee,
+gq=eC,
+az=function(b,c,az)
+aM[b]=c
+bt.az(c,az)
 end,
-dN=function()
-for F,c in pairs(aJ)do
-if c.ee then bq.dN(c)end
+dQ=function()
+for F,c in pairs(aM)do
+if c.eh then bt.dQ(c)end
 end
 end,
 }
-for b=bT+1,#KEYS do
-local c=R.fd(b)
-as[b]=(c.bw or c.g>0)and c.g
+for b=bU+1,#KEYS do
+local c=S.fh(b)
+aq[b]=(c.bz or c.f>0)and c.f
 end
 end
-local l,H=5+d[4],#d
-while l<=H do
-local Z=d[l]
-local B,eL,e,aR=1,1,0,1
-if Z==0 then e,B,eL,aR=d[l+1],d[l+2],d[l+3],d[l+4]end
-for b=B,eL do
-local U,a,bI
-if Z==0 then
-U,a,bI=(aO[d[e]]or dE(d[e]))(bn[b]or as[b],e,aR)
-if dc[b]and not as[b]then
-U=0
+local m,I=5+d[4],#d
+while m<=I do
+local aa=d[m]
+local B,eO,e,aO=1,1,0,1
+if aa==0 then e,B,eO,aO=d[m+1],d[m+2],d[m+3],d[m+4]end
+for b=B,eO do
+local T,a,br
+if aa==0 then
+T,a,br=(aT[d[e]]or dH(d[e]))(aH[b]or aq[b],e,aO)
+if de[b]and not aq[b]then
+T=0
 elseif a then
-bn[b],j[b]=a,bI
+aH[b],j[b]=a,br
 end
 else
-U=fK(l+1,Z)
+T=bQ(m+1,aa)
 end
-co[#co+1]=U
+bP[#bP+1]=T
 end
-l=l+5
-if Z>0 then l=l-4+2*Z end
+m=m+5
+if aa>0 then m=m-4+2*aa end
 end
-if dZ==1 then
-local H,fs
-for b,a in pairs(bn)do
+if ec==1 then
+local I,fw
+for b,a in pairs(aH)do
 if E then
 E(b,a,j[b])
 else
-if j[b]~=H then H,fs=j[b],string.format('%d',j[b]/1000+1)end
-call('SET',KEYS[b],a,'PXAT',fs)
+if j[b]~=I then I,fw=j[b],string.format('%d',j[b]/1000+1)end
+call('SET',KEYS[b],a,'PXAT',fw)
 end
 end
-if R then R.dN()end
+if S then S.dQ()end
 end
-for b=bT+1,#KEYS do as[b]=as[b]and pack('>I7',as[b])end
-local aY=bU
+for b=bU+1,#KEYS do aq[b]=aq[b]and pack('>I7',aq[b])end
+local aU=bV
 `,
       reply,
     ].join(''),
@@ -2077,445 +2076,442 @@ export const digestProgram: Program = {
 }
 
 export const guardProgram: Program = {
-  sha1: '34621eeccd39ce9ff3f9fa18b40ea50a009591a3',
+  sha1: '19451c10a200bdb7a144c2c426e52ee4da795c2b',
   source: () =>
     [
       `do
 local call,KEYS,ARGV=redis.call,KEYS,ARGV
-local sub,byte,ac=string.sub,string.byte,struct.unpack
-local H=#ARGV
-local bs=ARGV[H]%4
-local ay=(ARGV[H]-bs)/4
-local aT,dP=ARGV[ay+1],ARGV[ay+2]+0
-local bK=#KEYS
-local eP=KEYS[bK]..':rows'
-if bs%2==1 then
-local ce=call('INFO','server')..call('INFO','replication')
-local bh=string.match(ce,'run_id:(%x+)')..'-'..string.match(ce,'master_replid:(%x+)')..'-'
-local bv=call('GET',KEYS[bK])
-if bv and sub(bv,1,#bh)~=bh then call('DEL',KEYS[bK])end
-if sub(aT,1,#bh)~=bh then return{0}end
+local sub,byte,ab=string.sub,string.byte,struct.unpack
+local I=#ARGV
+local ay=ARGV[I]+0
+local eM=ay<0
+if eM then ay=-ay end
+local aY,dS=ARGV[ay+1],ARGV[ay+2]+0
+local el=#KEYS
+local cB=el-1
+if eM then
+local cf=call('INFO','server')..call('INFO','replication')
+local bl=string.match(cf,'run_id:(%x+)')..'-'..string.match(cf,'master_replid:(%x+)')..'-'
+local aR=call('GET',KEYS[cB])
+if aR and sub(aR,1,#bl)~=bl then call('DEL',KEYS[cB])end
+if sub(aY,1,#bl)~=bl then return{0}end
 end
-local ae=call('MGET',unpack(KEYS,1,math.min(bK,4000)))
-for M=4001,bK do ae[M]=call('MGET',KEYS[M])[1]end
-if ae[bK]~=aT then return{0}end
-local eo=#KEYS[bK]-5
-local l,dY,bM,q=ay+4,0,nil,nil
-local dW=bs>=2
-local eK=not dW and l>=H
-while not eK do
-local i,m,p,bi,B,ca
-if dW then
-i,m,p,bi,B=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0,ARGV[ay+3]+0,1
-ca=l<H and bK-1 or 1-bK
-else
-i,m,p=ARGV[l]+0,ARGV[l+1]+0,ARGV[l+2]+0
-bi,B,ca=ARGV[l+3]+0,ARGV[l+4]+0,ARGV[l+5]+0
-l=l+6
+local af=call('MGET',unpack(KEYS,1,math.min(cB,4000)))
+for J=4001,cB do af[J]=call('MGET',KEYS[J])[1]end
+if af[cB]~=aY then return{0}end
+local es=#KEYS[cB]-5
+local m,eb,bN,p=ay+4,0,nil,nil
+while m<I do
+local i,l,q=ARGV[m]+0,ARGV[m+1]+0,ARGV[m+2]+0
+local bc,B,cH=ARGV[m+3]+0,ARGV[m+4]+0,ARGV[m+5]+0
+m=m+6
+local N=cH>0 and cH or-cH
+local bq={}
+for cN=0,N-1 do
+local J=KEYS[B+cN]
+local x=byte(J,es)==123 and es+5 or es
+bq[cN+1]=sub(J,i>0 and x or x+5)
 end
-local L=ca>0 and ca or-ca
-local bo={}
-for cL=0,L-1 do
-local M=KEYS[B+cL]
-local A=byte(M,eo)==123 and eo+5 or eo
-bo[cL+1]=sub(M,i>0 and A or A+5)
-end
-local bq=call('HMGET',eP,unpack(bo,1,math.min(L,4000)))
-for ax=4001,L do bq[ax]=call('HGET',eP,bo[ax])end
-for cL=0,L-1 do
-dY=dY+1
-local bp,a,bc=bq[cL+1],ae[B+cL],ca>0 and ARGV[l+cL]or'0'
-local bQ
-if bc=='0'then bQ=not bp else bQ=bp and sub(bp,1,#bc)==bc end
-if bQ and i>0 then
-local O=a and byte(a)
-if O and O>=224 then a=sub(a,8)end
+local bt=call('HMGET',KEYS[el],unpack(bq,1,math.min(N,4000)))
+for au=4001,N do bt[au]=call('HGET',KEYS[el],bq[au])end
+for cN=0,N-1 do
+eb=eb+1
+local bs,a,bg=bt[cN+1],af[B+cN],cH>0 and ARGV[m+cN]or'0'
+local bR
+if bg=='0'then bR=not bs else bR=bs and sub(bs,1,#bg)==bg end
+if bR and i>0 then
+local L=a and byte(a)
+if L and L>=224 then a=sub(a,8)end
 local G=a and#a or 0
 if G==0 then
-if not q then
-q=dW and 0 or ARGV[ay+3]+0
-if q==0 then
-local bP=call('TIME')
-q=bP[1]*1000000+bP[2]
+if not p then
+p=ARGV[ay+3]+0
+if p==0 then
+local bv=call('TIME')
+p=bv[1]*1000000+bv[2]
 end
 end
-bQ=q>=bi
+bR=p>=bc
 else
-local C,u,V,x,dJ,dI,cJ,F
+local C,u,W,y,dM,dL,cL,F
 if G==12 then
-C,u,V,dJ,cJ=ac('>I3I4I3BB',a)
-dI,cJ=1,cJ*1000000
+C,u,W,dM,cL=ab('>I3I4I3BB',a)
+dL,cL=1,cL*1000000
 elseif G==28 then
-C,u,F,V,dJ,dI,cJ=ac('>I3I4I3I5I3I5I5',a)
+C,u,F,W,dM,dL,cL=ab('>I3I4I3I5I3I5I5',a)
 elseif G==49 then
-C,u,F,x,F,dJ,dI,cJ=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,F,y,F,dM,dL,cL=ab('>I3I4I7I7I7I7I7I7',a)
 end
-x=x or C and(C-8388608)*4294967296+u+V
-bQ=C and x>=dP and dJ==i and dI==m and cJ==p
-end
-end
-if not bQ then
-bM=bM or{}
-bM[#bM+1]=dY
+y=y or C and(C-8388608)*4294967296+u+W
+bR=C and y>=dS and dM==i and dL==l and cL==q
 end
 end
-if ca>0 then l=l+ca end
-eK=l>=H
+if not bR then
+bN=bN or{}
+bN[#bN+1]=eb
 end
-if bM then return bM end
-KEYS[bK]=nil
-for o=H,ay+1,-1 do ARGV[o]=nil end
-KEYS.ae=ae
+end
+if cH>0 then m=m+cH end
+end
+if bN then return bN end
+for J=#KEYS,cB,-1 do KEYS[J]=nil end
+for o=I,ay+1,-1 do ARGV[o]=nil end
+KEYS.af=af
 end
 `,
     ].join(''),
 }
 
 export const holdsProgram: Program = {
-  sha1: '59d79cbbd5456f85b3423c811fccd402a9beb6d5',
+  sha1: 'bc338663fbccda377b36ccf2fb991645dfa13633',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='state'then
+      `local function s(V,...)
+if V=='state'then
 `,
       state,
-      `elseif X=='strings'then
+      `elseif V=='strings'then
 `,
       strings,
-      `elseif X=='packed-value'then
+      `elseif V=='packed-value'then
 `,
       packedValue,
-      `elseif X=='sweep'then
+      `elseif V=='sweep'then
 `,
       sweep,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='state-until'then
+      `elseif V=='state-until'then
 `,
       stateUntil,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='window-value'then
+      `elseif V=='window-value'then
 `,
       windowValue,
-      `elseif X=='counter-value'then
+      `elseif V=='counter-value'then
 `,
       counterValue,
-      `elseif X=='record-value'then
+      `elseif V=='record-value'then
 `,
       recordValue,
-      `elseif X=='hold-change'then
+      `elseif V=='hold-change'then
 `,
       holdChange,
-      `elseif X=='drop'then
+      `elseif V=='drop'then
 `,
       drop,
-      `elseif X=='bucket-change'then
+      `elseif V=='bucket-change'then
 `,
       bucketChange,
-      `elseif X=='bucket-adopt'then
+      `elseif V=='bucket-adopt'then
 `,
       bucketAdopt,
-      `elseif X=='window-change'then
+      `elseif V=='window-change'then
 `,
       windowChange,
-      `elseif X=='window-adopt'then
+      `elseif V=='window-adopt'then
 `,
       windowAdopt,
-      `elseif X=='counter-change'then
+      `elseif V=='counter-change'then
 `,
       counterChange,
-      `elseif X=='counter-adopt'then
+      `elseif V=='counter-adopt'then
 `,
       counterAdopt,
-      `elseif X=='log-change'then
+      `elseif V=='log-change'then
 `,
       logChange,
-      `elseif X=='log-value'then
+      `elseif V=='log-value'then
 `,
       logValue,
-      `elseif X=='log-adopt'then
+      `elseif V=='log-adopt'then
 `,
       logAdopt,
-      `elseif X=='log-refund'then
+      `elseif V=='log-refund'then
 `,
       logRefund,
-      `elseif X=='slots'then
+      `elseif V=='slots'then
 `,
       slots,
       `end
 end
-local bG,E
+local bC,E
 if not ARGV[2]and#KEYS<=4000 then
-bG={}
-local as=call('MGET',unpack(KEYS))
-for b=1,#KEYS do bG[KEYS[b]]=as[b]end
-if ci~=0 then
+bC={}
+local aq=call('MGET',unpack(KEYS))
+for b=1,#KEYS do bC[KEYS[b]]=aq[b]end
+if cj~=0 then
 local F
 F,E=s'state'
 end
 end
-local function dw(b,a,j)
-bG[KEYS[b]]=a
+local function dX(b,a,j)
+bC[KEYS[b]]=a
 if E then return E(b,a,j)end
 call('SET',KEYS[b],a,'PXAT',string.format('%d',j/1000+1))
 end
-local function dA(e)
+local function dB(e)
 `,
       bucketDescriptor,
-      `return i,m,p,aI,aw
+      `return i,l,q,aG,as
 end
-local function dO(b,e,t,ab,af)
-local i,m,p,aI,aw=dA(e)
-local bd,W=q-aI,(ab-t)*m
-if aI>1000000000000000 or W>p*m or-W>p*m then return end
-local a,f,h=bG[KEYS[b]],bd,aw
+local R,i,l,q,aG,as
+local function dR(b,e,t,ae,Z)
+if e~=R then
+R,i,l,q,aG,as=e,dB(e)
+end
+local bh,X=p-aG,(ae-t)*l
+if aG>1000000000000000 or X>q*l or-X>q*l then return end
+local a,h,g=bC[KEYS[b]],bh,as
 local C,u
 if a then
-local V,H,r,ag,aa,am
+local W,I,r,ah,ad,an
 if#a==12 then
-C,u,V,ag,am=ac('>I3I4I3BB',a)
-h,aa,am=0,1,am*1000000
+C,u,W,ah,an=ab('>I3I4I3BB',a)
+g,ad,an=0,1,an*1000000
 elseif#a==28 then
-C,u,h,V,ag,aa,am=ac('>I3I4I3I5I3I5I5',a)
+C,u,g,W,ah,ad,an=ab('>I3I4I3I5I3I5I5',a)
 elseif#a==49 then
-C,u,h,H,r,ag,aa,am=ac('>I3I4I7I7I7I7I7I7',a)
+C,u,g,I,r,ah,ad,an=ab('>I3I4I7I7I7I7I7I7',a)
 if r>0 then return end
 else
 return
 end
-if ag~=i or aa~=m or am~=p or C<6291456 or C>=10485504 or h>=i then return end
-f=(C-8388608)*4294967296+u
-if(H or f+V)>q or f>=q then return end
-if f<bd or(f==bd and h<=aw)then f,h=bd,aw end
+if ah~=i or ad~=l or an~=q or C<6291456 or C>=10485504 or g>=i then return end
+h=(C-8388608)*4294967296+u
+if(I or h+W)>p or h>=p then return end
+if h<bh or(h==bh and g<=as)then h,g=bh,as end
 end
-if W==0 then return true end
-if W<0 then
-local U=(q-af)*i
-if U>9000000000000000 or U<-9000000000000000 then return end
-local au=p*m-U
-if au<=0 then return true end
-if-W>au then return end
+if X==0 then return true end
+if X<0 then
+local T=(p-Z)*i
+if T>9000000000000000 or T<-9000000000000000 then return end
+local aw=q*l-T
+if aw<=0 then return true end
+if-X>aw then return end
 end
-local aj=h+W%i
-local w=aj%i
-f,h=f+(W-W%i)/i+(aj-w)/i,w
-local V=q-f
-local j=f+aI
-if h>aw then j=j+1 end
-if j<=q then
-bG[KEYS[b]]=false
-call('DEL',KEYS[b])
+local ak=g+X%i
+local w=ak%i
+h,g=h+(X-X%i)/i+(ak-w)/i,w
+local W=p-h
+local j=h+aG
+if g>as then j=j+1 end
+if j<=p then
+if a then call('DEL',KEYS[b])end
+bC[KEYS[b]]=false
 return true
 end
-if V<0 then return end
-u=f%4294967296
-C=8388608+(f-u)/4294967296
-if V>=1099511627776 or i>=16777216 or p>=1099511627776 then
-dw(b,pack('>I3I4I7I7I7I7I7I7',C,u,h,q,0,i,m,p),j)
+if W<0 then return end
+u=h%4294967296
+C=8388608+(h-u)/4294967296
+if W>=1099511627776 or i>=16777216 or q>=1099511627776 then
+dX(b,pack('>I3I4I7I7I7I7I7I7',C,u,g,p,0,i,l,q),j)
 return true
 end
-if m==1 and h==0 and V<16777216 and i<256 and p<256000000 and p%1000000==0 then
-dw(b,pack('>I3I4I3BB',C,u,V,i,p/1000000),j)
+if l==1 and g==0 and W<16777216 and i<256 and q<256000000 and q%1000000==0 then
+dX(b,pack('>I3I4I3BB',C,u,W,i,q/1000000),j)
 else
-dw(b,pack('>I3I4I3I5I3I5I5',C,u,h,V,i,m,p),j)
+dX(b,pack('>I3I4I3I5I3I5I5',C,u,g,W,i,l,q),j)
 end
 return true
 end
-local function aP(M,bt,B)
-local a,e=bG[KEYS[M]],d[B+1]
-if bt>=0 or d[e]~=0 or not a then return end
-local bz,l,z,ax,t,af=string.byte(a),nil,nil,nil,nil,0
-local cc,fg=549755813888,'>I5I5'
-if bz==8 and#a==27 then
-l,z,ax,t,af=ac('>I7I5I4I5I5',a,2)
-elseif bz==10 and#a==33 then
-l,z,ax,t,af=ac('>I7I7I4I7I7',a,2)
-cc,fg=4503599627370496,'>I7I7'
+local function aV(J,bx,B)
+local a,e=bC[KEYS[J]],d[B+1]
+if bx>=0 or d[e]~=0 or not a then return end
+local bD,m,A,au,t,Z=string.byte(a),nil,nil,nil,nil,0
+local cd,fk=549755813888,'>I5I5'
+if bD==8 and#a==27 then
+m,A,au,t,Z=ab('>I7I5I4I5I5',a,2)
+elseif bD==10 and#a==33 then
+m,A,au,t,Z=ab('>I7I7I4I7I7',a,2)
+cd,fk=4503599627370496,'>I7I7'
 end
-if af==0 or ax~=d[B]or q>=l+z then return end
-local j,ab=l+z,bt==-1 and d[B+2]or t
-if ab>=1099511627776 then return end
-if bt==-1 and not dO(M+1,e,t,ab,l+af-cc)then return end
+if Z==0 or au~=d[B]or p>=m+A then return end
+local j,ae=m+A,bx==-1 and d[B+2]or t
+if ae>=1099511627776 then return end
+if bx==-1 and not dR(J+1,e,t,ae,m+Z-cd)then return end
 a=string.sub(a,2)
-if ab==t then
-dw(M,string.char(bz+1)..a,j+60000000)
+a=ae==t and string.char(bD+1)..a or string.char(bD+5)..a..pack(fk,ae,0)
+if E then
+dX(J,a,j+60000000)
 else
-dw(M,string.char(bz+5)..a..pack(fg,ab,0),j+60000000)
+bC[KEYS[J]]=a
+call('SET',KEYS[J],a,'KEEPTTL')
 end
-return j,t,ab
+return j,t,ae
 end
-local bc
-local aY={}
-local M,cw=1,3
+local bg
+local aU={}
+local J,cw=1,3
 for F=1,d[2]do
-local bt,Z=d[cw],d[cw+1]
-local g,t,al
-if bG and Z==1 then g,t,al=aP(M,bt,cw+4)end
-if g then
-aY[#aY+1]=pack('>I7I7I7I7I7',2,g,t,al,0)
+local bx,aa=d[cw],d[cw+1]
+local f,t,am
+if bC and aa==1 then f,t,am=aV(J,bx,cw+4)end
+if f then
+aU[#aU+1]=pack('>I7I7I7I7I7',2,f,t,am,0)
 else
-bc=bc or s('hold-change',dA)
-local dQ,j,I=bc(M,bt,cw+4,Z)
-aY[#aY+1]=pack('>I7I7',dQ,j)
-for call=1,Z do
-local t,al,cf=0,0,0
-for o=#I,1,-1 do
-local N=I[o]
-if N[1]==d[cw+3*call+1]then t,al,cf=N[2],N[3],N[4]end
+bg=bg or s('hold-change',dB)
+local dU,j,H=bg(J,bx,cw+4,aa)
+aU[#aU+1]=pack('>I7I7',dU,j)
+for call=1,aa do
+local t,am,cg=0,0,0
+for o=#H,1,-1 do
+local O=H[o]
+if O[1]==d[cw+3*call+1]then t,am,cg=O[2],O[3],O[4]end
 end
-aY[#aY+1]=pack('>I7I7I7',t,al,cf)
+aU[#aU+1]=pack('>I7I7I7',t,am,cg)
 end
-for b=M,M+Z do
-local w=bG and redis.pcall('GET',KEYS[b])
-if bG then bG[KEYS[b]]=type(w)=='string'and w end
+for b=J,J+aa do
+local w=bC and redis.pcall('GET',KEYS[b])
+if bC then bC[KEYS[b]]=type(w)=='string'and w end
 end
 end
-M,cw=M+1+Z,cw+4+3*Z
+J,cw=J+1+aa,cw+4+3*aa
 end
-return table.concat(aY)
+return table.concat(aU)
 `,
     ].join(''),
 }
 
 export const leaseProgram: Program = {
-  sha1: '34ebde82def4598aa54b381f4a6d25ecf0731dd7',
+  sha1: 'a5b2e0d13f4774d9c4152404d129a9ef83bc7889',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='strings'then
+      `local function s(V,...)
+if V=='strings'then
 `,
       strings,
-      `elseif X=='drop'then
+      `elseif V=='drop'then
 `,
       drop,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='bucket'then
+      `elseif V=='bucket'then
 `,
       bucket,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='bucket-adopt'then
+      `elseif V=='bucket-adopt'then
 `,
       bucketAdopt,
       `end
 end
-local T,E,F,remove,ap=s'strings'
-local ah=s('drop',E,remove,ap)
-local bl=s'bucket'
-local Y,aq,aH,aK=bl.Y,bl.aq,bl.aH,bl.aK
-local dT=64
-local function gp(v,aC)
-local bY=#v+1
-for o,dl in ipairs(v)do
-if dl[4]>aC[4]then
-bY=o
+local U,E,F,remove,ag=s'strings'
+local ai=s('drop',E,remove,ag)
+local aF=s'bucket'
+local Y,ar,aL,aN=aF.Y,aF.ar,aF.aL,aF.aN
+local dY=64
+local function gs(v,aD)
+local bZ=#v+1
+for o,dn in ipairs(v)do
+if dn[4]>aD[4]then
+bZ=o
 break
 end
 end
-table.insert(v,bY,aC)
+table.insert(v,bZ,aD)
 return v
 end
-local function fJ(b,a,l)
-local i,m,p=d[l],d[l+1],d[l+2]
-local eU,ar,cd,fq,fQ=d[l+3],d[l+4],d[l+5],d[l+6],d[l+7]
-local k,g=q,0
-local f,h,x,r,v,da
+local function fN(b,a,m)
+local i,l,q=d[m],d[m+1],d[m+2]
+local eY,at,ce,fu,fT=d[m+3],d[m+4],d[m+5],d[m+6],d[m+7]
+local k,f=p,0
+local h,g,y,r,v,dc
 if a then
-local ag,aa,am
-f,h,x,r,ag,aa,am,g,v=bl.T(a,0)
-if f and(ag~=i or aa~=m or am~=p)then
-f,h,x,r,v=bl.cE(f,h,x,r,ag,aa,am,i,m,p,v)
-da=true
+local ah,ad,an
+h,g,y,r,ah,ad,an,f,v=aF.U(a,0)
+if h and(ah~=i or ad~=l or an~=q)then
+h,g,y,r,v=aF.cF(h,g,y,r,ah,ad,an,i,l,q,v)
+dc=true
 end
-if f and x>q then k=x end
+if h and y>p then k=y end
 end
-if g>q then ar=0 end
-local cM,ay={},nil
-local bM=false
+if f>p then at=0 end
+local cO,ay={},nil
+local bN=false
 if v then
-local gk,gj,bi=bl.aP(f,h,i,m,p,v,k)
-for F,aC in ipairs(bi or{})do
-if aC[1]==cd then ay=aC else cM[#cM+1]=aC end
+local gn,gm,bc=aF.aV(h,g,i,l,q,v,k)
+for F,aD in ipairs(bc or{})do
+if aD[1]==ce then ay=aD else cO[#cO+1]=aD end
 end
-bM=ay and fq<=ay[2]
-if not bM then f,h,v,da=gk,gj,bi,true end
+bN=ay and fu<=ay[2]
+if not bN then h,g,v,dc=gn,gm,bc,true end
 end
 local cp=0
-if not bM then
-local aE,fo,ey=0,0,k+fQ
+if not bN then
+local aP,fs,eB=0,0,k+fT
 if ay then
-aE=math.min(d[l+8],ay[3])
-fo=math.min(d[l+9],ay[3]-aE)
-ey=math.max(ey,ay[4])
-local bF,w=Y(i,m,fo,0)
-h=h-w
-if h<0 then bF,h=bF+1,h+i end
-local be=aK(cM)+aE
-f,h=aq(f-bF,h,i,m,p-be,k)
-if x<k then x=k end
-v=cM
+aP=math.min(d[m+8],ay[3])
+fs=math.min(d[m+9],ay[3]-aP)
+eB=math.max(eB,ay[4])
+local bJ,w=Y(i,l,fs,0)
+g=g-w
+if g<0 then bJ,g=bJ+1,g+i end
+local bi=aN(cO)+aP
+h,g=ar(h-bJ,g,i,l,q-bi,k)
+if y<k then y=k end
+v=cO
 end
-local dF=0
-if ar>=eU and(ay or#cM<dT)then
-dF=p
-if f then
-local fI,eg=aq(f,h,i,m,p,k)
-dF=aH(fI,eg,i,m,k)
+local dI=0
+if at>=eY and(ay or#cO<dY)then
+dI=q
+if h then
+local fM,ej=ar(h,g,i,l,q,k)
+dI=aL(fM,ej,i,l,k)
 end
 end
-if dF>=eU then cp=math.min(ar,dF)end
+if dI>=eY then cp=math.min(at,dI)end
 if cp>0 then
-local u,cs=aq(-math.huge,0,i,m,p,k)
-if not f then
-f,h,r=u,cs,0
-elseif f<u or(f==u and h<=cs)then
-if r>0 and k>=math.max(x,f)+r then r=0 end
-f,h=u,cs
+local u,cs=ar(-math.huge,0,i,l,q,k)
+if not h then
+h,g,r=u,cs,0
+elseif h<u or(h==u and g<=cs)then
+h,g=u,cs
+if r>0 and k>=y+r then r=0 end
 end
-local z,w=Y(i,m,cp,h)
-f,h,x=f+z,w,k
+local A,w=Y(i,l,cp,g)
+h,g,y=h+A,w,k
 end
-if aE+cp>0 then v=gp(cM,{cd,fq,aE+cp,ey})end
-da=da or cp>0
+if aP+cp>0 then v=gs(cO,{ce,fu,aP+cp,eB})end
+dc=dc or cp>0
 end
-if da then
+if dc then
 if v and#v==0 then v=nil end
-if not f then
-ah(b,g)
+if not h then
+ai(b,f)
 else
-local j=bl.j(f,h,x,r,i,m,p,v or{})
-if g>j then j=g end
-E(b,bl.a(f,h,x,r,i,m,p,g,v),j)
+local j=aF.j(h,g,y,r,i,l,q,v or{})
+if f>j then j=f end
+E(b,aF.a(h,g,y,r,i,l,q,f,v),j)
 end
 end
 return cp
 end
-local as,aY,co={},{},{}
+local aq,aU,bP={},{},{}
 for o=1,#KEYS do
-as[o]=T(o)
-aY[o]=fJ(o,as[o],3+(o-1)*d[2])
+aq[o]=U(o)
+aU[o]=fN(o,aq[o],3+(o-1)*d[2])
 end
 `,
       reply,
@@ -2523,180 +2519,279 @@ end
 }
 
 export const needsProgram: Program = {
-  sha1: '0f3ce55835bbb24d30e33c66b6810a702b7a9b5c',
+  sha1: '3fbc58c1edd43f67c547e2d5f4e165dfbaa2cc8c',
   source: () =>
     [
       ``,
       clock,
-      `local ef=call('HGETALL',KEYS[1])
-local ae,bQ={},false
-for o=1,#ef,2 do
-local fi,aU=ef[o],ef[o+1]
-local l=tonumber(string.match(aU,'^%d+'))
-if fi==d[2]then
-bQ=true
-elseif q-l>d[3]or l-q>d[3]then
-call('HDEL',KEYS[1],fi)
+      `local ei=call('HGETALL',KEYS[1])
+local af,bR={},false
+for o=1,#ei,2 do
+local fm,aZ=ei[o],ei[o+1]
+local m=tonumber(string.match(aZ,'^%d+'))
+if fm==d[2]then
+bR=true
+elseif p-m>d[3]or m-p>d[3]then
+call('HDEL',KEYS[1],fm)
 else
-ae[#ae+1]=string.sub(aU,18)
+af[#af+1]=string.sub(aZ,18)
 end
 end
 if d[5]==''then
 call('HDEL',KEYS[1],d[2])
-elseif bQ or#ae<d[4]then
-call('HSET',KEYS[1],d[2],string.format('%016.0f ',q)..d[5])
+elseif bR or#af<d[4]then
+call('HSET',KEYS[1],d[2],string.format('%016.0f ',p)..d[5])
 call('PEXPIRE',KEYS[1],math.ceil(d[3]/1000))
 end
-return ae
+return af
 `,
     ].join(''),
 }
 
 export const regionProgram: Program = {
-  sha1: 'e1ae24302451f5f66014534cf246d2769bf6ca4a',
+  sha1: '8600b3075867fcd7bc7d907f1c7608ae36b968af',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='strings'then
+      `local function s(V,...)
+if V=='strings'then
 `,
       strings,
-      `elseif X=='drop'then
+      `elseif V=='drop'then
 `,
       drop,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
       `end
 end
-local T,E,F,remove,ap=s'strings'
-local ce=call('INFO','server')..call('INFO','replication')
-local bh=string.match(ce,'run_id:(%x+)')..'-'..string.match(ce,'master_replid:(%x+)')..'-'
-local aT=call('GET',KEYS[1])
-local bv=aT and call('GET',KEYS[2])
-if not bv then aT=''end
+local U,E,F,remove,ag=s'strings'
+local cf=call('INFO','server')..call('INFO','replication')
+local bl=string.match(cf,'run_id:(%x+)')..'-'..string.match(cf,'master_replid:(%x+)')..'-'
+local aY=call('GET',KEYS[1])
+local aR=aY and call('GET',KEYS[2])
+if not aR then aY=''end
 local b=6
 local cq=#KEYS>=b
-local a=cq and T(b)
-local ax=cq and string.sub(KEYS[b],#KEYS[1]-5)
-if cq and string.byte(ax)==123 then ax=string.sub(ax,6)end
-local bp=cq and call('HGET',KEYS[4],ax)
-local ec=a and redis.sha1hex(a)or''
-local bc=bp and tonumber(string.match(bp,'^%d+'))or 0
-local bL=string.match(aT,'^%S+')or''
-if string.sub(bL,1,#bh)~=bh then
+local a=cq and U(b)
+local au=cq and string.sub(KEYS[b],#KEYS[1]-5)
+if cq and string.byte(au)==123 then au=string.sub(au,6)end
+local bs=cq and call('HGET',KEYS[4],au)
+local ef=a and redis.sha1hex(a)or''
+local bg=bs and tonumber(string.match(bs,'^%d+'))or 0
+local bM=string.match(aY,'^%S+')or''
+if string.sub(bM,1,#bl)~=bl then
 local k=call('TIME')
-local fX=d[3]==aT and string.sub(d[2],1,#bh)==bh
-bL=fX and d[2]or bh..string.format('%x%05x',k[1],k[2])
+local ga=d[3]==aY and string.sub(d[2],1,#bl)==bl
+bM=ga and d[2]or bl..string.format('%x%05x',k[1],k[2])
 end
-local dq=d[2]==bL and d[3]==aT
-if dq and cq then dq=(d[5]==ec or d[7]=='-')and d[6]==bc end
-if not dq then return{bL,q,aT,bv,a,ec,bp}end
-local aE=not cq or d[10]=='-'or d[10]==''
-if not aE and bc==0 and call('HLEN',KEYS[4])>=d[11]then return 0 end
-local at=call('INCR',KEYS[3])
+local ds=d[2]==bM and d[3]==aY
+if ds and cq then ds=(d[5]==ef or d[7]=='-')and d[6]==bg end
+if not ds then return{bM,p,aY,aR,a,ef,bs}end
+local aP=not cq or d[10]=='-'or d[10]==''
+if not aP and bg==0 and call('HLEN',KEYS[4])>=d[11]then return 0 end
+local av=call('INCR',KEYS[3])
 if d[4]~=''then
-call('SET',KEYS[1],bL..' '..at..' ')
+call('SET',KEYS[1],bM..' '..av..' ')
 call('SET',KEYS[2],d[4])
 end
-if not cq then return at end
+if not cq then return av end
 if d[7]~='-'then
-local ah=s('drop',E,remove,ap)
-local F,F,bk=s'block-value'
-local eF=string.gsub(d[7],'..',function(ed)
-return string.char(tonumber(ed,16))
+local ai=s('drop',E,remove,ag)
+local F,F,bo=s'block-value'
+local eI=string.gsub(d[7],'..',function(eg)
+return string.char(tonumber(eg,16))
 end)
-local g,j=d[8],d[9]
-if eF==''then ah(b,g)else E(b,bk(eF,g),math.max(g,j))end
+local f,j=d[8],d[9]
+if eI==''then ai(b,f)else E(b,bo(eI,f),math.max(f,j))end
 end
-if d[10]~='-'and bc>0 then
-local bR=math.floor(bc/64)
-call('ZREM',KEYS[5]..':'..bR,ax)
-if call('EXISTS',KEYS[5]..':'..bR)==0 then call('ZREM',KEYS[5],bR)end
+if d[10]~='-'and bg>0 then
+local bS=math.floor(bg/64)
+call('ZREM',KEYS[5]..':'..bS,au)
+if call('EXISTS',KEYS[5]..':'..bS)==0 then call('ZREM',KEYS[5],bS)end
 end
 if d[10]==''then
-call('HDEL',KEYS[4],ax)
+call('HDEL',KEYS[4],au)
 elseif d[10]~='-'then
-bp=at..' '..d[10]
-call('HSET',KEYS[4],ax,bp)
-local bR=math.floor(at/64)
-call('ZADD',KEYS[5]..':'..bR,at,ax)
-call('ZADD',KEYS[5],bR,bR)
+bs=av..' '..d[10]
+call('HSET',KEYS[4],au,bs)
+local bS=math.floor(av/64)
+call('ZADD',KEYS[5]..':'..bS,av,au)
+call('ZADD',KEYS[5],bS,bS)
 end
-if d[7]=='-'then return{bL,q,aT,bv,a,ec,bp}end
-return at
+if d[7]=='-'then return{bM,p,aY,aR,a,ef,bs}end
+return av
 `,
     ].join(''),
 }
 
 export const releaseProgram: Program = {
-  sha1: '780814ab0c8370710d4bd70a4a799b8890833385',
+  sha1: '683960c80187f1599c17c6134a03d2a33e9d0bf2',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='state'then
+      `local function s(V,...)
+if V=='state'then
 `,
       state,
-      `elseif X=='strings'then
+      `elseif V=='strings'then
 `,
       strings,
-      `elseif X=='packed-value'then
+      `elseif V=='packed-value'then
 `,
       packedValue,
-      `elseif X=='sweep'then
+      `elseif V=='sweep'then
 `,
       sweep,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='state-until'then
+      `elseif V=='state-until'then
 `,
       stateUntil,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='window-value'then
+      `elseif V=='window-value'then
 `,
       windowValue,
-      `elseif X=='counter-value'then
+      `elseif V=='counter-value'then
 `,
       counterValue,
-      `elseif X=='record-value'then
+      `elseif V=='record-value'then
 `,
       recordValue,
-      `elseif X=='drop'then
+      `elseif V=='drop'then
 `,
       drop,
-      `elseif X=='slots'then
+      `elseif V=='slots'then
 `,
       slots,
       `end
 end
-local T,E,F,remove,ap=s'state'
-local ah=s('drop',E,remove,ap)
-local an=s'block-value'
-local F,cB=s'slots'
-local bD={}
+local U,E,F,remove,ag=s'state'
+local ai=s('drop',E,remove,ag)
+local ao=s'block-value'
+local F,cC=s'slots'
+local bG={}
 for b=1,#KEYS do
-local a=T(b)
-if a and an(a)==9000000000000000 then
-bD[#bD+1]=b
+local a=U(b)
+if a and ao(a)==9000000000000000 then
+bG[#bG+1]=b
 else
-local w,j=cB(a,d[2*b],d[2*b+1])
-if w then E(b,w,j)elseif w==false then ah(b,j)end
+local w,j=cC(a,d[2*b],d[2*b+1])
+if w then E(b,w,j)elseif w==false then ai(b,j)end
 end
 end
-return bD
+return bG
 `,
+    ].join(''),
+}
+
+export const reserveProgram: Program = {
+  sha1: 'f72e189cbbadbd0caede7265cc7aca548a1db1c4',
+  source: () =>
+    [
+      `local call,KEYS,ARGV=redis.call,KEYS,ARGV
+local pack,ab,format=struct.pack,struct.unpack,string.format
+local bv=call('TIME')
+local p=bv[1]*1000000+bv[2]
+local bw
+local function dT(p,pack,ab)
+local function s(V,...)
+if V=='bucket'then
+`,
+      bucket,
+      `elseif V=='bucket-value'then
+`,
+      bucketValue,
+      `elseif V=='block-value'then
+`,
+      blockValue,
+      `elseif V=='bucket-flow'then
+`,
+      bucketFlow,
+      `elseif V=='bucket-leases'then
+`,
+      bucketLeases,
+      `elseif V=='bucket-adopt'then
+`,
+      bucketAdopt,
+      `end
+end
+return s'bucket'
+end
+local aE,cG=#KEYS,#ARGV==9
+local aq=KEYS.af or call('MGET',unpack(KEYS))
+local eT=cG and aE/2 or(#ARGV-7)/4
+for bQ=1,eT do
+if aq[cG and 2*bQ or ARGV[5+4*bQ]+0]then return false end
+end
+local i,l,q=ARGV[1]+0,ARGV[2]+0,ARGV[3]+0
+local H=q*l
+local as=-H%i
+local aG=(H+as)/i
+local ag,aI,bc,au=ARGV[4]+0,ARGV[5]+0,ARGV[6]+0,ARGV[7]+0
+local L=aI<1099511627776 and pack('>BI7I5I4',8+bc,p,aI,au)
+local eQ=format('%d',(p+aI+60000000+ag)/1000+1)
+local aH,br={},{}
+local bP,aU={},{}
+local bI,dC
+local ac,bO,az
+for bQ=1,eT do
+local aF,aR,aO=2*bQ-1,2*bQ,1
+local x=8
+if not cG then
+x=6+4*bQ
+aF,aR=ARGV[x-2]+0,ARGV[x-1]+0
+if aH[aR]then aO=0 end
+end
+if ARGV[x]~=az then
+az,H=ARGV[x],ARGV[x]*l
+bO=H%i
+ac=(H-bO)/i
+end
+local t=ARGV[x+1]+0
+local a=aH[aF]or aq[aF]
+`,
+      bucketStep,
+      `if bm and cG then
+call('SET',KEYS[aF],bm,'PXAT',format('%d',(j+ag)/1000+1))
+elseif bm then
+aH[aF],br[aF]=bm,j
+end
+if T>0 then
+local Z=h-p+549755813888
+local dG
+if L and t<1099511627776 and Z>0 and Z<1099511627776 then
+dG=L..pack('>I5I5',t,Z)
+else
+dG=pack('>BI7I7I4I7I7',10+bc,p,aI,au,t,h-p+4503599627370496)
+end
+if cG then
+call('SET',KEYS[aR],dG,'PXAT',eQ)
+else
+aH[aR]=dG
+end
+end
+bP[bQ]=T
+end
+for b=1,cG and 0 or aE do
+local j=br[b]
+if aH[b]then
+call('SET',KEYS[b],aH[b],'PXAT',j and format('%d',(j+ag)/1000+1)or eQ)
+end
+end
+`,
+      reply,
     ].join(''),
 }
 
@@ -2711,76 +2806,76 @@ return redis.call('GET',KEYS[1])
 }
 
 export const swapProgram: Program = {
-  sha1: '8ff5b28ba00447c1236f917c59ea605e8b0f332a',
+  sha1: 'e46217a486021f494912a54401ee4c800f39bc53',
   source: () =>
     [
       ``,
       clock,
-      `local function s(X,...)
-if X=='state'then
+      `local function s(V,...)
+if V=='state'then
 `,
       state,
-      `elseif X=='strings'then
+      `elseif V=='strings'then
 `,
       strings,
-      `elseif X=='packed-value'then
+      `elseif V=='packed-value'then
 `,
       packedValue,
-      `elseif X=='sweep'then
+      `elseif V=='sweep'then
 `,
       sweep,
-      `elseif X=='block-value'then
+      `elseif V=='block-value'then
 `,
       blockValue,
-      `elseif X=='state-until'then
+      `elseif V=='state-until'then
 `,
       stateUntil,
-      `elseif X=='bucket-value'then
+      `elseif V=='bucket-value'then
 `,
       bucketValue,
-      `elseif X=='bucket-flow'then
+      `elseif V=='bucket-flow'then
 `,
       bucketFlow,
-      `elseif X=='bucket-leases'then
+      `elseif V=='bucket-leases'then
 `,
       bucketLeases,
-      `elseif X=='window-value'then
+      `elseif V=='window-value'then
 `,
       windowValue,
-      `elseif X=='counter-value'then
+      `elseif V=='counter-value'then
 `,
       counterValue,
-      `elseif X=='record-value'then
+      `elseif V=='record-value'then
 `,
       recordValue,
       `end
 end
-local T,E=s'state'
-local aL=#KEYS
-local ae={}
-for b=1,aL do
-local a=T(b)
-ae[b],ae[aL+b]=a,a and redis.sha1hex(a)or''
+local U,E=s'state'
+local aE=#KEYS
+local af={}
+for b=1,aE do
+local a=U(b)
+af[b],af[aE+b]=a,a and redis.sha1hex(a)or''
 end
 if#d==1 then
-ae[2*aL+1]=q
-return ae
+af[2*aE+1]=p
+return af
 end
-for b=1,aL do
-if ae[aL+b]~=d[4*b-2]then return 0 end
+for b=1,aE do
+if af[aE+b]~=d[4*b-2]then return 0 end
 end
-local F,bj,bk=s'block-value'
-local fa,fV=q+2000000,1+q%1000000000
-for b=1,aL do
-local a=string.gsub(d[4*b-1],'..',function(ed)
-return string.char(tonumber(ed,16))
+local F,bn,bo=s'block-value'
+local fe,fY=p+2000000,1+p%1000000000
+for b=1,aE do
+local a=string.gsub(d[4*b-1],'..',function(eg)
+return string.char(tonumber(eg,16))
 end)
-local g,j=d[4*b],d[4*b+1]
+local f,j=d[4*b],d[4*b+1]
 if a==''then
-E(b,bj(g>q and g or fV),math.max(g,fa))
+E(b,bn(f>p and f or fY),math.max(f,fe))
 else
-if string.byte(a)~=2 then a=bk(a,g)end
-E(b,a,math.max(g,j,fa))
+if string.byte(a)~=2 then a=bo(a,f)end
+E(b,a,math.max(f,j,fe))
 end
 end
 return 1

@@ -21,13 +21,13 @@ import {
 } from '../store.ts'
 import { changing, FORGET, isProgrammed, marking, type SendProgram } from './changes.ts'
 import { classify } from './failures.ts'
-import { hasProgram, requestOf } from './encode.ts'
+import { consumeRequest, hasProgram, type Request, requestOf } from './encode.ts'
 import { calledOf, hasLog, type Layout, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
 import { createNewKeys, KEPT, type NewKeys, type NewKeysOptions } from './packed/new-keys.ts'
 import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
-import { bucketsProgram, leaseProgram, saltProgram } from './programs.gen.ts'
+import { bucketsProgram, leaseProgram, reserveProgram, saltProgram } from './programs.gen.ts'
 import { type RedisPort, validPort } from './clients/redis-port.ts'
 import { changeGuarded, createSendGuarded, decideGuarded, type SendBatch } from './region-decide.ts'
 import { regionKeys, regionPort, type SendKeys } from './region-programs.ts'
@@ -102,8 +102,9 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
   const send: SendProgram = (program, states, numbers, callOptions) => {
     const { keys, args } = layout.addressesOf(states)
-    // buckets.lua has its own argument for how long states are kept after they are needed.
-    const all = extra === 0 || program === bucketsProgram ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
+    // buckets.lua and reserve.lua have an argument of their own for how long states are kept after they are needed.
+    const isTold = program === bucketsProgram || program === reserveProgram
+    const all = extra === 0 || isTold ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
   const decideBy = createDecide(layout, newKeys)
@@ -159,8 +160,14 @@ function createDecide({ packed }: Layout, newKeys: NewKeys | undefined) {
     const charge = callOptions.charge !== false
     const batch = batchOf(groups, hasLog)
     const closed = newKeys?.closedAmong(batch.states) ?? NONE
-    const { program, states, args } = requestOf(batch, callOptions, !packed, closed, extra)
-    const reply = await send(program, states, args, callOptions)
+    const sent = ({ program, states, args }: Request): Promise<unknown> => send(program, states, args, callOptions)
+    const request = requestOf(batch, callOptions, !packed, closed, extra)
+    let [reply, { states }] = [await sent(request), request]
+    // reserve.lua has changed nothing, because a record was there already.
+    if (reply === null) {
+      const general = consumeRequest(batch, callOptions, closed)
+      ;[reply, { states }] = [await sent(general), general]
+    }
     return validated('redis: the program', reply, () => {
       const { now, next, values, isPassed } = readReply(reply, states.length, batch.entries.length)
       const found = states.map((state, index) =>

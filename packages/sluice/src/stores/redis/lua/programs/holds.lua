@@ -44,11 +44,16 @@ local function bucket_of(descriptor)
   return n, m, burst, empty, empty_rest
 end
 
+-- The descriptor of the previous bucket, and its numbers: most holds have one limit.
+local previous, n, m, burst, empty, empty_rest
+
 -- Settles the common case of one bucket, with the same result as bucket-change.lua: moves the instant at which the bucket was empty, and
 -- returns true. Changes and returns nothing if the bucket has leases or another plan, or if the difference between held and used can be
 -- given back or charged only in part. Then the caller uses hold-change.lua.
 local function settle_bucket(state, descriptor, held, actual, mark)
-  local n, m, burst, empty, empty_rest = bucket_of(descriptor)
+  if descriptor ~= previous then
+    previous, n, m, burst, empty, empty_rest = descriptor, bucket_of(descriptor)
+  end
   local oldest, more = now - empty, (actual - held) * m
   if empty > 1000000000000000 or more > burst * m or -more > burst * m then return end
   local value, zero, rest = cached[KEYS[state]], oldest, empty_rest
@@ -87,8 +92,8 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   local expires = zero + empty
   if rest > empty_rest then expires = expires + 1 end
   if expires <= now then
+    if value then call('DEL', KEYS[state]) end
     cached[KEYS[state]] = false
-    call('DEL', KEYS[state])
     return true
   end
   if age < 0 then return end
@@ -124,10 +129,13 @@ local function settle(key, mode, first)
   if actual >= 1099511627776 then return end
   if mode == -1 and not settle_bucket(key + 1, descriptor, held, actual, at + mark - half) then return end
   value = string.sub(value, 2)
-  if actual == held then
-    write(key, string.char(kind + 1) .. value, expires + 60000000)
+  value = actual == held and string.char(kind + 1) .. value or string.char(kind + 5) .. value .. pack(pair, actual, 0)
+  if put then
+    write(key, value, expires + 60000000)
   else
-    write(key, string.char(kind + 5) .. value .. pack(pair, actual, 0), expires + 60000000)
+    cached[KEYS[key]] = value
+    -- The record is needed as long as before.
+    call('SET', KEYS[key], value, 'KEEPTTL')
   end
   return expires, held, actual
 end
