@@ -18,7 +18,7 @@ describe.each(Object.entries(stores))('%s', (name, store) => {
       const make = () =>
         createLimiter({ name: 'api', limits: { fine: tokenBucket({ rate: '1/s', burst: 1 }), odd: limit }, store: wrapped })
       expect(make).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }))
-      expect(make).toThrow(`limiter api: limit odd is a ${algorithm}, which the ${name} store cannot decide`)
+      expect(make).toThrow(`limiter api: limit odd is a ${algorithm}, which its store (${name}) cannot decide`)
     }
   })
 

@@ -14,8 +14,9 @@ export interface Guarded {
 
 /** @param locks whether the call charges */
 export function guarded(request: Request, used: SharesUsed, now: string, locks: boolean): Guarded {
-  const { program, states } = request
+  const { states } = request
   const { view } = used
+  const program = request.program === 'reserve' ? 'consume' : request.program
   const alike = program === 'consume' ? undefined : alikeCells(states, used)
   if (program !== 'consume' && alike !== undefined) {
     // The function for busy keys compares what the guard compares.

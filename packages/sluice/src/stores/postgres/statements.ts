@@ -8,6 +8,7 @@ type Name =
   | `guarded_${Guarded}`
   | 'shared_bucket'
   | 'shared_buckets'
+  | 'reserve'
   | 'adjust'
   | 'release'
   | 'settle'
@@ -59,6 +60,7 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
     consume: plain('consume'),
     bucket: plain('bucket'),
     buckets: plain('buckets'),
+    reserve: call('reserve', ...DECISIONS.consume),
     guarded_consume: guarded('consume'),
     guarded_bucket: guarded('bucket'),
     guarded_buckets: guarded('buckets'),

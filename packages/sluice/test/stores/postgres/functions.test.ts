@@ -20,7 +20,7 @@ describe('names of the functions', () => {
     const before = functionNames('own')
     const after = functionNames('own', changed('adopt_bucket', '-- edited'))
     const others = [...before.keys()].filter((name) => before.get(name) !== after.get(name)).sort()
-    expect(others).toEqual(['adjust', 'adopt', 'adopt_bucket', 'bucket', 'buckets', 'consume', 'settle', 'settle_part'])
+    expect(others).toEqual(['adjust', 'adopt', 'adopt_bucket', 'bucket', 'buckets', 'consume', 'reserve', 'settle', 'settle_part'])
   })
 
   it.each(['sluice', 'sluice_x', 'x'])('are those of the tables %s alone', (table) => {

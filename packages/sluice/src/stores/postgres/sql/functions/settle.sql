@@ -22,6 +22,7 @@ declare
   now_us bigint;
   head int := 0;
   status int;
+  changed sluice_state[] := '{}';
   call int;
   target int;
   reply bigint[] := '{}';
@@ -110,9 +111,18 @@ begin
           limit 1
         on conflict do nothing;
     end if;
-    if not sluice_write(s, (was[i]).id is not null) then
+    if (was[i]).id is not null then
+      changed := changed || s;
+    elsif not sluice_write(s, false) then
       raise exception 'sluice: a state was made meanwhile' using errcode = '40001';
     end if;
   end loop;
+  if cardinality(changed) > 3 then
+    perform sluice_write_rows(changed);
+  else
+    foreach s in array changed loop
+      perform sluice_write(s, true);
+    end loop;
+  end if;
   return reply;
 end $$;
