@@ -2,6 +2,7 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Hold } from '../decision/decision.ts'
 import { sha256 } from '../keys/sha256.ts'
 import { MICROS_PER_MS } from '../time/micros.ts'
+import type { Verdict } from '../stores/store.ts'
 import type { Random } from '../time/time.ts'
 import type { Resolved } from './on-failure.ts'
 
@@ -33,7 +34,9 @@ export function takesSlots({ algorithm }: AnyLimit): boolean {
  * have granted it.
  */
 export function holdOf(id: string, resolved: readonly Resolved[]): Hold | undefined {
-  const grants = resolved.flatMap(({ calls = [] }) => calls.flatMap(({ grant }) => grant ?? []))
+  // Most holds have no slots, and a loop makes no lists.
+  const grants: NonNullable<Verdict['grant']>[] = []
+  for (const { calls = [] } of resolved) for (const { grant } of calls) if (grant !== undefined) grants.push(grant)
   const [first] = grants
   if (first === undefined) return resolved.some(({ outcome }) => outcome === 'undecided') ? { id } : undefined
   const expiresAt = Math.floor(Math.min(...grants.map(({ until }) => until)) / MICROS_PER_MS)

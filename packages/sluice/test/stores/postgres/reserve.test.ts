@@ -70,7 +70,9 @@ describe.skipIf(url === undefined)('reservations of many callers in one statemen
       const again = Array.from({ length: 8 }, (_, index) => heldGroup([call(limit, `same${index}`, SECOND)], `r${round}`, 60 * SECOND))
       const all = await Promise.all(Array.from({ length: 4 }, () => store.decide(again)))
       for (let index = 0; index < again.length; index += 1) {
-        expect(all.map((verdicts) => verdicts[index]?.outcome).toSorted()).toEqual(['allowed', 'denied', 'denied', 'denied'])
+        const outcomes = all.map((verdicts) => verdicts[index]?.outcome)
+        expect(outcomes.filter((outcome) => outcome === 'allowed')).toHaveLength(1)
+        expect(outcomes.filter((outcome) => outcome === 'denied')).toHaveLength(3)
       }
     }
     const [left] = await store.decide([{ calls: [call(limit, 'same0', SECOND)] }], { charge: false })

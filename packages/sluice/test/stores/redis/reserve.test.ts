@@ -57,7 +57,7 @@ describe.skipIf(url === undefined)('reservations of many callers in one call of 
       const name = plainName(of.prefix, id)
       const [value, expires] = await Promise.all([redis.getBuffer(name), redis.pexpiretime(name)])
       // Redis forgets an expired state (law 6).
-      if (value === null && (state === undefined || (await redis.time())[0] * SECOND + 2 * SECOND > state.expires)) continue
+      if (value === null && (state === undefined || ((await redis.time())[0] ?? 0) * SECOND + 2 * SECOND > state.expires)) continue
       expect([id, readValue(value).numbers]).toEqual([id, state?.numbers])
       expect([id, expires]).toEqual([id, Math.floor(((state?.expires ?? 0) + kept) / 1_000) + 1])
     }
@@ -72,7 +72,7 @@ describe.skipIf(url === undefined)('reservations of many callers in one call of 
     for (let step = 0; step < draws(600, 120); step += 1) {
       const limit = pick(BUCKETS)
       const costs = Array.from({ length: 1 + Math.floor(random() * 2) }, () =>
-        Math.max(1, Math.round((random() < 0.5 ? 1 : random() * 0.5 * limit.capacity) * SECOND)),
+        Math.max(1, Math.round(pick([1, random() * 0.5 * limit.capacity, 0.56 * limit.capacity]) * SECOND)),
       )
       const micros = pick([1, SMALL, LARGE - 1, LARGE])
       const order = Math.floor(random() * 4)
@@ -82,6 +82,9 @@ describe.skipIf(url === undefined)('reservations of many callers in one call of 
       })
       for (const { outcome } of await decideBoth(reference, groups)) outcomes.add(outcome)
     }
+    const large = tokenBucket({ rate: '2000000/d', burst: 2_000_000 })
+    const [wide] = await decideBoth(reference, [heldGroup([callOf(large, 'large', 2 ** 40)], 'large', SMALL)])
+    expect(wide?.outcome).toBe('allowed')
     expect([...outcomes].toSorted()).toEqual(['allowed', 'denied'])
     expect(sent.filter(isReserve).length).toBeGreaterThan(sent.length / 2)
   })
@@ -118,6 +121,20 @@ describe.skipIf(url === undefined)('reservations of many callers in one call of 
     expect([blocked?.outcome, other?.outcome]).toEqual(['denied', 'allowed'])
     expect(await redis.exists(plainName(prefix, (once('s', '4').calls[1] as Call).id))).toBe(0)
     expect(sent.filter(isReserve)).toHaveLength(3)
+  })
+
+  it('leave their records to live as long after the settlement as before', async () => {
+    const limit = tokenBucket({ rate: '1/h', burst: 100 })
+    const calls = ['u', 'v', 'w'].map((key) => callOf(limit, key, 4 * SECOND))
+    const groups = calls.map((call) => heldGroup([call], 'lives', SMALL))
+    const lives = (): Promise<number[]> =>
+      Promise.all(groups.map(({ calls: [, record] }) => redis.pexpiretime(plainName(prefix, (record as Call).id))))
+    const [{ at }] = (await decideBoth(new Reference(), groups)) as [Decided]
+    const before = await lives()
+    expect(before).toEqual(groups.map(() => Math.floor((at + SMALL + 60 * SECOND) / 1_000) + 1))
+    const used = [SECOND, 4 * SECOND, undefined]
+    await store.change(calls.map((call, index) => settlementOf([call], 'lives', used[index])))
+    expect(await lives()).toEqual(before)
   })
 
   it('are kept ten minutes longer with maxNewKeys', async () => {
