@@ -71,7 +71,7 @@ rules:
     const memory = memoryStore()
     const { groupOptions: _, ...capabilities } = memory.capabilities
     expect(() => bench(RULES, { store: { ...memory, capabilities } })).toThrow(
-      'reservations.maxHolds is a concurrency, which the memory store',
+      'reservations.maxHolds is a concurrency, which its store (memory)',
     )
     const changes = memory.capabilities.changes.filter((kind) => kind !== 'settle')
     expect(() => bench(RULES, { store: { ...memory, capabilities: { ...memory.capabilities, changes } } })).toThrow('cannot settle')

@@ -25,7 +25,7 @@ describe.each(Object.entries(stores))('%s', (name, store) => {
   it('refuses a policy with one, at its start and in a reload, and takes rules that are off', () => {
     const policy = (mode: string) =>
       parsePolicy(`{ version: 1, rules: [{ name: odd, algorithm: fixed-window, limit: 5, window: 1m, key: [], mode: ${mode} }] }`)
-    expect(() => createEngine({ policy: policy('shadow'), store })).toThrow(`rule odd is a fixed-window, which the ${name} store`)
+    expect(() => createEngine({ policy: policy('shadow'), store })).toThrow(`rule odd is a fixed-window, which its store (${name})`)
     const engine = createEngine({ policy: policy('off'), store })
     expect(() => engine.reload(policy('enforce'))).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }))
     expect(engine.policy.rules[0]?.mode).toBe('off')

@@ -120,7 +120,7 @@ describe('check on a concurrency limit', () => {
     const { groupOptions: _, ...capabilities } = memory.capabilities
     const store: Store = { ...memory, capabilities }
     expect(() => createLimiter({ limit: concurrency({ limit: 1, holdMs: 1_000 }), store })).toThrow(
-      /is a concurrency, which the memory store/,
+      /is a concurrency, which its store \(memory\)/,
     )
     const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 1 }) })
     await expect(limiter.release('k', 'x')).rejects.toThrow('has no concurrency limit')
