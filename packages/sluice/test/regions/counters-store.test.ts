@@ -241,7 +241,7 @@ describe('regionalStore with mode counters', () => {
       from: 'us',
       to: 'eu',
       run: 'r',
-      rows: [['s:', 'k', '1/1/1', 1, -5]],
+      rows: [['s:', 'k', '1/1/1', null, 1, -5]],
       cursor: 1,
       all: true,
       births: 1,

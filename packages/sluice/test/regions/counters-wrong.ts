@@ -27,6 +27,7 @@ export const WRONG_COUNTERS = {
   'a lost store counts on under its old run': [at('counters/known.ts', 'if (from === run) return\n', 'if (run !== undefined) return\n')],
   'a row begins again before all have read it': [at('counters/spend.ts', '&& changed <= readUpTo()', '')],
   'the first page counts for at most a burst': [at('counters/known.ts', 'burst + Math.ceil((elapsed * MARGIN * n) / m)', 'burst')],
+  'the first page counts by the limit of the latest call': [at('counters/known.ts', 'most ?? plan', 'plan')],
   'the part of a region that is cut off is full at first': [
     at('counters/debt.ts', 'bucketWith(plan, 0n, since, 0)', 'bucketWith(plan, BigInt(plan.burst) * BigInt(plan.m), since, 0)'),
   ],
@@ -44,4 +45,5 @@ export const NOTICED_BY_HAND: readonly string[] = [
   'a lost store counts on under its old run',
   'a debt is cut at one burst below empty',
   'the first page counts for at most a burst',
+  'the first page counts by the limit of the latest call',
 ]

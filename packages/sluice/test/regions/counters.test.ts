@@ -57,6 +57,7 @@ describe('counters of regions: wrong programs', () => {
     ['a lost store counts on under its old run', lostAndBusy],
     ['a debt is cut at one burst below empty', threeAtOnce],
     ['the first page counts for at most a burst', lateFirstPage],
+    ['the first page counts by the limit of the latest call', changedBeforeFirstPage],
   ] as const)('a history by hand notices that %s', async (name, history) => {
     expect(history(programs)).toBeLessThanOrEqual(0)
     expect(history(await countersVariantOf(WRONG_COUNTERS[name]))).toBeGreaterThan(0)
@@ -117,6 +118,27 @@ function lateFirstPage(of: CountersPrograms): number {
   network.wait(MICRO)
   network.call(0, undefined)
   network.call(1, undefined)
+  network.check()
+  return Math.max(network.worst.a, network.worst.b)
+}
+
+/** Both regions spend all that they can for long, and something by a slower limit, before they read the first page of each other. */
+function changedBeforeFirstPage(of: CountersPrograms): number {
+  const limits = [planOf(10, 1, 10 * MICRO), planOf(1, 10, MICRO)]
+  const network = createCountersNetwork({ ...TWO, programs: of, limits, cells: 1, cutoffMs: undefined })
+  const both = (policy: number, cost?: number): void => {
+    network.wait(MICRO)
+    for (const region of [0, 1]) network.call(region, cost, 0, policy)
+  }
+  for (let step = 0; step < 20; step += 1) both(0)
+  both(1)
+  network.round()
+  // A call that is denied, after which the state is of the faster limit.
+  both(0, 10 * MICRO)
+  for (let step = 0; step < 5; step += 1) {
+    both(0)
+    network.round()
+  }
   network.check()
   return Math.max(network.worst.a, network.worst.b)
 }

@@ -1,3 +1,4 @@
+import type { Envelope } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import type { Micros } from '../../time/micros.ts'
 import type { SpendRow } from './spend.ts'
@@ -40,13 +41,13 @@ export function createKnown(): Known {
     rows = new Map()
   }
   return {
-    owed(from, { scope, key, born, value }, plan, elapsed) {
+    owed(from, { scope, key, most, born, value }, plan, elapsed) {
       meet(from)
       const known = rows.get(scope)?.get(key)
       if (known !== undefined && born < known.born) return 0
       if (known?.born === born) return Math.max(0, value - known.value)
       const isNew = known !== undefined || (births !== undefined && born > births)
-      return isNew ? value : mostOf(value, plan, elapsed)
+      return isNew ? value : mostOf(value, most ?? plan, elapsed)
     },
     charged({ scope, key, born, value }, plan, now) {
       const keys = rows.get(scope) ?? new Map<string, Row>()
@@ -70,7 +71,7 @@ export function createKnown(): Known {
 }
 
 /** What may be new in a row that this region does not know: no region admits more than this in the time. */
-function mostOf(value: number, { n, m, burst }: BucketPlan, elapsed: Micros): number {
+function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }
 

@@ -1,3 +1,4 @@
+import type { Envelope } from '../../algorithms/algorithm.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import type { SpendPage, SpendRow } from './spend.ts'
 import { type Position, reader } from '../replicator/message-reader.ts'
@@ -29,7 +30,9 @@ export function spendRequest({ from, to, read }: SpendRequest): RegionRequest {
 
 export function spendPage(from: Region, to: Region, run: Run, { rows, cursor, all, births }: SpendPage): RegionPage {
   // Lists, because a message has many: the names of fields would be half of it.
-  const lists = rows.map(({ scope, key, policy, born, value }) => [scope, key, policy, born, value])
+  const lists = rows.map(({ scope, key, policy, most, born, value }) => {
+    return [scope, key, policy, most ? [most.n, most.m, most.burst] : null, born, value]
+  })
   const message = { version: 1, mode: MODE, from, to, run, rows: lists, cursor, all, births } as const
   return message
 }
@@ -61,11 +64,15 @@ export function readSpendPage(value: unknown, from: Region, to: Region): SpendAn
   return {
     run: read.name('run', page['run']),
     rows: read.list('rows', page['rows'], PAGE_ROWS, (where, row): SpendRow => {
-      const [scope, key, policy, born, spent] = read.tuple(where, row, 5)
+      const [scope, key, policy, most, born, spent] = read.tuple(where, row, 6)
       return {
         scope: read.name(`${where} scope`, scope),
         key: read.key(`${where} key`, key),
         policy: read.policy(`${where} policy`, policy),
+        most: read.optional(`${where} most`, most, (place, list) => {
+          const [n, m, burst] = read.tuple(place, list, 3).map((one, index) => read.count(`${place}[${index}]`, one))
+          return { n, m: Math.max(1, m as number), burst } as Envelope
+        }),
         born: read.count(`${where} born`, born),
         value: read.count(`${where} value`, spent),
       }

@@ -1,3 +1,4 @@
+import type { Envelope } from '../../algorithms/algorithm.ts'
 import type { BucketPlan } from '../../algorithms/bucket-plan.ts'
 import type { Call, StateId } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
@@ -10,6 +11,8 @@ export interface SpendRow {
   readonly key: string
   /** The limit of the latest call: the numbers of its plan. */
   readonly policy: string
+  /** The largest rate and the largest burst of the row's calls, if its limit was changed. */
+  readonly most: Envelope | undefined
   /**
    * The number of the row. A key that was unused for a long time begins a new row. New rows of a region have higher numbers than old ones.
    */
@@ -45,6 +48,7 @@ export interface Spend {
 interface Entry {
   readonly id: StateId
   plan: BucketPlan
+  most: Envelope | undefined
   born: number
   value: number
   /** Store time of the latest call. */
@@ -71,7 +75,7 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   const isOver = ({ at, plan, changed }: Entry, now: Micros): boolean => now - at >= plan.emptyBefore.micros && changed <= readUpTo()
   const begin = ({ scope, key }: StateId, plan: BucketPlan, at: Micros): Entry => {
     births += 1
-    const entry = { id: { scope, key }, plan, born: births, value: 0, at, changed: 0 }
+    const entry: Entry = { id: { scope, key }, plan, most: undefined, born: births, value: 0, at, changed: 0 }
     const keys = scopes.get(scope.text) ?? new Map<string, Entry>()
     scopes.set(scope.text, keys.set(key, entry))
     return entry
@@ -86,8 +90,8 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
       const entry = find(id) ?? begin(id, plan, at)
       if (entry.value > 0 && (isOver(entry, at) || (entry.value >= LARGE && entry.changed <= readUpTo()))) {
         births += 1
-        Object.assign(entry, { born: births, value: 0 })
-      }
+        Object.assign(entry, { born: births, value: 0, most: undefined })
+      } else if (entry.plan !== plan) entry.most = most(entry.most ?? entry.plan, plan)
       entry.value += cost
       entry.plan = plan
       entry.at = Math.max(entry.at, at)
@@ -101,8 +105,8 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
       const rows: SpendRow[] = []
       let cursor = after
       for (const entry of found.slice(0, PAGE_ROWS)) {
-        const { id, plan, born, value, changed } = entry
-        rows.push({ scope: id.scope.text, key: id.key, policy: `${plan.n}/${plan.m}/${plan.burst}`, born, value })
+        const { id, plan, most: largest, born, value, changed } = entry
+        rows.push({ scope: id.scope.text, key: id.key, policy: `${plan.n}/${plan.m}/${plan.burst}`, most: largest, born, value })
         cursor = changed
       }
       return { rows, cursor: all ? paged : cursor, all, births }
@@ -118,4 +122,10 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
       }
     },
   }
+}
+
+/** A limit that admits over every interval what either admits. */
+function most(one: Envelope, other: Envelope): Envelope {
+  const { n, m } = one.n / one.m < other.n / other.m ? other : one
+  return { n, m, burst: Math.max(one.burst, other.burst) }
 }
