@@ -139,7 +139,7 @@ describe('a Lua program', () => {
       reads.set(path, (reads.get(path) ?? 0) + 1)
       return readProgram(path)
     })
-    const plain = ['adjust', 'block', 'buckets', 'consume', 'holds', 'lease', 'release', 'salt', 'swap']
+    const plain = ['adjust', 'block', 'buckets', 'consume', 'holds', 'lease', 'release', 'reserve', 'salt', 'swap']
     const ofRegions = ['cells', 'digest', 'guard', 'needs', 'region']
     expect(programs.map(({ name }) => name)).toEqual([...plain, ...ofRegions].sort())
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.lua'))
