@@ -32,7 +32,7 @@ describe('X4: debt is carried through a change of limit in full', () => {
   it('any two limits: what is owed stays, to less than an n-th of a microsecond and never in favour of the key', () => {
     const random = seeded(44)
     let [owing, deep, held] = [0, 0, 0]
-    for (let made = 0; made < draws(3_000, 800); made += 1) {
+    for (let made = 0; made < draws(3_000, 500); made += 1) {
       const [from, to] = [anyLimit('tb', random), anyLimit('tb', random)]
       const before = START + Math.floor(random() * 1_000_000)
       const taken = 1 + Math.floor(random() * 2 * from.plan.burst)
@@ -82,7 +82,7 @@ describe('X4: debt is carried through a change of limit in full', () => {
     (kernel) => {
       const random = seeded(46)
       let [owed, granted] = [0, 0]
-      for (let made = 0; made < draws(3_000, 800); made += 1) {
+      for (let made = 0; made < draws(3_000, 500); made += 1) {
         const bursts = [10, 40, 60].map((burst) => burst * MICRO)
         const plans = bursts.map((burst) => planOf(1 + Math.floor(random() * 2), 1, burst))
         const [rate, most] = [Math.max(...plans.map(({ n }) => n)), Math.max(...bursts)]
@@ -122,7 +122,7 @@ describe('X4: debt is carried through a change of limit in full', () => {
   it('until 2100 whole numbers carry every debt', () => {
     const random = seeded(45)
     const late = 4_102_444_799_999_999
-    for (let made = 0; made < draws(2_000, 500); made += 1) {
+    for (let made = 0; made < draws(2_000, 300); made += 1) {
       const [from, to] = [anyLimit('tb', random), anyLimit('tb', random)]
       let state = adjust(from.plan, undefined, late, -2 * from.plan.burst, 0) as BucketState
       state = adopt(to.plan, state, late, 0) ?? state

@@ -33,7 +33,7 @@ describe.skipIf(url === undefined)('reservations of many callers in one statemen
     const pair = { store, reference: new Reference() }
     const outcomes = new Set<string>()
     let [now, limit] = [START, BUCKETS[0] as AnyLimit]
-    for (let step = 0; step < draws(400, 60); step += 1) {
+    for (let step = 0; step < draws(400, 40); step += 1) {
       now += random() < 0.2 ? -Math.floor(random() * SECOND) : Math.floor(random() ** 3 * 60 * SECOND)
       if (random() < 0.2) limit = BUCKETS[Math.floor(random() * BUCKETS.length)] as AnyLimit
       const most = random() < 0.9 ? 0.5 : 1.5

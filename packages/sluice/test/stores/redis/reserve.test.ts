@@ -69,7 +69,7 @@ describe.skipIf(url === undefined)('reservations of many callers in one call of 
     const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
     const reference = new Reference()
     const outcomes = new Set<string>()
-    for (let step = 0; step < draws(600, 120); step += 1) {
+    for (let step = 0; step < draws(600, 40); step += 1) {
       const limit = pick(BUCKETS)
       const costs = Array.from({ length: 1 + Math.floor(random() * 2) }, () =>
         Math.max(1, Math.round(pick([1, random() * 0.5 * limit.capacity, 0.56 * limit.capacity]) * SECOND)),
