@@ -28,16 +28,18 @@ export interface LimiterOptions {
   readonly deadlineMs?: number
   /**
    * What decides if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this
-   * process. You may also pass a store, which then decides. It must be in this process, for example made by `withDividedLimit`. It stays
-   * open when the limiter is closed.
+   * process. You may also pass a store, which then decides. This store must be in this process, for example made by `withDividedLimit`. It
+   * stays open when the limiter is closed.
    */
   readonly onStoreFailure?: FailurePolicy | Store
   /**
    * The most reservations of a key that are open at once, 1 to 4,000. A further `reserve` is denied with the reason `holds`. Default: no
-   * such bound; the limits and the store bound them. All processes should use the same number.
+   * such bound; only the limits and the store bound open reservations. All processes should set the same number.
    */
   readonly maxHolds?: number
-  /** Called after each decision and store call; for example `prometheusMetrics()`. Default none. Errors that they throw are dropped. */
+  /**
+   * Called after each decision and store call; for example `prometheusMetrics()`. Default none. Errors that observers throw are dropped.
+   */
   readonly observers?: readonly Observer[]
 }
 

@@ -21,7 +21,7 @@ export interface RateLimitResult {
   readonly remaining: number
   /** The capacity that was passed to `consume`. */
   readonly limit: number
-  /** Whole seconds to wait; 0 if allowed. */
+  /** Whole seconds to wait; 0 if Redis allowed the request, 1 if Redis could not answer. */
   readonly retryAfter: number
   /** Why Redis could not decide, so that the failure policy decided. Absent if Redis decided. */
   readonly degraded?: string
@@ -32,20 +32,20 @@ export interface DistributedRateLimiterOptions {
   /** What happens to calls while Redis cannot decide: `closed` refuses them (default), `open` lets them pass. */
   readonly failurePolicy?: 'closed' | 'open'
   /**
-   * Milliseconds that Redis may take for a call, also for the first one. Default 50; the default may become 1,000 while the first
-   * connection is made.
+   * Milliseconds that Redis may take for a call. Default 50, which is extended to up to 1,000 while the first connection is made. A number
+   * that you set is not extended.
    */
   readonly deadlineMs?: number
 }
 
 const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }
-/** An empty scope: a key in Redis is only the prefix and the identifier. */
+/** The scope of all states. It is empty, so a key in Redis is only the prefix `rl:` and the identifier. */
 const BARE: Scope = { text: '' }
 /**
- * The most limits in the cache, by (capacity, refillRate). Beyond this number the oldest is dropped, and computed again when it is needed.
+ * The most limits in the cache, by (capacity, refillRate). Beyond this number the oldest is dropped; it is made again when needed.
  */
 const REMEMBERED = 1_000
-/** The seconds in `retryAfter` of a call that Redis did not decide. */
+/** The `retryAfter`, in seconds, of a call that Redis did not decide. */
 const PROBE_SECONDS = 1
 
 /**

@@ -5,8 +5,8 @@ import { systemRandom } from './time/system.ts'
 import type { Random } from './time/time.ts'
 
 /**
- * Creates a keyed hash of 64 bits that gives keys short names. Its key is two numbers. Processes that use the same numbers give a key the
- * same name. Without the numbers nobody can find the key that belongs to a name.
+ * Creates a keyed hash of 64 bits that gives rate limit keys short names. The secret of the hash is two numbers. Processes that use the
+ * same two numbers give a key the same name. Without the numbers nobody can find the key that belongs to a name.
  * @throws LimiterError INVALID_OPTIONS
  * @param random returns unpredictable numbers in [0, 1); two are taken. Default: numbers that only this process has
  */

@@ -22,14 +22,16 @@ export interface LimiterParts {
   readonly limits: Readonly<Record<string, AnyLimit>>
   readonly store: Store
   readonly onStoreFailure: FailurePolicy
-  /** Decides in this process if the store fails and the policy is `local`. Undefined: nothing does, and such calls are refused. */
+  /**
+   * Decides in this process if the store fails and the policy is `local`. Undefined: there is no such store, and those calls are refused.
+   */
   readonly local: Store | undefined
   readonly clock: Time
   readonly deadline: Deadline
-  /** The most holds of a key that are open at once; undefined: as many as there is room for. */
+  /** The most holds of a key that are open at once; undefined: only the limits and the store bound open holds. */
   readonly maxHolds: number | undefined
   readonly observers: readonly Observer[]
-  /** Numbers in [0, 1) that nobody outside can guess: for the ids of holders. */
+  /** Random numbers in [0, 1), unpredictable for other processes: the ids of slot holders and of holds are made from them. */
   readonly random: Random
   /** Runs when the limiter is closed. */
   readonly onClose: () => Promise<void>
@@ -42,7 +44,7 @@ export function buildLimiter(parts: LimiterParts): Limiter {
   return limiterOver({ main, local: local === undefined ? undefined : createStoreCaller(local, clock) }, parts)
 }
 
-/** What a limiter shares with the one that it was made from. */
+/** What a limiter that `withLimit` made shares with the original limiter. */
 interface Parent {
   readonly calls: KeyCalls
   readonly releases: Releases
@@ -83,7 +85,7 @@ function listed(limits: readonly ScopedLimit[]): string {
   return limits.map(({ name }) => name).join(', ')
 }
 
-/** @throws LimiterError INVALID_OPTIONS for what is not a limit, and without any */
+/** @throws LimiterError INVALID_OPTIONS for a value that is not a limit, and if there are no limits */
 function scopedLimits(where: string, { name, store, limits }: LimiterParts): readonly ScopedLimit[] {
   const scoped = Object.entries(limits).map(([limitName, limit]): ScopedLimit => {
     requireLimit(where, limitName, limit)
@@ -94,7 +96,7 @@ function scopedLimits(where: string, { name, store, limits }: LimiterParts): rea
   return scoped
 }
 
-/** @throws LimiterError NOT_SUPPORTED for a store without slots or holds, INVALID_OPTIONS for a limit of its name */
+/** @throws LimiterError NOT_SUPPORTED for a store without slots or holds, INVALID_OPTIONS for a limit with the name `maxHolds` */
 function boundOf(where: string, { name, store, maxHolds, limits }: LimiterParts): HoldBound | undefined {
   if (maxHolds === undefined) return undefined
   if (Object.hasOwn(limits, MAX_HOLDS))
@@ -109,7 +111,8 @@ function requireLimit(where: string, name: string, limit: AnyLimit): void {
 }
 
 /**
- * A state belongs to an algorithm, and a block is part of a state. So with another algorithm, a key could pass that is blocked.
+ * Requires the algorithm of the limiter's own limit. Each algorithm has its own state of a key, and a block is part of the state. So under
+ * another algorithm a blocked key could pass.
  * @throws LimiterError INVALID_OPTIONS
  */
 function requireAlgorithm(where: string, { name, limit: own }: ScopedLimit, { algorithm }: AnyLimit): void {

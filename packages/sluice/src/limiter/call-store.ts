@@ -16,13 +16,13 @@ import { createDeadlines } from '../time/deadlines.ts'
 import type { MonotonicInstant, Stopwatch, Time } from '../time/time.ts'
 
 /**
- * Milliseconds after its deadline at which a call is settled here. The store settles first if it can, because it knows why there is no
- * answer. In two steps, so that a store's timer that a busy process has delayed still runs before.
+ * Milliseconds after the deadline until a call is settled here: first 2, then 1 more. The store's own timer should settle the call first,
+ * because the store knows why there is no answer. The second step lets that timer run first even if a busy process has delayed it.
  */
 const [GRACE_MS, LAST_MS] = [2, 1]
 /** Milliseconds from the call to which a default deadline may be extended. */
 const STRETCHED_MS = 1_000
-/** After the last deadline. */
+/** The value of `due` when both deadlines of a call have passed. */
 const LATE = Number.POSITIVE_INFINITY
 
 /** Calls a store, trusting none of its promises: every call settles by its deadline, and an answer that makes no sense is a failure. */
@@ -31,8 +31,8 @@ export interface StoreCaller {
   /** One verdict for each group, in order. A failure of the whole call fails every group, so it rejects only for defects. */
   decide(groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
-   * As the store's own; absent if the store lacks it.
-   * @param watch was started just before; it is stopped if the call is reported to an observer. Absent: the call is timed by itself.
+   * The store's `decideNow`; absent if the store lacks it.
+   * @param watch was started just before this call; it is stopped if the call is reported to an observer. Absent: the call is timed here.
    */
   decideNow?(group: CallGroup, watch?: Stopwatch): GroupVerdict | undefined
   /** One result for each change. Rejects with the first StoreFailure. */
@@ -43,7 +43,7 @@ export interface StoreCaller {
 
 /**
  * @param clock times deadlines
- * @param observers learn of the calls of the store, and not of what is decided without one: from remembered denials and leased tokens
+ * @param observers are notified of calls of the store, and not of decisions without a store call: from cached denials and leased tokens
  */
 export function createStoreCaller(store: Store, clock: Time, observers: readonly Observer[] = []): StoreCaller {
   const timed = createTimed(store, clock)
@@ -81,7 +81,7 @@ function createDecideNow(store: Store, { isObserved, start, report }: Reporter):
   const answerOf = (group: CallGroup): GroupVerdict | undefined => {
     try {
       const verdict = (store as Required<Store>).decideNow(group)
-      // The hot path: a verdict with all its calls is taken as it is.
+      // The hot path: a verdict with one result for each call of the group is not checked further.
       if (verdict?.calls?.length === group.calls.length) return verdict
       return verdict === undefined && !sync ? undefined : checked(store, verdict, group)
     } catch (error) {
@@ -100,7 +100,7 @@ function createDecideNow(store: Store, { isObserved, start, report }: Reporter):
 }
 
 function createDecide(store: Store, timed: Timed, { isObserved, start, report }: Reporter): StoreCaller['decide'] {
-  // Plain promises: this is on the way of every call, and an async function here costs as much as the whole ring.
+  // Plain promises: this code runs for every call, and an async function here would cost as much time as the whole ring.
   return (groups, options) => {
     const started = start()
     const decided = (verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] => {
@@ -137,10 +137,11 @@ function createTimed(store: Store, clock: Time) {
   const deadlines = createDeadlines(clock)
   return <T>({ deadline, stretch }: CallOptions, call: Promise<T>): Promise<T> => {
     if (deadline === undefined) return call
-    // Most answers come before the shorter deadline, and near deadlines share a timer.
+    // A call first waits for `deadline`, and then for the extended `latest`. Most answers come before `deadline`, and near deadlines
+    // share a timer.
     const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
     return new Promise<T>((resolve, reject) => {
-      // One function for all steps: on the way of every call each costs as much as a promise.
+      // One function for all steps, because it is created for every call, and each further function would cost as much as a promise.
       let due = deadline
       const next = (): void => {
         if (due === LATE) return reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
@@ -150,7 +151,7 @@ function createTimed(store: Store, clock: Time) {
         waiting = deadlines.add(at, next)
       }
       let waiting = deadlines.add(deadline + GRACE_MS, next)
-      // A store may return what is not a promise.
+      // `Promise.resolve`, because a store may return a value that is not a promise.
       Promise.resolve(call).then(
         (answer) => {
           waiting.cancel()
@@ -165,12 +166,12 @@ function createTimed(store: Store, clock: Time) {
   }
 }
 
-/** Reports the calls of a store, where an observer listens. */
+/** Reports the calls of a store to the observers that have `onStoreCall`. */
 function createReporter(store: Store, clock: Time, observers: readonly Observer[]) {
   const listening = listeningTo(observers, 'onStoreCall')
   const isObserved = listening.length > 0
   const start = (): MonotonicInstant => (isObserved ? clock.monotonic() : 0)
-  /** Returns when the call ended. */
+  /** Reports a call to the observers. Returns the instant at which the call ended. */
   const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): MonotonicInstant => {
     const ended = clock.monotonic()
     const event = { store: store.name, operation, durationMs: ended - started }
@@ -192,12 +193,12 @@ function createReporter(store: Store, clock: Time, observers: readonly Observer[
   return { isObserved, start, report, observed }
 }
 
-/** Whether the store was called for it. */
+/** Whether the store was called for this verdict. */
 function isOfStore({ failure, source = 'store' }: GroupVerdict & { readonly source?: Decided['source'] }): boolean {
   return failure !== undefined || source === 'store'
 }
 
-/** What a store returned, which need not be a list. */
+/** The list that a store returned; empty if the store returned anything but a list. */
 function listOf<T>(answer: readonly T[]): readonly (T | undefined)[] {
   return Array.isArray(answer) ? answer : []
 }
@@ -208,7 +209,7 @@ function verdictsOf(store: Store, answer: readonly GroupVerdict[], groups: reado
   return groups.map((group, index) => checked(store, verdicts[index], group))
 }
 
-/** The verdict, or a failure if it is not a verdict about this group: nothing is invented. */
+/** The verdict, or a failure if the store did not return a valid verdict about this group. */
 function checked(store: Store, verdict: GroupVerdict | undefined, { calls }: CallGroup): GroupVerdict {
   return isVerdict(verdict, calls.length) ? verdict : { failure: nonsense(store, 'verdict') }
 }
@@ -221,7 +222,7 @@ function isVerdict(verdict: GroupVerdict | null | undefined, count: number): ver
   if (verdict?.failure !== undefined) return verdict.failure instanceof StoreFailure
   const { outcome, at, retryAfter = 0, calls } = verdict ?? ({} as Partial<Decided>)
   if (!Array.isArray(calls) || calls.length !== count || !((at as number) >= 0 && retryAfter >= 0)) return false
-  // A group that was denied names the call that was.
+  // At least one call has the outcome of the group: a denied group, for example, has a denied call.
   let named = false
   for (const call of calls as readonly (Verdict | null | undefined)[]) {
     if (!isCallVerdict(call)) return false

@@ -35,7 +35,7 @@ export function createChanges(
       timing(wait),
     )
   }
-  // The first limit's state carries the block: one is enough to deny the group.
+  // Only the first limit's state is blocked, because one blocked state is enough to deny the group.
   const firstOf = (key: string): StateId => (groupOf(key).calls[0] as Call).id
   return {
     refund: (key, options = {}) => adjust(key, 1, options, REFUND),
@@ -47,7 +47,7 @@ export function createChanges(
       if (calls.length === 0) throw new LimiterError('INVALID_OPTIONS', `${where} has no concurrency limit: nothing can be given back`)
       const changes = calls.map((call): Change => ({ kind: 'release', call, holder }))
       try {
-        // It may have decided while the store failed.
+        // The local fallback may have granted the slots while the store failed.
         await local?.change(changes, {}).catch(() => undefined)
         await change(changes, timing(options))
       } finally {
@@ -62,14 +62,14 @@ export function createChanges(
       await change([{ kind: 'unblock', id: firstOf(key) }])
     },
     async reset(key) {
-      // Those who hold slots are still at work.
+      // Slots are not reset, because their holders are still at work.
       const calls = groupOf(key).calls.filter(({ limit }) => !takesSlots(limit))
       await change(calls.map(({ id }) => ({ kind: 'reset', id })))
     },
   }
 }
 
-/** @throws LimiterError INVALID_OPTIONS if the receipt is not a decision */
+/** Returns the instant of a receipt. @throws LimiterError INVALID_OPTIONS if the receipt is not a decision */
 function instantOf(where: string, receipt: Pick<Decision, 'atMicros'> | null): Micros {
   const at = receipt?.atMicros
   if (Number.isSafeInteger(at) && (at as Micros) >= 0) return at as Micros

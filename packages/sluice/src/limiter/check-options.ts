@@ -10,10 +10,13 @@ export interface CheckOptions extends WaitOptions {
 export interface OnceOptions extends CheckOptions {
   /**
    * An idempotency key: the call is charged once, however often it is repeated with this id. 1 to 128 printable ASCII characters, for this
-   * limiter and key. Denials are not remembered. Who repeats it with another cost, or uses the id of a
-   * reservation, gets ID_REUSED. A slot of a concurrency limit that is not held any more is taken again.
+   * limiter and key. Denials are not remembered. To repeat the call with another cost, or to use the id of a reservation, is an error
+   * (ID_REUSED). If a repeated call no longer holds its slot of a concurrency limit, it takes a slot again.
    */
   readonly id?: string
-  /** Milliseconds, above 0 and at most a day; default 600,000. The id is remembered for a minute longer. Only with `id`. */
+  /**
+   * Milliseconds for which slots are held, above 0 and at most a day; default 600,000. The id is remembered a minute longer. Only with
+   * `id`.
+   */
   readonly holdMs?: number
 }

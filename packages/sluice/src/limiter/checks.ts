@@ -49,7 +49,7 @@ export function createChecks(
     checkSync(key, options) {
       if (!sync) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
       if (options !== undefined) refuseUnknown(where, options, COST)
-      // Two synchronous stores never make a promise.
+      // The store and its local fallback are both synchronous here, so the result is never a promise.
       return decideNow(key, options, syncLocal) as Decision
     },
     async checkMany(requests, options) {
@@ -98,8 +98,9 @@ function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwat
 type Finish = ReturnType<typeof createFinish>
 
 /**
- * Makes the decision of a verdict, and reports it to the observers. The group need not be kept: it is read before this returns. Without a
- * stopwatch nothing is reported. The decision shows another verdict if there is one: of a call that was charged ahead, how it starts.
+ * Makes a decision from a verdict, and reports it to the observers; without a stopwatch nothing is reported. The group is read before this
+ * returns, so the caller may reuse it. The decision is made from `as`, if passed, for example the verdict as of the start of a call that
+ * was charged ahead. Observers still get the first verdict.
  */
 function createFinish({ name, limits, clock, deciders }: CheckParts, listening: readonly Listening<'onDecision'>[]) {
   const report = (resolved: Resolved, group: CallGroup, decision: Decision, { started, ended }: Stopwatch): void => {

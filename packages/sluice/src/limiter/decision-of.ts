@@ -26,7 +26,7 @@ export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clo
   const { outcome, calls, source = 'store', degraded } = resolved
   const atMicros = resolved.outcome === 'undecided' ? clock.now() : resolved.at
   const at = Math.floor(atMicros / MICROS_PER_MS)
-  // Most limiters have one limit, and an array literal need not grow.
+  // A fast path: most limiters have one limit, and for one limit an array literal is faster than `map`.
   const limits =
     calls?.length === 1
       ? [viewOf(calls[0] as Verdict, named[0] as NamedLimit)]
@@ -59,7 +59,7 @@ function refusal(
   const blocked = calls.some(isBlocked)
   // A blocked limit reports 0 remaining, because a caller cannot use what is left. Other limits report what they have.
   const limits = blocked ? views.map((view, nth) => (isBlocked(calls[nth] as Verdict) ? { ...view, remaining: 0 } : view)) : views
-  // The longest wait is that of slots, which may be given back at any time before.
+  // If the longest wait is for slots, no wait is reported, because a slot may be given back at any earlier time.
   const slots = takesSlots(limit) && !isBlocked(calls[index] as Verdict)
   const why = blocked ? 'blocked' : (reason ?? (slots ? 'concurrency' : 'quota'))
   // Two literals instead of a spread: a flood is denied here, and spreading takes three times as long.
@@ -71,7 +71,7 @@ function isBlocked({ blocked }: Verdict): boolean {
   return blocked === true
 }
 
-/** The result of one call of a group, for observers. @param rule the name of its rule or limit */
+/** The result of one call of a group, for observers. @param rule the name of the rule or limit that the call charges */
 export function resultOf(rule: string, call: Call, resolved: Resolved, index: number): RuleResult {
   const { outcome, degraded } = resolved
   if (resolved.calls === undefined) return { rule, result: outcome, failure: resolved.degraded.kind }

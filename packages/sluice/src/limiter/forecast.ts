@@ -6,7 +6,7 @@ import type { Time } from '../time/time.ts'
 import type { CheckParts } from './check-parts.ts'
 import { decideGroups, type Resolved } from './on-failure.ts'
 
-/** Milliseconds: `new Date()` is in the past by the time it is read. */
+/** Milliseconds by which the instant may be in the past, because time passes between `new Date()` and this check. */
 const JUST_NOW_MS = 1_000
 
 /**
@@ -29,7 +29,7 @@ export function microsUntil(where: string, clock: Time, at: Date | number): Micr
 /**
  * Peeks at a group as it will be after `length` if nobody calls until then. A first peek returns the store's time. The second peek is
  * decided at that time plus `length`, so the instant is on the store's clock.
- * @param options of both peeks. A deadline that the caller set covers both together; the default deadline starts again for the second peek
+ * @param options of both peeks. A deadline that the caller set covers both peeks together; the default deadline starts again for the second
  */
 export async function forecast(
   { deciders, onStoreFailure, timing }: CheckParts,

@@ -12,20 +12,20 @@ import { openHold } from './hold-bound.ts'
 import type { Deciders } from './on-failure.ts'
 import type { Settlement, SettledLimit } from './reservation.ts'
 
-/** A change of a hold may be sent again: a second attempt outlives a lost answer. */
+/** How often a change of a hold is sent at most. It is sent again if its answer was lost; a repeated change has no further effect. */
 const TRIES = 2
 
 /**
- * What happens to a hold. `used`: it is settled, and charged with what was used. `stands`: it is settled, and what it was charged stays
- * charged. A number: it is extended to end so many milliseconds from now, unless it ends later already.
+ * What happens to a hold. `used`: it is settled, and charged with what was used. `stands`: it is settled, and its original charge stays. A
+ * number: the hold is extended, so that it ends no earlier than this many milliseconds from now.
  */
 export type HoldEnd = 'used' | 'stands' | number
 
 /**
- * Makes a change of a hold where the hold is: in the store, or in the local fallback, which may have charged it while the store failed.
- * Rejects with the failure of the store if the fallback does not know it.
- * @param calls each may have been charged, and has as its cost what was used; of several keys, each has a record of its own
- * @param bound counts open holds: its slots are given back, or held longer, with the hold
+ * Makes a change of a hold where the hold is: in the store, or in the local fallback, which may have charged the hold while the store
+ * failed. If the store fails, and the fallback does not know the hold either, this rejects with the failure of the store.
+ * @param calls the calls that the hold may have charged; the cost of each is what was used. Each key of the calls has its own record
+ * @param bound counts open holds: the hold's slot of this bound is given back, or held longer, together with the hold
  * @param timing makes the deadline of each attempt
  * @returns the settlement; its limits are in the order of the calls
  */
@@ -97,7 +97,10 @@ function settlementOf(
   return { status, expiresAt: Math.ceil(expires / MICROS_PER_MS), repeated, limits, overage: most }
 }
 
-/** What the hold was charged of a call: the report of its key has the calls of this key, in order. */
+/**
+ * The part of the hold that belongs to the call at this index. The report of the call's key has one part for each call of this key, in
+ * order.
+ */
 function partOf(
   index: number,
   calls: readonly Call[],
@@ -111,12 +114,12 @@ function partOf(
   return reports[at]?.parts[own.indexOf(calls[index] as Call)]
 }
 
-/** The settlement of what holds nothing. */
+/** The settlement of a reservation that holds nothing. */
 export const NOTHING_HELD: Settlement = Object.freeze({ status: 'unknown', repeated: false, limits: [], overage: 0 })
 
 /**
- * What was used in micro-tokens; undefined if nobody knows.
- * @throws LimiterError INVALID_COST unless it is absent, or a number of at least 0 with at most six decimals
+ * What was used, in micro-tokens; undefined if the caller did not say.
+ * @throws LimiterError INVALID_COST unless `actual` is absent, or a number of at least 0 with at most six decimals
  */
 export function usedOf(actual: unknown): MicroTokens | undefined {
   const micro = typeof actual === 'number' ? toMicroTokens(actual) : undefined

@@ -19,34 +19,34 @@ import { type HoldBound, isFull, openHold } from './hold-bound.ts'
 import { takesSlots } from './holders.ts'
 import { type Answered, decideGroup, decideGroups, type Deciders, type Resolved } from './on-failure.ts'
 
-/** How long a group is charged, under which id. */
+/** A hold that is to be made: its id, how long it lasts, and what bounds it. */
 export interface NewHold {
-  /** Name of the limiter: ids are its own. */
+  /** Name of the limiter. Different limiters may use the same id for different holds. */
   readonly limiter: string
   readonly id: string
   readonly micros: Micros
-  /** Nothing is to be settled: the record only says that the group was charged. */
+  /** True for `check` with an id: nobody will settle the hold, and its record only says that the group was charged. */
   readonly final: boolean
-  /** Bounds how many holds of a key are open at once; absent if nothing does. */
+  /** Bounds how many holds of a key are open at once; absent if there is no such bound. */
   readonly bound?: HoldBound | undefined
 }
 
 /** The answer to a group that is charged once. */
 export interface ChargedOnce {
-  /** Of the calls alone, without their records. */
+  /** The result of the calls, without that of their records. */
   readonly resolved: Resolved
-  /** Store time of the first charge, if it was charged before. */
+  /** Store time of the first charge, if the group was charged before under the same id. */
   readonly before?: Micros | undefined
 }
 
-/** The state of a hold's record. It has the key of what it records, and so lies in the same slot. */
+/** The state id of a hold's record. It has the key of the states that the hold charged, so all are in the same Redis Cluster slot. */
 export function recordOf(limiter: string, key: string, id: string): StateId {
   return { scope: scopeOf(limiter, id, HOLD_TAG), key }
 }
 
 /**
- * Charges calls once, all or nothing, however often it is repeated with this id: each key gets a record of what it was charged.
- * @param where for messages
+ * Charges calls once, all or nothing, however often this is repeated with the same id. Each key gets a record of what it was charged.
+ * @param where names the caller in error messages
  * @throws LimiterError ID_REUSED if the id was used for another cost, or if its hold was settled or has ended
  */
 export function chargeOnce(
@@ -63,7 +63,7 @@ export function chargeOnce(
     if (verdicts === undefined) return { resolved }
     const own = { ...resolved, calls: calls.length === 1 ? verdicts.slice(0, 1) : places.map((place) => verdicts[place] as Verdict) }
     const known = knownIn(group, verdicts)
-    // What has decided the group decides what belongs to it.
+    // The store that decided the group, or the local fallback if that one did, also decides the rest of it.
     if (known.size > 0) return chargeRest(own, known, where, decidersOf(own, deciders), calls, hold, policy, options)
     return { resolved: hold.bound && isFull(hold.bound, group.calls, resolved) ? { ...own, reason: 'holds' as const } : own }
   }
@@ -78,7 +78,7 @@ interface KnownHold {
 
 const NONE_KNOWN: ReadonlyMap<string, KnownHold> = new Map()
 
-/** The records that a group met, by key. */
+/** The records that existed before this group was decided, by key. */
 function knownIn({ calls }: CallGroup, verdicts: readonly Verdict[]): ReadonlyMap<string, KnownHold> {
   if (verdicts.every(({ record }) => record === undefined)) return NONE_KNOWN
   const known = new Map<string, KnownHold>()
@@ -88,7 +88,7 @@ function knownIn({ calls }: CallGroup, verdicts: readonly Verdict[]): ReadonlyMa
 }
 
 /**
- * Charges the keys that have no record yet, where others have.
+ * Charges the keys of a group that have no record yet, if other keys of the group have one.
  * @param own the verdicts of the calls
  * @param known the records, by key
  */
@@ -107,8 +107,9 @@ async function chargeRest(
   const before = Math.min(...[...known.values()].map(({ record }) => record.at))
   const resolved: Answered = { ...own, outcome: 'allowed', retryAfter: undefined, calls: own.calls.map(passed) }
   if (missing.length > 0) {
-    // Of a group over several slots some keys may have been charged: the others are charged now. Then whoever charged the first ones may
-    // have given them back, and they are charged again.
+    // The keys of a group may be in several slots of a cluster, so an earlier call may have charged only some of them. The other keys are
+    // charged now. The earlier call may meanwhile have given back its own keys, so these are charged again unless their record still
+    // exists.
     const rest = await chargeOnce(where, deciders, missing, hold, policy, options)
     const partial = together(resolved, calls, missing, rest.resolved)
     if (partial.calls === undefined || partial.outcome !== 'allowed') return { resolved: partial, before }
@@ -117,7 +118,8 @@ async function chargeRest(
   }
   const slots = calls.filter(({ limit }) => takesSlots(limit))
   if (slots.length === 0) return { resolved, before }
-  // A record does not know whether its slot was given back, so the slot is requested again: whoever still has it is granted the same one.
+  // A record does not say whether its slots were given back, so they are requested again. A holder that still has a slot is granted the
+  // same one.
   const group: CallGroup = { calls: slots, options: { hold: { id: hold.id, micros: hold.micros } } }
   const [held] = (await decideGroups(deciders, [group], () => policy, options)) as readonly [Resolved]
   if (!hold.final && held.outcome === 'allowed') await requireOpen(where, deciders, calls, slots, hold, policy, options)
@@ -125,8 +127,8 @@ async function chargeRest(
 }
 
 /**
- * A hold may be settled after its record was read, and before its slots were requested again. Then nobody would give these back, so they are
- * given back here.
+ * Requires that a hold is open. It may have been settled after its record was read, and before its slots were requested again. Then nobody
+ * would give back these slots, so they are given back here.
  * @throws LimiterError ID_REUSED if the hold is not open any more
  */
 async function requireOpen(
@@ -151,7 +153,7 @@ async function requireOpen(
   }
 }
 
-/** A group of which some calls were decided later. */
+/** Merges two results of a group: `before` for all its calls, and `decided` for those calls that were decided later. */
 function together(before: Answered, calls: readonly Call[], later: readonly Call[], decided: Resolved): Resolved {
   if (decided.calls === undefined) return decided
   const { outcome, reason, retryAfter } = decided
@@ -159,17 +161,20 @@ function together(before: Answered, calls: readonly Call[], later: readonly Call
   return { ...before, outcome, ...(reason === undefined ? {} : { reason }), retryAfter, calls: verdicts }
 }
 
-/** What has decided a group decides what belongs to it. */
+/** Only the store that decided a group may decide the rest of it: the local fallback alone if it decided, otherwise both as usual. */
 function decidersOf({ source }: Answered, { main, local }: Deciders): Deciders {
   return source === 'fallback' && local !== undefined ? { main: local, local: undefined } : { main, local }
 }
 
-/** What is left of a limit that was charged before. */
+/** The verdict of a call that an earlier attempt has charged: allowed, with what its limit has left now. */
 function passed({ remaining, replenishAfter, resetAfter }: Verdict): Verdict {
   return { outcome: 'allowed', retryAfter: 0, remaining, replenishAfter, resetAfter }
 }
 
-/** The calls of each key, followed by their record, and where each call is then. */
+/**
+ * The group that charges calls with their records: the calls of each key, followed by the key's record. `places` has each call's index in
+ * it.
+ */
 function recorded(calls: readonly Call[], { limiter, id, micros, final, bound }: NewHold): { group: CallGroup; places: readonly number[] } {
   const all: Call[] = []
   const places: number[] = []
@@ -189,7 +194,10 @@ function recorded(calls: readonly Call[], { limiter, id, micros, final, bound }:
   return { group: { calls: all, options: { hold: { id, micros } } }, places }
 }
 
-/** Most records are equal to the one before. Calls with one limit are encoded once for a batch. */
+/**
+ * The limit of the latest record. It is reused if the next record is equal, as most are, because a batch encodes a limit object only
+ * once.
+ */
 let last: AnyLimit = HOLD_RECORDS
 
 function recordLimit(plan: HoldPlan): AnyLimit {
@@ -201,14 +209,16 @@ function recordLimit(plan: HoldPlan): AnyLimit {
   return last
 }
 
-/** The keys of calls, each once. */
+/** The distinct keys of calls, in the order in which they first appear. */
 export function keysOf(calls: readonly Call[]): readonly string[] {
   const first = calls[0]?.id.key
   if (first !== undefined && (calls.length === 1 || calls.every(({ id }) => id.key === first))) return [first]
   return [...new Set(calls.map(({ id }) => id.key))]
 }
 
-/** @throws LimiterError ID_REUSED if the call is not the one that was charged, or what it held is not held any more */
+/**
+ * @throws LimiterError ID_REUSED if the call differs from the one that was charged under this id, or if its hold was settled or has ended
+ */
 function requireSame(where: string, { id, final }: NewHold, known: KnownHold | undefined, { id: { scope }, cost }: Call): void {
   if (known === undefined) return
   const { record, hasEnded } = known

@@ -10,19 +10,19 @@ import { requireChange, requireDecidable } from './decidable.ts'
 export const MAX_HOLDS = 'maxHolds'
 
 const IN_RANGE = within(1, MAX_HOLDERS)
-/** Not used: every hold says how long it is. */
+/** The default duration that a concurrency limit requires. It has no effect, because every hold passes its own duration. */
 const HOLD_MS = 60_000
-/** Each call reads the ids of all open holds of its key, so there are not more of them than of slots. */
+/** The form of `maxHolds`. Each call reads the ids of all open holds of its key, so the maximum is the same as that of slots. */
 export const MAX_HOLDS_FORM: Form = [(value) => Number.isSafeInteger(value) && IN_RANGE[0](value), `a whole number, ${IN_RANGE[1]}`]
 
 /**
- * Bounds how many holds of a key are open at once. It is a concurrency limit that is charged with each hold and given back with its
- * settlement, so a hold that nobody settles counts until its end, and no longer. The views of a decision do not contain it.
+ * Bounds how many holds of a key are open at once. It is a concurrency limit that is charged with each hold and given back with the
+ * settlement of the hold. A hold that nobody settles counts until it ends. The views of a decision do not contain this limit.
  */
 export interface HoldBound {
   readonly scope: Scope
   readonly limit: AnyLimit
-  /** The key whose holds nothing bounds; absent if there is no such key. */
+  /** The one key whose holds are not bounded; absent if there is no such key. */
   readonly free?: string
 }
 
@@ -45,7 +45,7 @@ export function openHold(bound: HoldBound | undefined, key: string): readonly Ca
   return [{ id: { scope, key }, limit, cost: MICRO, phase: 0 }]
 }
 
-/** Whether a group was denied because too many holds of a key are open, and not for something that takes longer. */
+/** Whether a group was denied because too many holds of a key are open. False if it is blocked, or another limit has a longer wait. */
 export function isFull(
   bound: HoldBound,
   calls: readonly Call[],

@@ -4,12 +4,12 @@ import { shown } from '../errors/options.ts'
 import type { Random } from '../time/time.ts'
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-/** How many 32-bit numbers an id has that nobody can guess. */
+/** How many random 32-bit numbers an id contains. */
 const WORDS = 4
-/** How many digits of six bits each number has. */
+/** How many digits of six bits (base 64) each 32-bit number takes. */
 const WIDTH = 6
 
-/** The characters of the id that is made: its version, then its digits. One list for all ids. */
+/** The character codes of an id: its version, then its digits. The list is reused, and overwritten for each id. */
 const units: number[] = Array.from({ length: 1 + WIDTH * (1 + WORDS) }, () => '1'.charCodeAt(0))
 
 /**
@@ -20,7 +20,7 @@ const units: number[] = Array.from({ length: 1 + WIDTH * (1 + WORDS) }, () => '1
 export function newHoldId(key: string, random: Random): string {
   putDigits(1, hash32(key))
   for (let word = 1; word <= WORDS; word += 1) putDigits(1 + WIDTH * word, Math.floor(random() * 2 ** 32))
-  // One text at once: what is concatenated would be copied digit by digit when it is sent.
+  // The text is built at once. V8 would keep a concatenated text as a tree of parts, and copy it part by part when it is sent.
   return String.fromCharCode(...units)
 }
 
@@ -33,7 +33,7 @@ function putDigits(at: number, number: number): void {
   }
 }
 
-/** @throws LimiterError INVALID_OPTIONS unless it is a text of 1 to 128 printable ASCII characters */
+/** Returns the id of a hold. @throws LimiterError INVALID_OPTIONS unless it is a text of 1 to 128 printable ASCII characters */
 export function validHoldId(where: string, id: unknown): string {
   if (typeof id === 'string' && /^[ -~]{1,128}$/.test(id)) return id
   throw new LimiterError('INVALID_OPTIONS', `${where}: id is ${shown(id)}, expected 1 to 128 printable ASCII characters`)

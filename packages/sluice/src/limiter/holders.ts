@@ -6,12 +6,13 @@ import type { Verdict } from '../stores/store.ts'
 import type { Random } from '../time/time.ts'
 import type { Resolved } from './on-failure.ts'
 
-/** Makes the id of a holder that has none of its own: 128 bits. */
+/** Makes the id of a slot holder for a call that passes no id: 128 bits. */
 export type NewHolder = () => string
 
 /**
- * Digests of a secret and a count: a digest costs a sixth of 128 random bits, and whoever knows one id cannot guess another.
- * @param random numbers in [0, 1) that nobody outside can guess
+ * Makes ids that are digests of a secret and a count. A digest takes a sixth of the time of 128 random bits. Who knows one id cannot guess
+ * another.
+ * @param random unpredictable numbers in [0, 1), from which the secret is made
  */
 export function createHolders(random: Random): NewHolder {
   const word = (): string => (2 ** 32 + Math.floor(random() * 2 ** 32)).toString(16).slice(1)
@@ -30,11 +31,11 @@ export function takesSlots({ algorithm }: AnyLimit): boolean {
 }
 
 /**
- * What a holder got from the groups of one decision; undefined if it got nothing. Of an undecided group only the id is known: the store may
- * have granted it.
+ * The slots that a holder got from the groups of one decision; undefined if it got none. If a group is undecided, only the id is returned,
+ * because the store may have granted slots under it.
  */
 export function holdOf(id: string, resolved: readonly Resolved[]): Hold | undefined {
-  // Most holds have no slots, and a loop makes no lists.
+  // A loop instead of `flatMap`: it allocates less, and most decisions grant no slot.
   const grants: NonNullable<Verdict['grant']>[] = []
   for (const { calls = [] } of resolved) for (const { grant } of calls) if (grant !== undefined) grants.push(grant)
   const [first] = grants

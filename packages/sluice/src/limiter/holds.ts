@@ -16,14 +16,14 @@ import type { Resolved } from './on-failure.ts'
 import type { Extension, Reservation, ReserveOptions, Reserving, Settlement } from './reservation.ts'
 import { ONCE, WAIT, type WaitOptions } from './timing.ts'
 
-/** Defaults: how long a hold lasts, and how long a charged call is remembered. */
+/** Defaults of `holdMs`, in milliseconds: of a reservation, and of a `check` with an id. */
 const [HOLD_MS, REMEMBERED_MS] = [60_000, 600_000]
 
 export interface HoldParts extends CheckParts {
   readonly random: Random
-  /** Makes the decision of a verdict, and reports it. */
+  /** Makes a decision from a verdict, and reports the decision to observers. */
   readonly finish: (resolved: Resolved, group: CallGroup, watch: Stopwatch | undefined) => Decision
-  /** Starts the time that is reported; undefined if nobody listens. */
+  /** Starts the stopwatch whose time is reported; undefined if no observer listens. */
   readonly start: () => Stopwatch | undefined
 }
 
@@ -48,7 +48,7 @@ export function createHolds(parts: HoldParts): Holds {
     const hold = { limiter: name, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final, bound: final ? undefined : bound }
     return chargeOnce(where, deciders, group.calls, hold, onStoreFailure, timing(options)).then(({ resolved, before }) => {
       const decision = finish(resolved, { calls: group.calls, options: { hold } }, watch)
-      // A refund must find the window that was charged.
+      // A repeated call gets the instant of the first charge, because a refund must find the window that was charged then.
       return before === undefined ? decision : { ...decision, atMicros: before }
     })
   }
@@ -113,8 +113,8 @@ function checksOf({ where, timing }: HoldParts): Checks {
 }
 
 /**
- * The reservation of a refused call: it holds nothing, and its verbs call no store. They check their arguments nevertheless, because a
- * mistake should not only be noticed when a call is allowed.
+ * The reservation of a refused call: it holds nothing, and its verbs call no store. They check their arguments nevertheless, so that
+ * a wrong argument is found whether or not the call is allowed.
  */
 function refused(decision: Decision, id: string, check: Checks): Reservation {
   return {

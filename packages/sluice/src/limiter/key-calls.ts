@@ -19,24 +19,24 @@ interface OpenCall {
   phase: number
 }
 
-/** Makes the calls of a key, one for each limit, until it is closed. */
+/** Makes the calls of a key, one for each limit. After `close` it throws CLOSED instead. */
 export interface KeyCalls {
-  /** The same calls for all keys: for a decision that keeps no reference to them. With a new holder if a limit has slots. */
+  /** Reuses the same call objects for all keys, so the decision must keep no reference to them. With a new holder if a limit has slots. */
   sharedOf(key: string, cost: number | undefined): CallGroup
   groupOf(key: string, cost?: number): CallGroup
-  /** As `groupOf`, with a new holder if a limit has slots: for a charge. */
+  /** As `groupOf`, with a new holder id if a limit has slots. Used for charges. */
   heldOf(key: string, cost?: number): CallGroup
   /** The calls of a settlement. @param used their cost in micro-tokens, which may be 0 */
   settledOf(key: string, used: MicroTokens): readonly Call[]
   isClosed(): boolean
-  /** False if it was closed before. */
+  /** Returns false if this was closed before. */
   close(): boolean
 }
 
 /**
- * @param where for messages
+ * @param where names the limiter in error messages
  * @param newHolder makes the id under which a group takes slots
- * @param parent calls that close these ones too
+ * @param parent if the parent is closed, these calls count as closed too
  */
 export function createKeyCalls(where: string, limits: readonly ScopedLimit[], newHolder: NewHolder, parent?: KeyCalls): KeyCalls {
   const phased = limits.some(({ limit }) => limit.phased)

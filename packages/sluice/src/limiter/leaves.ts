@@ -1,9 +1,9 @@
 import type { CallOptions, Change } from '../stores/store.ts'
 import type { StoreCaller } from './call-store.ts'
 
-/** Gives back the charges of callers that wait no longer. */
+/** Gives back what callers were charged ahead that stopped waiting. */
 export interface Leaves {
-  /** The changes of one caller. Those of one tick are made in one store call. If the store fails, the callers stay charged. */
+  /** Adds the changes of one caller. The changes of one tick are sent in one store call. If the store fails, the callers stay charged. */
   add(store: StoreCaller, changes: readonly Change[]): void
 }
 
@@ -12,7 +12,8 @@ export function createLeaves(timing: () => CallOptions): Leaves {
   const waiting = new Map<StoreCaller, (readonly Change[])[]>()
   const send = (): void => {
     for (const [store, lists] of waiting) {
-      // Who was charged last leaves first: nobody has charged after it, so all of its cost is given back, and then that of the one before.
+      // The caller that was charged last leaves first. No later charge depends on it, so its whole cost is given back, and then the same
+      // holds for the caller before it.
       const changes = lists.reverse().flat()
       store.change(changes, timing()).catch(() => undefined)
     }

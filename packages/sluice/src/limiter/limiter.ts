@@ -41,18 +41,18 @@ export interface RefundOptions extends WaitOptions {
 export interface Limiter extends AsyncDisposable, Reserving {
   /** The name that was passed to `createLimiter`. */
   readonly name: string
-  /** Its limits by name, in the order of decisions. */
+  /** The limiter's limits by name, in the order in which decisions list them. */
   readonly limits: Readonly<Record<string, AnyLimit>>
   /**
-   * Charges every limit of the key, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. With an `id` it
-   * is charged once, however often it is repeated.
+   * Charges every limit of the key, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. With an `id`
+   * the call is charged once, however often it is repeated.
    */
   check(key: string, options?: OnceOptions): Promise<Decision>
   /**
    * As `check`, but waits for the tokens instead of refusing, and resolves when the work may start, never early. If the store can charge
    * ahead, a call on a token bucket is charged at once, before its tokens are there. So callers come in the order of the store and need no
-   * second call (the reservation of Go's x/time/rate). Calls on other limits are checked again, in the order of arrival in this process:
-   * after the wait that the limit states. If it states none, as a limit of slots, they are checked when a slot is given back in this
+   * second call (the reservation of Go's x/time/rate). Calls on other limits are checked again, in the order of arrival in this process,
+   * after the wait that the denial states. A concurrency limit states no wait: its calls are checked when a slot is given back in this
    * process, and every 25 to 50 ms. A wait longer than `maxWaitMs` is a denial. The decision is as of the instant at which the work may
    * start. Rejects on misuse, with OVERLOAD if very many callers wait, and with the reason of an aborted signal.
    */
@@ -67,31 +67,31 @@ export interface Limiter extends AsyncDisposable, Reserving {
    * forecasts, in two calls of the store: outcome and views are those of that instant, which is the decision's `at` by the store's clock.
    */
   peek(key: string, options?: PeekOptions): Promise<Decision>
-  /** Gives tokens back to every limit of the key, never beyond fresh. Rejects with the StoreFailure if the store cannot. */
+  /** Gives tokens back to every limit of the key, at most until the limit is full. Rejects with the StoreFailure if the store cannot. */
   refund(key: string, options?: RefundOptions): Promise<void>
-  /** Takes tokens unconditionally, to at most one capacity below empty. Rejects with the StoreFailure if the store cannot. */
+  /** Takes tokens even if fewer are left, to at most one capacity below empty. Rejects with the StoreFailure if the store cannot. */
   penalize(key: string, options?: CheckOptions): Promise<void>
   /**
-   * Gives back the slots of concurrency limits that a decision holds, at once instead of at the end of the hold. Nothing happens if they
-   * were given back before, or their hold has ended. Rejects with the StoreFailure if the store cannot: the slots are then free when the
-   * hold ends.
+   * Gives back the slots of concurrency limits that a decision holds, at once instead of at the end of the hold. Nothing happens if the
+   * slots were given back before, or their hold has ended. Rejects with the StoreFailure if the store cannot: the slots are then free when
+   * the hold ends.
    * @param hold `decision.hold.id`
    */
   release(key: string, hold: string, options?: WaitOptions): Promise<void>
   /** Denies the key for this long, whatever its limits have left. Rejects with the StoreFailure if the store cannot. */
   block(key: string, duration: string | number): Promise<void>
-  /** Lifts a block. */
+  /** Lifts the block of a key. */
   unblock(key: string): Promise<void>
   /**
-   * Forgets the key, so that its next check finds it fresh. A block stays, and so do those who hold slots. Rejects with the StoreFailure if
-   * the store cannot.
+   * Forgets the key, so that its next check finds its limits full. A block stays, and so do slots that are held. Rejects with the
+   * StoreFailure if the store cannot.
    */
   reset(key: string): Promise<void>
   /**
    * This limiter with another limit, for example one that depends on the caller's plan. Name, store, failure policy and observers stay the
    * same, and so do the keys: for a key, the next call is a change of its limit (law 7), which creates no tokens. The limit must have
-   * the algorithm of this limiter's own limit, so that states, blocks, penalties and resets of a key hold for both. To close the returned
-   * limiter leaves this one open; to close this one closes both.
+   * the algorithm of this limiter's own limit, so that states, blocks, penalties and resets of a key hold for both. Closing the returned
+   * limiter leaves this limiter open; closing this limiter closes both.
    * @throws LimiterError INVALID_OPTIONS for a value that is not a limit, for a limit of another algorithm, and if this limiter has several
    * limits; NOT_SUPPORTED for a limit that the store cannot decide
    */

@@ -7,7 +7,10 @@ import type { Sleep } from './sleep.ts'
 
 /** Milliseconds until the next try where a denial has no `retryAfterMs`. */
 const RETRY_MS = 100
-/** The longest time until the next try where all slots are held, which another process may give back; the shortest is half of it. */
+/**
+ * Milliseconds: the longest pause between two tries to take a slot, which another process may give back. The shortest pause is half of
+ * it.
+ */
 const SLOT_RETRY_MS = 50
 
 export interface LineParts {
@@ -15,18 +18,18 @@ export interface LineParts {
   readonly random: Random
   readonly sleep: Sleep
   readonly check: Limiter['check']
-  /** The instant by which a check with these options is decided, if it begins now. */
+  /** The deadline of a check with these options that begins now. */
   readonly deadline: (options: CheckOptions) => MonotonicInstant
   /** Gives back what a decision was charged. Never rejects. */
   readonly giveBack: (key: string, cost: number | undefined, decision: Decision) => Promise<void>
-  /** Slots that are given back in this process; undefined if no limit has slots. */
+  /** Notifies of slots that are given back in this process; undefined if no limit has slots. */
   readonly releases: Releases | undefined
 }
 
 /** Callers of each key in the order in which they came. The first one calls the store; the others wait for it. */
 export interface Line {
   /**
-   * Resolves with the decision when the caller's turn has come, or with the denial that it cannot wait out.
+   * Resolves with the decision when the caller's turn has come, or with a denial if the wait would be longer than `maxWaitMs`.
    * @param fits whether the capacity is enough for the cost. A caller that can never pass waits for nobody.
    */
   join(key: string, options: CheckOptions, maxWaitMs: number, fits: boolean): Promise<Decision>
@@ -34,11 +37,11 @@ export interface Line {
 
 /** The callers of one key. */
 interface Callers {
-  /** Settles when the last one has left, and all before it. */
+  /** Settles when the last caller and all callers before it have left the line. */
   last: Promise<unknown>
-  /** The last answer to the first one, if it waits, and when it came. */
+  /** The latest denial of the first caller, if that caller waits, and when the denial came. */
   denial: { readonly decision: Denied; readonly at: MonotonicInstant } | undefined
-  /** The next answer to the first one. */
+  /** Resolves at the next answer of the store to the first caller. */
   next: NextAnswer
 }
 
@@ -47,16 +50,16 @@ interface NextAnswer {
   readonly resolve: () => void
 }
 
-/** For limits that cannot be charged ahead: the order holds in this process. */
+/** Creates lines, for limits that cannot be charged ahead. They keep the order of callers within this process only. */
 export function createLine({ clock, random, sleep, check, deadline, giveBack, releases }: LineParts): Line {
   const lines = new Map<string, Callers>()
 
   const first = async (line: Callers, key: string, { signal, ...options }: CheckOptions, latest: MonotonicInstant): Promise<Decision> => {
-    // That of another caller.
+    // A denial in the line is that of an earlier caller.
     line.denial = undefined
     for (;;) {
       signal?.throwIfAborted()
-      // From before the check on: a slot may be given back while the denial is on its way.
+      // Listens from before the check, because a slot may be given back while the denial is on its way.
       const released = releases?.next(key)
       try {
         const decision = await check(key, options)
@@ -86,7 +89,8 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
     void before.then(() => (turn.isMine = true))
     await sleep.until(latest, signal, before)
     const denied = (): Denied | undefined => line.denial && agedBy(clock.monotonic() - line.denial.at, line.denial.decision)
-    // It may wait no longer. If nothing is known about the present, an answer is on its way, and soon there.
+    // If it is still not this caller's turn, its time is over. It then gets the first caller's denial. If there is no current denial, it
+    // waits for the next answer to the first caller, at most for the deadline of a check.
     const bound = deadline(options)
     while (!turn.isMine && denied() === undefined && clock.monotonic() < bound) {
       await sleep.until(bound, signal, Promise.race([before, line.next.promise]))
@@ -101,7 +105,7 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
       const line = known ?? newLine()
       const before = line.last
       const mine = known === undefined ? first(line, key, options, latest) : behind(before, line, key, options, latest)
-      // One who gives up must not let the next one pass those before it.
+      // When a caller gives up, the next caller still waits for all callers before it.
       const left = Promise.allSettled([before, mine])
       line.last = left
       lines.set(key, line)
@@ -121,9 +125,9 @@ function nextAnswer(): NextAnswer {
   return { promise, resolve }
 }
 
-/** A denial as of so many milliseconds later; undefined if its wait is over then. */
+/** A denial as it would be this many milliseconds later; undefined if its wait is over by then. */
 function agedBy(ms: number, denied: Denied): Denied | undefined {
-  // Rounded down: a wait is never too short.
+  // The time that has passed is rounded down, so that the remaining wait is never too short.
   const passed = Math.floor(ms)
   const { retryAfterMs, at, atMicros } = denied
   if (retryAfterMs !== undefined && passed >= retryAfterMs) return undefined

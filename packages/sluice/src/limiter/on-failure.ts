@@ -11,7 +11,7 @@ import {
 } from '../stores/store.ts'
 import type { StoreCaller } from './call-store.ts'
 
-/** Among how many processes the local fallback divides each limit; absent if it has the whole limit, or did not decide. */
+/** Among how many processes the local fallback divides each limit; absent if it grants the whole limit, or did not decide. */
 interface Nodes {
   readonly nodes?: number
 }
@@ -67,10 +67,10 @@ export function decideGroup({ main, local }: Deciders, group: CallGroup, policy:
 
 /**
  * Applies the failure policy to a group that the store did not decide. A failure never looks like a used-up quota.
- * - The store's `onFull` goes before the policy.
+ * - If the failure has the store's `onFull`, it says what is allowed, and the policy is not applied.
  * - `allow`, `deny`: undecided, and allowed or not.
  * - `local`: the local fallback decides. If it is absent or fails too, or if the caller has aborted: undecided and refused.
- * @returns a promise only for a local fallback that does not decide without one
+ * @returns a promise only if the local fallback decides asynchronously, as it does for every peek
  */
 export function onFailure(
   { failure, onFull }: Failed,

@@ -3,13 +3,13 @@ import type { MonotonicInstant, Time } from '../time/time.ts'
 
 /** Keeps the callers of each key in the order of the store, although a reply may be late. */
 export interface Order {
-  /** Keys that are kept: those with callers that wait, and few more. */
+  /** How many keys are kept: those with callers that wait, and a few whose callers have started. */
   readonly size: number
   /**
-   * When a caller starts: at `start`, or with the one before it if that one is late.
-   * @param instant when it may start, in store time
-   * @param start the same as this process knows it: late by the length of the call at most
-   * @param lateMs the length of the call
+   * Returns when a caller starts: at `start`, or together with the caller before it if that caller starts later.
+   * @param instant when the caller may start, in store time
+   * @param start the same instant by this process's clock; late by at most the duration of the store call
+   * @param lateMs the duration of the store call, in milliseconds
    */
   startOf(key: string, instant: Micros, start: MonotonicInstant, lateMs: number): MonotonicInstant
 }
@@ -18,13 +18,19 @@ export interface Order {
 interface Last {
   instant: Micros
   start: MonotonicInstant
-  /** By how much its start may be late. A caller waits for it no longer than that, and a small step of the store's clock. */
+  /**
+   * Milliseconds by which its start may be late. The next caller waits for it at most that long, plus `STEP_MS` for a step of the store's
+   * clock.
+   */
   lateMs: number
 }
 
-/** Clocks are set forward in steps of some milliseconds. A larger step does not make callers wait for those before it. */
+/**
+ * Milliseconds: the largest step of the store's clock that keeps the order. After a larger step callers do not wait for those before
+ * them.
+ */
 const STEP_MS = 50
-/** Keys are searched for callers that have started when there are so many, and twice as many as were left. */
+/** Keys whose callers have started are removed when there are this many keys, and at least twice as many as the last removal left. */
 const MIN_KEYS = 64
 
 export function createOrder(clock: Time): Order {

@@ -1,14 +1,14 @@
-/** Lets those who wait for a slot of a key know when one is given back in this process. */
+/** Notifies callers that wait for a slot of a key when such a slot is given back in this process. */
 export interface Releases {
   /** The next slot of the key that is given back after this call. */
   next(key: string): NextRelease
-  /** A slot of the key was given back. */
+  /** Call it when a slot of the key was given back. */
   report(key: string): void
 }
 
 export interface NextRelease {
   readonly promise: Promise<void>
-  /** Ends the interest in it: the promise may then never settle. */
+  /** Stops listening for the slot: the promise may then never settle. */
   cancel(): void
 }
 

@@ -5,31 +5,33 @@ import type { WaitOptions } from './timing.ts'
 
 /** Options of `reserve`. */
 export interface ReserveOptions extends CheckOptions {
-  /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What it charged then stays charged. */
+  /**
+   * Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What the hold has charged then stays charged.
+   */
   readonly holdMs?: number
   /**
-   * Who repeats a call with the same id while its hold is open is not charged again: 1 to 128 printable ASCII characters, for this limiter
-   * and key. Default: a new id that nobody can guess.
+   * Names the hold: 1 to 128 printable ASCII characters, for this limiter and key. A call that is repeated with the same id while its hold
+   * is open is not charged again. Default: a new id that nobody can guess.
    */
   readonly id?: string
 }
 
-/** What a limit counts for a hold that is settled. All in tokens. */
+/** What a limit counts for a hold that is settled. All numbers are in tokens. */
 export interface SettledLimit {
   /** Name of the limit. */
   readonly name: string
-  /** What was charged when it was reserved. */
+  /** What `reserve` charged. */
   readonly held: number
   /**
-   * What the limit counts for it now: what was used; what was held, if the window of the charge is past, so that nothing goes back; less by
-   * `overage` if more was used than could be charged.
+   * What the limit counts for the hold now. Usually what was used. If more was used than could be charged, it is less by `overage`. If less
+   * was used, but the window of the charge has ended, it is what was held, because nothing can be given back.
    */
   readonly charged: number
-  /** What was used and could not be charged: a bucket goes to one burst below empty at most, a window to twice its limit. */
+  /** What was used and could not be charged: a bucket is charged to at most one burst below empty, a window to at most twice its limit. */
   readonly overage: number
 }
 
-/** How a hold stands after an extension. */
+/** The status of a hold after an extension. */
 export interface Extension {
   /**
    * - `open`: it can still be settled.
@@ -38,36 +40,36 @@ export interface Extension {
    * - `unknown`: the limiter has no such hold for this key, or it ended more than a minute ago.
    */
   readonly status: HoldStatus
-  /** Store time at which it ends, or ended, in milliseconds since 1970; absent if it is unknown. */
+  /** Store time at which the hold ends, or ended, in milliseconds since 1970; absent if the status is `unknown`. */
   readonly expiresAt?: number
 }
 
-/** How a hold stands after a settlement. */
+/** The status of a hold after a settlement. */
 export interface Settlement extends Extension {
-  /** Whether it was settled before. Nothing was changed then, and the figures are those of the first settlement. */
+  /** Whether the hold was settled before. If so, this call changed nothing, and the figures are those of the first settlement. */
   readonly repeated: boolean
-  /** In the order of the limiter's limits, without those that it did not charge; empty if it is unknown. */
+  /** One for each limit that the hold has charged, in the order of the limiter's limits; empty if the status is `unknown`. */
   readonly limits: readonly SettledLimit[]
-  /** The largest overage of its limits, in tokens. */
+  /** The largest overage of these limits, in tokens. */
   readonly overage: number
 }
 
 /**
- * The answer to `reserve`. If the decision is not `allowed`, nothing is held. Its verbs reject with the StoreFailure if the store cannot
+ * The answer to `reserve`. If the decision is not `allowed`, nothing is held. The methods reject with the StoreFailure if the store cannot
  * make the change; each may be called again.
  */
 export interface Reservation {
-  /** As of `check`. */
+  /** The decision, as `check` returns it. */
   readonly decision: Decision
   /** Names the hold, for `settle(key, id)` in this or another process. */
   readonly id: string
   /**
-   * Ends the hold with the cost that was used, in tokens: at least 0, at most six decimals. What was charged too much goes back to the
-   * bucket, or to the window that was charged if it is not past. What was charged too little is charged now, to at most one capacity below
-   * empty. Without a number what was held stays charged.
+   * Ends the hold with the cost that was used, in tokens: at least 0, at most six decimals. If less was used than charged, the rest
+   * goes back to the bucket, or to the window that was charged unless that window has ended. If more was used, the rest is charged now, to
+   * at most one capacity below empty. Without a number, what was held stays charged.
    */
   settle(actual?: number, options?: WaitOptions): Promise<Settlement>
-  /** Lets the hold end so many milliseconds from now, unless it ends later already; above 0, at most a day. */
+  /** Extends the hold to end this many milliseconds from now, above 0 and at most a day. A hold that ends later already stays as it is. */
   extend(holdMs: number, options?: WaitOptions): Promise<Extension>
   /** Ends the hold and gives everything back: `settle(0)`. */
   cancel(options?: WaitOptions): Promise<Settlement>
@@ -76,8 +78,8 @@ export interface Reservation {
 /** The verbs of a limiter that hold tokens now and charge what was used later. */
 export interface Reserving {
   /**
-   * Charges every limit of the key as `check` does, all or nothing, and remembers what it charged, so that it can be settled with what was
-   * used. Who repeats it with the same id while the hold is open gets the answer of the first call. Rejects only on misuse (a LimiterError;
+   * Charges every limit of the key as `check` does, all or nothing, and remembers the charge, so that it can later be settled with what was
+   * used. A call that is repeated with the same id while the hold is open is not charged again. Rejects only on misuse (a LimiterError;
    * ID_REUSED for an id that was used with another cost, or whose hold was settled or has ended), never because the store fails.
    */
   reserve(key: string, options?: ReserveOptions): Promise<Reservation>

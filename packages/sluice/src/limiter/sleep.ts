@@ -4,14 +4,14 @@ import { createWakeups, type Wakeup } from '../time/wakeups.ts'
 
 /** How callers wait: until an instant, or until they give up. */
 export interface Sleep {
-  /** How many wait now. */
+  /** How many callers wait now. */
   readonly size: number
   /**
-   * Resolves with false at the instant, never early, or with true as soon as `unless` settles. Rejects with the signal's reason as soon as it
-   * aborts.
+   * Resolves with false at the instant, never early, or with true as soon as `unless` settles. Rejects with the signal's reason as soon as
+   * the signal aborts.
    */
   until(at: MonotonicInstant, signal: AbortSignal | undefined, unless?: Promise<unknown>): Promise<boolean>
-  /** Calls `resolve` with the value at the instant, never early. For very many waiters that cannot leave: each costs one small object. */
+  /** Calls `resolve` with the value at the instant, never early. For many callers that cannot give up: each costs one small object. */
   pass<T>(at: MonotonicInstant, resolve: (value: T) => void, value: T): void
 }
 

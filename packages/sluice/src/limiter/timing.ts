@@ -17,10 +17,10 @@ export const REFUND: readonly string[] = [...CHECK, 'receipt']
 export const REQUEST: readonly string[] = ['key', 'cost']
 export const COST: readonly string[] = ['cost']
 
-/** The deadline of calls without one of their own. */
+/** The deadline of calls that pass no `deadlineMs`; `ms` is in milliseconds from the call. */
 export interface Deadline {
   readonly ms: number
-  /** Set if it is built in. It may be extended while the first connection is made. One that somebody stated may not. */
+  /** Set for the built-in default, which may be extended while the first connection is made. A configured deadline is never extended. */
   readonly stretch?: true
 }
 
@@ -32,7 +32,7 @@ export const DEFAULT_DEADLINE: Deadline = { ms: 50, stretch: true }
  * @throws LimiterError INVALID_OPTIONS if `deadlineMs` is not a number of milliseconds above 0, or `signal` is not a signal
  */
 export function timingOf(where: string, clock: Time, deadline: Deadline | undefined, options?: WaitOptions): CallOptions {
-  // Fast path: most calls have no options of their own, and spreading partial objects costs more than one literal.
+  // Fast path: most calls pass no options. One object literal is also faster than spreading partial objects.
   if (options === undefined) return deadline === undefined ? NO_OPTIONS : deadlineOf(clock, deadline)
   const { signal, deadlineMs } = options
   if (deadlineMs !== undefined) requireForm(where, 'deadlineMs', deadlineMs, MILLISECONDS)

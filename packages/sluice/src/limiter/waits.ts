@@ -18,13 +18,13 @@ import { CHECK } from './timing.ts'
 
 const DEFAULT_WAIT_MS = 60_000
 const PATIENT: readonly string[] = [...CHECK, 'maxWaitMs']
-/** Callers that may wait at once; the next one is refused. */
+/** How many callers may wait at once; the next one is refused with OVERLOAD. */
 const MAX_WAITING = 100_000
 
 export interface WaitParts extends CheckParts {
-  /** Makes the decision of a verdict, and reports it. @param as what the decision says, if not what is reported */
+  /** Makes a decision from a verdict, and reports the verdict. @param as another verdict, from which the decision is made instead */
   readonly finish: (resolved: Resolved, group: CallGroup, watch: Stopwatch | undefined, as?: Resolved) => Decision
-  /** Starts the time that is reported; undefined if nobody listens. */
+  /** Starts the stopwatch whose time is reported; undefined if no observer listens. */
   readonly start: () => Stopwatch | undefined
   readonly check: Limiter['check']
 }
@@ -61,7 +61,7 @@ function requireRoom(where: string, waiting: number): void {
   if (waiting >= MAX_WAITING) throw new LimiterError('OVERLOAD', `${where}: ${MAX_WAITING} callers are waiting already`)
 }
 
-/** Charges calls before their tokens are there, and waits until they are. The store keeps the order of all processes. */
+/** Charges calls before their tokens are available, and waits until they are. The store keeps the order of callers of all processes. */
 function aheadOf(parts: WaitParts): Waiting {
   const { where, calls, clock, deciders, finish, onStoreFailure, start, timing } = parts
   const { decideNow, store } = deciders.main
@@ -80,7 +80,7 @@ function aheadOf(parts: WaitParts): Waiting {
     const watch = start()
     const sent = clock.monotonic()
     const decided = (resolved: Resolved): Decision | Wait => {
-      // The store's clock was there before the answer came, so a wait from now on is never too short.
+      // The wait that the store stated began before its answer came. So a wait of this length that begins now is never too short.
       const received = clock.monotonic()
       const decision = finish(resolved, group, watch, atStart(resolved, group))
       if (resolved.outcome !== 'allowed') return decision
@@ -95,7 +95,7 @@ function aheadOf(parts: WaitParts): Waiting {
       return verdict.failure === undefined ? verdict : onFailure(verdict, onStoreFailure, deciders.local, group, timing(own))
     }
     const answered = answer()
-    // One promise and one small object for each waiter. Of an async function, frames and promises would be kept while it waits.
+    // Each waiting caller costs one promise and one small object. An async function would keep its frame and more promises while it waits.
     return new Promise<Decision>((resolve, reject) => {
       const settle = (wait: Decision | Wait): void => {
         if (!('resolved' in wait)) resolve(wait)
@@ -119,7 +119,7 @@ function aheadOf(parts: WaitParts): Waiting {
   }
 }
 
-/** Callers in a row mostly start with equal views, and one list of them is enough for all: it would be a quarter of what a waiter takes. */
+/** Lets decisions with equal views share one list of views. Consecutive waiters mostly have equal views, a quarter of a waiter's memory. */
 function sharedViews(): (decision: Decision) => Decision {
   let last: Decision['limits'] = []
   return (decision) => {
@@ -136,7 +136,7 @@ function isEqual(one: LimitView, other: LimitView): boolean {
   return one.remaining === remaining && one.replenishAfterMs === replenishAfterMs && one.resetAfterMs === resetAfterMs
 }
 
-/** A call that was charged, and the instant at which its tokens are there. */
+/** A call that was charged, and the instant `at` by this process's clock at which it may start. */
 interface Wait {
   readonly decision: Decision
   readonly resolved: Resolved
@@ -152,7 +152,7 @@ function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
     const { replenishAfter, resetAfter } = verdict
     if (verdict.retryAfter === retryAfter)
       return { ...verdict, replenishAfter: replenishAfter - retryAfter, resetAfter: resetAfter - retryAfter }
-    // A faster limit of the group: what it was charged was there before.
+    // The tokens of the other limits are available earlier: their views are computed for the start.
     if (verdict.after === undefined) return verdict
     const { limit, phase } = charged[index] as Call
     return { ...verdict, ...limit.algorithm.view(limit.plan, verdict.after, at, phase) }
@@ -160,7 +160,7 @@ function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
   return { ...resolved, at, calls }
 }
 
-/** What gives back the calls of a group whose caller has left. */
+/** The changes that give back the charges of a group whose caller has stopped waiting. */
 function leaving({ calls }: CallGroup, verdicts: readonly Verdict[]): readonly Change[] {
   return calls.flatMap((call, index): Change[] => {
     const after = verdicts[index]?.after
@@ -187,7 +187,7 @@ function inLine(parts: WaitParts): Waiting {
     waiting += 1
     const group = calls.groupOf(key, options.cost).calls
     const fits = group.every((call) => call.cost <= call.limit.capacity * MICRO)
-    // No wait helps where the store grants only a part of the limit.
+    // If the store grants only a part of the limit, and the cost is above this part, waiting does not help.
     const isBeyond = mostOf !== undefined && fits && group.some(({ cost, limit }) => cost > mostOf(limit) * MICRO)
     const answered = isBeyond ? check(key, options) : line.join(key, options, maxWaitMs, fits)
     return answered.finally(() => (waiting -= 1))
@@ -195,8 +195,9 @@ function inLine(parts: WaitParts): Waiting {
 }
 
 /**
- * Gives back what a caller that has left was charged, to the store that charged it. Slots are given back wherever they may have been taken:
- * under their id nobody else loses one. Tokens of an undecided call stay charged, because nobody knows whether they were. Never rejects.
+ * Gives back, in the store that decided, what a caller that stopped waiting was charged. Slots are given back in every store that may have
+ * granted them; this is safe, because only this caller's slots have its id. Tokens of an undecided call stay charged, because it is unknown
+ * whether they were charged. Never rejects.
  */
 async function giveBack(
   { calls, deciders: { main, local }, releases, timing }: WaitParts,
