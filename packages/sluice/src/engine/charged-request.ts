@@ -11,9 +11,9 @@ import { chargesOf, chargesOfKey, type EngineContext } from './request-charges.t
 const KEY_REQUEST: readonly string[] = ['key', 'limit', 'cost']
 
 /**
- * What a policy charges a request.
- * @param claims verified claims of a request that has facts
- * @param used is charged instead of the request's own cost
+ * Computes what the rules of a policy charge a request.
+ * @param claims the verified claims, if the request is passed as facts and not as a key
+ * @param used micro-tokens that are charged instead of the request's own cost
  */
 export function chargedRequest(
   at: Loaded,

@@ -11,7 +11,7 @@ export async function claimsOf(verify: Verify | undefined, facts: RequestFacts |
   requireClaims(facts.claims)
   if (facts.claims !== undefined && facts.claims !== null) return facts.claims
   try {
-    // Of two tokens the upstream might read the one that is not verified here.
+    // A request with several Authorization lines has no claims: the upstream might read a token that is not verified here.
     if (
       verify === undefined ||
       headerLines({ headers: facts.headers, rawHeaders: facts.rawHeaders ?? undefined }, 'authorization').length > 1

@@ -18,7 +18,7 @@ export interface ChargedRequest extends RequestCharges {
 export interface Made {
   readonly decision: EngineDecision
   readonly from: DecidedRequest
-  /** Who took the slots of concurrency limits; absent if no rule has such a limit. */
+  /** The holder id under which the request took slots of concurrency limits; absent if no rule has such a limit. */
   readonly holder?: string
 }
 
@@ -26,7 +26,8 @@ export interface Made {
  * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group. Each of its
  * shadow rules is a further group after that one. Rejects only because of a bug.
  * @param newHolder makes the id under which a request takes slots
- * @param watch was started just before; it is stopped if a store within the process decided, and its call is observed
+ * @param watch a stopwatch that was started just before this call. It is stopped if a store in this process decided, and observers got that
+ * store call
  */
 export async function decideRequests(
   deciders: Deciders,
@@ -63,13 +64,13 @@ export async function decideRequests(
   })
 }
 
-/** Who takes the slots of a group, if it has any. */
+/** The charges of a group, and the holder id under which they take slots; undefined if none of them takes a slot. */
 interface HeldCharges {
   readonly charges: readonly RuleCharge[]
   readonly holder: string | undefined
 }
 
-/** Adds what the request holds, also under shadow rules, which count requests that other rules refuse. */
+/** Adds the slots that the request holds. Shadow rules hold slots too, even for a request that other rules refuse. */
 function withHold(decision: EngineDecision, holder: string, { result, shadowResults }: DecidedRequest): EngineDecision {
   const hold = holdOf(holder, result === undefined ? shadowResults : [result, ...shadowResults])
   return hold === undefined ? decision : { ...decision, hold }

@@ -37,7 +37,7 @@ export interface DecideVerbs {
   explain(facts: RequestFacts): Promise<Explanation>
 }
 
-/** @param holds remembers what decisions hold */
+/** @param holds remembers which slots each decision holds, for `release` */
 export function decideVerbs({ deciders, clock, context, verify, report, opened, loaded, timing }: VerbParts, holds: Holds): DecideVerbs {
   const claimed = async (facts: RequestFacts): Promise<Claims | undefined> => {
     opened()

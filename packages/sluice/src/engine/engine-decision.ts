@@ -61,7 +61,7 @@ export function engineDecision(decided: DecidedRequest, request: Request, clock:
   return decision
 }
 
-/** Refuses an unreadable request. It charges nothing and calls no store. */
+/** The refusal of a request with an unreadable part. No limit is charged and no store is called for it. */
 function badRequest({ rule, detail }: UnreadRule, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const atMicros = clock.now()
   return {

@@ -47,7 +47,7 @@ export interface EngineOptions {
   readonly observers?: readonly Observer[]
   /**
    * Called once if the policy reads addresses, and a proxy that the trusted proxies do not name seems to forward requests: all its clients
-   * count as one. Default: a warning on the console, once in a process. Empty trusted proxies end the search.
+   * count as one. Default: a warning on the console, once in a process. If `trustedProxies` is empty, there is no such warning.
    */
   readonly onWarning?: OnWarning
   /**
@@ -55,7 +55,10 @@ export interface EngineOptions {
    * for a store in this process the store itself.
    */
   readonly local?: Store
-  /** For policies that keep identifiers as hmac: a keyed hash of a text, such as an HMAC with the secret that the policy names. */
+  /**
+   * For policies whose keys contain hashes of identifiers (`hmac`): a keyed hash of a text, such as an HMAC with the secret that the
+   * policy names.
+   */
   readonly pseudonym?: Pseudonym
   /** Hashes keys for observers if the policy keeps keys in clear; default a keyed hash of this engine's own. */
   readonly hashKeys?: Pseudonym
@@ -71,7 +74,7 @@ export interface EngineParts
     Required<Pick<EngineOptions, 'policy' | 'clock' | 'observers' | 'hashKeys' | 'random'>> {
   /** Decides in this process if the store fails and the failure policy is `local`. Undefined: such requests are then refused. */
   readonly local: Store | undefined
-  /** Numbers in [0, 1) that nobody outside can guess: for the ids of holders. */
+  /** Unpredictable random numbers in [0, 1), from which the ids of slot holders and of holds are made. */
   readonly secret: Random
 }
 
@@ -166,7 +169,10 @@ export function buildEngine(parts: EngineParts): Engine {
   }
 }
 
-/** The deadline of a decision. One that the policy states is hard; the default may be stretched while the first connection is made. */
+/**
+ * The deadline of a decision. A deadline that the policy states is never extended. The default may be, while the first connection is
+ * made.
+ */
 function deadlineOf({ failure: { deadlineMs, defaultDeadline } }: Policy, { capabilities }: Store): Deadline {
   if (defaultDeadline !== true) return { ms: deadlineMs }
   return capabilities.deadlineMs === undefined ? { ms: deadlineMs, stretch: true } : { ms: capabilities.deadlineMs }

@@ -23,18 +23,20 @@ import type { VerbParts } from './verb-parts.ts'
 
 /** Options of the engine's `reserve`. */
 export interface HoldOptions extends WaitOptions {
-  /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What it charged then stays charged. */
+  /**
+   * Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What the hold has charged then stays charged.
+   */
   readonly holdMs?: number
   /**
-   * Who repeats a request with the same id while its hold is open is not charged again: 1 to 128 printable ASCII characters. Default: a new
-   * id. That of a hold that was settled or has ended is ID_REUSED.
+   * Names the hold: 1 to 128 printable ASCII characters. A request that is repeated with the same id while its hold is open is not charged
+   * again. After the hold was settled or has ended, its id is refused with ID_REUSED. Default: a new id.
    */
   readonly id?: string
 }
 
 /** The answer to the engine's `reserve`. If the decision is not `allowed`, nothing is held. */
 export interface EngineReservation {
-  /** As of `decide`. */
+  /** The decision, as `decide` returns it. */
   readonly decision: EngineDecision
   /** Names the hold, together with the request. */
   readonly id: string
@@ -46,13 +48,13 @@ export interface EngineReservation {
  */
 export interface HoldRequests {
   /**
-   * Charges every enforcing rule that applies, all or nothing, until it is settled. Rules in shadow are charged each by itself, and settled
-   * too.
+   * Charges every enforcing rule that applies, all or nothing, until it is settled. Each shadow rule is charged
+   * separately, and settled together with the others.
    */
   reserve(request: RequestFacts | KeyRequest, options?: HoldOptions): Promise<EngineReservation>
   /** Counts what was used, in tokens, for every rule that the hold has charged. Without a number what was held stays charged. */
   settle(request: RequestFacts | KeyRequest, id: string, actual?: number, options?: WaitOptions): Promise<Settlement>
-  /** Lets the hold end so many milliseconds from now, unless it ends later already. */
+  /** Extends the hold to end `holdMs` milliseconds from now. A hold that ends later already stays as it is. */
   extend(request: RequestFacts | KeyRequest, id: string, holdMs: number, options?: WaitOptions): Promise<Extension>
   /** Ends the hold and gives everything back. */
   cancel(request: RequestFacts | KeyRequest, id: string, options?: WaitOptions): Promise<Settlement>
@@ -61,7 +63,7 @@ export interface HoldRequests {
 const HOLD: readonly string[] = [...WAIT, 'holdMs', 'id']
 const HOLD_MS = 60_000
 
-/** @param secret for ids */
+/** @param secret unpredictable random numbers in [0, 1), from which the ids of holds are made */
 export function createHoldRequests(parts: VerbParts, secret: Random): HoldRequests {
   const { deciders, clock, report, timing } = parts
   const chargedOf = charging(parts)
@@ -105,13 +107,13 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
       const hold = { limiter: RULE_SET, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final: false, bound: at.bound }
       const once =
         enforced.length === 0 ? undefined : await chargeOnce('engine', deciders, enforced.map(callOf), hold, policyOf(enforced), timed)
-      // A rule in shadow is charged once, too.
+      // If the request was charged before under this id, its shadow rules were charged then, and are not charged again.
       const counted = once?.before === undefined ? shadows : []
       const shadowResults = await inShadow.reserve(counted, { id, micros: hold.micros }, timed)
       const from = { charges: charged, enforced, shadows: counted, result: once?.resolved, shadowResults }
       const decision = engineDecision(from, charged.request, clock)
       report?.(at, charged, { decision, from }, clock.monotonic() - started)
-      // Nobody settles what was refused, so its slots are given back now.
+      // A refused request is never settled, so the slots that its shadow rules took are given back now.
       const isRefused = decision.outcome === 'denied' || decision.outcome === 'impossible'
       if (isRefused && shadows.some(({ call }) => takesSlots(call.limit))) await inShadow.change(shadows, id, 'stands', timing(at, wait))
       return { decision, id }
@@ -127,19 +129,21 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
 }
 
 interface Charged {
-  /** The policy that charges it. */
+  /** The policy that charges the request. */
   readonly at: Loaded
   readonly charged: ChargedRequest
 }
 
-/** Makes the function that says what a request is charged: `used`, if it is given, for every rule, also those that count one in several. */
+/**
+ * Makes the function that computes what a request is charged. If `used` is passed, every rule is charged `used`, sampled rules included.
+ */
 function charging({ verify, context, opened, loaded }: VerbParts) {
   const always: EngineContext = { ...context, random: () => 0 }
   return async (request: RequestFacts | KeyRequest, used?: MicroTokens): Promise<Charged> => {
     requireForm('engine', 'request', request, OBJECT)
     opened()
     const claims = 'key' in request ? undefined : await claimsOf(verify, request)
-    // It may have been closed meanwhile.
+    // The engine may have been closed while the claims were verified.
     opened()
     const at = loaded()
     return { at, charged: chargedRequest(at, request, claims, used === undefined ? context : always, used) }

@@ -10,8 +10,8 @@ import type { EngineDecision } from './engine-decision.ts'
 /** What an engine does about the slots of concurrency limits. */
 export interface HoldVerbs {
   /**
-   * Gives back the slots of concurrency limits that a request holds. Nothing happens without `decision.hold`, and if they were given back
-   * before. Rejects with the StoreFailure if the store cannot: the slots are then free when the hold ends.
+   * Gives back the slots of concurrency limits that a request holds. Nothing happens if the decision has no `hold`, or its slots were
+   * given back before. Rejects with the StoreFailure if the store cannot: the slots are then free when the hold ends.
    * @param decision the object that this engine returned, because it knows the request's keys
    */
   release(decision: EngineDecision, options?: WaitOptions): Promise<void>
@@ -19,12 +19,12 @@ export interface HoldVerbs {
 
 export interface Holds extends HoldVerbs {
   readonly newHolder: NewHolder
-  /** Remembers what decisions hold, as long as their objects exist. */
+  /** Remembers which slots each decision holds, for as long as the decision object is in use. */
   keep(made: readonly Made[]): void
 }
 
 /**
- * @param secret numbers in [0, 1) that nobody outside can guess
+ * @param secret unpredictable random numbers in [0, 1), from which the ids of holders are made
  * @param timing returns one call's deadline; throws if the engine is closed
  */
 export function createHolds({ main, local }: Deciders, secret: Random, timing: (options?: WaitOptions) => CallOptions): Holds {
@@ -47,7 +47,7 @@ export function createHolds({ main, local }: Deciders, secret: Random, timing: (
       const changes = held.get(decision)
       if (changes === undefined) return
       held.delete(decision)
-      // It may have decided while the store failed.
+      // The local fallback may have granted the slots while the store failed.
       await local?.change(changes, {}).catch(() => undefined)
       await main.change(changes, timed)
     },

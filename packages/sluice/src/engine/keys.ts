@@ -33,7 +33,7 @@ export interface KeyState extends LimitView {
   readonly algorithm: string
   /** The store's name of the state, without the store's own prefix. */
   readonly state: string
-  /** Whether the state is fresh: nothing is used up, and the store may keep no state at all. */
+  /** Whether the state is fresh: nothing of the limit is used, as for a key that the store has never seen. */
   readonly fresh: boolean
   /** Milliseconds for which a block denies the key; absent if there is no block. */
   readonly blockedForMs?: number
@@ -44,8 +44,8 @@ export interface KeyVerbs {
   /** Reports what a key has left, rule by rule; charges nothing. Rejects with the StoreFailure if the store cannot answer. */
   inspectKey(target: KeyTarget, options?: WaitOptions): Promise<readonly KeyState[]>
   /**
-   * Makes a key fresh under all rules of the target; a block stays, and so do those who hold slots. Rejects with the StoreFailure if the
-   * store cannot do it.
+   * Resets a key to unused under all rules of the target. A block stays, and so do slots that are held. Rejects with the StoreFailure if
+   * the store cannot do it.
    */
   resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
@@ -84,7 +84,7 @@ export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: 
       return charges.map((one, index) => stateOf(one, decided[2 * index] as Decided, decided[2 * index + 1] as Decided))
     },
     async resetKey(target, options) {
-      // Those who hold slots are still at work.
+      // Slots are not reset, because their holders are still at work.
       await change(target, timing(options), ({ call: { id, limit } }) => (takesSlots(limit) ? [] : { kind: 'reset', id }))
     },
     async blockKey(target, duration, options) {

@@ -29,13 +29,13 @@ export interface Loaded {
   /** The rules without a condition on path, method or host, whose other conditions hold for `NOBODY`. */
   readonly unconditional: readonly Rule[]
   readonly trust: TrustedProxies
-  /** Warns of a proxy that is not named. Undefined if no rule reads addresses. */
+  /** Warns of a proxy that the trusted proxies do not name. Undefined if no rule reads addresses. */
   readonly watch: ProxyWatch | undefined
   /** The overrides of the policy file. */
   readonly overrides: OverrideTable
   /** Present if, and only if, the policy requires pseudonyms. */
   readonly pseudonym: Pseudonym | undefined
-  /** Bounds how many reservations of a key are open at once; undefined: nothing does. */
+  /** Bounds how many reservations of a key are open at once; undefined: there is no such bound. */
   readonly bound: HoldBound | undefined
 }
 
@@ -44,7 +44,7 @@ export interface Surroundings {
   readonly trustedProxies?: TrustedProxies | undefined
   /** Is called with a warning if requests seem to come through a proxy that nobody has named as trusted. */
   readonly onWarning?: OnWarning | undefined
-  /** For policies that keep identifiers as hmac. */
+  /** Hashes identifiers, for policies whose keys contain hashes of identifiers (`hmac`). */
   readonly pseudonym?: Pseudonym | undefined
   /** The kind of store that the bounds of rules are computed for. */
   readonly storeKind: StoreKind
@@ -96,10 +96,10 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
   }
 }
 
-/** The limiter name in the states of the bound: other than that of rules, because a rule may have the name of the bound. */
+/** The limiter name in the bound's state ids. It differs from that of rules (`RULE_SET`), because a rule may be named as the bound is. */
 const RESERVATIONS = 'policy reservations'
 
-/** A rule without parts in its key counts all clients together: the bound does not count them. */
+/** The bound on open reservations. It is not applied to the one key of rules without key parts, because all clients share that key. */
 function boundOf({ reservations: { maxHolds } = {} }: Policy, store: Store): HoldBound | undefined {
   if (maxHolds === undefined) return undefined
   return { ...holdBound(`reservations.${MAX_HOLDS}`, store, RESERVATIONS, maxHolds), free: composeKey([]) }

@@ -47,7 +47,7 @@ export class OverrideTable {
   }
 }
 
-/** The blank separates the parts, because names of rules have none. */
+/** The rule and the key as one text. A blank separates them, because names of rules contain no blank. */
 function nameOf(rule: string, values: KeyValues): string {
   return `${rule} ${composeKey(values)}`
 }

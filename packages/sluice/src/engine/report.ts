@@ -10,7 +10,10 @@ import { policyOf, RULE_SET, type RuleCharge } from './rule-charge.ts'
 
 export type Report = (at: Loaded, request: ChargedRequest, made: Made, durationMs: number) => void
 
-/** Reports decisions and what they charged to observers. Undefined if no observer listens to that. @param hash hashes a key that the policy keeps in clear */
+/**
+ * Reports decisions and their charges to observers. Undefined if no observer listens to decisions or charges.
+ * @param hash hashes keys for observers, if the policy does not require pseudonyms
+ */
 export function createReport(store: string, observers: readonly Observer[], hash: Pseudonym): Report | undefined {
   const [listening, counting] = [listeningTo(observers, 'onDecision'), listeningTo(observers, 'onCharge')]
   if (listening.length + counting.length === 0) return undefined
@@ -20,7 +23,7 @@ export function createReport(store: string, observers: readonly Observer[], hash
     const refusedBy = decision.allowed ? undefined : (decision.limitName ?? strictestOf(from.enforced))
     notifyOfDecision(listening, { limiter: RULE_SET, route, decision, store, results, refusedBy, durationMs })
     if (counting.length === 0) return
-    // The results begin with those of the charges, in this order.
+    // `results` begins with one result for each charge, in the order of this loop.
     for (const [index, { rule, call }] of [...from.enforced, ...from.shadows].entries()) {
       if (rule.key.length === 0) continue
       const key = pseudonym === undefined ? hash(call.id.key) : encodeKey(call.id.key)
@@ -30,10 +33,10 @@ export function createReport(store: string, observers: readonly Observer[], hash
   }
 }
 
-/** The results of the enforcing rules, then of those in shadow, then of one that could not read the request. */
+/** The results of the enforcing rules, then of the shadow rules, then of the rule that could not read its part of the request. */
 function resultsOf({ charges: { unread }, enforced, shadows, result, shadowResults }: DecidedRequest): RuleResult[] {
   const results: RuleResult[] = []
-  // Loops without closures and iterators: this is on the way of every decision that is observed.
+  // Loops without closures and iterators, because this runs for every decision that is observed.
   if (result !== undefined)
     for (let index = 0; index < enforced.length; index += 1) {
       const { rule, call } = enforced[index] as RuleCharge
@@ -54,14 +57,14 @@ function inShadow(result: RuleResult): RuleResult {
   return { ...result, result: refuses ? 'shadow_denied' : result.result, shadow: true }
 }
 
-/** The path pattern of the matching rules that matches the fewest other paths. Of several, the first in the policy. */
+/** The most specific path pattern of the matching rules. If several are equally specific, the first in the policy. */
 function routeOf({ matched }: ChargedRequest): string | undefined {
   let most: Glob | undefined
   for (const { match } of matched) if (match.path !== undefined && (most === undefined || match.path.rank > most.rank)) most = match.path
   return most?.text
 }
 
-/** The rule because of which a request is refused that no store decided. */
+/** The first rule with the strictest failure policy. If no store decided, the refusal is counted for this rule. */
 function strictestOf(charges: readonly RuleCharge[]): string | undefined {
   const policy = policyOf(charges)
   return charges.find(({ rule }) => rule.onStoreFailure === policy)?.rule.name

@@ -91,7 +91,7 @@ export interface GateOptions<Request, Response = unknown> {
    * once.
    */
   readonly maxWaitMs?: number
-  /** With `onDenied: 'wait'`: how many requests may wait at once; default 1,000. The next ones are denied as if they could not wait. */
+  /** With `onDenied: 'wait'`: how many requests may wait at once; default 1,000. Further requests are decided at once, without a wait. */
   readonly maxWaiting?: number
   /**
    * Which responses count: `success` (a status below 400), `failure` (the others), or a function of the response that returns true for

@@ -22,7 +22,7 @@ export function limitTexts(): (view: LimitView) => LimitTexts {
   const known = new Map<string, LimitTexts>()
   let last = write('', 0, 0, undefined)
   return ({ name, limit, windowMs, unit }) => {
-    // Most limiters have one limit, so this avoids a map lookup.
+    // The texts of the latest limit are compared first. Most limiters have one limit, so this usually avoids a map lookup.
     if (last.name === name && last.limit === limit && last.windowMs === windowMs && last.unit === unit) return last
     const found = known.get(name)
     if (found !== undefined && found.limit === limit && found.windowMs === windowMs && found.unit === unit) return (last = found)

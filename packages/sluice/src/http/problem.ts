@@ -73,7 +73,7 @@ export interface Answer {
   readonly body: string
 }
 
-/** The most limits to cache. Limits have few names, but every cache is bounded. */
+/** The most limits whose answers are cached. Limits have few names, but every cache is bounded. */
 const MAX_NAMES = 1_024
 
 /**
@@ -83,7 +83,7 @@ export function refusals(): (decision: Refusal) => Answer {
   const known = new Map<string, Map<string, Answer>>()
   return (decision) => {
     const { limitName = '', retryAfterMs } = decision
-    // A denial without `retryAfterMs` has another text, so it is cached under another reason.
+    // A denial without `retryAfterMs` has another text, so it is cached under a key of its own.
     const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
     let ofLimit = known.get(limitName)
     if (ofLimit === undefined) {

@@ -5,7 +5,10 @@ import { type LimitTexts, limitTexts, secondsOf, sfInteger } from './limit-texts
 export interface Standing {
   readonly decision: Decision
   readonly limits: readonly LimitView[]
-  /** `capacity`, `left` and `reset` are those of one limit: the one that denied, otherwise the one that would run out first. */
+  /**
+   * `capacity`, `left` and `reset` are those of one limit: of the limit that denied the request, otherwise of the one that would run out
+   * first.
+   */
   readonly capacity: string
   readonly left: string
   /** Undefined for slots, because nobody knows when a slot will be given back. */
