@@ -61,8 +61,8 @@ export interface FastifyReply {
 /** Options of `rateLimit` for Fastify. */
 export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Reply> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. The value that it resolves with is sent.
-   * `'wait'`: requests wait for their turn, up to `maxWaitMs`, and only those that cannot are refused.
+   * Answers a refused request instead of the problem body; status and headers are already set. Fastify sends the value that the
+   * function resolves with. `'wait'`: requests wait for their turn, and only those that would wait longer than `maxWaitMs` are refused.
    */
   readonly onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | 'wait'
 }

@@ -7,9 +7,9 @@ import { configOf, DECORATOR, type FastifyHook, type FastifyOptions, type Fastif
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * For `rateLimitPlugin` of `sluice/fastify`: `false` switches its limits off for this route. Options replace those of the plugin for
-     * this route; for options that are left out, the plugin's apply. If several of these plugins apply, options replace those of each
-     * plugin, and `limiter` or `engine` replaces all plugins by one limit.
+     * For `rateLimitPlugin` of `sluice/fastify`: `false` switches the plugin's limits off for this route. Options replace those of the
+     * plugin for this route; for options that are left out, the plugin's apply. If several of these plugins apply, the options replace
+     * those of each plugin, and `limiter` or `engine` replaces all plugins by one limit.
      */
     rateLimit?: false | FastifyRouteOptions
   }
@@ -39,8 +39,9 @@ const HOOK = oneOf(...HOOKS)
 /**
  * A rate limit for all routes of an app or of a plugin's scope: `await app.register(rateLimitPlugin, { limiter })`. A route changes it in
  * its `config.rateLimit`. If several of these plugins are registered, `false` switches all of them off for a route, and `limiter` or
- * `engine` replaces all of them by one limit. Other options change each of them. Options of a route are checked when the route is registered, if the plugin was registered and awaited before.
- * @throws LimiterError (register rejects) INVALID_OPTIONS as every adapter
+ * `engine` replaces all of them by one limit. Other options change each of them. Options of a route are checked
+ * when the route is registered, if the plugin was registered and awaited before.
+ * @throws LimiterError (register rejects) INVALID_OPTIONS for options that every adapter refuses
  */
 export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions> = Object.assign(
   async (app: framework.FastifyInstance, options: FastifyPluginOptions): Promise<void> => {
@@ -61,7 +62,10 @@ export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions>
   },
 )
 
-/** Requests that the limiter or engine of their route has limited already. This happens only once, however many plugins are registered. */
+/**
+ * Requests that were already limited by the limiter or engine in their route's config. This limit is applied once, even if several plugins
+ * are registered.
+ */
 const limited = new WeakSet<FastifyRequest>()
 
 function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(url: string, config: unknown): void } {

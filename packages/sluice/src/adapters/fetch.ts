@@ -8,19 +8,20 @@ import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
 
 /**
- * `Rest` are the arguments that the platform passes to a handler after the request, such as an environment, the connection or the server.
+ * Options of `rateLimit` for the fetch API. `Rest` are the arguments that the platform passes to a handler after the request, such as an
+ * environment, the connection or the server.
  */
 export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptions<Request, Response> {
   /**
    * The address of the peer, which a Request does not contain. It must come from the platform, never from a header: forwarding headers are
-   * read in addition if `trustedProxies` trusts the peer. If it returns undefined for several requests, these share one key. Required, unless there is
-   * a `key`.
+   * read in addition if `trustedProxies` trusts the peer. All requests for which it returns undefined share one key. Required, unless there
+   * is a `key`.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
   /**
-   * Answers a refused request instead of the problem body. The limit's header fields are added to the response that it returns. `'wait'`:
-   * requests wait for their turn, up to `maxWaitMs`, and only those that cannot are refused. A client that leaves is noticed by the request's
-   * `signal`.
+   * Answers a refused request instead of the problem body. The limit's header fields are added to the response that the function
+   * returns. `'wait'`: requests wait for their turn, and only those that would wait longer than `maxWaitMs` are refused. A client that
+   * leaves is noticed by the request's `signal`.
    */
   readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait'
 }
@@ -34,14 +35,14 @@ export type FetchHandler<Rest extends readonly unknown[], Own extends Request = 
 /** A rate limit for requests of the fetch API. */
 export interface FetchLimit<Rest extends readonly unknown[]> {
   /**
-   * Wraps a handler, which is called only for requests that may pass. Send the response that it returns: a slot of a concurrency limit is held
-   * until its body was sent. Code that drops the response instead cancels its body: `response.body?.cancel()`.
+   * Wraps a handler, which is called only for requests that may pass. Send the response that it returns: a slot of a concurrency limit is
+   * held until the response's body was sent. If your code drops the response instead, it must cancel the body: `response.body?.cancel()`.
    * @throws LimiterError INVALID_OPTIONS if the handler is not a function
    */
   wrap<Own extends Request = Request>(handler: FetchHandler<Rest, Own>): (request: Own, ...rest: Rest) => Promise<Response>
   /**
-   * For a server with its own control flow: the response to a refused request, and a function that adds the header fields. Send what that
-   * function returns: a slot of a concurrency limit is held until its body was sent, and then `actualCost` is called.
+   * For a server with its own control flow: the response to a refused request, and a function that adds the header fields. Send the
+   * response that this function returns: a slot of a concurrency limit is held until its body was sent, and then `actualCost` is called.
    */
   check(request: Request, ...rest: Rest): Promise<FetchPassage>
 }
@@ -50,9 +51,9 @@ export interface FetchLimit<Rest extends readonly unknown[]> {
 export interface FetchPassage {
   /** The response to a refused request; absent if the request may pass. */
   readonly denial?: Response
-  /** Adds the header fields. Send the response that it returns. */
+  /** Adds the header fields of the limit to a response. Send the response that this method returns. */
   applyHeaders(response: Response): Response
-  /** Gives back the slots of concurrency limits, for a request that gets no response; absent if it holds none. */
+  /** Gives back the slots of concurrency limits, for a request that gets no response; absent if the request holds no slot. */
   readonly release?: (() => void) | undefined
 }
 
@@ -78,9 +79,9 @@ const READER: RequestReader<Request> = {
 }
 
 /**
- * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with the error of key, limit, cost, skip, address or
- * onDenied, and never because a store fails.
- * @throws LimiterError INVALID_OPTIONS as every adapter, and without both address and key
+ * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with the error of key, limit, cost, skip,
+ * address or onDenied, and never because a store fails.
+ * @throws LimiterError INVALID_OPTIONS for options that every adapter refuses, and if both `address` and `key` are absent
  */
 export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOptions<Rest>): FetchLimit<Rest> {
   const gate = createGate(options, READER, 'option')

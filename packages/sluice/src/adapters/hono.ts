@@ -21,18 +21,18 @@ declare module 'hono' {
 export type HonoContext<E extends Env, I extends Input> = Context<E, `/:${string}`, I>
 
 /** Options of `rateLimit` for Hono, in the types of the app. */
-// `any` is what Hono itself takes where a middleware may be used in every app.
+// `any` by default, as in the types of Hono for middleware that may be used in every app.
 // oxlint-disable-next-line typescript/no-explicit-any
 export interface HonoOptions<E extends Env = any, I extends Input = {}> extends GateOptions<HonoContext<E, I>, HonoContext<E, I>> {
   /**
    * The address of the peer, which a Request does not contain. It must come from the platform, never from a header:
    * `(c) => getConnInfo(c).remote.address`, with the `getConnInfo` of the platform. Forwarding headers are read in addition if
-   * `trustedProxies` trusts the peer. If it returns undefined for several requests, these share one key. Required, unless there is a `key`.
+   * `trustedProxies` trusts the peer. All requests for which it returns undefined share one key. Required, unless there is a `key`.
    */
   readonly address?: (context: HonoContext<E, I>) => string | undefined
   /**
    * Answers a refused request instead of the problem body; status and headers of the context are already set. `'wait'`: requests wait for
-   * their turn, up to `maxWaitMs`, and only those that cannot are refused.
+   * their turn, and only those that would wait longer than `maxWaitMs` are refused.
    */
   readonly onDenied?: ((context: HonoContext<E, I>, decision: Decision) => Response | Promise<Response>) | 'wait'
 }
@@ -77,7 +77,7 @@ function routeOf({ matchedRoutes }: RoutedRequest): string | undefined {
 /**
  * A rate limit as Hono middleware, for an app or one route. `c.get('rateLimit')` returns the decision in the handler. Errors of key, cost,
  * skip, address or onDenied, and misuse such as an invalid cost, go to `app.onError`. A failure of the store never does.
- * @throws LimiterError INVALID_OPTIONS as every adapter, and without both address and key
+ * @throws LimiterError INVALID_OPTIONS for options that every adapter refuses, and if both `address` and `key` are absent
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 export function rateLimit<E extends Env = any, I extends Input = {}>(options: HonoOptions<E, I>): MiddlewareHandler<E, string, I> {
@@ -124,12 +124,12 @@ export function rateLimit<E extends Env = any, I extends Input = {}>(options: Ho
     passage.release?.()
     const status = answer.problem.status as ContentfulStatusCode
     c.status(status)
-    // The status is also an argument: Hono 4.0 would answer with 200 if only headers were.
+    // The status is passed as an argument too, because Hono 4.0 answers with status 200 if headers are passed without a status.
     const denial =
       onDenied === undefined ? c.body(answer.body, status, { 'Content-Type': PROBLEM_TYPE }) : await onDenied(context, decision)
     requireResponse('what onDenied returned', denial)
     if (!c.finalized) return denial
-    // Other middleware has made a response and called `next` nevertheless. Hono would keep that response in place of the denial.
+    // Removes a response that an outer middleware made before it called `next`. Hono would otherwise keep it in place of the denial.
     c.res = undefined
     // The removed response had the fields of this limit. Hono copies the fields of the following empty response to the denial, which may be
     // a response of onDenied.

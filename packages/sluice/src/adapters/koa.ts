@@ -49,8 +49,8 @@ export interface KoaContext {
 /** Options of `rateLimit` for Koa. */
 export interface KoaOptions<Context extends KoaContext> extends GateOptions<Context, Context> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, up to
-   * `maxWaitMs`, and only those that cannot are refused.
+   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, and
+   * only those that would wait longer than `maxWaitMs` are refused.
    */
   readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait'
 }
@@ -77,8 +77,8 @@ const READER: RequestReader<KoaContext> = {
 }
 
 /**
- * Calls the handlers. Koa sends no response to a client that has left, so the hold of such a request is settled here by the response that
- * the handlers made.
+ * Calls the later middleware. Koa sends no response to a client that has left, so the hold of such a request is settled here by the
+ * response that the later middleware made.
  */
 async function passed(context: KoaContext, next: () => Promise<unknown>, { settle }: Passage): Promise<unknown> {
   if (settle === undefined) return next()

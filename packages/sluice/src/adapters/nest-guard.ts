@@ -55,7 +55,8 @@ export class RateLimitGuard implements CanActivate {
   readonly #limits = new WeakMap<object, WeakMap<object, RouteLimit | 'skip'>>()
 
   /**
-   * @param options the options of the module, which Nest injects. @throws LimiterError INVALID_OPTIONS as `RateLimitModule.forRoot`
+   * @param options the options of the module, which Nest injects. @throws LimiterError INVALID_OPTIONS for options that
+   * `RateLimitModule.forRoot` refuses
    */
   constructor(options?: RateLimitModuleOptions) {
     this.#options = options === undefined ? {} : checkModuleOptions('RateLimitGuard', options)
@@ -122,7 +123,7 @@ export class RateLimitGuard implements CanActivate {
  * send the same body as `application/json`.
  */
 export class RateLimitFilter implements ExceptionFilter<RateLimitException> {
-  /** Sends the problem. If the response has begun, it only ends it. */
+  /** Sends the problem body. If the response has already begun, this only ends the response. */
   catch(exception: RateLimitException, host: ArgumentsHost): unknown {
     // Handlers of another kind than HTTP, such as GraphQL, report the exception themselves.
     if (host.getType() !== 'http') return exception

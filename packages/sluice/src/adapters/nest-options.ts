@@ -11,8 +11,8 @@ import { type NestRequest, type NestResponse, type PlatformRequest, READER } fro
 export interface NestOptions<Request = NestRequest, Response = NestResponse> extends GateOptions<Request, Response> {
   /**
    * Returns or throws the exception that answers a refused request instead of `RateLimitException`, such as
-   * `new HttpException('Slow down.', 429)`. The header fields are already set. `'wait'`: requests wait for their turn, up to `maxWaitMs`, and
-   * only those that cannot are refused.
+   * `new HttpException('Slow down.', 429)`. The header fields are already set. `'wait'`: requests wait for their turn, and only those that
+   * would wait longer than `maxWaitMs` are refused.
    */
   readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait'
 }
@@ -38,7 +38,7 @@ export interface RateLimitAsyncOptions<Request = NestRequest, Response = NestRes
   /** The tokens of the function's arguments. */
   readonly inject?: FactoryProvider['inject']
   /** Makes the options, from the providers that `inject` names. */
-  // The arguments are what `inject` names, which types cannot say.
+  // `any`, because the types of the arguments depend on the tokens in `inject`, which the compiler cannot know.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly useFactory: (...injected: any[]) => Made<RateLimitModuleOptions<Request, Response>>
 }
@@ -51,7 +51,7 @@ export function checkModuleOptions<Request, Response>(
   checkOptions(where, options, { ...FORMS, limiters: OBJECT })
   for (const [name, limiter] of Object.entries(options.limiters ?? {})) requireForm(where, `limiters.${name}`, limiter, FORMS.limiter)
   const { limiters, ...gateOptions } = options
-  // Without a limiter of its own, the module only names limiters for routes.
+  // If the module has `limiters` but no `limiter` or `engine`, it only names limiters for routes, so there is no gate to check.
   if (limiters === undefined || options.limiter !== undefined || options.engine !== undefined)
     createGate(gateOptions as GateOptions<PlatformRequest>, READER)
   return options
@@ -82,7 +82,7 @@ export function checkRouteOptions<Request, Response>(options: RouteOptions<Reque
   checkOptions('RateLimit', options, { ...FORMS, limiter: LIMITER_OR_NAME })
   const { limiter, engine } = options
   const known = typeof limiter === 'object' || engine !== undefined
-  // `onDenied: 'wait'` or `countWhen` may be options of the module while the route sets only how long requests wait or hold.
+  // A route may set only `maxWaitMs`, `maxWaiting` or `holdMs`, while `onDenied: 'wait'` or `countWhen` is an option of the module.
   const { onDenied = options.maxWaitMs === undefined && options.maxWaiting === undefined ? undefined : 'wait' } = options
   const held = options.holdMs === undefined || isCounting(options) ? {} : { countWhen: 'success' }
   const whole: object = {
@@ -94,7 +94,7 @@ export function checkRouteOptions<Request, Response>(options: RouteOptions<Reque
   createGate(whole as GateOptions<PlatformRequest>, READER)
 }
 
-/** A placeholder for a limiter that is known only when the module's options are. It is never called. */
+/** A placeholder for the module's limiter, which is not known yet when a route's options are checked. It is never called. */
 const SOME_LIMITER = { limits: { default: undefined }, check() {}, wait() {}, reserve() {}, withLimit() {} }
 
 /**

@@ -4,7 +4,10 @@ import type { HeaderSink } from '../http/headers.ts'
 import type { EndingResponse } from '../http/response-end.ts'
 import { type Closable, onRequestClose } from '../http/leaving.ts'
 
-/** What requests of Nest's Express and Fastify platforms have in common. Give a `key` its parameter's type to use more. */
+/**
+ * The fields that requests of Nest's Express and Fastify platforms have in common. To use more of them in a `key`, declare its parameter
+ * with the type of your platform's request.
+ */
 export interface NestRequest {
   /** The method of the request. */
   readonly method: string
@@ -29,8 +32,8 @@ export interface NestRequest {
 }
 
 /**
- * What responses of Nest's Express and Fastify platforms have in common. To use more in `countWhen`, declare its parameter with the type of
- * your platform's response.
+ * The fields that responses of Nest's Express and Fastify platforms have in common. To use more in `countWhen`, declare its parameter
+ * with the type of your platform's response.
  */
 export interface NestResponse {
   /** The status of the response. */
@@ -39,7 +42,9 @@ export interface NestResponse {
   getHeader(name: string): number | string | readonly string[] | undefined
 }
 
-/** The request of either platform. Express requests are node's, Fastify requests contain it as `raw`. */
+/**
+ * The request of either platform. A request of Express is that of Node.js itself; a request of Fastify contains that of Node.js as `raw`.
+ */
 export interface PlatformRequest extends NestRequest {
   readonly raw?: RawRequest
   readonly route?: { readonly path?: unknown }

@@ -18,11 +18,11 @@ export type { NestOptions, RateLimitAsyncOptions, RateLimitModuleOptions, RouteO
 export type { NestRequest, NestResponse } from './nest-platform.ts'
 
 /**
- * Provides the options of `RateLimitGuard` to all modules, and answers refused requests with problem bodies. It limits nothing by itself:
- * register the guard for all routes, `{ provide: APP_GUARD, useClass: RateLimitGuard }`, or for some, `@UseGuards(RateLimitGuard)`. It works
- * with the Express and the Fastify platform.
+ * Provides the options of `RateLimitGuard` to all modules, and answers refused requests with problem bodies. The module limits nothing by
+ * itself: register the guard for all routes, `{ provide: APP_GUARD, useClass: RateLimitGuard }`, or for some,
+ * `@UseGuards(RateLimitGuard)`. It works with the Express and the Fastify platform.
  */
-// Modules of Nest make themselves by static methods.
+// A class with only static methods, because modules of Nest are made this way.
 // oxlint-disable-next-line typescript/no-extraneous-class
 export class RateLimitModule {
   /** @throws LimiterError INVALID_OPTIONS or INVALID_COST for options that are unknown, wrong or without effect */
@@ -61,13 +61,17 @@ export function RateLimit<Request = NestRequest, Response = NestResponse>(
   return SetMetadata(ROUTE_OPTIONS, options)
 }
 
-/** Exempts a handler, or all handlers of a controller. On a handler, `@RateLimit` or `@SkipRateLimit(false)` ends its controller's exemption. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Exempts a handler, or all handlers of a controller. On a handler, `@RateLimit` or `@SkipRateLimit(false)` ends its controller's
+ * exemption.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function SkipRateLimit(skip = true): ClassDecorator & MethodDecorator {
   requireForm('SkipRateLimit', 'skip', skip, FLAG)
   return SetMetadata(SKIP, skip)
 }
 
-/** Injects the decision into a handler's parameter: `@RateLimitDecision() decision?: Decision`. Undefined if the limit was skipped. */
+/** Injects the decision into a handler's parameter: `@RateLimitDecision() decision?: Decision`. Undefined if the request was exempt. */
 export const RateLimitDecision: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext): Decision | undefined => context.switchToHttp().getRequest<NestRequest>().rateLimit,
 )

@@ -45,8 +45,8 @@ export interface RateLimited {
 /** Options of `rateLimit` for `node:http` and Express. */
 export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request, Response> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, up to
-   * `maxWaitMs`, and only those that cannot are refused.
+   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, and
+   * only those that would wait longer than `maxWaitMs` are refused.
    */
   readonly onDenied?: ((request: Request, response: Response, decision: Decision) => void | Promise<void>) | 'wait'
 }
@@ -59,7 +59,7 @@ const READER: RequestReader<NodeRequest> = {
   onLeave: onRequestClose,
 }
 
-/** Shared promises, resolved once for all requests. */
+/** The two results as resolved promises, which all requests share, so that a request creates no promise for its result. */
 const PASSED = Promise.resolve(true)
 const REFUSED = Promise.resolve(false)
 

@@ -50,8 +50,8 @@ export function maskAddress(address: Address, prefix: number): Address {
 }
 
 /**
- * The text of an address in keys. Addresses with the same prefix have the same text (`2001:db8:1:2::/64`). If the prefix has the whole
- * length, the text is the address alone. A client with a /64 has 2^64 addresses, so IPv6 is counted by prefix.
+ * The text of an address in keys. Addresses with the same prefix have the same text (`2001:db8:1:2::/64`). If the prefix is the whole
+ * address, the text is the address alone. IPv6 is counted by prefix, because a client whose network is a /64 has 2^64 addresses.
  * @throws LimiterError INVALID_ADDRESS for an invalid address, or for a prefix of either kind that is out of range
  */
 export function groupAddress(address: string, v4Prefix: number = 32, v6Prefix: number = 64): string {
@@ -81,7 +81,7 @@ function parseV4(text: string): Address | undefined {
       octet = digits = 0
       continue
     }
-    // Some parsers read a number with a leading zero as octal, others as decimal, so it is refused.
+    // A number with a leading zero is refused, because some parsers read it as octal and others as decimal.
     if (digit < 0 || digit > 9 || (digits > 0 && octet === 0)) return undefined
     octet = octet * 10 + digit
     digits += 1

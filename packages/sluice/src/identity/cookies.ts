@@ -22,7 +22,7 @@ function addValue(values: string[], text: string): void {
   if (!text.startsWith('"')) return void values.push(decoded(text))
   const inner = text.slice(1, -1)
   if (text.length > 1 && text.endsWith('"')) return void values.push(decoded(unescaped(inner)))
-  // Some parsers take the last character for the closing quote, whatever it is.
+  // For a value that begins with a quote, some parsers drop the last character as the closing quote, whatever that character is.
   values.push(decoded(text), decoded(inner))
 }
 

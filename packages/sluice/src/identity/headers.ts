@@ -29,8 +29,8 @@ export function joinedField(headers: Headers, name: string, separator: string): 
 
 /**
  * Replaces a value that a request gives in several ways, such as a header on two lines. All such requests share this value, so nobody gets
- * a fresh key by sending one more line. It is in parentheses because no path begins with one. A client that sends this text as its value
- * shares the bucket of those requests.
+ * a fresh key by sending one more line. The text is in parentheses so that it equals no path: a path begins with a slash. A client that
+ * sends this text as its value shares the bucket of those requests.
  */
 export const AMBIGUOUS = '(ambiguous)'
 

@@ -11,7 +11,7 @@ export const NETWORK_FORM = 'an address or a network such as 10.0.0.0/8 or 2001:
 
 /**
  * Parses an address or a network such as 10.0.0.0/8. IPv4-mapped IPv6 becomes IPv4.
- * @param everybody the reason, for the message, why a network that contains every address is refused
+ * @param everybody a text for the error message: why a network that contains every address is refused
  * @throws LimiterError INVALID_ADDRESS for invalid text, a mapped prefix shorter than /96, or a network that contains every address
  */
 export function parseNetwork(entry: string, form: string, everybody: string): Network {
@@ -39,7 +39,7 @@ function refused(why: string): LimiterError {
  */
 export interface NetworkSet {
   add(network: Network): void
-  /** Whether it has no network now. */
+  /** Whether the set has no network now. */
   isEmpty(): boolean
   /** Whether the address is in one of the networks. */
   holds(address: Address): boolean

@@ -31,14 +31,16 @@ export interface ReadPath extends PathReading {
   readonly unreadable?: Unreadable | undefined
 }
 
-/** A path of segments that do not begin with a dot, with only characters that every upstream takes literally. */
+/**
+ * Matches a path whose segments do not begin with a dot and have only characters that every upstream takes literally: it has one reading.
+ */
 const PLAIN = /^(?:\/[\w~!$&'()+,=:@-][\w.~!$&'()+,=:@-]*)*\/?$/
-/** The parts of an encoded path that upstreams treat differently. */
+/** Matches the parts of an encoded path that upstreams treat differently. */
 const SEVERAL = /[;\\]|%(?:2F|5C|25|3B)|\/\.\.(?:\/|$)|^\/\//
 /**
  * Bounds on the work for one request, which is at most some milliseconds of CPU. MAX_STATES bounds the different texts of one path
- * (states). A twice encoded URL that contains another URL has 22, so no path that a person wrote reaches it. MAX_CHARACTERS bounds the
- * length of all states together. No target below 512 characters reaches it.
+ * (states). A twice encoded URL that contains another URL has 22 states, so no path that a person wrote reaches the bound. MAX_CHARACTERS
+ * bounds the characters of all states together. No target below 512 characters reaches this bound.
  */
 const MAX_STATES = 64
 const MAX_CHARACTERS = 32_768
@@ -121,7 +123,7 @@ function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly On
   return [...readings.values()]
 }
 
-/** A number that decreases with each step, because a step removes something or turns a backslash into a slash. */
+/** A measure of a path that each step makes smaller, because a step removes characters or turns a backslash into a slash. */
 function weight(path: string): number {
   return path.length + path.split('\\').length
 }

@@ -188,7 +188,7 @@ function header(name: string): Reader {
   return CREDENTIALS.has(name) ? { ...reader, canonical: credentialOf } : reader
 }
 
-/** The only reading of credentials. Undefined if backends read them in several ways: their value would be shared by all such requests. */
+/** The reading of credentials, if backends agree on one. Undefined if not, because all requests with such credentials share one value. */
 function credentialOf(text: string): string | undefined {
   const readings = credentialReadings(text)
   return readings.length === 1 ? readings[0] : undefined
@@ -209,7 +209,7 @@ function alternativesOf(values: readonly string[]): Alternatives | undefined {
 }
 
 /**
- * Reads a value from the path. If the path has several readings with different final paths, it is AMBIGUOUS, and the value is made from
+ * Reads a value from the path. If the readings of the path have different final paths, `path` is AMBIGUOUS, and the value is made from
  * that text.
  */
 function ofPath(value: (path: string) => string): Reader {

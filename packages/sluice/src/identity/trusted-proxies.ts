@@ -38,7 +38,7 @@ function requireList(where: string, proxies: unknown): void {
 
 /**
  * Trusts proxies by their address, never by a number of hops. An empty list trusts nobody.
- * @param source the one header in which they report the client; default `x-forwarded-for`
+ * @param source the one header in which the proxies report the client; default `x-forwarded-for`
  * @throws LimiterError INVALID_OPTIONS unless entries are a list of texts; INVALID_ADDRESS for an entry that is not a network, for an
  * IPv4-mapped prefix shorter than /96, or for a network that contains every address
  */
@@ -64,7 +64,7 @@ export function isPrivate(address: Address): boolean {
   return createNetworkSet([...NAMED.keys()].flatMap(readTrusted)).holds(address)
 }
 
-/** @throws LimiterError INVALID_ADDRESS as `trustProxies` */
+/** The networks of one entry. @throws LimiterError INVALID_ADDRESS for an entry that `trustProxies` refuses */
 export function readTrusted(entry: string): readonly Network[] {
   return (NAMED.get(entry) ?? [entry]).map(readNetwork)
 }

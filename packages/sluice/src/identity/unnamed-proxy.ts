@@ -34,7 +34,7 @@ export function watchProxies(where: string, trust: TrustedProxies | undefined, o
     const isNear = isPrivate(address)
     if (trust !== undefined && !isNear) return
     watching = false
-    // The address itself is not printed: in an internal network, private addresses are those of clients.
+    // The warning does not contain the address itself, because in an internal network private addresses are those of clients.
     const from = isTrustedPeer(peer, trustProxies(['loopback'])) ? 'this machine' : isNear ? 'a private address' : 'a public address'
     const end =
       trust === undefined ? 'If clients connect directly, an empty trustedProxies ends this warning.' : 'Otherwise ignore this warning.'

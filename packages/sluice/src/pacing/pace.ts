@@ -10,7 +10,7 @@ export interface Pace<Item> {
   turn(part: Item, signal: AbortSignal): Promise<Release | undefined>
 }
 
-/** What an item costs: the same for all, or by the item. */
+/** What an item costs, in tokens: one number for all items, or a function of the item. */
 export type CostOf<Args extends unknown[]> = number | ((...args: Args) => number)
 
 /** Computes the cost of a call. @throws LimiterError INVALID_COST if a function returns undefined, which would count as 1 */

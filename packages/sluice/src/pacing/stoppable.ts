@@ -14,7 +14,7 @@ export function linked(controller: AbortController, signal: AbortSignal | undefi
 /**
  * Returns a generator whose `return` also ends the wait for its next value. Otherwise a consumer that stops would wait until the next turn
  * comes, and that turn would be used for nothing.
- * @param generate its signal aborts when the consumer stops, and with `signal`
+ * @param generate makes the generator. The signal that it gets aborts when the consumer stops, or when `signal` aborts
  */
 export function stoppable<Item>(
   generate: (signal: AbortSignal) => AsyncGenerator<Item, void, undefined>,

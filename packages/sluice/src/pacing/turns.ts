@@ -10,7 +10,9 @@ export interface TurnsOptions {
   readonly key?: string
   /** The most turns that may wait at once; further ones are refused. Default 10,000. */
   readonly maxWaiting?: number
-  /** The longest wait of one turn in milliseconds, at most a day, which is the default. A turn that would wait longer is refused at once. */
+  /**
+   * The longest wait of one turn in milliseconds, at most a day, which is the default. A turn that would wait longer is refused at once.
+   */
   readonly maxWaitMs?: number
 }
 
@@ -29,10 +31,10 @@ export interface Turns {
   next(cost?: number, signal?: AbortSignal): Promise<Release | undefined>
 }
 
-/** Milliseconds until the next try while the store cannot decide. They double up to the maximum. */
+/** Milliseconds until the next try while the store cannot decide: the first pause and the longest. Each pause is twice the one before. */
 const [RETRY_MS, MAX_RETRY_MS] = [100, 1_600]
 
-/** @param where for messages */
+/** Creates the turns of a limiter. @param where names the function in error messages */
 export function createTurns(where: string, limiter: Limiter, clock: Time, options: TurnsOptions): Turns {
   const { key = 'pacing', maxWaiting = 10_000, maxWaitMs = MAX_WAIT_MS } = options
   const sleep = createSleep(clock)
@@ -59,8 +61,8 @@ export function createTurns(where: string, limiter: Limiter, clock: Time, option
         const again = retryAfterMs === undefined ? '' : `; try again in ${retryAfterMs} ms`
         throw new LimiterError('OVERLOAD', `${where}: ${limitName} has no turn within ${maxWaitMs} ms (maxWaitMs; ${reason})${again}`)
       }
-      // Waits for the turn before: a reply of the store may overtake an earlier one, and while the store fails, only the first turn tries
-      // again.
+      // Waits until the previous turn is settled. Otherwise a reply of the store could overtake an earlier reply. And while the store
+      // fails, only the first turn tries again.
       await before
       const { hold } = decision
       const release = hold && ((): void => void limiter.release(key, hold.id).catch(() => undefined))
