@@ -45,10 +45,10 @@ export interface LimitView {
    * available.
    */
   readonly replenishAfterMs: number
-  /** Milliseconds until the limit is fresh. */
+  /** Milliseconds until the limit is fresh, as if nothing had been charged. */
   readonly resetAfterMs: number
   /**
-   * Milliseconds over which the capacity is replenished. For a bucket: burst / rate, rounded up. For slots: for how long one can be held.
+   * Milliseconds over which the capacity is replenished. For a bucket: burst / rate, rounded up. For slots: how long a slot can be held.
    */
   readonly windowMs: number
   /**

@@ -1,6 +1,6 @@
 /**
  * Digests texts to 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody outside can choose texts that collide.
- * If many texts begin with the same text, the scope, that is hashed only once.
+ * If many texts begin with the same text (the scope), the scope is hashed only once.
  */
 export interface Digester {
   /** The seed for texts without a scope. */
@@ -39,8 +39,8 @@ export function keyedDigester(k0: number, k1: number): Digester {
     const { length } = text
     const even = length & ~1
     for (let index = 0; index <= even + rounds; index += 2) {
-      // The last word contains the text's length, and its last unit if the length is odd. So no text is a prefix of another. After it come
-      // zeros.
+      // Each word of the text is two UTF-16 units. One more word contains the text's length, and the last unit if the length is odd. So no
+      // text is a prefix of another. The words of the final rounds are zeros.
       let m = 0
       if (index < even) m = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16)
       else if (index === even) m = (length << 16) | (length > even ? text.charCodeAt(even) : 0)

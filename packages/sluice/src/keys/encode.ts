@@ -23,7 +23,7 @@ export function encodeKey(key: string): string {
   return lastEncoded
 }
 
-/** The previous key, encoded. Cached because the states of a call and of its hold have one key. */
+/** The latest key and its encoding. Cached because the states of one call, such as that of its hold, mostly have the same key. */
 let [lastKey, lastEncoded] = ['', '']
 
 function encodedKey(key: string): string {

@@ -47,11 +47,11 @@ function hash(text: string): void {
 }
 
 const encoder = new TextEncoder()
-/** Reused for texts that fit into it. */
+/** A buffer that is reused for all texts that fit into it. */
 const BYTES = new Uint8Array(1_024)
 const VIEW = new DataView(BYTES.buffer)
 
-/** Processes one block, which is in the first sixteen of WORDS, into STATE. */
+/** Adds one block to the hash in STATE. The block is in the first sixteen words of WORDS. */
 function compress(rounds: Int32Array): void {
   const w = WORDS
   for (let t = 16; t < 64; t += 1) {
@@ -95,7 +95,7 @@ function compress(rounds: Int32Array): void {
   STATE[7] = (STATE[7] as number) + h
 }
 
-/** Made for the first text, and not by each import. */
+/** The constants of the algorithm. They are computed for the first text, and not at import. */
 let constants: ReturnType<typeof createConstants> | undefined
 
 function createConstants() {
@@ -106,11 +106,11 @@ function createConstants() {
   }
 }
 
-/** Used again for each digest, because a digest is computed synchronously. */
+/** The state of the hash. It is reused for each digest, which is safe because a digest is computed synchronously. */
 const STATE = new Int32Array(8)
 const WORDS = new Int32Array(64)
 
-/** The first 32 bits of the fractional part. The standard derives its constants this way. */
+/** The first 32 bits of the fractional part of a root. The standard derives its constants this way. */
 function fraction(root: number): number {
   return Math.floor((root - Math.floor(root)) * 2 ** 32) >>> 0
 }

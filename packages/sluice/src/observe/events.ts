@@ -30,7 +30,7 @@ export interface DecisionEvent {
   readonly decision: Decision
   /** Name of the store that was called. */
   readonly store: string
-  /** One result for each rule of the policy, or for each limit of the limiter. */
+  /** One result for each rule that applies to the request, or for each limit of the limiter. */
   readonly results: readonly RuleResult[]
   /** Set if the request may not pass: the one rule or limit in whose metrics the refusal is counted. */
   readonly refusedBy?: string | undefined
@@ -69,11 +69,11 @@ export interface ChargeEvent {
 }
 
 /**
- * A subscriber, called synchronously. It must be quick. Errors that it throws are dropped, so it never affects decisions. Which methods it has
- * is read once, when the limiter or the engine is created.
+ * A subscriber, called synchronously. It must be quick. Errors that it throws are dropped, so it never affects decisions. The limiter or
+ * the engine reads once, when it is created, which of these methods the observer has.
  */
 export interface Observer {
-  /** Called after each decision of `check`, `checkSync`, `checkMany` or an engine; not for peeks. */
+  /** Called after each decision of a limiter or an engine, but not for peeks. For one `wait` it may be called several times. */
   onDecision?(event: DecisionEvent): void
   /** Called after each call of a store. */
   onStoreCall?(event: StoreEvent): void

@@ -59,8 +59,8 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   const { outcomes, requests, blocked, newKeys, errors, degraded, decisions, calls } = metrics
   const all: readonly Metric[] = [...Object.values(metrics), ...read.map(readable)]
   const byName = createLookups()
-  // Caches the series of each route, and of each rule on that route. So each takes one short lookup, instead of a lookup with all labels
-  // for each metric.
+  // Caches the series of each route, and of each rule on that route. So finding a series takes one short lookup, instead of a lookup with
+  // all labels for each metric.
   const routeAt = byName((route) => ({
     outcome: byName((outcome) => outcomes.at(route, outcome)),
     rule: byName((rule) => ({
@@ -123,7 +123,7 @@ function builtIn() {
   }
 }
 
-/** Holds two series of a rule, which are created only when they are needed. */
+/** The initial value of two series of a rule. Each is created when it is first needed. */
 const NO_SERIES: { degraded: Value | undefined; newKeys: Value | undefined } = { degraded: undefined, newKeys: undefined }
 
 /**

@@ -13,8 +13,11 @@ export interface DecisionAttributes {
 
 /**
  * The attributes of a decision. There are few different combinations of them.
- * - `request`: policy (the limiter's name), rule (the one that refused, if one did) and result.
- * - `decision`: store and result.
+ * - `request`, for counts of requests: policy (the limiter's name), result, and rule: the rule that refused, or a shadow rule that would
+ * have.
+ * - `decision`, for durations: store and result.
+ *
+ * If the store failed, both have `error.type`.
  */
 export function attributesOf({ limiter, store, decision, results }: DecisionEvent): DecisionAttributes {
   const { outcome, limitName, degraded } = decision

@@ -38,7 +38,10 @@ export interface OtelMetrics extends Observer {
 const METER = having('a meter of OpenTelemetry, with createCounter and createHistogram', 'createCounter', 'createHistogram')
 const FORMS: Readonly<Record<string, Form>> = { meter: METER }
 
-/** Seconds. The default boundaries begin at 5 ms; decisions take microseconds in memory, and up to a deadline on a network. */
+/**
+ * Bucket boundaries in seconds. Decisions take microseconds in memory, and up to a deadline on a network: finer than the default
+ * boundaries.
+ */
 const SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 /**

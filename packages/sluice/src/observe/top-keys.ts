@@ -20,7 +20,7 @@ export interface TopKeys extends Observer {
   /** Counts a charge. */
   onCharge(event: ChargeEvent): void
   /**
-   * The most frequent first, at most `count`; Infinity: all.
+   * Returns the most frequent keys first, at most `count` of them; Infinity: all.
    * @throws LimiterError INVALID_OPTIONS for a count that is not a whole number from 0
    */
   top(count: number): readonly KeyCount[]

@@ -27,8 +27,8 @@ export function throttledFunction<Args extends unknown[], Result>(
 }
 
 /**
- * Yields the items of `items`, each when its turn comes. Reads an item only after the consumer has requested it. A slot of a concurrency limit
- * is held until the consumer requests the next item, or stops.
+ * Yields the items of `items`, each when its turn comes. Reads an item only after the consumer has requested it. A slot of a concurrency
+ * limit is held until the consumer requests the next item, or stops.
  */
 export function throttledIterable<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,

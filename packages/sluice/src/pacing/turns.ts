@@ -26,7 +26,7 @@ export type Release = () => void
 export interface Turns {
   /**
    * Resolves when the turn comes, with a function if it holds a slot of a concurrency limit. Rejects with the signal's reason if the signal
-   * aborts first: the turn's tokens are then given back, less what other calls were charged after it.
+   * aborts first. The turn's tokens are then given back, minus those that other calls were charged since.
    */
   next(cost?: number, signal?: AbortSignal): Promise<Release | undefined>
 }

@@ -39,7 +39,7 @@ export interface OverrideFields {
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   const mistakes: string[] = []
   const node = nodeOf(value, 'override', 0, mistakes)
-  // In a file such a number causes a warning. Here nobody would see one.
+  // A low number without a unit is a mistake here. In a policy file it only causes a warning, but here nobody would see a warning.
   for (const name of ['window', 'ramp', 'hold']) {
     const problem = bareProblem((value as Readonly<Record<string, unknown>> | null | undefined)?.[name])
     if (problem !== undefined) mistakes.push(`override.${name}: ${problem}`)

@@ -29,7 +29,7 @@ function listened(signal: AbortSignal): Listeners {
   const fns = new Set<() => void>()
   const run = (): void => {
     known.delete(signal)
-    // Functions that an earlier one cancels do not run.
+    // A function that an earlier function cancels does not run, because the iteration skips entries that were deleted.
     for (const fn of fns) {
       fns.delete(fn)
       fn()

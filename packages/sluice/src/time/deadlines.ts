@@ -1,8 +1,8 @@
 import type { Cancel, MonotonicInstant, Time } from './time.ts'
 
 /**
- * Milliseconds. If no deadline is left, a timer that is due within this time is not cleared, although Node.js does not exit before it has
- * run.
+ * Milliseconds. If no deadline is left, a timer that is due within this time is not cleared, so that the next call can share it. Node.js
+ * then exits at most this much later, because it waits for the timer.
  */
 const SOON_MS = 100
 
@@ -45,8 +45,8 @@ export interface Deadlines {
 
 /**
  * Keeps deadlines in a circular list; the timer is set for the earliest. Sequential calls share the timer of an earlier call, so that not
- * every call sets and clears one. A Set would cost more: tables that it has discarded keep their entries alive, and with many concurrent
- * calls that costs more than the calls.
+ * every call sets and clears one. A Set in place of the list would cost more: its discarded internal tables keep their entries alive.
+ * With many concurrent calls this costs more time than the calls themselves.
  */
 export function createDeadlines(time: Time): Deadlines {
   let stop: Cancel | undefined

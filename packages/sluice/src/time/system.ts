@@ -5,7 +5,7 @@ import type { Cancel, Random, Time } from './time.ts'
 const TOLERANCE: Micros = 1_000
 const ANCHOR_EVERY_MS = 250
 
-// In a variable, because the global is a getter in Node.js, and calling it takes as long as reading the clock.
+// `performance` is kept in a variable. In Node.js the global is a getter, and calling the getter takes as long as reading the clock.
 const { performance: stopwatch } = globalThis
 const monotonic = (): number => stopwatch.now()
 
@@ -22,8 +22,8 @@ export function createSystemTime(): Time {
     if (elapsed >= nextAnchor) {
       nextAnchor = elapsed + ANCHOR_EVERY_MS
       const wall = Date.now()
-      // Read again, after wall time. If it were read before, and the process were stopped in between, `ahead` would include that time. The
-      // clock would then be too far ahead from then on.
+      // Monotonic time is read again, after wall time. Otherwise, if the process were stopped between the two readings, `ahead` would
+      // include the time of the stop, and the clock would be too far ahead from then on.
       elapsed = monotonic()
       const ahead = wall * MICROS_PER_MS - (anchor + elapsed * MICROS_PER_MS)
       if (ahead > TOLERANCE) anchor += ahead
@@ -38,7 +38,10 @@ export const systemTime: Time = createSystemTime()
 
 export const systemRandom: Random = Math.random
 
-/** How many secret numbers are drawn at once. One draw takes as long as a decision in memory, however many numbers it draws. */
+/**
+ * How many secret numbers are drawn at once. One draw takes about as long as a decision in memory, whether it draws one number or this
+ * many.
+ */
 const DRAWN = 256
 let drawn: Uint32Array | undefined
 let unused = 0

@@ -10,7 +10,7 @@ export interface Stopwatch {
   ended: MonotonicInstant | undefined
 }
 
-/** Cancels the timer that `after` started. Has no effect if it was called before or the timer has run. */
+/** Cancels the timer that `after` started. Has no effect if the timer has run or was cancelled before. */
 export type Cancel = () => void
 
 /**
@@ -27,11 +27,11 @@ export interface Time {
    */
   wall?(): number
   /**
-   * Runs `fn` once, after at least `ms` milliseconds. Input that has arrived at the process before is handled first. So if the process was
+   * Runs `fn` once, after at least `ms` milliseconds. Input that has arrived at the process by then is handled first. So if the process was
    * stopped for a while, a reply that waits in a socket counts as in time. Keeps the process alive until `fn` has run or is cancelled.
    */
   after(ms: number, fn: () => void): Cancel
 }
 
-/** The interface to randomness: returns a number in [0, 1). For spreading load, never for secrets. */
+/** The interface to randomness: returns a number in [0, 1). Secrets and ids need an unpredictable source, such as `systemSecret`. */
 export type Random = () => number

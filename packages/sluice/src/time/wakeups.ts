@@ -3,7 +3,7 @@ import type { Cancel, MonotonicInstant, Time } from './time.ts'
 /** Something that is to run at an instant. The heap keeps its own data in this object, so that a waiter needs no second object. */
 export interface Wakeup {
   readonly at: MonotonicInstant
-  /** Set by the heap: the order in which it was added. Entries with the same instant run in this order. */
+  /** Set by the heap: the number of the entry in the order of adding. Entries with the same instant run in this order. */
   nth: number
   /** Set by the heap: the index in it; -1 if it is not in the heap. */
   index: number
@@ -11,12 +11,12 @@ export interface Wakeup {
   run(): void
 }
 
-/** Many entries with one timer. */
+/** Runs many entries with one timer. */
 export interface Wakeups {
   /** How many entries have not run yet. */
   readonly size: number
   add(entry: Wakeup): void
-  /** Removes an entry. Has no effect if it is not in the heap. */
+  /** Removes an entry. Has no effect if the entry is not in the heap. */
   remove(entry: Wakeup): void
 }
 

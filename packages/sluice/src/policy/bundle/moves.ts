@@ -22,7 +22,7 @@ export function* warnOfMoves(root: Value): Sliced<void> {
   }
   const specs = specsOf(root)
   const placed: Placed[] = []
-  // Policies apply in the order of their ids, and no policy follows the last one.
+  // Policies apply in the order of their ids. Shadow mode makes a difference only for later policies, so the last policy needs no warning.
   const last = specs.reduce((latest, { id = '' }) => (id > latest ? id : latest), '')
   for (const [policy, { spec, id }] of specs.entries()) {
     yield

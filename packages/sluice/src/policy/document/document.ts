@@ -137,7 +137,8 @@ const SCALAR_FOLLOWS = '\u001f'
 const REFUSED = /^[&*!%]/
 
 /**
- * Finds lexemes for which the text is certain to be refused. Counting them early saves building the nodes, which costs more than reading.
+ * Returns a function that recognizes lexemes for which the policy is certain to be refused. Such lexemes are counted before nodes are
+ * built, because building nodes takes longer than reading lexemes.
  */
 function mistakeFinder(): (lexeme: string) => boolean {
   let before = ''

@@ -63,7 +63,7 @@ export interface Known {
 }
 
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
-/** The largest number whose millionths are exact in a double. */
+/** The largest number of tokens whose micro-tokens (millionths) are exact in a double. */
 const MAX_DECIMAL = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
 const MAX_TEXTS = 1_000
 
@@ -126,8 +126,8 @@ export class Value {
   }
 
   /**
-   * The items of a list with their paths; no items for a value that is not a list, or for more than `most` items. With `allowed`, both are
-   * reported.
+   * The items of a list with their paths; no items for a value that is not a list, or for more than `most` items. If `allowed` is passed,
+   * both mistakes are reported.
    */
   *items(allowed?: string, most: number = Infinity): Generator<Value, void, undefined> {
     if (this.node.kind !== 'list' || this.node.items.length > most) return allowed === undefined ? undefined : this.wrong(allowed)
@@ -252,7 +252,7 @@ function show(node: PolicyNode): string {
   return node.type === 'text' ? JSON.stringify(short) : short
 }
 
-/** `a.b`, or `a["/b c"]` for a name that is not a plain word. */
+/** The path of a field in messages: `a.b`, or `a["/b c"]` for a name that is not a plain word. */
 export function join(path: string, name: string): string {
   if (!/^[A-Za-z_][\w-]*$/.test(name)) return `${path}[${quoted(name)}]`
   return below(path, name)

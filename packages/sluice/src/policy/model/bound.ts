@@ -33,7 +33,7 @@ interface Bounding {
  * the local fallbacks grant the parts. With escrow nothing is subtracted: units of a region whose store is down may be in another region,
  * and be used there.
  * With counters each region grants the whole limit, and learns within D what the others have granted: N regions exceed it by at most
- * (N - 1) (B + r D). D is the cutoff at most; without a cutoff, a partition has no bound. Other limits than token buckets keep fixed parts.
+ * (N - 1) (B + r D). D is at most the cutoff; without a cutoff, a partition has no bound. Other limits than token buckets keep fixed parts.
  */
 export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {
   const { processes, outageMs } = failure
@@ -61,7 +61,7 @@ export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreK
   return down(worst, `${worst} while it does not, for at most ${processes} processes${each} and ${outageMs} ms`)
 }
 
-/** What regions that each grant whole token buckets may exceed a rule by, while all their stores decide. */
+/** By how many tokens all regions together may exceed a rule with mode `counters`, while all their stores decide. */
 function countersBound(
   { cutoffMs, self, peers, weights }: RegionChoice,
   { tiers }: Rule,
@@ -80,7 +80,10 @@ function countersBound(
   return { most, text: `${most}, which is (N - 1) (B + r S) for ${regions} regions and a cutoff of ${cutoffMs} ms,` }
 }
 
-/** The bound of the local fallbacks of all processes together. @param moves whether another region may use what a store's bucket loses */
+/**
+ * The bound, in tokens, of the local fallbacks of all processes together.
+ * @param moves whether other regions may use the tokens that a failed store's bucket does not grant; these are then not subtracted
+ */
 function fallbackBound({ n, m, burst }: Envelope, processes: number, outageMs: number, moves: boolean): number {
   const flow = Math.ceil((n * outageMs * MICROS_PER_MS) / m)
   const lost = moves ? 0 : Math.max(0, flow - burst)

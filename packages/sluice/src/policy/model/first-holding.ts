@@ -31,7 +31,7 @@ export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<F
   return (request, count) => {
     let compared = known.get(request)
     if (compared === undefined) {
-      // An unreadable part is watched for reads. The index reads every source, so it is not used for such a request.
+      // If a request has an unreadable part, reads of that part are watched. The index would read every source, so it is not used then.
       compared = compare(request.unreadable === undefined ? find(request) : things, request)
       known.set(request, compared)
     }

@@ -34,7 +34,7 @@ export interface Policy {
   readonly trustedProxies?: TrustedProxies
   /** Whether keys contain identifiers as they are or as pseudonyms; absent: as they are. */
   readonly identifiers?: IdentifierChoice
-  /** How the service signs the ids of reservations, and how many may be open; absent: with a random secret of its process, and any number. */
+  /** How the service signs the ids of reservations, and how many may be open. Absent: a random secret of the process signs; any number. */
   readonly reservations?: {
     /** File with the secret that signs, relative to the policy's folder; absent: a secret of the process signs. */
     readonly secretFile?: string
@@ -45,7 +45,10 @@ export interface Policy {
   readonly jwt?: JwtChoice
   /** A hash of the text that distinguishes policies: 16 hexadecimal digits. */
   readonly hash: string
-  /** The over-grant bound of a rule on a store of this kind, of all regions together. @throws LimiterError INVALID_OPTIONS for an invalid rule or kind */
+  /**
+   * The over-grant bound of a rule on a store of this kind, of all regions together.
+   * @throws LimiterError INVALID_OPTIONS for an invalid rule or kind
+   */
   boundOf(rule: Rule, kind: StoreKind): Bound
 }
 

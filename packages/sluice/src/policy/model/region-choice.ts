@@ -23,7 +23,10 @@ export interface RegionChoice {
    * whole token buckets (`counters`).
    */
   readonly mode: (typeof REGION_MODES)[number]
-  /** With `counters`: a region that has not read some other one for so many milliseconds keeps to its part. Absent: it never does. */
+  /**
+   * With `counters`: a region that has not read the counters of another region for this many milliseconds grants only its part. Absent: it
+   * always grants the whole limit.
+   */
   readonly cutoffMs?: number
 }
 

@@ -109,7 +109,7 @@ export interface FailureChoice {
   readonly defaultDeadline?: true
   /** The failure policy of rules without their own `onStoreFailure`. */
   readonly policy: OnStoreFailure
-  /** The most processes that share the store: the bounds of `local` are computed for so many. */
+  /** The most processes that share the store. The bounds of `local` are computed for this number. */
   readonly processes?: number
   /** The longest outage in milliseconds that the bounds of `local` are computed for. */
   readonly outageMs?: number
@@ -204,7 +204,7 @@ export function allHold(conditions: readonly Condition[], request: Request): Tru
 }
 
 /**
- * Why a rule cannot be sampled this way; undefined if it can. The counted request is charged for all requests that it represents, so that
+ * Why a rule cannot have this `sample`; undefined if it can. The counted request is charged for all requests that it represents, so that
  * charge must fit into every limit.
  */
 export function sampleProblem(sample = 1, { most = Infinity }: Cost, tiers: readonly Tier[]): string | undefined {
