@@ -62,7 +62,8 @@ export interface FastifyReply {
 export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Reply> {
   /**
    * Answers a refused request instead of the problem body; status and headers are already set. Fastify sends the value that the
-   * function resolves with. `'wait'`: requests wait for their turn, and only those that would wait longer than `maxWaitMs` are refused.
+   * function resolves with. `'wait'`: requests wait for their turn, and only those that would wait too long (`maxWaitMs`) or find too
+   * many others waiting (`maxWaiting`) are refused.
    */
   readonly onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | 'wait'
 }

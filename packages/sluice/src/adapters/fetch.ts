@@ -20,8 +20,8 @@ export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptio
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
   /**
    * Answers a refused request instead of the problem body. The limit's header fields are added to the response that the function
-   * returns. `'wait'`: requests wait for their turn, and only those that would wait longer than `maxWaitMs` are refused. A client that
-   * leaves is noticed by the request's `signal`.
+   * returns. `'wait'`: requests wait for their turn, and only those that would wait too long (`maxWaitMs`) or find too many others
+   * waiting (`maxWaiting`) are refused. A client that leaves is noticed by the request's `signal`.
    */
   readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait'
 }

@@ -32,7 +32,7 @@ export interface HonoOptions<E extends Env = any, I extends Input = {}> extends 
   readonly address?: (context: HonoContext<E, I>) => string | undefined
   /**
    * Answers a refused request instead of the problem body; status and headers of the context are already set. `'wait'`: requests wait for
-   * their turn, and only those that would wait longer than `maxWaitMs` are refused.
+   * their turn, and only those that would wait too long (`maxWaitMs`) or find too many others waiting (`maxWaiting`) are refused.
    */
   readonly onDenied?: ((context: HonoContext<E, I>, decision: Decision) => Response | Promise<Response>) | 'wait'
 }

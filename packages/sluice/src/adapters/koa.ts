@@ -50,7 +50,7 @@ export interface KoaContext {
 export interface KoaOptions<Context extends KoaContext> extends GateOptions<Context, Context> {
   /**
    * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, and
-   * only those that would wait longer than `maxWaitMs` are refused.
+   * only those that would wait too long (`maxWaitMs`) or find too many others waiting (`maxWaiting`) are refused.
    */
   readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait'
 }

@@ -19,7 +19,7 @@ import { handlerOf, LEFT_STATUS } from '../http/waiting.ts'
 import { checkModuleOptions, type NestOptions, overridden, type RateLimitModuleOptions, type RouteOptions } from './nest-options.ts'
 import { type NestResponse, type PlatformRequest, type PlatformResponse, rawRequest, rawResponse, READER, sinkOf } from './nest-platform.ts'
 
-/** The token of the module's options. */
+/** The injection token of the module's options. */
 export const RATE_LIMIT_OPTIONS: unique symbol = Symbol('sluice: options of RateLimitModule')
 export const ROUTE_OPTIONS = 'sluice:rate-limit'
 export const SKIP = 'sluice:skip-rate-limit'

@@ -12,7 +12,7 @@ export interface NestOptions<Request = NestRequest, Response = NestResponse> ext
   /**
    * Returns or throws the exception that answers a refused request instead of `RateLimitException`, such as
    * `new HttpException('Slow down.', 429)`. The header fields are already set. `'wait'`: requests wait for their turn, and only those that
-   * would wait longer than `maxWaitMs` are refused.
+   * would wait too long (`maxWaitMs`) or find too many others waiting (`maxWaiting`) are refused.
    */
   readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait'
 }

@@ -46,7 +46,7 @@ export interface RateLimited {
 export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request, Response> {
   /**
    * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, and
-   * only those that would wait longer than `maxWaitMs` are refused.
+   * only those that would wait too long (`maxWaitMs`) or find too many others waiting (`maxWaiting`) are refused.
    */
   readonly onDenied?: ((request: Request, response: Response, decision: Decision) => void | Promise<void>) | 'wait'
 }

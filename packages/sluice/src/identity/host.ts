@@ -15,7 +15,7 @@ export function hostsOf(fields: HeaderFields): readonly string[] {
 
 /** A DNS name or an address (IPv6 in brackets), then an optional port, whose number may be missing. Stricter than RFC 3986, 3.2.2. */
 const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
-/** The longest name that is searched in an invalid Host: the longest DNS name has 253 characters, and an escape of one has three. */
+/** The longest name that is searched in an invalid Host. A DNS name has at most 253 characters, and each may be an escape of three. */
 const MAX_NAME = 759
 
 export function canonicalHost(text: string): string | undefined {

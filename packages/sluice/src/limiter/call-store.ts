@@ -28,7 +28,7 @@ const LATE = Number.POSITIVE_INFINITY
 /** Calls a store, trusting none of its promises: every call settles by its deadline, and an answer that makes no sense is a failure. */
 export interface StoreCaller {
   readonly store: Store
-  /** One verdict for each group, in order. A failure of the whole call fails every group, so it rejects only for defects. */
+  /** One verdict for each group, in order. A failure of the whole call fails every group, so this rejects only because of a bug. */
   decide(groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
    * The store's `decideNow`; absent if the store lacks it.

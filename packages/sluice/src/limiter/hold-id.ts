@@ -13,9 +13,9 @@ const WIDTH = 6
 const units: number[] = Array.from({ length: 1 + WIDTH * (1 + WORDS) }, () => '1'.charCodeAt(0))
 
 /**
- * A new id of a hold: 31 characters, each a letter, a digit, - or _. It has a version, a digest of the hold's key, by which its record is
- * found, and 128 random bits.
- * @param random numbers in [0, 1) of at least 32 bits that nobody can guess
+ * Makes the id of a new hold: 31 characters, each a letter, a digit, - or _. They contain a version, a 32-bit digest of the hold's key, and
+ * 128 random bits.
+ * @param random unpredictable numbers in [0, 1), each of at least 32 bits
  */
 export function newHoldId(key: string, random: Random): string {
   putDigits(1, hash32(key))

@@ -34,10 +34,10 @@ export interface SettledLimit {
 /** The status of a hold after an extension. */
 export interface Extension {
   /**
-   * - `open`: it can still be settled.
-   * - `settled`: it was settled, by this call or before.
-   * - `expired`: it ended at most a minute ago, unsettled. What it charged stays charged.
-   * - `unknown`: the limiter has no such hold for this key, or it ended more than a minute ago.
+   * - `open`: the hold can still be settled.
+   * - `settled`: the hold was settled, by this call or before.
+   * - `expired`: the hold ended at most a minute ago, unsettled. What it charged stays charged.
+   * - `unknown`: the limiter has no such hold for this key, or the hold ended more than a minute ago.
    */
   readonly status: HoldStatus
   /** Store time at which the hold ends, or ended, in milliseconds since 1970; absent if the status is `unknown`. */
@@ -64,9 +64,9 @@ export interface Reservation {
   /** Names the hold, for `settle(key, id)` in this or another process. */
   readonly id: string
   /**
-   * Ends the hold with the cost that was used, in tokens: at least 0, at most six decimals. If less was used than charged, the rest
-   * goes back to the bucket, or to the window that was charged unless that window has ended. If more was used, the rest is charged now, to
-   * at most one capacity below empty. Without a number, what was held stays charged.
+   * Ends the hold with the cost that was used, in tokens: at least 0, at most six decimals. If less was used than charged, the difference
+   * goes back to the bucket, or to the window that was charged unless that window has ended. If more was used, the difference is charged
+   * now, to at most one capacity below empty. Without a number, what was held stays charged.
    */
   settle(actual?: number, options?: WaitOptions): Promise<Settlement>
   /** Extends the hold to end this many milliseconds from now, above 0 and at most a day. A hold that ends later already stays as it is. */

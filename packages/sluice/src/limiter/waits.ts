@@ -119,7 +119,10 @@ function aheadOf(parts: WaitParts): Waiting {
   }
 }
 
-/** Lets decisions with equal views share one list of views. Consecutive waiters mostly have equal views, a quarter of a waiter's memory. */
+/**
+ * Lets decisions with equal views share one list of views. Consecutive waiters mostly have equal views, and a list for each would take a
+ * quarter of the memory of a waiter.
+ */
 function sharedViews(): (decision: Decision) => Decision {
   let last: Decision['limits'] = []
   return (decision) => {

@@ -24,15 +24,15 @@ interface Bounding {
 }
 
 /**
- * Computes the bound of a rule. The store decides exactly, so the bound is 0 while it can be called. In an outage `deny` admits nothing,
- * and `allow` everything. With `local` each of n processes grants from a full bucket of its own, with the limit's burst B and rate r. In an
- * outage of length T they grant at most n (B + r T). The store's bucket refills meanwhile, but only up to B: it loses at least max(0, r T -
- * B) tokens, which are subtracted.
+ * Computes the bound of a rule. The store decides exactly, so the bound is 0 while the store can be called. In an outage `deny` admits
+ * nothing, and `allow` everything. With `local` each of n processes grants from a full bucket of its own, with the limit's burst B and
+ * rate r. In an outage of length T they grant at most n (B + r T). The store's bucket refills meanwhile, but only up to B: it loses at
+ * least max(0, r T - B) tokens, which are subtracted.
  *
- * The parts of the limit that regions have are together at most the limit, so the bound of all regions is 0 too. In an outage of all stores
- * the local fallbacks grant the parts. With escrow nothing is subtracted: units of a region whose store is down may be in another region,
- * and be used there.
- * With counters each region grants the whole limit, and learns within D what the others have granted: N regions exceed it by at most
+ * The parts of the limit that the regions have are together at most the limit, so the bound of all regions is 0 too. In an outage of all
+ * stores the local fallbacks grant these parts. With escrow nothing is subtracted, because another region may use a part that belongs to a
+ * region whose store is down.
+ * With counters each region grants the whole limit, and learns within D what the others have granted: N regions exceed the limit by at most
  * (N - 1) (B + r D). D is at most the cutoff; without a cutoff, a partition has no bound. Other limits than token buckets keep fixed parts.
  */
 export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {

@@ -39,12 +39,12 @@ const UNITS = [
   ['w', 604_800_000_000n],
 ] as const
 const MICRO = 1_000_000n
-/** In micro-tokens: the most tokens that a rate may state. */
+/** The most tokens that a rate may state, in micro-tokens. */
 const MAX_TOKENS = BigInt(Number.MAX_SAFE_INTEGER)
 
 /**
- * Writes a rate of `n` micro-tokens in `m` microseconds exactly: as whole tokens per unit of time, else as tokens with decimals, else as
- * whole tokens per several units.
+ * Writes a rate of `n` micro-tokens in `m` microseconds exactly: as whole tokens per unit of time, otherwise as tokens with decimals,
+ * otherwise as whole tokens per several units.
  */
 export function rateText(n: number, m: number): string {
   const [micro, per] = [BigInt(n), BigInt(m)]

@@ -1,7 +1,7 @@
 import type { Glob } from './glob.ts'
 import type { Sliced } from './sliced.ts'
 
-/** A node in the tree of all patterns. The segments of a pattern up to here lead to the node. */
+/** A node in the tree of all patterns. The segments of a pattern lead from the root to the node of the pattern. */
 interface PathNode<T> {
   readonly literals: Map<string, PathNode<T>>
   /** The next node for `*`. */
