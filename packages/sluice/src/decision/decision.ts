@@ -53,7 +53,7 @@ export interface LimitView {
   readonly windowMs: number
   /**
    * Set if the numbers do not count tokens that come back with time, but the slots of a concurrency limit, which come back from their
-   * holders. Waits are then upper bounds: they assume that holders give nothing back before the ends of their slots.
+   * holders. Waits are then upper bounds: they assume that holders keep their slots until the slots end.
    */
   readonly unit?: 'concurrent-requests'
 }

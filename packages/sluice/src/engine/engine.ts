@@ -43,7 +43,7 @@ export interface EngineOptions {
   readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
   /** Replaces the trusted proxies of the policy: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
-  /** Called after each decision, store call and charge; default none. Errors that they throw are dropped. */
+  /** Called after each decision, store call and charge; default none. Errors that observers throw are dropped. */
   readonly observers?: readonly Observer[]
   /**
    * Called once if the policy reads addresses, and a proxy that the trusted proxies do not name seems to forward requests: all its clients

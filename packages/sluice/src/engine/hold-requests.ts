@@ -48,7 +48,7 @@ export interface EngineReservation {
  */
 export interface HoldRequests {
   /**
-   * Charges every enforcing rule that applies, all or nothing, until it is settled. Each shadow rule is charged
+   * Charges every enforcing rule that applies, all or nothing, and remembers the charge until it is settled. Each shadow rule is charged
    * separately, and settled together with the others.
    */
   reserve(request: RequestFacts | KeyRequest, options?: HoldOptions): Promise<EngineReservation>

@@ -53,8 +53,8 @@ export interface Surroundings {
 
 /**
  * Prepares a policy for decisions.
- * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that needs a pseudonym and has none, or for a rule
- * whose bound is above its `maxOvergrant`
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that requires pseudonyms if `pseudonym` is absent,
+ * or for a rule whose bound is above its `maxOvergrant`
  * @throws LimiterError NOT_SUPPORTED for an algorithm that the store does not decide, and for `maxHolds` on a store without holds
  */
 export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {

@@ -14,7 +14,7 @@ const NOTHING: Headers = {}
  */
 const FIRST_REQUESTS = 1_000
 
-/** The key of a request by its client's address. Calls `headers` only if a proxy may be trusted. */
+/** The key of a request by its client's address. Calls `headers` only to find the client behind a trusted proxy, or to warn of a proxy. */
 export type AddressKey = (peer: string | undefined, headers: () => Headers) => string
 
 /**

@@ -83,7 +83,7 @@ export interface GateOptions<Request, Response = unknown> {
   readonly retryAfterJitter?: boolean
   /**
    * For a limiter without `key`: how many leading bits of an IPv6 address identify a client, 32 to 128; default 64. Most providers assign a
-   * client 64 bits or fewer, so with a higher number a client has many keys.
+   * client a network whose prefix has 64 bits or fewer. So with a higher number one client has many keys.
    */
   readonly ipv6Prefix?: number
   /**
@@ -101,7 +101,7 @@ export interface GateOptions<Request, Response = unknown> {
   readonly countWhen?: 'success' | 'failure' | ((response: Response, request: Request) => boolean | Promise<boolean>)
   /**
    * What a request has used, in tokens, called when the handler has ended its response: at least 0, with at most six decimals. `cost` is
-   * then an estimate, which is charged before the handler runs. If it returns undefined, or fails, the estimate stays charged.
+   * then an estimate, which is charged before the handler runs. If the function returns undefined, or fails, the estimate stays charged.
    */
   readonly actualCost?: (response: Response, request: Request) => number | undefined | Promise<number | undefined>
   /**

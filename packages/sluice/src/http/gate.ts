@@ -48,8 +48,8 @@ export interface Passage {
   readonly release?: () => void
   /**
    * Counts the request by its response (`countWhen`, `actualCost`); absent if it holds no cost. The adapter calls it when the response has
-   * ended. If it does not, for example because the handler never ends, the cost stays charged. Only the first call that knows what the
-   * request used has an effect. Never throws.
+   * ended. If it is never called, for example because the handler never ends, the cost stays charged. Only the first call that knows what
+   * the request used has an effect. Never throws.
    */
   readonly settle?: Settle
 }

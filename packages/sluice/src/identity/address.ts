@@ -6,7 +6,7 @@ export type Address = readonly number[]
 
 const ZERO = 0x30
 const DOT = 0x2e - ZERO
-/** The length of the longest text of an address. */
+/** The length of the longest text of an address, in characters. */
 const MAX_TEXT_LENGTH = 45
 
 /**

@@ -40,7 +40,7 @@ export function isTrustedPeer(peer: string | null | undefined, trust: TrustedPro
   return address !== undefined && trust.trusts(address)
 }
 
-/** Bounds on a forwarding header. Only this many characters at its end and this many hops are read. */
+/** Bounds on a forwarding header: how many characters at its end are read, how many hops, and how many characters of a hop. */
 const MAX_HEADER_LENGTH = 8_192
 const MAX_HOPS = 32
 const MAX_HOP_LENGTH = 128

@@ -73,7 +73,7 @@ export function createNetworkSet(networks: readonly Network[] = []): NetworkSet 
   return set
 }
 
-/** A number for IPv4, a string for IPv6; unique for each address. */
+/** The name of an address in lookups, unique for each address: a number for IPv4, a string for IPv6. */
 function nameOf(base: Address): number | string {
   const [high = 0, low = 0] = base
   return base.length === 2 ? high * 65_536 + low : base.join(':')

@@ -46,10 +46,10 @@ const MAX_STATES = 64
 const MAX_CHARACTERS = 32_768
 
 /**
- * Reads a request target in every way in which a chain of upstreams may read it. They differ about these questions: whether `%2F`, `%5C`
- * and `\` are a slash; whether `;` parameters are dropped; whether the path is decoded again; whether dot segments are resolved, before or
- * after the decoding; whether empty segments count; whether text after `//` is a host. `path` is the final path of all readings, or
- * AMBIGUOUS if their final paths differ.
+ * Reads a request target in every way in which a chain of upstreams may read it. Upstreams differ about these questions: whether `%2F`,
+ * `%5C` and `\` are a slash; whether `;` parameters are dropped; whether the path is decoded again; whether dot segments are resolved,
+ * before or after the decoding; whether empty segments count; whether text after `//` is a host. `path` is the final path of all
+ * readings, or AMBIGUOUS if their final paths differ.
  */
 export function readPath(target: string): ReadPath {
   if (target === '*') return { path: target, exactPath: target }
@@ -143,8 +143,8 @@ const STEPS: readonly ((path: string) => string)[] = [
   (path) => (path.includes(';') ? path.replace(/;[^/]*/g, '') : path),
   tidy,
   (path) => (path.includes('/.') ? resolveDots(path) : path),
-  // A path that begins with `//` is like a URL without its scheme. URL parsers take the first segment for a host. Browsers do so after any
-  // number of slashes.
+  // A path that begins with `//` is like a URL without its scheme. URL parsers take the first segment for a host. Browsers take
+  // it for a host after any number of slashes.
   (path) => (path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path),
   (path) => (path.startsWith('//') ? path.replace(/^\/{2,}[^/]*/, '') || '/' : path),
 ]

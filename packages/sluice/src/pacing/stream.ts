@@ -6,7 +6,7 @@ import { linked } from './stoppable.ts'
 /**
  * A pair of streams: a chunk that is written to one can be read from the other when its turn comes. A chunk takes its turn only when a
  * reader requests a chunk. At most one chunk is queued before that. The class TransformStream is not used, because its `transform` is not
- * notified when a side is aborted or cancelled. It would go on waiting, and use up a turn for a chunk that nobody reads.
+ * notified when a side is aborted or cancelled. A `transform` would go on waiting, and use up a turn for a chunk that nobody reads.
  */
 export function throttledStream<Chunk>({ partsOf, turn }: Pace<Chunk>, signal: AbortSignal | undefined): TransformStream<Chunk, Chunk> {
   const stop = new AbortController()

@@ -14,7 +14,7 @@ import type { Time } from '../time/time.ts'
 
 /** Options of `parsePolicy` and `readPortable`. */
 export interface ParseOptions {
-  /** Default: `json` for a file name that ends in `.json`, else `yaml`. */
+  /** Default: `json` for a file name that ends in `.json`, otherwise `yaml`. */
   readonly format?: 'yaml' | 'json'
   /** The name of the policy in messages; no file is opened. */
   readonly filename?: string
@@ -79,7 +79,7 @@ function readable(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/^(store:[ \t]+memory):(?=[ \t]*(?:#.*)?\r?$)/m, '$1 ')
 }
 
-/** Whether the text is one line of Base64 followed by JSON. */
+/** Whether the text looks like a signed bundle: one line of Base64, then JSON. */
 function isSigned(text: string): boolean {
   return /^[A-Za-z0-9+/]{20,}={0,2}\r?\n\s*\{/.test(text.slice(0, 200))
 }

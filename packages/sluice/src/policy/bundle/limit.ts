@@ -61,7 +61,8 @@ function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
 const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
 
 /**
- * `default_cost` applies if the request has no value, or a value that is not a plain decimal above 0. Of several values the highest counts.
+ * Reads the cost of a rule. `default_cost` applies if the request has no value, or a value that is not a plain decimal above 0. Of
+ * several values the highest counts.
  */
 function readBundleCost(config: Value): Cost | undefined {
   const from = config.get('cost_source')?.text(SOURCE_FORM, (text) => /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text))

@@ -10,15 +10,15 @@ export const LEGACY = ['off', 'delta', 'epoch'] as const
 export interface HeaderOptions {
   /** RateLimit, RateLimit-Policy and the triplet RateLimit-Limit, -Remaining and -Reset; default `draft-11`. */
   readonly dialect?: (typeof DIALECTS)[number]
-  /** X-RateLimit-Reset; default `off`. */
+  /** The content of X-RateLimit-Reset; default `off`, which does not send the field. */
   readonly legacy?: (typeof LEGACY)[number]
-  /** X-RateLimit-Limit; default true, unless dialect and legacy are both off. */
+  /** Whether to send X-RateLimit-Limit; default true, unless dialect and legacy are both off. */
   readonly limit?: boolean
-  /** X-RateLimit-Remaining; default as `limit`. */
+  /** Whether to send X-RateLimit-Remaining; default: the value of `limit`. */
   readonly remaining?: boolean
-  /** Retry-After on a denial that ends by waiting; default true. */
+  /** Whether to send Retry-After on a denial that ends by waiting; default true. */
   readonly retryAfter?: boolean
-  /** Additional headers of a denial; default none. */
+  /** Additional header fields of a denial; default none. */
   readonly refusal?: RefusalHeaders
 }
 

@@ -14,7 +14,7 @@ export interface Policy {
   readonly rules: readonly Rule[]
   /** Requests that no rule limits. */
   readonly exempt?: readonly Exemption[]
-  /** At most one override for each key of a rule. */
+  /** Other limits for single keys: at most one override for each key of a rule. */
   readonly overrides?: readonly Override[]
   /** Valid but doubtful parts, each with file, line and column. */
   readonly warnings: readonly string[]

@@ -5,7 +5,7 @@ export const REGION_UNITS = 1_000
  * token buckets, and is charged later with what the others spent.
  */
 export const REGION_MODES = ['escrow', 'fixed', 'counters'] as const
-/** Names appear in metrics and in the requests between regions. */
+/** The form of a name of a region. Names appear in metrics and in the requests between regions. */
 export const REGION_NAME: RegExp = /^[A-Za-z\d](?:[\w.-]{0,62}[A-Za-z\d])?$/
 
 /** The regions that share the limits of a policy. Only a service uses this section; an engine decides with the store that it is given. */

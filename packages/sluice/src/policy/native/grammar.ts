@@ -15,7 +15,7 @@ export const MAX_SAMPLED = 10_000
 export const MAX_KEY_PARTS = 16
 export const MAX_PROCESSES = 100_000
 export const MAX_FAILURES = 10_000
-/** Names appear in headers, metrics and state ids, where `#` separates a rule's name from its tier. */
+/** The form of a rule's name. Names appear in headers, metrics and state ids. In state ids `#` separates the name from the tier. */
 export const RULE_NAME: RegExp = /^[!$-[\]-~]{1,64}$/
 
 const DECIMAL_TEXT: Schema = { type: 'string', pattern: String.raw`^\d{1,15}(\.\d{1,6})?$` }
@@ -30,7 +30,7 @@ const SOURCE: Schema = {
   type: 'string',
   pattern: String.raw`^(header|query|cookie):[\w!#$%&'*+.^|~\x60-]{1,128}$|^jwt:[!-~]{1,128}$|^ip:(address|/\d{1,3}(/\d{1,3})?)$|^path:(template)?$|^(method|host):$|^ua:bot$|^const:`,
 }
-/** YAML parses an unquoted `path:` in a list as a map. */
+/** A source without quotes, such as `path:`. In a list YAML parses it as a map. */
 const BARE_SOURCE: Schema = {
   type: 'object',
   propertyNames: { enum: ['path', 'method', 'host', 'const'] },
