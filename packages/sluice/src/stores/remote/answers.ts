@@ -6,25 +6,25 @@ export interface Answered {
 
 export const NONSENSE = 'an answer that makes no sense'
 
-/** Whether this is a list of so many answers. */
+/** Whether a reply of the store has the form of an answer: a list of `size` objects. */
 export function isAnswer(answers: unknown, size: number): boolean {
   return Array.isArray(answers) && answers.length === size && answers.every((answer) => typeof answer === 'object' && answer !== null)
 }
 
-/** The answers to items that have all failed like this. */
+/** The answers to items that have all failed with the same failure. */
 export function allFailed(items: readonly unknown[], failure: StoreFailure): readonly Failed[] {
   return items.map(() => ({ failure }))
 }
 
-/** Whether it was not executed, because the server was not there or could not serve: moments later it may. */
+/** Whether the call was not executed, because the server was not there or could not serve. The same call may succeed moments later. */
 export function isUnsent({ kind, executed }: StoreFailure): boolean {
   return executed === 'no' && (kind === 'connection' || kind === 'unavailable')
 }
 
-/** The answers to the list of one caller, which is one item of a batch; or why none of it was sent. */
+/** The answers to the list of one caller, which is one item of a batch; or the failure with which the whole list failed. */
 export interface Listed<Answer> {
   readonly answers?: readonly (Answer | Failed)[]
-  /** Set if all of it failed. */
+  /** Set if every item of the list failed. */
   readonly failure?: StoreFailure | undefined
 }
 
@@ -33,7 +33,7 @@ export function answersOf<Answer>({ answers, failure }: Listed<Answer>, items: r
   return answers ?? allFailed(items, failure as StoreFailure)
 }
 
-/** Calls the store for a list. A call that fails has failed for each item. */
+/** Calls the store for a list. If the call fails as a whole, each item gets its failure. */
 export async function callFor<Answer extends Answered>(
   store: string,
   items: readonly unknown[],
@@ -51,6 +51,6 @@ export async function callFor<Answer extends Answered>(
 export function listed<Answer extends Answered>(answers: readonly (Answer | Failed)[]): Listed<Answer> {
   const failures = answers.flatMap(({ failure }) => failure ?? [])
   if (failures.length < answers.length) return { answers }
-  // It is sent again only if nothing of it was executed.
+  // The batcher sends a list again if its failure is `isUnsent`. So such a failure is chosen only if every item has one.
   return { answers, failure: failures.find((failure) => !isUnsent(failure)) ?? failures[0] }
 }

@@ -7,7 +7,9 @@ import type { BatcherOptions } from './batcher-parts.ts'
 import { Caller, isPrompt, type ItemRange, Queue, type Waiting } from './queue.ts'
 
 export interface BatcherParts<Item, Answer extends Answered> extends BatcherOptions<Item, Answer> {
-  /** Returns another batcher for an item that failed like this, so that other items do not wait with it. */
+  /**
+   * Returns another batcher for an item that failed with this failure, so that other items do not wait with it. Undefined: there is none.
+   */
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
 }
 
@@ -15,18 +17,23 @@ interface Flight<Item, Answer> {
   readonly ranges: readonly ItemRange<Item, Answer>[]
   readonly items: readonly Item[]
   readonly sentAt: MonotonicInstant
-  /** The latest of its callers. */
+  /** The latest deadline of its callers. */
   readonly deadline: MonotonicInstant
 }
 
-/** So many waiting calls are worth a second batch in flight; fewer are if the first one takes longer than `SLOW_MS`. */
+/**
+ * If this many calls wait, a second batch is sent while one is in flight. If fewer wait, the second is sent once the first has taken
+ * `SLOW_MS` milliseconds.
+ */
 const WORTH_A_BATCH = 16
 const SLOW_MS = 2
 /** Milliseconds that the store has to settle a batch after a deadline, before its callers are answered without it. */
 const SETTLE_MS = 1
-/** Milliseconds before what was not executed is sent again; doubles up to the maximum until a batch is executed. */
+/**
+ * Milliseconds to wait before items that were not executed are sent again. The wait doubles up to the maximum, until a batch is executed.
+ */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
-/** An alarm within this many milliseconds stays set when nobody needs it any more: the next call may need it. */
+/** If no call needs the alarm any more and it is due within this many milliseconds, it stays set, because the next call may need it. */
 const SOON_MS = 100
 const NO_ANSWER = 'no answer by the deadline'
 const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
@@ -34,8 +41,8 @@ const NEVER = Number.POSITIVE_INFINITY
 const TICK = Promise.resolve()
 
 /**
- * Sends items of many callers in batches. With nothing in flight a batch is sent in the same tick; what arrives meanwhile waits for the
- * next one. Each caller has its answers by its deadline.
+ * Sends items of many callers in batches. With nothing in flight, a batch is sent in the same tick. Items that arrive while a batch is in
+ * flight wait for the next one. Each caller has its answers by its deadline.
  */
 export class Batcher<Item, Answer extends Answered> {
   readonly #parts: BatcherParts<Item, Answer>
@@ -81,7 +88,7 @@ export class Batcher<Item, Answer extends Answered> {
     return caller.answered
   }
 
-  /** The caller has aborted. */
+  /** Called when the caller has aborted: fails all its items that have no answer yet. */
   leave(caller: Caller<Item, Answer>): void {
     if (caller.open === 0) return
     this.#failWaiting((other) => other === caller, this.#failure('aborted', 'no', 'aborted by the caller'))
@@ -89,13 +96,13 @@ export class Batcher<Item, Answer extends Answered> {
     this.#rest()
   }
 
-  /** Fails what waits. */
+  /** Fails all items that wait to be sent. */
   refuse(failure: StoreFailure): void {
     this.#failWaiting(() => true, failure)
     this.#rest()
   }
 
-  /** False if there is no room for it. */
+  /** Queues a caller. Returns false if there is no room for it. */
   #add(caller: Caller<Item, Answer>, now: MonotonicInstant): boolean {
     if (!this.#queue.add(caller)) return false
     caller.at = this
@@ -113,7 +120,7 @@ export class Batcher<Item, Answer extends Answered> {
     return true
   }
 
-  /** When the next batch may be sent, as things stand. */
+  /** The earliest instant at which the next batch may be sent, with the batches that are in flight now. */
   #departsAt(now: MonotonicInstant): MonotonicInstant {
     const { maxInFlight, slotMs } = this.#parts
     if (this.#queue.weight === 0) return NEVER
@@ -126,7 +133,10 @@ export class Batcher<Item, Answer extends Answered> {
     return this.#isWorth(WORTH_A_BATCH) ? this.#notBefore : Math.max(this.#notBefore, sentAt + SLOW_MS)
   }
 
-  /** Whether a second batch pays: so many calls wait, and the server has no batch of another kind to work on. */
+  /**
+   * Whether another batch in flight is worth it: at least `calls` calls wait, and no batch of another kind is in flight to the same
+   * servers.
+   */
   #isWorth(calls: number): boolean {
     return this.#queue.weight >= calls && this.#parts.isBusy?.() !== true
   }
@@ -138,7 +148,7 @@ export class Batcher<Item, Answer extends Answered> {
       // With much to send, the server works on one batch while this process reads the answers to the other.
       const isMuch = maxInFlight - this.#flights.length >= 2 && this.#isWorth(2 * WORTH_A_BATCH)
       const ranges = this.#queue.take(now, isMuch ? 2 : 1)
-      // Nobody may be sent yet. The alarm is set for the first who may.
+      // No caller may be sent yet. The alarm is set for the first that may.
       if (ranges.length === 0) return
       this.#send(ranges, now)
     }
@@ -171,15 +181,18 @@ export class Batcher<Item, Answer extends Answered> {
     if (error instanceof StoreFailure) return this.#land(flight, allFailed(flight.items, error))
     this.#land(flight, [])
     const { ranges, sentAt } = flight
-    // Misuse is refused before anything is charged, and is one caller's, not the batch's.
+    // Misuse is refused before anything is charged, and is the fault of one caller. So each caller's items are sent again separately.
     if (error instanceof LimiterError && ranges.length > 1) for (const range of ranges) this.#send([range], sentAt)
     else for (const { caller } of ranges) caller.reject(error)
   }
 
-  /** @param answers one for each item; empty if sending threw what is no failure of the store: a defect */
+  /**
+   * Settles a batch that was answered or has failed.
+   * @param answers one for each item; empty if `send` threw an error that is not a StoreFailure
+   */
   #land(flight: Flight<Item, Answer>, answers: readonly (Answer | Failed)[]): void {
     const at = this.#flights.indexOf(flight)
-    // It was dropped at its deadline.
+    // The batch was dropped at its deadline, so its callers have their answers.
     if (at === -1) return
     this.#flights.splice(at, 1)
     const { ranges, sentAt } = flight
@@ -189,7 +202,7 @@ export class Batcher<Item, Answer extends Answered> {
       ranges.some(({ caller }) => isPrompt(caller, sentAt)),
     )
     const later = this.#sendAgain(flight, answers, now)
-    // The next batch is sent before the callers get their answers: the server need not wait for that.
+    // The next batch is sent before the callers get their answers, so that the server need not wait for them.
     this.#pump(now)
     if (answers.length === 0) return
     let item = 0
@@ -197,7 +210,7 @@ export class Batcher<Item, Answer extends Answered> {
       for (let index = from; index < to; index += 1, item += 1) if (later?.has(item) !== true) caller.answer(index, answers[item] as Answer)
   }
 
-  /** Queues what was not executed once more, while its caller has time. Returns its indexes in the batch. */
+  /** Queues each item that was not executed once more, while its caller has time left. Returns the indexes of these items in the batch. */
   #sendAgain({ ranges, items }: Flight<Item, Answer>, answers: readonly Answered[], now: MonotonicInstant) {
     let later: Set<number> | undefined
     let [trouble, late]: (StoreFailure | undefined)[] = []
@@ -237,12 +250,12 @@ export class Batcher<Item, Answer extends Answered> {
     this.#fail({ caller, from: 0, to: caller.items.length }, this.#failure(kind, 'no', why))
   }
 
-  /** Fails what these callers have not sent. */
+  /** Fails the items of these callers that were not sent. */
   #failWaiting(which: (caller: Caller<Item, Answer>) => boolean, failure: StoreFailure): void {
     for (const range of this.#queue.remove(which)) this.#fail(range, failure)
   }
 
-  /** Fails what is due, and sends what may be sent now. */
+  /** Fails callers whose deadline has passed, and sends what may be sent now. */
   #expire(): void {
     const now = this.#parts.clock.monotonic()
     let [unsent, gaveUp, late]: (StoreFailure | undefined)[] = []

@@ -3,15 +3,20 @@ import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
 /** When the breaker opens, and how often a failed server is probed. */
 export interface BreakerOptions {
-  /** So many failed calls open it: if they are at least half of all in the window, or in a row that lasts a window or longer. Default 3. */
+  /**
+   * This many failed calls open the breaker, if they are at least half of all calls in the window, or if they follow each other without a
+   * success for a window or longer. Default 3.
+   */
   readonly failures?: number
   /** Milliseconds over which calls that failed and calls that succeeded are counted; default 200. */
   readonly windowMs?: number
-  /** Milliseconds between probes of a failed server, at random between half of it and all; default 250. */
+  /**
+   * Milliseconds between probes of a failed server. Each pause is drawn at random between half of this number and all of it. Default 250.
+   */
   readonly probeMs?: number
   /** Milliseconds that a probe may take; default the ring's deadline. A server that is slower counts as failed. */
   readonly deadlineMs?: number
-  /** Called at each change of a breaker's state, at once: it must be quick. Errors that it throws are dropped. */
+  /** Called synchronously at each change of a breaker's state, so it must be quick. Errors that it throws are dropped. */
   readonly onChange?: (change: BreakerChange) => void
 }
 
@@ -19,11 +24,11 @@ export interface BreakerOptions {
 export interface BreakerChange {
   /** Name of the store. */
   readonly store: string
-  /** The server, if the store has several: what its `laneOf` returns. */
+  /** What `laneOf` of the store returns for the server; absent if the store has only one server. */
   readonly lane?: string | number
   /** The state from now on. */
   readonly state: BreakerState
-  /** Why it opened. */
+  /** The failure that opened the breaker; absent for other changes. */
   readonly failure?: StoreFailure
 }
 
@@ -31,7 +36,7 @@ export interface BreakerChange {
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 export interface BreakerParts extends Required<BreakerOptions> {
-  /** Of the store, for messages. */
+  /** Name of the store, for messages. */
   readonly name: string
   readonly lane: string | number | undefined
   readonly clock: Time
@@ -41,15 +46,18 @@ export interface BreakerParts extends Required<BreakerOptions> {
   readonly onOpen: (refusal: StoreFailure) => void
 }
 
-/** Failures that say nothing about the server: the caller, its queue, another caller's lock, or no room for new keys. */
+/**
+ * Failures that say nothing about the server. Their cause is the caller, the queue in this process, another caller's lock, or a lack of
+ * room for new keys.
+ */
 const NOT_THE_SERVER: ReadonlySet<StoreFailureKind> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** After this long without calls, probing stops. */
 const UNUSED_MS = 60_000
 
 /**
- * A circuit breaker (Nygard, Release It!) for one server. It opens for failures that are at least half of the calls within the window, so
- * that one reset connection of a busy server does not open it; and, because few calls are within a window where few are made, for as many
- * failures in a row over at least the window. While it is open, calls are refused at once as `unavailable`, not executed.
+ * A circuit breaker (Nygard, Release It!) for one server. It opens if failures are many and at least half of the calls within the window,
+ * so one reset connection of a busy server does not open it. If calls are rare, the window has few of them. So the breaker also opens after
+ * as many failures in a row over at least the window's length. While it is open, calls are refused at once as `unavailable`, not executed.
  */
 export class Breaker {
   readonly #parts: BreakerParts
@@ -59,7 +67,7 @@ export class Breaker {
   #now = { good: 0, bad: 0 }
   #before = { good: 0, bad: 0 }
   #since: MonotonicInstant
-  /** Failures in a row, and when the first of them was. */
+  /** The number of failures since the last success, and when the first of them was. */
   #run = 0
   #runSince: MonotonicInstant = 0
   #usedAt: MonotonicInstant
@@ -75,7 +83,7 @@ export class Breaker {
     return this.#state
   }
 
-  /** Why calls are refused now; undefined: they pass. */
+  /** The failure with which calls are refused now; undefined if they pass. */
   refusal(): StoreFailure | undefined {
     if (this.#refusal !== undefined) this.#usedAt = this.#parts.clock.monotonic()
     return this.#refusal
@@ -125,7 +133,7 @@ export class Breaker {
     const { name, onOpen } = this.#parts
     this.#become('open', cause)
     const why = `${name}: not called, because it failed (${cause.message})`
-    // One error for all refusals: an error costs more than a refusal.
+    // One error for all refusals, because creating an error takes longer than a refusal.
     this.#refusal = new StoreFailure('unavailable', 'no', why, { cause })
     onOpen(this.#refusal)
     this.#probeLater()
@@ -136,7 +144,9 @@ export class Breaker {
     if (!this.#isClosed) this.#nextProbe ??= clock.after(probeMs * (0.5 + random() / 2), () => void this.#runProbe())
   }
 
-  /** Probes, unless nobody calls any more: then the next call decides. */
+  /**
+   * Probes the server. If there were no calls for `UNUSED_MS`, it does not probe: the breaker becomes half-open, and the next call decides.
+   */
   async #runProbe(): Promise<void> {
     const { clock, deadlineMs, probe } = this.#parts
     const isUnused = clock.monotonic() - this.#usedAt > UNUSED_MS

@@ -14,15 +14,18 @@ import { watchSleep } from './watch.ts'
 
 export interface DenialCacheOptions {
   readonly clock: Time
-  /** Milliseconds that a denial is remembered at most: a change made by another process cannot reach it. */
+  /**
+   * Milliseconds for which a denial is remembered at most. The bound is needed because the cache does not learn of changes by other
+   * processes.
+   */
   readonly maxDeniedMs: number
-  /** Denials kept at once. */
+  /** The most denials kept at once. */
   readonly maxDenials: number
 }
 
 interface Denial {
   readonly calls: readonly Call[]
-  /** Of each call. */
+  /** The state of each of `calls`, by index. */
   readonly states: readonly State[]
   readonly verdict: Decided
   readonly receivedAt: MonotonicInstant
@@ -31,9 +34,11 @@ interface Denial {
 
 interface State {
   readonly id: StateId
-  /** Denials by this state, oldest first: at most PER_STATE, so that `find` is fast for a state that many groups share. */
+  /**
+   * Denials in which this state's limit denied, oldest first: at most PER_STATE, so that `find` is fast for a state that many groups share.
+   */
   readonly denials: Denial[]
-  /** Calls of it in all denials that are kept. */
+  /** How many calls of this state all kept denials have. */
   calls: number
   forgotten: boolean
 }
@@ -41,20 +46,21 @@ interface State {
 const PER_STATE = 4
 /** If wall clock and monotonic clock drift apart by more than this, the machine has slept. */
 const MAX_DRIFT_MS = 50
-/** Interval between checks for a sleep: reading the wall clock costs a quarter of an answer. */
+/** Milliseconds between checks for a sleep. Reading the wall clock for each call would take a quarter of the time of an answer. */
 const CHECK_MS = 1
 
 /**
- * Remembers denials and answers the same group (the same limits, keys and costs in the same order) without a call of the store, until the
- * first of its denied limits could let it pass, and for `maxDeniedMs` at most. Of limits that did not deny, the answer repeats what the
- * store reported then. A sleep of the machine clears the cache. No more passes than without the cache, because only denials are remembered.
+ * Remembers denials. It answers the same group (the same limits, keys and costs in the same order) without a call of the store, until the
+ * first of the limits that denied it could let it pass, and for `maxDeniedMs` at most. For limits that did not deny, the answer repeats
+ * what the store reported at the denial. A sleep of the machine clears the cache. The cache admits nothing, because it only remembers
+ * denials.
  */
 export class DenialCache {
   readonly #options: DenialCacheOptions
   readonly #slept: (now: MonotonicInstant) => boolean
-  /** By the text of the scope, then by key: to forget a state costs the same however many denials are kept. */
+  /** By the text of the scope, then by key. So forgetting a state takes the same time however many denials are kept. */
   readonly #states = new Map<string, Map<string, State>>()
-  /** Oldest first. All are kept for about as long: the oldest expire first. */
+  /** Denials, oldest first. All are kept for about the same time, so the oldest expire first. */
   readonly #kept = new Set<Denial>()
   #version = 0
   #nextCheck = Number.NEGATIVE_INFINITY
@@ -68,7 +74,7 @@ export class DenialCache {
     return this.#states.size === 0
   }
 
-  /** Pass to `remember` what this was when the store was called. */
+  /** A number that increases when denials are forgotten. Read it before the store is called, and pass it to `remember`. */
   get version(): number {
     return this.#version
   }
@@ -89,8 +95,9 @@ export class DenialCache {
   }
 
   /**
-   * Remembers a denial that the store itself decided, if nothing was forgotten since `version`. Keeps no reference to the group.
-   * @param sentAt no later than the store was called
+   * Remembers a denial that the store itself decided, unless a denial was forgotten since `version` was read. Keeps no reference to the
+   * group.
+   * @param sentAt an instant no later than the call of the store
    */
   remember({ calls }: CallGroup, verdict: GroupVerdict, sentAt: MonotonicInstant, version: number): void {
     if (version !== this.#version || verdict.outcome !== 'denied') return
@@ -101,7 +108,7 @@ export class DenialCache {
     const denied = verdict.calls.findLastIndex(({ outcome }) => outcome === 'denied')
     const { clock, maxDeniedMs } = this.#options
     const waits = verdict.calls.map(({ outcome, retryAfter }) => (outcome === 'denied' ? retryAfter / MICROS_PER_MS : maxDeniedMs))
-    // The store decided at `sentAt` or later: nobody waits too long.
+    // The store decided at `sentAt` or later. So the denial is forgotten no later than its wait ends.
     const until = sentAt + Math.min(maxDeniedMs, ...waits)
     const now = clock.monotonic()
     if (denied === -1 || now >= until) return

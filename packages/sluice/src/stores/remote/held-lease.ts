@@ -9,21 +9,33 @@ import type { LeaseOptions } from './options.ts'
 /** What all leases of a cache have in common. */
 export interface LeaseContext extends Required<LeaseOptions> {
   readonly lease: NonNullable<Store['lease']>
-  /** The store's. */
+  /** Name of the store, for messages. */
   readonly name: string
   readonly clock: Time
-  /** How often the machine has slept. Its monotonic clock may have stood still: no token from before is spent. */
+  /**
+   * How often the machine has slept. During a sleep the monotonic clock may stand still, so tokens leased before a sleep are not spent
+   * after it.
+   */
   sleeps(now: MonotonicInstant): number
 }
 
-/** An answer that granted nothing for this cost. */
+/** An answer that granted nothing for a call of this cost. */
 export type Refusal = Leased & { readonly cost: MicroTokens }
 
-/** Checks in a life. Requests are sized so that a busy key needs about as many in a life, up to its share. */
+/**
+ * How many times in a lease's life a lease is checked. The size of requests is chosen so that a busy key needs about as many requests in a
+ * life, unless its share is too small for that.
+ */
 export const CHECKS = 4
-/** This part of a lease's life is used. The rest covers clocks that run at different rates. */
+/**
+ * The fraction of a lease's life in which its tokens are spent. The rest is a margin, because the clocks of server and process run at
+ * different rates.
+ */
 const USABLE = 0.8
-/** A request is for at least `MIN_CALLS` calls, the first one for `FIRST_CALLS`, and each for at most `MAX_GROWTH` times the one before. */
+/**
+ * A request is for the cost of at least `MIN_CALLS` calls, the first one for that of `FIRST_CALLS` calls. Each is for at most `MAX_GROWTH`
+ * times as much as the one before.
+ */
 const [MIN_CALLS, FIRST_CALLS, MAX_GROWTH] = [4, 8, 8]
 
 /** Tokens of one state that the store leased to this process. Requests more before they run out. */
@@ -32,44 +44,49 @@ export class HeldLease {
   limit: AnyLimit
   /** Number of the last request. */
   sequence = 0
-  /** Callers that wait for tokens. */
+  /** How many callers wait for tokens. */
   waiting = 0
-  /** Whether it was called since the last check. */
+  /** Whether the key was called since the last check. */
   used = true
-  /** Set once all its tokens go back. */
+  /** Set from when all tokens of the lease are given back. */
   givingBack: Promise<unknown> | undefined
   readonly #context: LeaseContext
-  /** No other lease has it, so a late return of an earlier lease of the key cannot credit this one. */
+  /** The number of this lease's holder. No other lease has it, so a late return of an earlier lease of the key cannot credit this one. */
   readonly #holder: number
-  /** Calls since then, until the key is leased. */
+  /** How many calls the key has had since `#since`. Counted until the key is leased. */
   #calls = 0
   #since: MonotonicInstant = Number.NEGATIVE_INFINITY
   #isLeased = false
-  /** What may be spent until the deadline, unless the machine sleeps; and what the next request returns. */
+  /**
+   * The tokens that may be spent until `#deadline`, unless the machine sleeps (`#sleeps`); and the tokens that the next request returns.
+   */
   #tokens: MicroTokens = 0
   #deadline: MonotonicInstant = 0
   #sleeps = 0
   #returning: MicroTokens = 0
-  /** The amount of the next request, how little is left when it is sent, and when it may be sent ahead of need. */
+  /** The amount of the next request; how few tokens are left when that is sent; and when it may be sent before a caller waits for it. */
   #want: MicroTokens = 0
   #low: MicroTokens = 0
   #notBefore: MonotonicInstant = 0
   #request: Promise<Refusal | undefined> | undefined
   #requestedAt: MonotonicInstant = Number.NaN
-  /** The latest deadline of a waiting caller: one caller's deadline must not end the request of others. */
+  /** The latest deadline of the callers that wait. They share a request, so the deadline of one must not end it for the others. */
   #waitUntil: MonotonicInstant = 0
   #answer: Leased | undefined
   #answeredAt: MonotonicInstant = 0
 
   constructor({ id, limit }: Call, holder: number, context: LeaseContext) {
-    // The caller may fill in its id anew for the next call.
+    // A copy, because the caller may use its id object again for the next call.
     this.id = { scope: id.scope, key: id.key }
     this.limit = limit
     this.#holder = holder
     this.#context = context
   }
 
-  /** Counts a call. True: its key is leased, since it is called often and its bucket is large against its calls. */
+  /**
+   * Counts a call. Returns whether its key is leased: it is called often, and this process's share of its bucket is large enough for
+   * several calls.
+   */
   count({ limit, cost }: Call, now: MonotonicInstant): boolean {
     const { lifeMs, afterCalls } = this.#context
     if (this.givingBack !== undefined) return false
@@ -88,12 +105,12 @@ export class HeldLease {
     return this.#isLeased ? this.#share() : 0
   }
 
-  /** Tokens that may be spent. */
+  /** Micro-tokens that may be spent now. */
   leasedTokens(now: MonotonicInstant): MicroTokens {
     return this.#isGood(now) ? this.#tokens : 0
   }
 
-  /** False, and nothing spent, if too few tokens are leased. */
+  /** Spends leased tokens. Returns false, with nothing spent, if there are too few. */
   spend(cost: MicroTokens, now: MonotonicInstant): boolean {
     if (!(this.#tokens >= cost && this.#isGood(now))) return false
     this.#tokens -= cost
@@ -101,19 +118,19 @@ export class HeldLease {
     return true
   }
 
-  /** Takes back what was spent after this request, unless a later one has reported it as spent. */
+  /** Takes back tokens that were spent after the request with this number, unless a later request has reported them as spent. */
   unspend(cost: MicroTokens, sequence: number, now: MonotonicInstant): void {
     if (sequence === this.sequence && this.#isGood(now)) this.#tokens += cost
   }
 
-  /** Requests tokens ahead of need, unless the store refused or failed just now. */
+  /** Requests tokens before a caller has to wait for them, unless the store refused or failed just now. */
   refill(cost: MicroTokens, now: MonotonicInstant): void {
     if (now >= this.#notBefore && cost <= this.max) this.#request ??= this.#requestTokens(cost, this.#nextSize(cost, now))
   }
 
   /**
-   * Requests tokens for a caller that waits, or joins the request under way. Resolves with an answer that granted nothing. Rejects with a
-   * StoreFailure only if the request was sent for waiting callers and failed before its deadline.
+   * Requests tokens for a caller that waits, or joins the request in flight. If nothing was granted, resolves with that answer, otherwise
+   * with undefined. Rejects with a StoreFailure only if the request was sent for waiting callers and failed before its deadline.
    */
   request(cost: MicroTokens, deadline: MonotonicInstant, now: MonotonicInstant): Promise<Refusal | undefined> {
     this.#waitUntil = Math.max(this.#waitUntil, deadline)
@@ -125,7 +142,7 @@ export class HeldLease {
     return (this.givingBack ??= this.#return(deadline))
   }
 
-  /** Renews tokens that are used. False: the lease is idle. */
+  /** Renews tokens that are used. Returns false if the lease is idle, so that its tokens can be given back. */
   check(now: MonotonicInstant): boolean {
     if (this.#request !== undefined || this.givingBack !== undefined) return true
     const { used } = this
@@ -136,7 +153,10 @@ export class HeldLease {
     return this.#isLeased
   }
 
-  /** A call that was admitted: what this process can certainly still admit, and the waits and the time of the last answer, aged. */
+  /**
+   * The verdict of a call that was admitted. `remaining` is what this process can certainly still admit. The waits and the time are those
+   * of the last answer, adjusted to the present.
+   */
   admit(now: MonotonicInstant): Decided {
     const { at, verdict } = this.#answer as Leased
     const passed = Math.floor((now - this.#answeredAt) * MICROS_PER_MS)
@@ -155,7 +175,10 @@ export class HeldLease {
     return Math.floor((this.limit.plan as BucketPlan).burst * this.#context.share)
   }
 
-  /** Sets the limit. If its plan changed (law 7, ARCHITECTURE.md), tokens leased under the old plan are queued for return. */
+  /**
+   * Sets the limit. If its plan differs from the previous one (law 7, ARCHITECTURE.md), the tokens leased under the previous plan are
+   * returned with the next request.
+   */
   #change(limit: AnyLimit): void {
     const [was, is] = [this.limit.plan, limit.plan] as [BucketPlan, BucketPlan]
     this.limit = limit
@@ -165,7 +188,10 @@ export class HeldLease {
     this.#want = Math.min(this.#want, this.max)
   }
 
-  /** More than last time if that was used up between two checks, less if it lasted longer. */
+  /**
+   * The amount of the next request: more than the last one if that was used up within the time between two checks, less if it lasted twice
+   * as long.
+   */
   #nextSize(cost: MicroTokens, now: MonotonicInstant): MicroTokens {
     const each = this.#context.lifeMs / CHECKS
     const elapsed = Math.max(0.001, now - this.#requestedAt)
@@ -175,8 +201,8 @@ export class HeldLease {
   }
 
   /**
-   * Sends a request and notes when the next one may be sent ahead of need. Resolves with an answer that granted nothing, or with undefined.
-   * @param until the latest deadline of callers that wait, who get its failure; absent if none waits
+   * Sends a request, and notes when the next one may be sent. If nothing was granted, resolves with that answer, otherwise with undefined.
+   * @param until the latest deadline of callers that wait, who get the request's failure; absent if no caller waits
    */
   async #requestTokens(cost: MicroTokens, size: MicroTokens, until?: MonotonicInstant): Promise<Refusal | undefined> {
     const { clock, lifeMs } = this.#context
@@ -184,7 +210,7 @@ export class HeldLease {
     try {
       const answer = await this.#send(cost, size, deadline)
       if (answer.granted >= cost || size === 0) return undefined
-      // The bucket may have the tokens and lease none.
+      // The bucket may have the tokens although the store does not lease them. Then the key is not leased any more.
       const isUnleased = answer.verdict.outcome === 'allowed'
       if (isUnleased) this.#isLeased = false
       this.#want /= 2
@@ -208,7 +234,8 @@ export class HeldLease {
   }
 
   /**
-   * Requests so many tokens, at least the cost or none, and reports what became of earlier ones.
+   * Requests `size` micro-tokens but at least the cost, or none if `size` is 0. Reports how many of the earlier tokens are kept and
+   * returned.
    * @throws StoreFailure
    */
   async #send(cost: MicroTokens, size: MicroTokens, deadline: MonotonicInstant): Promise<Leased> {

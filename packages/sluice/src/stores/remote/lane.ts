@@ -25,9 +25,9 @@ type Shared = Pick<BatcherParts<never, never>, 'clock' | 'deadlines' | 'maxCalls
 export interface LaneParts extends Shared {
   readonly store: Store
   readonly random: Random
-  /** Identifies its servers, if the store has several lanes. */
+  /** What `laneOf` of the store returns for the lane's servers; undefined if the store has only one lane. */
   readonly lane: string | number | undefined
-  /** Absent: calls are never refused. */
+  /** Absent if there is no breaker: then calls are never refused. */
   readonly breaker: Required<BreakerOptions> | undefined
   /** Called when the server has answered or failed. */
   readonly onReply: () => void
@@ -35,21 +35,27 @@ export interface LaneParts extends Shared {
 
 type DecideBatcher = Batcher<CallGroup, GroupVerdict>
 
-/** How long the groups of a state that was contended go in batches of their own. */
+/** Milliseconds after a state was found locked (contended) in which groups with this state are sent in separate batches. */
 const CONTENDED_MS = 1_000
 
-/** Everything sent to servers that fail together, such as one Cluster shard. Its trouble stays in it. Failures are reported per item. */
+/**
+ * Everything that is sent to servers that fail together, such as one Cluster shard. Their failures and delays do not affect other lanes.
+ * Each item fails by itself.
+ */
 export class Lane {
   readonly breaker: Breaker | undefined
   readonly #parts: LaneParts
-  /** What probes peek at. */
+  /** A group that was called before. Probes peek at it. */
   #sample: CallGroup | undefined
   readonly #decisions: DecideBatcher
   readonly #peeks: Batcher<readonly CallGroup[], Listed<GroupVerdict>>
   readonly #changes: Batcher<readonly Change[], Listed<ChangeResult>>
   readonly #holds: Batcher<Change, ChangeResult>
   readonly #leases: Batcher<LeaseRequest, LeaseAnswer>
-  /** For each contended state its batcher, and until when; the earliest end first. The states of one group share a batcher. */
+  /**
+   * For each contended state, by name: its batcher, and until when that is used. The earliest end comes first. The states of one group
+   * share a batcher.
+   */
   readonly #contended = new Map<string, { readonly batcher: DecideBatcher; until: MonotonicInstant }>()
 
   constructor(parts: LaneParts) {
@@ -116,7 +122,8 @@ export class Lane {
   }
 
   change(changes: readonly Change[], caller: Waiting): Promise<readonly ChangeResult[]> {
-    // Holds and slots end as often as they begin, and many callers may have one key: their changes are batched like decisions.
+    // Changes of holds and slots are as many as the calls that begin them, and many callers may have one key. So these changes are batched
+    // like decisions.
     if (changes.every((change) => isOfHold(change) || change.kind === 'release')) return this.#holds.submit(changes, caller)
     return this.#changeAlone(changes, caller)
   }
@@ -130,7 +137,7 @@ export class Lane {
     return this.#leases.submit(requests, caller)
   }
 
-  /** Fails what waits with this, and stops probing. */
+  /** Fails all waiting items with this failure, and stops probing. */
   close(failure: StoreFailure): void {
     this.breaker?.close()
     this.#refuse(failure)
@@ -146,15 +153,15 @@ export class Lane {
     }
   }
 
-  /** Counts a failure that was not sent again, because the deadlines of its callers had passed. */
+  /** Counts a failure with which callers failed because their deadlines had passed, so that nothing could be sent again. */
   #gaveUp(failure: StoreFailure): void {
     this.#parts.onReply()
     this.breaker?.failed(failure)
   }
 
   /**
-   * Counts a call of the server: it failed if it did for every item. What may be sent again has not failed yet: the batcher reports it when
-   * callers give up. A timeout counts only if `isPrompt`.
+   * Counts a call of the server for the breaker. The call has failed if all its items failed. A failure after which items are sent again
+   * (`isUnsent`) is not counted here: the batcher reports it when callers give up. A timeout counts only if `isPrompt`.
    */
   #count(answers: readonly Answered[], isPrompt: boolean): void {
     this.#parts.onReply()
@@ -200,7 +207,7 @@ export class Lane {
     return undefined
   }
 
-  /** The batcher of a group of which a state is contended: one batch at a time, which waits for the lock. */
+  /** The batcher of a group with a contended state. It sends one batch at a time, which waits for the lock. */
   #contend(group: CallGroup, now: MonotonicInstant): DecideBatcher {
     const found = this.#contendedOf(group) ?? { batcher: this.#waitingForLocks(), until: 0 }
     found.until = now + CONTENDED_MS
@@ -219,7 +226,7 @@ export class Lane {
       maxInFlight: 1,
       slotMs: Infinity,
       send: (groups, deadline) => store.decide(groups, { deadline }),
-      // Whoever holds the lock causes a timeout here: it does not count for the breaker.
+      // A timeout here is caused by the caller that has the lock, so it does not count for the breaker.
       count: (answers) => this.#count(answers, false),
     })
   }
@@ -251,12 +258,12 @@ export const LEASE: Verb<LeaseRequest, LeaseAnswer> = {
   send: (lane, requests, caller) => lane.lease(requests, caller),
 }
 
-/** How many calls a group has: the record of a hold is not one of its caller's. */
+/** How many calls a group has. The record of a hold is not counted, because the caller did not make that call. */
 function weigh({ calls }: CallGroup): number {
   return calls.reduce((sum, { limit }) => (isRecord(limit) ? sum : sum + 1), 0) || 1
 }
 
-/** Sends items where each belongs, one call for each target, and returns the answers in the order of the items. */
+/** Sends each item to its target, with one call of `send` for each target. Returns the answers in the order of the items. */
 export async function sendByTarget<Item, Target, Answer>(
   items: readonly Item[],
   targetOf: (item: Item) => Target,

@@ -7,7 +7,7 @@ import { paceRefusals } from './watch.ts'
 
 type Answers<Answer> = Promise<readonly (Answer | Failed)[]>
 
-/** Lanes kept before idle ones are dropped. */
+/** If there are this many lanes, idle ones are dropped before another is made. */
 const MANY_LANES = 1_024
 const WORST: readonly BreakerState[] = ['open', 'half-open', 'closed']
 
@@ -19,7 +19,9 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
   const pace = paceRefusals(clock)
   const parts = { ...options, onIdle: () => onIdle(), pace, lane: undefined }
   const only = new Lane(parts)
-  /** For groups over several servers: sent by themselves, so that one server that is away delays no other group. */
+  /**
+   * For groups whose states are on several servers. Each is sent separately, so that a server that does not answer delays no other group.
+   */
   const several = new Lane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
   const lanes = new Map<string | number, Lane>()
   let closed: StoreFailure | undefined
@@ -33,7 +35,10 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
     return lane
   }
   const open = (lane: Lane): Lane | StoreFailure => closed ?? lane.breaker?.refusal() ?? lane
-  /** The lane of these states, or why they are refused: states on several servers are refused if one of these servers is. */
+  /**
+   * The lane of these states, or the failure with which their call is refused. States on several servers are refused if the breaker of one
+   * of these servers is open.
+   */
   const targetOf = (ids: readonly StateId[]): Lane | StoreFailure => {
     const name = laneOf?.(ids)
     if (name !== undefined) return open(laneAt(name))
@@ -46,7 +51,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
       const states = all().map(({ breaker }) => breaker?.state)
       return WORST.find((state) => states.includes(state)) ?? 'closed'
     },
-    /** Sends each item in the lane of its states, unless the breaker refuses it or the lanes are closed. */
+    /** Sends each item in the lane of its states, unless that lane's breaker refuses it or the lanes are closed. */
     send<Item, Answer>(verb: Verb<Item, Answer>, items: readonly Item[], caller: Waiting): Answers<Answer> {
       if (laneOf !== undefined && items.length > 1) {
         const laneFor = (item: Item): Lane | StoreFailure => targetOf(verb.idsOf(item))
@@ -57,7 +62,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
       const target = laneOf === undefined ? open(only) : targetOf(verb.idsOf(items[0] as Item))
       return target instanceof StoreFailure ? refuse(target, items, pace()) : verb.send(target, items, caller)
     },
-    /** Waits up to `drainMs` for what is in flight, then fails the rest. */
+    /** Waits up to `drainMs` milliseconds for calls that wait or are in flight, then fails the rest. */
     async close(drainMs: number): Promise<void> {
       if (closed !== undefined) return
       closed = new StoreFailure('unavailable', 'no', `${store.name}: closed`)
@@ -68,8 +73,8 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
 }
 
 /**
- * Waits until all lanes are idle, but no longer than `drainMs`.
- * @param watch gets the function that checks the lanes, to be called whenever one becomes idle
+ * Waits until all lanes are idle, but no longer than `drainMs` milliseconds.
+ * @param watch gets the function that checks the lanes, to be called whenever a lane becomes idle
  */
 function idleWithin(clock: Time, drainMs: number, all: () => readonly Lane[], watch: (check: () => void) => void): Promise<void> {
   return new Promise<void>((resolve) => {

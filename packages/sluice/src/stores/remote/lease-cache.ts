@@ -20,12 +20,12 @@ interface Taken {
   readonly sequence: number
 }
 
-/** If wall clock and monotonic clock come apart by this part of a life, the machine was asleep. */
+/** If wall clock and monotonic clock drift apart by more than this fraction of a lease's life, the machine has slept. */
 const ASLEEP = 0.1
 
 /**
- * Admits calls of busy token buckets from tokens that the store leased to this process. Strict: leased tokens and the bucket together are
- * never more than the burst, so bound G is the store's.
+ * Admits calls of busy token buckets from tokens that the store leased to this process. Leased tokens and the bucket together never exceed
+ * the burst, so bound G is that of the store.
  */
 export class LeaseCache {
   readonly #options: LeaseCacheOptions
@@ -58,7 +58,10 @@ export class LeaseCache {
     return [...this.#leases].reduce((sum, lease) => sum + lease.leasedTokens(now), 0)
   }
 
-  /** Admits from leased tokens, without calling the store. Undefined: nothing was charged. Keeps no reference to the group. */
+  /**
+   * Admits a group of one call from leased tokens, without calling the store. Returns undefined if it cannot; nothing is charged then.
+   * Keeps no reference to the group.
+   */
   decideNow({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
     const call = calls[0]
     if (call === undefined || calls.length > 1 || this.#loop.starved(now)) return undefined
@@ -69,8 +72,8 @@ export class LeaseCache {
   }
 
   /**
-   * Admits from leased tokens what it can, and decides the rest by `decideRest`. A single call of a leased key waits for tokens. Failures are
-   * per group. The deadline is hard.
+   * Admits calls from leased tokens as far as it can, and decides the rest by `decideRest`. If the group is a single call of a leased key,
+   * it waits for tokens. A failure concerns only its group. A call never takes longer than its deadline.
    */
   async decide(groups: readonly CallGroup[], options: Timed, decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
     const { clock } = this.#options
@@ -106,7 +109,7 @@ export class LeaseCache {
     return this.#scopes.get(scope)?.get(key)
   }
 
-  /** The lease of a call's key, if it has one. Counts the call. */
+  /** Counts the call. Returns the lease of its key, if the key is leased. */
   #find(call: Call, now: MonotonicInstant): HeldLease | undefined {
     const canLease = call.limit.algorithm.tag === 'tb' && this.#leases.size < this.#options.maxKeys
     const lease = this.#at(call.id) ?? (canLease ? this.#add(call) : undefined)
@@ -142,7 +145,7 @@ export class LeaseCache {
     await this.#within(options, () => Promise.all(leases.map((lease) => this.#drop(lease, options.deadline))))
   }
 
-  /** Calls, and settles by the deadline and when the caller aborts, whatever the call does. */
+  /** Makes a call. Settles at the latest by the deadline or when the caller aborts, even if the call does not. */
   async #within<T>(options: CallOptions, call: () => Promise<T>): Promise<T> {
     const { clock, name } = this.#options
     const late = (kind: 'aborted' | 'timeout'): StoreFailure =>
@@ -152,7 +155,7 @@ export class LeaseCache {
     return this.#deadlines.within(options, call(), late)
   }
 
-  /** Decides a call of a leased key, waiting for tokens. Undefined: the store must decide. */
+  /** Decides a call of a leased key, and waits for tokens if there are too few. Returns undefined if the store must decide. */
   async #decideLeased(lease: HeldLease, cost: MicroTokens, options: Timed): Promise<Decided | undefined> {
     const { clock } = this.#options
     let now = clock.monotonic()
@@ -171,12 +174,15 @@ export class LeaseCache {
     } finally {
       lease.waiting -= 1
     }
-    // A call that needs nearly all tokens there are must not lack those leased here.
+    // Such a call may need nearly the whole bucket, so the tokens leased here must be back in it.
     if (lease.max > 0 && cost > lease.max) await this.#giveBack([lease], options)
     return undefined
   }
 
-  /** Takes leased tokens, and calls the store for the rest of each group. If it refuses, the tokens are taken back. */
+  /**
+   * Takes leased tokens for calls that have them, and calls the store for the other calls of each group. If the store does not allow a
+   * group, its tokens are taken back.
+   */
   async #decideEach(groups: readonly CallGroup[], decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
     const { clock, name } = this.#options
     const takenAt = clock.monotonic()
@@ -202,7 +208,10 @@ export class LeaseCache {
   }
 }
 
-/** The verdict of a group: what was taken for its calls here, and the store's for the others; absent if there are none. */
+/**
+ * The verdict of a group, from the tokens taken here for some calls and the store's verdict on the others. `verdict` is absent if there are
+ * no others.
+ */
 function joined(taken: readonly (Taken | undefined)[], verdict: GroupVerdict | undefined, now: MonotonicInstant): GroupVerdict {
   const isCharged = verdict === undefined || verdict.outcome === 'allowed' || verdict.failure?.executed === 'unknown'
   if (!isCharged) for (const one of taken) one?.lease.unspend(one.cost, one.sequence, now)

@@ -8,48 +8,54 @@ import type { BreakerOptions } from './breaker.ts'
 export interface BatchingOptions {
   /** The most calls in a batch; default 128. */
   readonly maxCalls?: number
-  /** The most calls that wait; further ones fail as `overload`, not executed. Default 10,000. */
+  /** The most calls that may wait in this process. Further calls fail as `overload`, not executed. Default 10,000. */
   readonly maxQueued?: number
 }
 
 /** How denials are remembered. */
 export interface DenialOptions {
-  /** Milliseconds for which a denial is remembered at most: a reset or refund by another process cannot end it. Default 1,000. */
+  /**
+   * Milliseconds for which a denial is remembered at most. So this is how long a reset or refund by another process may have no effect
+   * here. Default 1,000.
+   */
   readonly maxDeniedMs?: number
-  /** Denials remembered at once; the oldest is dropped. Default 10,000. */
+  /** The most denials remembered at once. Beyond it, the oldest is dropped. Default 10,000. */
   readonly maxDenials?: number
 }
 
 /** How many tokens this process may lease, and for which keys. */
 export interface LeaseOptions {
-  /** Milliseconds that a lease lasts at the store; default 1,000. What a crash loses is missing for that long. */
+  /** Milliseconds that a lease lasts at the store; default 1,000. If a process crashes, the tokens that it had leased are lost. */
   readonly lifeMs?: number
-  /** The part of a bucket's burst that this process leases at most; default a quarter. */
+  /** The fraction of a bucket's burst that this process leases at most; default a quarter. */
   readonly share?: number
   /** A key is leased after this many calls within `lifeMs`; default 16. */
   readonly afterCalls?: number
-  /** The most keys that are counted or leased; calls of others go to the store. Default 10,000. */
+  /** The most keys that are counted or leased. Calls of further keys go to the store. Default 10,000. */
   readonly maxKeys?: number
 }
 
 /** Options of the ring; `false` leaves a part out. */
 export interface RemoteStoreOptions {
   /**
-   * How long a call may take: a duration or milliseconds, hard. Default: the caller's deadline, or 50 ms, which may become one second while
-   * the first connection is made.
+   * How long a call may take at most: a duration or milliseconds. Default: the caller's deadline, or 50 ms. While the first connection is
+   * made, these 50 ms may become one second.
    */
   readonly deadline?: string | number
   /** Concurrent calls are sent in batches; `false` sends each alone. */
   readonly batching?: BatchingOptions | false
-  /** A server that fails is left alone and probed; `false` calls it each time. */
+  /** A server that fails is not called but probed, until it works again; `false` calls it each time. */
   readonly breaker?: BreakerOptions | false
-  /** Denied keys are denied here until they may pass; `false` calls the store each time. */
+  /** A denied call is denied in this process, until it may pass; `false` calls the store each time. */
   readonly denials?: DenialOptions | false
-  /** Default `false`: leased tokens are missing elsewhere, and blocks by other processes apply later. */
+  /**
+   * Whether, and how many, tokens are leased. Default `false`, because tokens leased here are missing in other processes, and a block by
+   * another process takes effect later.
+   */
   readonly leases?: LeaseOptions | false
-  /** For deadlines, denials and leases; default the system's. */
+  /** The time for deadlines, denials and leases; default the system's. */
   readonly clock?: Time
-  /** Spreads probes; default Math.random. */
+  /** Random numbers, so that processes do not probe at the same time; default Math.random. */
   readonly random?: Random
 }
 

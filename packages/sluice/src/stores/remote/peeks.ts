@@ -3,8 +3,8 @@ import { type Listed, listed } from './answers.ts'
 
 /**
  * Peeks for several callers. Within one call, a store decides each group as if the groups before it had been charged. That is right for the
- * groups of one caller, and wrong between callers. So lists that share a state go in different calls, which are sent concurrently. Callers
- * with equal lists share the answers.
+ * groups of one caller, and wrong for those of different callers. So lists of two callers that share a state are sent in different calls,
+ * concurrently. Callers with equal lists share the answers.
  */
 export async function peekLists(
   lists: readonly (readonly CallGroup[])[],

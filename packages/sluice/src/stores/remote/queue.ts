@@ -1,26 +1,26 @@
 import type { MonotonicInstant } from '../../time/time.ts'
 import type { StoreFailure } from '../store.ts'
 
-/** Since when a caller waits, and until when at most. */
+/** When a caller made its call, and its deadline. */
 export interface Waiting {
   readonly since: MonotonicInstant
   readonly deadline: MonotonicInstant
   readonly signal?: AbortSignal
 }
 
-/** A caller, from its first item to the last answer. */
+/** A caller, from the queueing of its first item to its last answer. */
 export class Caller<Item, Answer> {
   readonly answers: (Answer | undefined)[]
-  /** Index of the first item that is not sent. */
+  /** Index of the first item that was not sent yet. */
   next = 0
-  /** Items without an answer. */
+  /** How many items have no answer yet. */
   open: number
-  /** If it is sent again: the earliest instant, and the failure. */
+  /** For items that are sent again: the earliest instant at which they may be sent, and the failure of the first attempt. */
   notBefore: MonotonicInstant = 0
   cause: StoreFailure | undefined
-  /** The batcher that has it now. */
+  /** The batcher that the caller waits in now. */
   at: { leave(caller: Caller<Item, Answer>): void } | undefined
-  /** Called with the last answer. */
+  /** Called when the caller has its last answer. */
   release: (() => void) | undefined
   readonly items: readonly Item[]
   readonly since: MonotonicInstant
@@ -43,7 +43,7 @@ export class Caller<Item, Answer> {
     this.open = items.length
   }
 
-  /** The first answer to each item counts. */
+  /** Sets the answer to an item. If an item gets several answers, the first one counts. */
   answer(index: number, answer: Answer): void {
     if (this.answers[index] !== undefined) return
     this.answers[index] = answer
@@ -53,7 +53,7 @@ export class Caller<Item, Answer> {
     this.#resolve(this.answers as Answer[])
   }
 
-  /** The caller of one item that is sent again. It answers and leaves with this one. */
+  /** The caller that stands for one item which is sent again. It passes its answer to this caller, and leaves when this caller leaves. */
   again(index: number, notBefore: MonotonicInstant, cause: StoreFailure): Caller<Item, Answer> {
     if (this.items.length === 1) return Object.assign(this, { next: 0, notBefore, cause })
     const part = new Caller<Item, Answer>([this.items[index] as Item], this)
@@ -63,7 +63,9 @@ export class Caller<Item, Answer> {
     return Object.assign(part, { notBefore, cause })
   }
 
-  /** The caller leaves. What is sent again leaves first: it may not be executed yet. */
+  /**
+   * Ends the wait, because the caller has aborted. Items that are sent again leave first, because it is known that they were not executed.
+   */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)
     this.at?.leave(this)
@@ -78,26 +80,26 @@ export interface ItemRange<Item, Answer> {
 }
 
 export interface QueueOptions<Item> {
-  /** Calls in an item. */
+  /** How many calls an item has. */
   weigh(item: Item): number
-  /** Calls in a batch, or `alone`: each caller is sent by itself. */
+  /** The most calls in a batch; `alone`: each caller is sent by itself. */
   readonly maxCalls: number | 'alone'
-  /** Calls that wait in all queues of the ring, and the most that may. */
+  /** How many calls wait in all queues of the ring, and how many may wait. */
   readonly room: { queued: number; readonly max: number }
 }
 
-/** Callers with items that are not sent. They take turns: a long list is split, and single calls are batched with its parts. */
+/** Callers with items that were not sent yet. They take turns: a long list is split, and its parts are batched with the calls of others. */
 export class Queue<Item, Answer> {
   readonly #options: QueueOptions<Item>
   callers: readonly Caller<Item, Answer>[] = []
-  /** Calls that wait here. */
+  /** How many calls wait in this queue. */
   weight = 0
 
   constructor(options: QueueOptions<Item>) {
     this.#options = options
   }
 
-  /** False if there is no room for its items. */
+  /** Adds a caller. Returns false if there is no room for its items. */
   add(caller: Caller<Item, Answer>): boolean {
     const { room, weigh } = this.#options
     const { items } = caller
@@ -109,7 +111,7 @@ export class Queue<Item, Answer> {
   }
 
   /**
-   * The items of the next batch, in turns if there are more than it holds. None if nobody may be sent now.
+   * Takes the items of the next batch. If more items wait than it holds, callers take turns. Returns none if no caller may be sent now.
    * @param batches how many batches the waiting calls are split into
    */
   take(now: MonotonicInstant, batches: number): ItemRange<Item, Answer>[] {
@@ -118,7 +120,7 @@ export class Queue<Item, Answer> {
     const size = alone ? 1 : Math.min(maxCalls, Math.ceil(this.weight / batches))
     const callers = this.callers as Caller<Item, Answer>[]
     const isAll = this.weight <= size
-    // Too much for the server: newest first, as otherwise every batch would come too late for its callers.
+    // The server cannot keep up. So the newest callers come first: if the oldest did, every batch would come too late for its callers.
     const oldest = callers[0]
     if (!isAll && !alone && oldest && !isPrompt(oldest, now)) callers.sort((one, other) => other.since - one.since)
     const share = isAll || alone ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(size / callers.length))
@@ -142,7 +144,7 @@ export class Queue<Item, Answer> {
     return ranges
   }
 
-  /** Removes these callers and returns them, each with its items that were not sent. */
+  /** Removes these callers. Returns each with its items that were not sent. */
   remove(which: (caller: Caller<Item, Answer>) => boolean): ItemRange<Item, Answer>[] {
     const [removed, kept]: [Caller<Item, Answer>[], Caller<Item, Answer>[]] = [[], []]
     for (const caller of this.callers) (which(caller) ? removed : kept).push(caller)
@@ -154,7 +156,10 @@ export class Queue<Item, Answer> {
     })
   }
 
-  /** Takes a caller's share of its items, at least one if there is room for it; returns their weight. */
+  /**
+   * Takes items of a caller, with at most `share` calls in all; at least one item if there is room for it. Returns how many calls these
+   * items have.
+   */
   #advance(caller: Caller<Item, Answer>, share: number, room: number): number {
     let taken = 0
     while (caller.next < caller.items.length) {

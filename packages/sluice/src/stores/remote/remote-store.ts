@@ -6,12 +6,15 @@ import { createRing, type RemoteStore } from './ring.ts'
 
 export type { BatchingOptions, BreakerChange, BreakerOptions, BreakerState, DenialOptions, LeaseOptions, RemoteStore, RemoteStoreOptions }
 
-/** The inner store of each ring, so that a second ring replaces the first; not a property, which a copy of the ring would have too. */
+/**
+ * The inner store of each ring, so that a second ring replaces the first. A map and not a property, because a copy of the ring would have
+ * the property too.
+ */
 const INNER = new WeakMap<Store, Store>()
 
 /**
- * The ring around a store over a wire: denials that are remembered, tokens that are leased, a breaker for each server, and batches. Bound
- * G: that of the store. A store in this process gets no ring, and a store that has one gets this one instead.
+ * Puts a ring around a store over a network. The ring remembers denials, leases tokens, has a breaker for each server, and sends calls in
+ * batches. Bound G: that of the store. A store in this process gets no ring. If the store has a ring already, this ring replaces it.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function remoteStore(store: Store, options: RemoteStoreOptions = {}): RemoteStore {
@@ -24,7 +27,7 @@ export function remoteStore(store: Store, options: RemoteStoreOptions = {}): Rem
   return ring
 }
 
-/** `remoteStore` with its recommended settings, which are its defaults. */
+/** The same as `remoteStore`, whose defaults are the recommended settings. */
 export function resilient(store: Store, options: RemoteStoreOptions = {}): RemoteStore {
   return remoteStore(store, options)
 }

@@ -13,18 +13,21 @@ import type { Waiting } from './queue.ts'
 
 /** A store with the ring around it, and the state of that ring. */
 export interface RemoteStore extends Store {
-  /** The worst state of all servers' breakers. */
+  /** The worst state of the breakers of all servers: `open`, then `half-open`, then `closed`. */
   readonly breakerState: BreakerState
   /** Tokens leased to this process now, over all keys. */
   readonly leasedTokens: number
 }
 
-/** The default deadline in milliseconds. While the first connection is made, defaults are extended to this long after the first call. */
+/**
+ * The default deadline in milliseconds. While the first connection is made, default deadlines are extended to `STRETCHED_MS` after the
+ * first call.
+ */
 const [DEFAULT_MS, STRETCHED_MS] = [50, 1_000]
 const READY_MS = 5_000
-/** How long `close` waits for answers, and for leases that are given back. */
+/** Milliseconds for which `close` waits at most: for answers, and for leases that are given back. */
 const [DRAIN_MS, GIVE_BACK_MS] = [5_000, 1_000]
-/** Batches in flight at once in each lane. */
+/** The most batches in flight at once in each lane. */
 const MAX_IN_FLIGHT = 2
 const NO_BOUND = Number.POSITIVE_INFINITY
 
@@ -49,12 +52,12 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       return denials.find(group, now) ?? leases?.decideNow(group, now)
     },
     decide(groups, callOptions = {}) {
-      // At a time of the caller's choosing nothing is remembered, leased or batched.
+      // A call with a given time goes straight to the store: nothing is remembered, leased or batched.
       if (groups.length === 0 || callOptions.now !== undefined) return store.decide(groups, callOptions)
       const now = clock.monotonic()
       const timed = deadlines.of(callOptions, now)
       if (callOptions.charge === false) return afterReturn(parts, PEEK, groups, timed)
-      // Neither a remembered denial nor leased tokens say what is there later.
+      // Such a group may wait for tokens or take a slot. Neither a remembered denial nor leased tokens can decide that.
       if (groups.some(hasOptions)) return afterReturn(parts, DECIDE, groups, timed)
       if (denials.isEmpty) return charge(parts, groups, timed)
       const known = groups.map((group) => denials.find(group, now))
@@ -110,7 +113,7 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
     deadlines,
     lanes,
     lease,
-    // With `denials: false` each denial is remembered for no time.
+    // With `denials: false`, a denial is remembered for 0 ms.
     denials: new DenialCache({ clock, maxDeniedMs: denials === false ? 0 : 1_000, maxDenials: 10_000, ...denials }),
     leases:
       leases === false || lease === undefined
@@ -144,7 +147,7 @@ function hasOptions({ options }: CallGroup): boolean {
   return options !== undefined
 }
 
-/** Sends items once the leased tokens of their states are back at the store. The others fail. */
+/** Sends each item once the leased tokens of its states are back at the store. If they could not be given back, the item fails. */
 function afterReturn<Item, Answer>(
   parts: RingParts,
   verb: Verb<Item, Answer>,
@@ -165,7 +168,7 @@ async function givingBack<Item, Answer>(
   return answerRest<Item, Answer | Failed>(items, await Promise.all(failed), (rest) => lanes.send(verb, rest, timed))
 }
 
-/** The answers to all items, calling for those that have none yet. */
+/** The answers to all items. Items without a known answer are passed to `call`. */
 async function answerRest<Item, Answer>(
   items: readonly Item[],
   known: readonly (Answer | undefined)[],
@@ -176,7 +179,7 @@ async function answerRest<Item, Answer>(
   return known.map((answer) => answer ?? (answers.next().value as Answer))
 }
 
-/** The deadlines of calls: hard, unless they are built in and the first connection is being made. */
+/** Computes the deadlines of calls. A default deadline may be extended while the first connection is made; no other deadline is. */
 function createCallDeadlines(ownMs: number | undefined) {
   let isWarm = false
   let until: MonotonicInstant | undefined
@@ -188,7 +191,7 @@ function createCallDeadlines(ownMs: number | undefined) {
       else if (isDefault && !isWarm) at = Math.max(at, (until ??= since + STRETCHED_MS))
       return signal === undefined ? { since, deadline: at } : { since, deadline: at, signal }
     },
-    /** The server has answered or failed: built-in deadlines are extended no more. */
+    /** Called when the server has answered or failed: from then on default deadlines are not extended. */
     warm(): void {
       isWarm = true
     },

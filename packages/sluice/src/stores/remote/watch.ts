@@ -2,9 +2,10 @@ import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { MonotonicInstant, Time } from '../../time/time.ts'
 
 /**
- * Returns whether the machine was asleep, when its monotonic clock may have stood still: whether wall clock and monotonic clock have come
- * apart since the last time this said so. A wall clock that is set looks the same.
- * @param toleranceMs clocks may be so far apart
+ * Makes a function that returns whether the machine has slept, so that its monotonic clock may have stood still. It compares how far wall
+ * clock and monotonic clock are apart with how far they were apart when it last returned true. A wall clock that somebody sets looks like a
+ * sleep.
+ * @param toleranceMs milliseconds by which the clocks may drift without a sleep
  */
 export function watchSleep(clock: Time, toleranceMs: number): (now: MonotonicInstant) => boolean {
   const between = (now: MonotonicInstant): number => (clock.wall?.() ?? clock.now() / MICROS_PER_MS) - now
@@ -19,13 +20,14 @@ export function watchSleep(clock: Time, toleranceMs: number): (now: MonotonicIns
 
 /**
  * Detects that callers who are answered in microtasks call again at once, so that the event loop cannot turn and read a reply. While a
- * reply is awaited, a timer of 1 ms shows whether the loop turns. If it turns, the reply is only slow, and no caller has to wait for it.
+ * reply is awaited, a timer of 1 ms shows whether the loop turns. If the loop turns, the reply is only slow, and no caller has to wait for
+ * the loop.
  */
 export function watchLoop(clock: Time) {
   let awaited = 0
   let turnedAt: MonotonicInstant = 0
   let turn: Promise<void> | undefined
-  /** Resolves when the loop has turned: one promise for all who wait. */
+  /** Resolves when the loop has turned. All callers share one promise. */
   const turned = (): Promise<void> =>
     (turn ??= new Promise<void>((resolve) => void clock.after(1, resolve)).then(() => {
       turnedAt = clock.monotonic()
@@ -36,7 +38,7 @@ export function watchLoop(clock: Time) {
     turned(): Promise<void> {
       return turned()
     },
-    /** Watches the loop until the reply is read. */
+    /** Watches whether the loop turns, until the reply is read. */
     during<T>(reply: Promise<T>): Promise<T> {
       if (awaited === 0) turnedAt = clock.monotonic()
       awaited += 1
@@ -48,12 +50,13 @@ export function watchLoop(clock: Time) {
   }
 }
 
-/** Refusals at once, until the loop has turned. */
+/** How many refusals are answered at once before the next ones wait until the loop has turned. */
 const REFUSALS = 1_000
 
 /**
- * Lets the event loop turn between many refusals. A refusal needs no reply, so callers that call again at once would keep the loop from
- * reading the replies that end it. Returns undefined if the refusal may be answered now, otherwise what to wait for.
+ * Lets the event loop turn between many refusals. A refusal needs no reply of a server. So callers that call again at once would keep the
+ * loop from reading the replies that end the refusals. Returns undefined if the refusal may be answered now, otherwise a promise to wait
+ * for.
  */
 export function paceRefusals(clock: Time): () => Promise<void> | undefined {
   const loop = watchLoop(clock)
