@@ -18,38 +18,41 @@ import {
   StoreFailure,
 } from './store.ts'
 
-/** A call that is decided by a share. */
+/** A call that is decided by the share of a region. */
 export interface ShareCall extends Call {
-  /** The state whose share it is. It is that of the call, unless the region holds nothing of it. */
+  /**
+   * The state that the share belongs to: that of the call. If the region holds no units of the key, `id` names another state, and `cell`
+   * still names this one.
+   */
   readonly cell: StateId
   readonly shares: KnownShares
   readonly known: KnownShare
 }
 
-/** By which shares groups are decided, and what they were computed from. */
+/** The shares by which groups are decided, and what they were computed from. */
 export interface SharesUsed {
   readonly view: NonNullable<KnownShares['view']>
-  /** Calls of states whose first calls have another limit. */
+  /** Calls that name a state under another limit than the first call of that state does. */
   readonly others: readonly ShareCall[]
 }
 
-/** The share by which a call is decided; undefined for a call without. */
+/** The call with its share; undefined if the call is not decided by a share. */
 export function shareCall(call: Call): ShareCall | undefined {
   return (call as Partial<ShareCall>).known === undefined ? undefined : (call as ShareCall)
 }
 
-/** The calls whose shares the server compares: the first one of each state, in the order of the states, and the others. */
+/** The calls whose shares the server compares with its own: the first call of each state, in the order of the states, then `others`. */
 export function comparedCalls(states: readonly { readonly first: Call }[], { others }: SharesUsed): readonly ShareCall[] {
   return [...states.flatMap(({ first }) => shareCall(first) ?? []), ...others]
 }
 
-/** What the states of a call have in common that are all decided by equal shares. */
+/** What all states of a store call have in common, if equal shares decide them. */
 export interface AlikeCells {
   readonly settled: Micros
   readonly haveRows: boolean
 }
 
-/** Undefined unless all states are decided by equal shares, of which the region holds something. */
+/** Undefined unless equal shares, of which the region holds units, decide all states. */
 export function alikeCells(states: readonly { readonly first: Call }[], { others }: SharesUsed): AlikeCells | undefined {
   const known = states[0] && shareCall(states[0].first)?.known
   if (known?.holds !== true || others.length > 0) return undefined
@@ -66,15 +69,15 @@ export function isAlike(one: KnownShare, other: KnownShare): boolean {
   return other.limit === one.limit && other.settled === one.settled && other.holds === one.holds
 }
 
-/** How often a call is sent again because what the process knew of the shares was out of date. */
+/** How many times a call is sent at most, if each time the server has other shares than the process knows. */
 export const MAX_ROUNDS = 16
 
-/** Thrown where the server has other shares than the process. Nothing was charged. */
+/** Thrown if the server has other shares than the process knows. Nothing was charged. */
 export class StaleShares extends Error {
-  /** The calls whose cells must be read again; undefined for the region. */
+  /** The calls whose cells must be read again. Undefined stands for the region's record, which must be read again. */
   readonly cells: readonly (ShareCall | undefined)[]
 
-  /** @param numbers of the compared calls, from 1; 0 for the region */
+  /** @param numbers the positions of calls among the compared calls, counted from 1; 0 for the region's record */
   constructor(numbers: readonly number[], compared: () => readonly ShareCall[]) {
     super('other shares')
     const calls = numbers.includes(0) ? [] : compared()
@@ -83,9 +86,9 @@ export class StaleShares extends Error {
 }
 
 /**
- * Decides groups by the shares that a region holds, which the server does only if the shares are those that this process knows. If they are
- * not, it reads them and sends the groups again.
- * @param decide throws StaleShares
+ * Decides groups by the shares that a region holds. The server decides only if it has the shares that this process knows. If it has others,
+ * the process reads them and sends the groups again.
+ * @param decide throws StaleShares if the server has other shares
  */
 export function decideByShares<Options extends CallOptions>(
   store: string,
@@ -96,7 +99,8 @@ export function decideByShares<Options extends CallOptions>(
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const { own, others, varies } = groupsByShare(groups, view.run)
-      // A key whose limit changes within the list is adopted twice: no call could find it as both groups need it.
+      // If the limit of a key changes within the list, the key's state must be converted once for each limit. One call of the server cannot
+      // do that, so the list is split into runs.
       if (groups.length > 1 && varies) {
         const runs = runsOf(groups)
         if (runs.length > 1) return inOrder(runs, (run) => decideAll(first, run, options))
@@ -127,7 +131,7 @@ function firstShares(groups: readonly CallGroup[]): KnownShares | undefined {
   return undefined
 }
 
-/** A store that does not decide by shares. */
+/** Wraps a store that cannot decide by shares: calls with shares fail. */
 export function withoutShares(store: Store): Store {
   return {
     ...store,
@@ -142,24 +146,24 @@ export function withoutShares(store: Store): Store {
   }
 }
 
-/** The failure of a group or a hold that no program decides, or changes, together with a share. */
+/** The failure of a group, or of a change of a hold, that has a share, if no program of the store can handle it. */
 function noProgram(store: string): StoreFailure {
   return new StoreFailure('unavailable', 'no', `${store}: an algorithm without a program cannot be in a group with a share of a region`)
 }
 
-/** What the process knows of the shares; undefined if it cannot be read now. */
+/** What the process knows of the shares, read first if nothing is known. Undefined if it could not be read now. */
 export async function refreshed(shares: KnownShares, options: CallOptions | undefined): Promise<KnownShares['view']> {
   if (shares.view === undefined) await shares.refresh(options)
   return shares.view
 }
 
-/** Reads what was out of date. */
+/** Reads again what was out of date: the region's record, or the cells of calls. */
 export async function readAgain({ cells }: StaleShares, shares: KnownShares, options: CallOptions | undefined): Promise<void> {
   if (cells.includes(undefined)) await shares.refresh(options)
   else await Promise.all(cells.map(async (call) => call?.shares.settle(call.cell, options)))
 }
 
-/** The failure of a call that found other shares each time it was sent. */
+/** The failure of a call that found other shares each of the `MAX_ROUNDS` times that it was sent. */
 export function changing(store: string): StoreFailure {
   return new StoreFailure('contention', 'no', `${store}: the shares of the region keep changing`)
 }
@@ -167,11 +171,14 @@ export function changing(store: string): StoreFailure {
 interface ByShare extends Pick<SharesUsed, 'others'> {
   /** The groups with the shares in place of the limits. */
   readonly own: readonly CallGroup[]
-  /** Whether a key may be named under several limits: by several shares, or because limits of token buckets have no shares. */
+  /** Whether a key may be named under several limits. These have different shares, or one is a token bucket without shares. */
   readonly varies: boolean
 }
 
-/** Finds the shares of the calls of groups. A group that is like the one before it is the same object, because on a busy key most are. */
+/**
+ * Finds the shares of the calls of groups. If a group equals the one before it, both become the same object, because on a busy key most
+ * groups are equal.
+ */
 function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   const limits = createLimits()
   let last: ShareCall | undefined
@@ -206,12 +213,12 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   return { own, varies: limits.vary, others: limits.vary ? othersAmong(own) : [] }
 }
 
-/** Notes by what the keys of each scope are decided: shares, or a limit without any. */
+/** Notes for each scope what decides its keys: the shares of a limit, or a limit without shares. */
 function createLimits() {
   let scopes: Map<string, KnownShares | AnyLimit> | undefined
   let [lastScope, lastBy]: [Scope | undefined, KnownShares | AnyLimit | undefined] = [undefined, undefined]
   const limits = {
-    /** Whether a scope was noted with different ones. */
+    /** Whether two different ones were noted for one scope. */
     vary: false,
     note(scope: Scope, by: KnownShares | AnyLimit): void {
       if (scope === lastScope && by === lastBy) return
@@ -242,14 +249,14 @@ function othersAmong(groups: readonly CallGroup[]): readonly ShareCall[] {
   )
 }
 
-/** Whether a hold of a key charges a share. */
+/** Whether one of the calls charges a share of this key. */
 function ofShares(calls: readonly Call[], key: string): boolean {
   return calls.some(({ id, limit }) => id.key === key && sharesOf(limit) !== undefined)
 }
 
 /**
- * The call in place of one whose key has no units in this region. It never passes, because it costs twice the burst, and its scope is its
- * own, so that no state of the key is written.
+ * Replaces a call whose key has no units in this region. The new call never passes, because it costs twice the burst. Its scope is one that
+ * no limiter has, so no state of the key is written.
  */
 function nothing({ id, phase }: Call, shares: KnownShares, known: KnownShare): ShareCall {
   const { limit } = known

@@ -4,16 +4,19 @@ import { type KnownShares, sharesOf } from './region-port.ts'
 import { nothingOf, recordIn } from './share-names.ts'
 import { type Call, type CallOptions, type Change, type ChangeResult, failedBy, type HoldChange, isOfHold, type Store } from './store.ts'
 
-/** Settles a hold, if the server has the shares that were used. @throws StaleShares */
+/** Settles a hold, if the server has the shares that `used` names. @throws StaleShares */
 type SettleGuarded = (change: HoldChange, used: SharesUsed, options: CallOptions | undefined) => Promise<ChangeResult>
 
-/** An extension that moves no end: it only returns what the hold was charged. */
+/**
+ * The length of an extension, in microseconds, that does not move the hold's end. Such an extension only returns what the hold was charged.
+ */
 const READ_ONLY = 1
 
 /**
- * Makes the store's `change`, where holds may have charged shares that a region holds. A settlement gives back to the share as it is now, as
- * far as this has room, or charges it, and only if the server has the share that this process knows. If it has not, the process reads the
- * share and tries again. Of a key of which the region holds nothing any more, nothing can be given back or charged.
+ * Makes the store's `change` for a store whose holds may have charged shares of a region. A settlement gives tokens back to the present
+ * share, as far as it has room, or charges that share. The server makes the settlement only if it has the share that this process knows.
+ * Otherwise the process reads the share and tries again. If the region holds no units of a key any more, nothing can be given back to that
+ * key or charged to it.
  * @param plain makes changes that need no share
  */
 export function changingByShares(store: string, plain: Store['change'], settle: SettleGuarded): Store['change'] {
@@ -22,7 +25,7 @@ export function changingByShares(store: string, plain: Store['change'], settle: 
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const own = { ...change, id: recordIn(view.run, change.id) }
-      // No share matters to when a hold ends, nor to one of which all stays charged.
+      // An extension only moves the end of a hold, and with `stands` all charges stay. Neither needs a share.
       if (own.kind === 'extend' || own.stands === true) return only(await plain([own], options))
       const calls = change.calls.map(byShare)
       const read = async (): Promise<HoldReport | undefined> => {
@@ -38,7 +41,7 @@ export function changingByShares(store: string, plain: Store['change'], settle: 
         return withOverage(await settle({ ...own, calls: most }, { view, others: [] }, options), change.calls, most)
       } catch (error) {
         if (!(error instanceof StaleShares)) throw error
-        // Of a hold that is not open nothing changes, so nothing is read again.
+        // Nothing changes for a hold that is not open, so its shares are not read again.
         if ((await read())?.status !== 'open') return only(await plain([own], options))
         await readAgain(error, first, options)
       }
@@ -67,7 +70,7 @@ function only([result]: readonly ChangeResult[]): ChangeResult {
   return result as ChangeResult
 }
 
-/** The shares of the first limit that has some; undefined for a change that is not of a hold, or if no limit has any. */
+/** The shares of the first limit that has some. Undefined if the change is not of a hold, or if no limit has shares. */
 function sharesIn(change: Change): KnownShares | undefined {
   if (!isOfHold(change)) return undefined
   for (const { limit } of change.calls) {
@@ -77,7 +80,7 @@ function sharesIn(change: Change): KnownShares | undefined {
   return undefined
 }
 
-/** The call by the share in place of the limit. That of a key of which the region holds nothing names a state that is never written. */
+/** The call with the share in place of the limit. If the region holds no units of the key, the call names a state that is never written. */
 function byShare(call: Call): Call | ShareCall {
   const { id, limit } = call
   const shares = sharesOf(limit)
@@ -87,7 +90,7 @@ function byShare(call: Call): Call | ShareCall {
   return { ...call, limit: known.limit, id: own, cell: id, shares, known }
 }
 
-/** The result for what was used, of which some was not sent, because it could not be charged. */
+/** Adds to the overage what the hold used beyond the costs that were sent, because it could not be charged. */
 function withOverage({ hold, ...result }: ChangeResult, used: readonly Call[], sent: readonly Call[]): ChangeResult {
   if (hold === undefined) return result
   const parts = hold.parts.map((part, index) => {

@@ -5,44 +5,44 @@ import type { Call, CallOptions, StateId } from './call.ts'
 export { encodePart, stateName, unescapeText } from '../keys/encode.ts'
 export { DIGITS, shortDigest } from '../keys/sha256.ts'
 
-/** One key of a limit, as a server has it. */
+/** What a server has stored for one key of a limit. */
 export interface FoundCell {
-  /** Undefined for no state. */
+  /** The numbers of the bucket; undefined if there is no state. */
   readonly bucket: readonly number[] | undefined
   /** Identifies the present value of the state; empty if there is no state. */
   readonly digest: string
   /** The end of the block of the key; 0 if the key is not blocked. */
   readonly ends: Micros
-  /** The number of the last change of its rows; 0 for none. */
+  /** The number of the last change of the key's rows; 0 if it has no rows. */
   readonly change: number
-  /** Undefined for none. */
+  /** The rows as text: what regions have sent each other of this key. Undefined if there are none. */
   readonly rows: string | undefined
 }
 
 /** What a server knows of the regions, and of one cell, at one instant. */
 export interface FoundRegion {
-  /** This life of the server: its process and its replication history. */
+  /** One life of the server, identified by its process and its replication history. */
   readonly run: string
   readonly now: Micros
-  /** Names the record; empty for none. */
+  /** How the record begins, by which it is recognized; empty if there is no record. */
   readonly begins: string
-  /** Undefined for none. */
+  /** The state of the region, as it was stored. Undefined if there is none. */
   readonly record: unknown
   readonly cell: FoundCell
 }
 
-/** What is written if nothing has changed since it was found. Absent parts stay; null removes. */
+/** What is written if nothing has changed since it was found. Absent fields stay as they are; null removes. */
 export interface RegionWrite {
   readonly record?: unknown
   readonly bucket?: readonly number[] | null
-  /** Until when the state is needed. */
+  /** Store time until which the state is needed, in microseconds. */
   readonly expires?: Micros
   readonly rows?: string | null
-  /** The most cells with rows. */
+  /** The most cells that may have rows. */
   readonly maxCells?: number
 }
 
-/** Cells whose rows changed since a cursor. */
+/** The cells whose rows changed since a cursor. */
 export interface FoundRows {
   readonly run: string
   readonly now: Micros
@@ -50,24 +50,30 @@ export interface FoundRows {
   /** How many cells have rows; absent if the server does not say. */
   readonly cells?: number
   readonly cursor: number
-  /** Whether there are no more. */
+  /** Whether these are all such cells, so that no further page is needed. */
   readonly all: boolean
   readonly rows: readonly { readonly id: StateId; readonly rows: string }[]
 }
 
-/** Milliseconds that a server may take to answer a replicator: the ring, which sets deadlines, does not see these calls. */
+/**
+ * Milliseconds within which a server must answer a replicator. This deadline is needed because these calls do not pass through the ring,
+ * which sets deadlines.
+ */
 export const REGION_MS = 5_000
 
-/** What regions need of a store on a server, for rights that are sent between them. */
+/** What regions need of a store on a server, to send each other units of cells. */
 export interface RegionPort {
-  /** @param now decides as if it were this time; 0 for the server's clock */
+  /** @param now the time to read at, in microseconds; 0 for the server's clock */
   read(id: StateId | undefined, now: Micros, options?: CallOptions): Promise<FoundRegion>
-  /** Returns the number of the change; 0 if there is no room for another cell; what was found instead if something has changed. */
+  /**
+   * Writes, unless something has changed since `found`. Returns the number of the change that it made; 0 if there is no room for another
+   * cell with rows; if something has changed, what is there now.
+   */
   write(id: StateId | undefined, found: FoundRegion, write: RegionWrite, now: Micros, options?: CallOptions): Promise<number | FoundRegion>
   /**
-   * Writes rows again as they are, with the number of a new change: until processes have read them, they do not decide calls of the cell.
-   * The state may be any. Returns what is there then, also if something had changed before; undefined if there is no room for another cell.
-   * Absent where a transfer is only tried again.
+   * Writes the same rows again, with the number of a new change. From then on the server decides no call of the cell for a process until
+   * that process has read the rows. The cell's state does not matter. Returns what is there after the write, or what is there if something
+   * had changed before. Undefined if there is no room for another cell with rows. Absent if a transfer on a busy key is only tried again.
    */
   touch?(
     id: StateId,
@@ -78,9 +84,9 @@ export interface RegionPort {
     options?: CallOptions,
   ): Promise<FoundRegion | undefined>
   /**
-   * Publishes what the callers of a process need, or removes it, and returns what the region's other processes published.
-   * @param keepFor how long an entry counts
-   * @param most processes
+   * Publishes what the callers of a process need, or removes it if `entry` is absent. Returns what the region's other processes published.
+   * @param keepFor microseconds for which an entry counts
+   * @param most the most processes whose entries are returned
    */
   shareNeeds(process: string, entry: object | undefined, keepFor: Micros, most: number, options?: CallOptions): Promise<readonly unknown[]>
   changedSince(cursor: number, most: number, now: Micros, options?: CallOptions): Promise<FoundRows>
@@ -88,31 +94,31 @@ export interface RegionPort {
 
 /** The share of a key, as this process knows it. */
 export interface KnownShare {
-  /** By which the key is decided. */
+  /** The share as a limit. It decides calls of the key. */
   readonly limit: AnyLimit
-  /** Whether the region holds anything of it. */
+  /** Whether the region holds any units of the key. */
   readonly holds: boolean
-  /** As of the cell. */
+  /** The number of the last change of the key's rows that this process has read; 0 if it has no rows. */
   readonly change: number
-  /** From when on a key without a state needs no settling. */
+  /** Store time from which on a key without a state is full, so that `settle` need not write its state. */
   readonly settled: Micros
 }
 
-/** What a process knows of the shares of one limit. It may be out of date: the server decides by it only where it is not. */
+/** What a process knows of the shares of one limit. It may be out of date. So the server decides by a share only if it has the same one. */
 export interface KnownShares {
-  /** Undefined until it was read. */
+  /** Undefined until the region's record was read. */
   readonly view: { readonly run: string; readonly begins: string; readonly shiftedAt: Micros } | undefined
   shareOf(id: StateId): KnownShare
-  /** Reads what the server knows of the regions. */
+  /** Reads the region's record from the server. */
   refresh(options: CallOptions | undefined): Promise<void>
-  /** Reads a cell, and applies to its state what happened to the region since it was written. */
+  /** Reads a cell, and applies to its state the shifts of units that happened since it was written. */
   settle(id: StateId, options: CallOptions | undefined): Promise<void>
 }
 
-/** A limit of which the region's share is decided. */
+/** The property of a limit that is decided by shares. */
 const SHARES = Symbol('shares')
 
-/** A limit that the store decides by the share that the region holds of each key. */
+/** Returns the limit with the mark that the store must decide it by the share that the region holds of each key. */
 export function withShares(limit: AnyLimit, shares: KnownShares): AnyLimit {
   return Object.freeze({ ...limit, [SHARES]: shares })
 }

@@ -3,11 +3,11 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { type KnownShares, sharesOf } from './region-port.ts'
 import { type CallGroup, failedBy, type GroupVerdict, StoreFailure } from './store.ts'
 
-/** Splits a list, in order, before each group that names a key under another limit than its run so far: these need calls of their own. */
+/** Splits a list of groups, in order, into runs within which each key has one limit. Each run is sent in a separate call. */
 export function runsOf(groups: readonly CallGroup[]): readonly (readonly CallGroup[])[] {
   let run: CallGroup[] = []
   const runs = [run]
-  /** What a call of the run decides each key by: its shares, or a limit without any. */
+  /** For each key of the run, by name: the shares that decide it, or its limit if that has no shares. */
   const found = new Map<string, KnownShares | AnyLimit>()
   for (const group of groups) {
     const named = group.calls.map(({ id, limit }) => ({ name: stateName(id), by: sharesOf(limit) ?? limit }))
@@ -23,8 +23,9 @@ export function runsOf(groups: readonly CallGroup[]): readonly (readonly CallGro
 }
 
 /**
- * Decides runs one after the other. Only if the first fails does the whole call fail: after that, groups were charged, and a call that fails
- * as a whole may be sent again as a whole. Then the groups of the run that failed have its failure, and those of later ones are not sent.
+ * Decides runs one after another. If the first run fails, the whole call fails, because nothing was charged then. If a later run fails, the
+ * call must not fail as a whole, because a caller may send a failed call again. So only the groups of this run get its failure, and the
+ * groups of later runs fail unsent.
  */
 export async function inOrder(
   runs: readonly (readonly CallGroup[])[],

@@ -12,21 +12,21 @@ import {
   type Store,
 } from './store.ts'
 
-/** The parts of limits that a store grants. */
+/** The parts of limits that a store grants, such as one of several processes or regions. */
 export interface Shares {
-  /** The part of a call's limit; undefined if the store cannot grant it, or it is nothing. */
+  /** The part of a call's limit; undefined if the store cannot grant it, or if the part is 0. */
   of(call: Call): AnyLimit | undefined
   /** The verdict for a group with a call for which `of` returns undefined. */
   none(group: CallGroup): GroupVerdict
-  /** The verdict for a group that is `impossible` by the parts, because a cost is above what its part can ever hold. */
+  /** The verdict for a group that its parts decide as `impossible`, because a cost is above what the part of its limit can ever hold. */
   beyond(group: CallGroup, verdict: Decided): GroupVerdict
 }
 
 type Sharing = Pick<Store, 'decide' | 'decideNow' | 'change' | 'laneOf' | 'ready' | 'close'>
 
 /**
- * The verbs of a store that grants parts of limits.
- * @param sharesNow called once for each call of the store
+ * The methods of a store that grants parts of limits.
+ * @param sharesNow returns the parts; called once for each call of the store
  */
 export function sharing(store: Store, sharesNow: () => Shares): Sharing {
   const decideNow = store.decideNow?.bind(store)
@@ -44,7 +44,7 @@ export function sharing(store: Store, sharesNow: () => Shares): Sharing {
       const shares = sharesNow()
       const [only] = groups
       if (groups.length !== 1 || only === undefined) return decideAll(shares, groups, options)
-      // Most calls have one group: they need no copy of the list of verdicts.
+      // A list of one group is the most frequent, so its verdicts are not copied.
       const mine = divided(shares, only)
       if (mine === undefined) return Promise.resolve([shares.none(only)])
       return store.decide([mine], options).then((verdicts) => {
@@ -87,7 +87,7 @@ function divided(shares: Shares, group: CallGroup): CallGroup | undefined {
   return group.options === undefined ? { calls } : { calls, options: group.options }
 }
 
-/** The verdict for a group by the whole limits. */
+/** The verdict for a group, corrected if its parts decide it as `impossible`. */
 function whole(shares: Shares, group: CallGroup, verdict: GroupVerdict): GroupVerdict {
   return verdict.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
 }
@@ -122,7 +122,9 @@ type DecideNow = NonNullable<Store['decideNow']>
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** Whether the undivided limits could ever grant the calls. Costs are added for each state, because its calls are decided together. */
+/**
+ * Whether the undivided limits could ever grant the calls. The costs of calls of one state are added up, because they are charged together.
+ */
 export function isPossible(calls: readonly Call[]): boolean {
   const sums = new Map<string, number>()
   return calls.every(({ id, cost, limit }) => {

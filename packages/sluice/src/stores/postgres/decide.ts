@@ -12,7 +12,10 @@ import { guarded, throwIfStale } from './region-guard.ts'
 import { replyOf } from './reply.ts'
 import type { Statements } from './statements.ts'
 
-/** The parameter `waiting` of `consume` if the same statement has locked the rows already. `consume` then waits for no lock. */
+/**
+ * The value of the parameter `waiting` of `consume` if the guard in the same statement has locked the rows already. `consume` then waits
+ * for no lock.
+ */
 const LOCKED = '3'
 
 type Decide = (groups: readonly CallGroup[], options: DecideOptions | undefined, locking: Locking) => Promise<readonly GroupVerdict[]>
@@ -52,7 +55,10 @@ export function deciding(query: Query, statements: Statements): Decide {
   }
 }
 
-/** No function settles a hold of a log, and nothing else settles one that has charged a share. */
+/**
+ * Whether a group's hold cannot be settled: no function of the database settles holds of logs, and compare-and-swap cannot settle a hold
+ * that has charged a share.
+ */
 function isUnsettled({ calls }: CallGroup): boolean {
   return calls.some(({ limit }) => isRecord(limit)) && calls.some(({ limit }) => isLog(limit)) && hasShares(calls)
 }
@@ -62,8 +68,9 @@ const UNSETTLED: GroupVerdict = {
 }
 
 /**
- * The parameter `waiting` of an SQL function. With '1' the function waits for rows that are locked. With '2' it also
- * inserts new rows before it decides, and so waits for those that others are inserting. A null reply means that such rows were in the way.
+ * The value of the parameter `waiting` of an SQL function, for an attempt. With '1' the function waits for rows that are locked. With '2'
+ * it also inserts new rows before it decides, and so waits for callers that are inserting the same rows. A null reply to an attempt means
+ * that such rows were in the way.
  */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'

@@ -4,22 +4,22 @@ import type { Call } from '../store.ts'
 import { arrayText, digestOf, planIdText, type Request } from './encode.ts'
 import type { Statements } from './statements.ts'
 
-/** The statement that decides a request by shares, and its parameters. */
+/** The statement that decides a request by the shares of a region, and its parameters. */
 export interface Guarded {
   readonly statement: keyof Statements
-  /** Whether the guard has locked the rows before the function for all requests decides. */
+  /** Whether the guard has locked the rows before the function that decides is called. */
   readonly locked: boolean
   values(waiting: string): readonly string[]
 }
 
-/** @param locks whether the call charges */
+/** @param locks whether the guard locks the rows, because the call charges */
 export function guarded(request: Request, used: SharesUsed, now: string, locks: boolean): Guarded {
   const { states } = request
   const { view } = used
   const program = request.program === 'reserve' ? 'consume' : request.program
   const alike = program === 'consume' ? undefined : alikeCells(states, used)
   if (program !== 'consume' && alike !== undefined) {
-    // The function for busy keys compares what the guard compares.
+    // The function for busy keys compares the shares itself, in place of the guard.
     const known = states.map(({ first }) => (first as ShareCall).known.change)
     const changes = program === 'bucket' ? String(known[0]) : arrayText(known)
     const more = [...recordOf(used), changes, String(view.shiftedAt), String(alike.settled)]
@@ -29,10 +29,10 @@ export function guarded(request: Request, used: SharesUsed, now: string, locks: 
   return { statement: `guarded_${program}`, locked: program === 'consume', values: (waiting) => [...guard, ...request.values(waiting)] }
 }
 
-/** The states of a statement, by name, each with its first call, and their digests. */
+/** The states of a statement, each with its name and its first call; and the digests of the states. */
 export type ComparedStates = Pick<Request, 'ids'> & { readonly states: readonly { readonly name: string; readonly first: Call }[] }
 
-/** The arguments of `guard`. @param locks whether the call charges */
+/** The arguments of the SQL function `guard`. @param locks whether it locks the rows, because the call charges */
 export function guardValues({ states, ids }: ComparedStates, used: SharesUsed, now: string, locks: boolean): readonly string[] {
   const { view } = used
   const cells = comparedCalls(states, used)
@@ -47,12 +47,12 @@ export function guardValues({ states, ids }: ComparedStates, used: SharesUsed, n
   return [now, String(locks), arrayText(ids), ...recordOf(used), String(view.shiftedAt), ...lists.map(arrayText)]
 }
 
-/** The mark of the run, and the number of the record's last change. */
+/** How the region's record begins: a mark of the server's run, and the number of the record's last change. */
 function recordOf({ view }: SharesUsed): readonly string[] {
   return view.begins.split(' ', 2)
 }
 
-/** @throws StaleShares if the guard did not let the function decide */
+/** @throws StaleShares if the guard found other shares, and so did not let the function decide */
 export function throwIfStale(reply: unknown, { states }: Pick<ComparedStates, 'states'>, used: SharesUsed): void {
   const cells = typeof reply === 'string' ? /^stale ([\d,]+)$/.exec(reply)?.[1] : undefined
   if (cells !== undefined) throw new StaleShares(cells.split(',').map(Number), () => comparedCalls(states, used))

@@ -7,10 +7,10 @@ import type { Statement } from './lanes.ts'
 import type { Query } from './query.ts'
 
 const LEFT = '-'
-/** In place of what was found: a call that reads. */
+/** Arguments of the function `region` if it only reads. A write passes what it found in their place. */
 const TO_READ = ['', '', '', '0', '', LEFT, LEFT, '0'] as const
 
-/** The functions by which rights are sent between regions: states and rows are replaced by compare-and-set. */
+/** The functions with which regions send each other units. They replace states and rows by compare-and-set. */
 export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows' | 'region_needs', Statement>>): RegionPort {
   const cellOf = (id: StateId | undefined): string => (id === undefined ? '' : digestOf(id))
   return {
@@ -68,7 +68,7 @@ export function regionPort(query: Query, statements: Readonly<Record<'region' | 
   }
 }
 
-/** The number of a change, or what was found. @throws StoreFailure protocol */
+/** Reads a reply: the number of the change that was made, or what was found if something had changed. @throws StoreFailure protocol */
 function answerOf(reply: unknown): number | FoundRegion {
   return validated('postgres: the function', reply, () => {
     const found = parsed(reply)
@@ -88,13 +88,13 @@ function invalid(reply: unknown): never {
   })
 }
 
-/** Rows after the name of their cell. @throws InvalidReply */
+/** Splits a text into the name of a cell, with which it begins, and the cell's rows. @throws InvalidReply */
 function rowsIn(text: unknown): { readonly id: StateId; readonly rows: string } {
   const { id, rest } = cellNamed(String(text))
   return { id, rows: rest }
 }
 
-/** Parses a text in the reply that is JSON itself. Undefined if the reply has null there. */
+/** Parses a part of the reply that is itself JSON in a text. Undefined if that part is null. */
 function contentOf(text: unknown): unknown {
   return typeof text === 'string' ? parsed(text) : undefined
 }

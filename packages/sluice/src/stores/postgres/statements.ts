@@ -31,7 +31,7 @@ const DECISIONS: Readonly<Record<Guarded, readonly string[]>> = {
   settle: ['bigint', 'uuid[]', 'bigint[]', 'bigint[]'],
 }
 const GUARD = ['bigint', 'boolean', 'uuid[]', 'uuid', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
-/** The last parameters of functions that can decide by the share of a region themselves. They are null to decide without. */
+/** The last parameters of the functions that can compare the share of a region themselves. They are null for a call without shares. */
 const SHARED = {
   bucket: ['uuid', 'bigint', 'bigint', 'bigint', 'bigint'],
   buckets: ['uuid', 'bigint', 'bigint[]', 'bigint', 'bigint'],

@@ -33,7 +33,7 @@ export function changing(send: SendProgram): Store['change'] {
     })
 }
 
-/** Blocks states for `length` microseconds, ends their blocks if it is 0, or deletes the states if it is `FORGET`. */
+/** Depending on `length`: above 0, blocks states for this many microseconds; 0, ends their blocks; `FORGET`, deletes the states. */
 export function marking(send: SendProgram, ids: readonly StateId[], length: number, options: CallOptions | undefined): Promise<unknown> {
   return send(blockProgram, ids.map(namedOf), [`[${options?.now ?? 0},${length}]`], options)
 }
@@ -44,7 +44,7 @@ export function isProgrammed(change: Change): boolean {
   return (change.kind !== 'adjust' && change.kind !== 'release') || hasProgram(change.call.limit)
 }
 
-/** Whether a run is of changes of holds: all its changes are of one kind. */
+/** Whether all changes of a run are changes of holds. The first one shows it, because a run has one kind of changes. */
 function areOfHolds(run: ChangeRun): run is readonly HoldChange[] {
   return run[0] !== undefined && isOfHold(run[0])
 }

@@ -72,7 +72,7 @@ export const REDIS_FORMS: Readonly<Record<string, Form>> = {
 const NONE: ReadonlySet<BatchState> = new Set()
 const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
-/** Shares of a region are not leased. */
+/** The answer to a lease request for a share of a region: shares are not leased. */
 const NO_LEASE: LeaseAnswer = {
   granted: 0,
   at: 0,
@@ -132,8 +132,8 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     change: changeGuarded(changing(send), sendGuarded),
     // No leases: the value of a bucket with leases is long, and would convert its hash to a larger form for good.
     ...(layout.packed ? {} : { lease }),
-    // Loads the programs, so that no call has to send their text. On a read-only server only the deletion fails, so it is the check for
-    // that.
+    // Loads the programs, so that no call has to send their text. `marking` deletes a state that does not exist: this fails on a read-only
+    // server, on which the other programs succeed.
     ready: async (callOptions) => {
       await client.untilConnected?.(callOptions, clock)
       await marking(send, [NOBODY], FORGET, callOptions)

@@ -31,10 +31,10 @@ export type SendBatch = (
 
 type Decide = (groups: readonly CallGroup[], options: DecideOptions, send: SendBatch) => Promise<readonly GroupVerdict[]>
 
-/** A state of a program, and its first call. */
+/** A state that a program gets, with its first call. */
 type ComparedState = Named & { readonly first: Call }
 
-/** Runs a program on states, after the guard. @throws StaleShares */
+/** Runs a program on states. guard.lua runs before it, and compares the shares. @throws StaleShares */
 type SendGuarded = (
   program: Program,
   states: readonly ComparedState[],
@@ -43,7 +43,7 @@ type SendGuarded = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** @param addressesOf the keys of states */
+/** @param addressesOf returns the Redis keys of states */
 export function createSendGuarded(
   send: SendKeys,
   keys: RegionKeys,
@@ -60,7 +60,7 @@ export function createSendGuarded(
   }
 }
 
-/** Decides groups by the shares that a region holds: the program of the store, after the guard. */
+/** Makes the store's `decide` by the shares that a region holds. guard.lua runs before the store's program. */
 export function decideGuarded(
   decide: Decide,
   send: SendGuarded,
@@ -70,7 +70,7 @@ export function decideGuarded(
   )
 }
 
-/** The store's `change`: settlements of holds that charged shares are made by holds.lua, after the guard. */
+/** Makes the store's `change`. For settlements of holds that charged shares, guard.lua runs before holds.lua. */
 export function changeGuarded(change: Store['change'], send: SendGuarded): Store['change'] {
   return changingByShares('redis', change, async (one, used, options) => {
     const record: Call = { id: one.id, limit: HOLD_RECORDS, cost: RECORD_COST, phase: 0 }
@@ -81,7 +81,9 @@ export function changeGuarded(change: Store['change'], send: SendGuarded): Store
   })
 }
 
-/** What is added to the number of a program's arguments, of which guard.lua gets four times: see there. */
+/**
+ * Flags for guard.lua. Its last argument is four times the number of the program's arguments, plus these flags. guard.lua documents them.
+ */
 const [COMPARES, BRIEF] = [1, 2]
 
 /** The arguments of a program, and after them those of guard.lua. */
@@ -106,7 +108,7 @@ function guardArguments(
   return guard
 }
 
-/** Adds the cells to the arguments of guard.lua. Those with successive states and equal shares are one run. */
+/** Adds the cells to the arguments of guard.lua. Cells whose states follow each other and whose shares are equal are written as one run. */
 function addRuns(guard: (string | number)[], states: readonly ComparedState[], others: readonly ShareCall[]): void {
   for (let at = 0; at < states.length;) {
     const call = shareCall((states[at] as ComparedState).first)
@@ -132,7 +134,7 @@ function addRuns(guard: (string | number)[], states: readonly ComparedState[], o
   }
 }
 
-/** @param first the index of the first of the states, which are successive */
+/** @param first the index of the state of the run's first call; the states of the other calls follow it */
 function addRun(guard: (string | number)[], run: readonly ShareCall[], first: number): void {
   const { known } = run[0] as ShareCall
   const { n, m, burst } = known.limit.plan as BucketPlan
@@ -141,17 +143,20 @@ function addRun(guard: (string | number)[], run: readonly ShareCall[], first: nu
   if (haveRows) for (const call of run) guard.push(changeOf(call))
 }
 
-/** How the rows of a cell begin; 0 if it has none. */
+/** The beginning of the text of a cell's rows, by which guard.lua compares them; 0 if the cell has no rows. */
 function changeOf({ known: { change } }: ShareCall): string | number {
   return change === 0 ? 0 : `${change} `
 }
 
-/** The name of the state of a call, as it is sent. */
+/** The name of the state that the program gets for a call. */
 function calledName({ cell, known }: ShareCall): string {
   return known.holds ? stateName(cell) : nothingOf(stateName(cell))
 }
 
-/** Makes programs that run only in one run of the server: texts that a server of another run does not know. */
+/**
+ * Makes programs whose text contains the name of the server's run. A server of another run does not know this text, so it never runs such a
+ * program without comparing the run.
+ */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined
   return (program: Program, run: string, options: CallOptions | undefined): Loadable | Promise<Loadable> => {

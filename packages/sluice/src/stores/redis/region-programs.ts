@@ -19,14 +19,14 @@ export type SendKeys = (
 ) => Promise<unknown>
 
 /**
- * The keys of a region's data and of states, after the store's prefix. The key of a state has a brace after the prefix, so it differs from
- * the keys of a region's data.
+ * The Redis keys of a region's data and of states. The key of a state has a brace after the store's prefix, so it differs from the keys of
+ * a region's data.
  */
 export interface RegionKeys {
-  /** How the record begins. */
+  /** The key under which the beginning of the region's record is stored. */
   readonly record: string
   readonly needs: string
-  /** All that region.lua and cells.lua need. */
+  /** The keys that region.lua and cells.lua need, in the order of their KEYS. */
   readonly region: readonly string[]
   stateOf(id: StateId): string
 }
@@ -44,7 +44,7 @@ export function regionKeys(prefix: string): RegionKeys {
   }
 }
 
-/** The programs by which rights are sent between regions: states and rows are replaced by compare-and-set. */
+/** The programs with which regions send each other units. They replace states and rows by compare-and-set. */
 export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
   const keysOf = (id: StateId | undefined): readonly string[] => (id === undefined ? keys.region : [...keys.region, keys.stateOf(id)])
   const read = (reply: unknown): FoundRegion => validated('redis: region', reply, () => foundRegion(reply))
@@ -124,7 +124,10 @@ function recordOf(begins: unknown, record: unknown): Pick<FoundRegion, 'begins' 
   return { begins: textOf(begins), record: parsed(textOf(record)) }
 }
 
-/** Rows after what is needed to read the id of the cell from its name: the length of the scope; or the id, if the name has a digest of the key. */
+/**
+ * The rows as stored. Before them is what a reader needs to find the cell's scope and key in its name: the length of the scope. If the name
+ * has only a digest of the key, the whole id is stored instead.
+ */
 function rowsText(id: StateId, rows: string): string {
   const { name, key } = namedOf(id)
   return isDigest(key) ? `=${cellName(id)} ${rows}` : `${name.length - key.length} ${rows}`
