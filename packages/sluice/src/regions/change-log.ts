@@ -1,13 +1,13 @@
 /** An item that a change log numbers. */
 interface Changed {
-  /** The number of its last change; 0 once it was removed. */
+  /** The number of its last change; 0 after it was removed. */
   changed: number
 }
 
-/** Items in the order of their last changes, so that what came after a cursor is found without looking at all others. */
+/** Items in the order of their last changes, so that the items that changed after a cursor are found without a search of all items. */
 export interface ChangeLog<T extends Changed> {
   readonly size: number
-  /** The number of the latest change. */
+  /** The number of the latest change of any item. */
   readonly last: number
   /** @param isNew whether the item is not in the log */
   change(item: T, isNew: boolean): void
@@ -16,11 +16,12 @@ export interface ChangeLog<T extends Changed> {
   after(cursor: number, most: number): readonly T[]
 }
 
-/** So many entries that are out of date may stay, whatever the size. */
+/** How many entries that are out of date may stay in the log in any case. More may stay if the log has more items. */
 const SLACK = 64
 
 export function createChangeLog<T extends Changed>(): ChangeLog<T> {
-  // An item that changes again is appended again. Its older entries are out of date, and at most as many as the others.
+  // An item that changes again is appended again, and its older entries are then out of date. If these are more than the items (plus
+  // `SLACK`), they are removed.
   let entries: { readonly item: T; readonly at: number }[] = []
   let [size, last] = [0, 0]
   const indexAfter = (cursor: number): number => {

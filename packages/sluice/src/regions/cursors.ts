@@ -1,9 +1,9 @@
 import type { Region } from './rights/roster.ts'
 import type { RegionStore, Run } from './rights/state.ts'
 
-/** How far a region has read its peers. A cursor counts for one run of the peer, and for one run and era of the region. */
+/** How far a region has read each peer. A cursor counts only for one run of the peer, and for one run and one era of the region. */
 export interface Cursors {
-  /** 0 if all is to be read. @param own undefined if it is not known yet */
+  /** The cursor of a peer; 0 if everything is to be read. @param own what is known of this region; undefined if nothing is known yet */
   of(peer: RegionStore, own: RegionStore | undefined): number
   set(peer: RegionStore, own: RegionStore, at: number): void
 }

@@ -7,16 +7,19 @@ import type { Meter } from './replicator/meter.ts'
 import type { ScopeLimit } from './rights/scope-limit.ts'
 import type { Cell, RegionStore } from './rights/state.ts'
 
-/** By which limits this process called keys. Peers name a limit too, but theirs may be an older one, or that of an older message. */
+/**
+ * By which limits this process called keys. Peers name a limit for a key too, but that may be an older limit, or come from an older
+ * message.
+ */
 export interface LastLimits {
   called(scope: Scope, whole: AnyLimit, limit: RegionalLimit): void
   /** The limit by which this process last called the key. If that is not known: the limit of all calls of its scope, if they had only one. */
   of(id: StateId): ScopeLimit | undefined
   /** Whether keys of a scope were called. */
   has(scope: string): boolean
-  /** The longest fill time of the limits of a scope. */
+  /** The longest time, in microseconds, in which a limit of the scope fills a bucket. */
   fillOf(scope: string): Micros
-  /** Knows of some keys by which limit they were called. */
+  /** Knows for some keys by which limit they were called. */
   meter: Pick<Meter, 'find'> | undefined
 }
 
@@ -28,7 +31,7 @@ export function createLastLimits(): LastLimits {
       const known = scopes.get(scope.text)
       const fill = Math.max(known?.fill ?? 0, limit.whole.emptyBefore.micros + 1)
       if (known === undefined || known.only?.limit.policy === limit.policy) scopes.set(scope.text, { only: { scope, whole, limit }, fill })
-      // Overrides have limits of their own in one scope, and so has a rollout.
+      // If a scope has several limits, as with overrides or a rollout of a new policy, no single one is remembered.
       else Object.assign(known, { only: undefined, fill })
     },
     of(id) {
@@ -49,11 +52,11 @@ export interface OwnLimit extends ScopeLimit {
 }
 
 /**
- * The limit by which a cell was last called. Its state shows that. If it has none, or had no units, this process may know.
- * @param named by a peer
- * @param called what this process knows; undefined for nothing
+ * The limit by which a cell was last called. The cell's state shows that limit. If it shows none, what this process knows is used.
+ * @param named the limit that a peer names
+ * @param called the limit that this process knows; undefined if it knows none
  * @param isNew whether nobody can have called the key before
- * @param fill the longest fill time of the limits that the key may have
+ * @param fill the longest time, in microseconds, in which a limit that the key may have fills a bucket
  */
 export function ownLimit(
   store: RegionStore,
@@ -64,7 +67,8 @@ export function ownLimit(
   fill: Micros,
 ): OwnLimit {
   for (const one of [called, named]) if (one !== undefined && isOf(store, cell, one.limit)) return { ...one, doubt: undefined }
-  // Without a state, or with that of at most one unit, a cell shows nothing. Any other state is one of a limit that is not known.
+  // A cell without a state, or with at most one unit, does not show its limit. Any other state was written by a limit that is not known
+  // here.
   const silent = cell.bucket === undefined || unitsOf(store, cell, named.limit) <= 1
   if (silent && called !== undefined) return { ...called, doubt: undefined }
   if (silent && isNew) return { ...named, doubt: undefined }

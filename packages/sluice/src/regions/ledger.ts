@@ -8,20 +8,20 @@ import type { Region } from './rights/roster.ts'
 type Later<T> = T | Promise<T>
 
 /**
- * What a replicator needs of escrow: over a store in this process at once, over one on a server with promises. There `region` and `cells`
- * are as last read; `update` with a program that changes nothing reads them again.
+ * What a replicator needs of escrow. If the store is in this process, results are returned at once. If it is on a server, they are
+ * promises. `region` and `cells` are then as last read, and `update` with a program that changes nothing reads them again.
  */
 export interface Ledger extends Pick<Escrow, 'region' | 'cells' | 'limitIn' | 'limits' | 'transfers'> {
-  /** What the region holds of a key. */
+  /** The units that the region holds of a key, and the key's rows. */
   held(id: StateId, limit: RegionalLimit): Later<Held>
   /**
    * Returns the names of the keys whose rows have changed since `cursor`, or undefined if any key's rows may have changed, and the cursor
    * for the next call. This method is absent over a store in this process, where `held` needs no call to a server.
    */
   changedKeys?(cursor: number | undefined): Promise<{ readonly names: readonly string[] | undefined; readonly cursor: number }>
-  /** As of `Escrow`. */
+  /** The same as `give` of `Escrow`. */
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): Later<boolean>
-  /** As of `Escrow`. */
+  /** The same as `lend` of `Escrow`. */
   lend(...args: Parameters<Escrow['lend']>): Later<boolean>
   page(...args: Parameters<Escrow['page']>): Later<ReturnType<Escrow['page']>>
   receive(...args: Parameters<Escrow['receive']>): Later<boolean>

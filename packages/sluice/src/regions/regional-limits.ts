@@ -5,15 +5,18 @@ import { type RegionalLimit, regionalLimit, UNITS } from './rights/limit.ts'
 
 /** What a region grants of limits that all regions divide by fixed weights. */
 export interface RegionalLimits {
-  /** The region's part; undefined if it cannot be granted. Remembers the part of each limit. */
+  /** The region's part of a limit; undefined if it cannot be granted. The part of each limit is cached. */
   partOf(limit: AnyLimit): AnyLimit | undefined
-  /** A token bucket whose shares may change; undefined for other limits, and for one that the regions cannot divide. */
+  /**
+   * The limit, if it is a token bucket whose shares may change; undefined for other limits, and for a bucket that the regions cannot
+   * divide.
+   */
   bucketOf(limit: AnyLimit): RegionalLimit | undefined
   /** Why the regions cannot divide a limit; undefined if they can. */
   problemOf(limit: AnyLimit): string | undefined
 }
 
-/** What was found out of a limit. */
+/** What was computed for a limit. */
 interface Known {
   readonly part: AnyLimit | undefined
   readonly problem: string | undefined
@@ -21,13 +24,14 @@ interface Known {
 }
 
 /**
- * @param weights by region; without escrow this one has at least 1
+ * @param weights of all regions, in thousandths; without escrow the weight of this region is at least 1
  * @param escrow whether shares of token buckets may change
  */
 export function regionalLimits(region: string, weights: ReadonlyMap<string, number>, escrow: boolean): RegionalLimits {
   const units = weights.get(region) as number
   const known = new WeakMap<AnyLimit, Known>()
-  // A busy limit is looked up once: a map costs a tenth of a decision in memory.
+  // The previous limit. Cached because most calls have the limit of the call before, and a map lookup takes a tenth of the time of a
+  // decision.
   let last: AnyLimit | undefined
   let lastPart: AnyLimit | undefined
   let lastOfBucket: AnyLimit | undefined
@@ -38,7 +42,8 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
     const own = problemOf(region, weights, limit, escrow)
     const shares = escrow && own === undefined && limit.algorithm.tag === 'tb' ? attempt(() => regionalLimit(limit.plan)) : undefined
     const problem = shares instanceof LimiterError ? shares.message : own
-    // A bucket whose shares cannot change all the same keeps to its fixed part, if a call has one that was not checked.
+    // A bucket that turns out not to be divisible into shares has a fixed part too, because calls may have limits for which `problemOf` was
+    // never called.
     const part = own === undefined ? fractionOf(limit, units, UNITS) : undefined
     const made = { part, problem, bucket: shares instanceof LimiterError ? undefined : shares }
     known.set(limit, made)
@@ -61,7 +66,10 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
   }
 }
 
-/** All regions refuse what one of them must refuse: otherwise a policy would load in some only. */
+/**
+ * Why a limit is refused; undefined if it is not. If the part of any region cannot be represented exactly, all regions refuse the limit:
+ * otherwise a policy would load in some regions only.
+ */
 function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: AnyLimit, escrow: boolean): string | undefined {
   for (const [name, units] of weights) {
     if (units === 0 && name === region && limit.algorithm.tag !== 'tb')
@@ -70,7 +78,7 @@ function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: 
     const part = fractionOf(limit, units, UNITS)
     const what = `the part of region ${name}, ${units} of ${UNITS} units`
     if (part === undefined) return `${what}, cannot be represented exactly; round the limit, or choose other weights`
-    // With escrow, the region gets more units of a bucket, or all of them, when its callers need them.
+    // With escrow, such a region can get more units of a bucket, or all of them, when its callers need them.
     if (escrow && limit.algorithm.tag === 'tb') continue
     if (name === region && limit.capacity >= 1 && part.capacity < 1)
       return `${what}, is at most ${part.capacity} of ${limit.capacity} tokens: less than a call costs. Raise it, or give it to one region`

@@ -22,28 +22,29 @@ export interface RegionalStoreOptions {
   readonly store: Store
   /** The name of this region. */
   readonly self: string
-  /** The names of the other regions. All have equal weights; the first in the order of names has the remainder. */
+  /** The names of the other regions. All regions have equal weights; the first in the order of names also gets the remainder of 1000. */
   readonly peers?: readonly string[]
   /**
-   * Instead of `peers`: what each region holds of every limit, in thousandths, by name. Whole numbers from 0 to 1000, together at most 1000.
-   * Every region must have the same.
+   * The weight of each region by name, instead of `peers`: what it holds of every limit, in thousandths. Whole numbers from 0 to 1000,
+   * together at most 1000. Every region must be given the same weights.
    */
   readonly weights?: Readonly<Record<string, number>>
   /**
-   * `fixed` (default): each region grants its part, for good. `escrow`: regions send units of token buckets to each other, and read what was
-   * sent by `exchange`; other limits keep to fixed parts. Not over every store in this version. `counters`: each region grants whole token
-   * buckets, and is charged with what the others spent when it reads it (`replicate`): N regions exceed a limit by at most (N - 1) times
-   * burst + rate * D, where D is how old what they know of each other is. Only over a `memoryStore`.
+   * `fixed` (default): each region grants its part of each limit, which never changes. `escrow`: regions send each other units of token
+   * buckets (`replicate`, `exchange`); other limits keep fixed parts. Not over every store in this version. `counters`: each region grants
+   * whole token buckets, and reads what the others spent to charge itself for it (`replicate`). N regions exceed a limit by at most (N - 1)
+   * times burst + rate * D, where D is how old their knowledge of each other is. Only over a `memoryStore`.
    */
   readonly mode?: 'fixed' | 'escrow' | 'counters'
   /**
-   * The most keys, default 100,000. With `escrow`: of which units were sent or received; beyond it, keys keep to their weight. With
-   * `counters`: of which something was spent; beyond it, calls of other keys fail.
+   * The most keys that are counted, default 100,000. With `escrow`: keys of which units were sent or received. Beyond the bound, keys keep
+   * the units that they have by weight. With `counters`: keys of which tokens were spent. Beyond the bound, calls of other keys fail.
    */
   readonly maxCells?: number
   /**
-   * With `counters`: a region that did not read some peer for so many milliseconds grants only its part of each limit, until it has read all
-   * again: so D is never longer. At least 1000. Default: none, so D is as long as regions cannot reach each other.
+   * With `counters`: if a region has not read some peer for this many milliseconds, it grants only its part of each limit, until it has
+   * read all peers again. So D is never longer than this. At least 1000. Default: no cutoff, so D is as long as regions cannot reach each
+   * other.
    */
   readonly cutoffMs?: number
 }
@@ -62,7 +63,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 const MAX_CELLS = 100_000
 
-/** What regions exchange, by store; not a property, which a copy of the store would have too. */
+/** The replicator's view of each store. A map and not a property, because a copy of the store would have the property too. */
 const METERINGS = new WeakMap<Store, Metering>()
 const ESCROWS = new WeakMap<Store, Escrow>()
 const REMOTES = new WeakMap<Store, RemoteEscrow>()
@@ -73,12 +74,13 @@ export const countersOf = (store: Store): Counters | undefined => COUNTERS.get(s
 /**
  * A store for one of several regions that share their limits. Each region grants its part of every limit, by fixed weights, in the store
  * that it has already. A decision calls no other region. Over every interval all regions together admit at most what the limit admits, also
- * while they cannot reach each other (demarcation: Barbara and Garcia-Molina 1994). What a region leaves unused, no other can use.
+ * while they cannot reach each other (demarcation: Barbara and Garcia-Molina 1994). What one region leaves unused, no other region can use.
+ * This describes `mode: 'fixed'`, the default; the option `mode` describes the other modes.
  *
  * A cost above the region's part, which the whole limit could grant, is denied without a `retryAfter`. Blocks, resets, refunds and holds
- * are those of the region.
- * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit whose part would be below one token, unless
- * its units can be sent, or that the regions cannot divide exactly
+ * apply in the region only.
+ * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit that the regions cannot divide exactly, and
+ * for one whose part would be below one token, unless its units can be sent
  */
 export function regionalStore(options: RegionalStoreOptions): RegionalStore {
   checkOptions('regionalStore', options, FORMS)
@@ -114,8 +116,8 @@ export function regionalStore(options: RegionalStoreOptions): RegionalStore {
 }
 
 /**
- * The store without waits that are charged ahead of their tokens: units of which the tokens are awaited may be sent, or end with their era,
- * and then both those who wait and the peer would have them.
+ * The store without `maxWait`. A call charged ahead waits for tokens that units will refill. If these units were sent to a peer or ended
+ * with their era, both the waiting call and the peer would get the tokens.
  */
 function withoutAhead(store: Store): Store {
   const { groupOptions = [], changes, ...capabilities } = store.capabilities
@@ -129,7 +131,7 @@ function withoutAhead(store: Store): Store {
   }
 }
 
-/** A store whose shares of token buckets may change. */
+/** A store whose shares of token buckets may change (`mode: 'escrow'`). */
 function escrowed(
   store: Store,
   escrow: Escrow,
@@ -151,7 +153,7 @@ function escrowed(
   }
   const made = metered(resetting, metering)
   const bucketOf = bucketsOf(limits)
-  // Assigned, because spreading would evaluate the getters once.
+  // The getters are assigned, because spreading would evaluate each of them once.
   const regions: RegionalStore = Object.defineProperties(made, {
     phase: { get: () => escrow.region.phase, enumerable: true },
     era: { get: () => escrow.region.era, enumerable: true },
@@ -170,7 +172,7 @@ function escrowed(
   return regions
 }
 
-/** `exchange` for regions of which at least one is over a server. */
+/** Does what `exchange` does, for two regions of which at least one has its store on a server. */
 export async function exchangeRemote(one: RegionalStore, other: RegionalStore): Promise<void> {
   const sides = [one, other].map((store): Side => REMOTES.get(store) ?? escrowOf(store))
   requirePeers(one, other)
@@ -185,9 +187,9 @@ function requirePeers(one: RegionalStore, other: RegionalStore): void {
 }
 
 /**
- * Lets two regions in this process read what the other one has for it: units that were sent, and how far it is with its era. Each reads what
- * changed since it last read. A read that is left out, or repeated, does no harm: call it about once a second for each pair. After a start,
- * a region holds nothing until it has exchanged with all others two to three times.
+ * Lets each of two regions in this process read what the other has for it: units that were sent to it, and the other's era and phase. Each
+ * region reads what changed since it last read. A read that is left out or repeated does no harm. Call it about once a second for each
+ * pair. After a start, a region holds nothing until it has exchanged with all others two to three times.
  * @throws LimiterError NOT_SUPPORTED for a store without `mode: 'escrow'`, INVALID_OPTIONS for regions that do not know each other
  */
 export function exchange(one: RegionalStore, other: RegionalStore): void {
@@ -229,7 +231,7 @@ function weightsOf({ self, peers, weights, mode }: RegionalStoreOptions): Readon
   }
   const sum = [...known.values()].reduce((total, weight) => total + weight, 0)
   if (sum > UNITS) refuse(`weights are ${sum} together, expected at most ${UNITS}`)
-  // With escrow, a region without a weight may receive units.
+  // With escrow, a region with a weight of 0 may receive units.
   const least = mode === 'escrow' && known.has(self) ? 0 : 1
   if (weightOf({ version: 1, weights: known }, self) < least)
     refuse(`weights.${self} is ${shown(known.get(self))}, expected at least 1: this region would deny every call`)

@@ -13,41 +13,44 @@ export interface RegionalStore extends Store {
   /** What each region holds of every limit, in thousandths, by name. */
   readonly weights: Readonly<Record<string, number>>
   /**
-   * Where rights may be sent; absent with `mode: 'fixed'`. `learning`: a store that was just started holds nothing until all peers know it.
-   * `open`: units may be sent and received. `closed`: they may not, until all regions have ended this era.
+   * Whether the region may send units now; absent with `mode: 'fixed'`. `learning`: a store that was just started holds nothing until all
+   * peers know it. `open`: units may be sent and received. `closed`: they may not, until all regions have ended this era.
    */
   readonly phase?: Phase
   /** How many eras the regions have begun; absent with `mode: 'fixed'`. Units sent in one era are void in the next. */
   readonly era?: number
-  /** Keys of which units were sent or received in this era; absent with `mode: 'fixed'`. */
+  /** How many keys have sent or received units in this era; absent with `mode: 'fixed'`. */
   readonly cells?: number
   /** The thousandths of a key's limit that this region holds now; absent with `mode: 'fixed'`. */
   unitsOf?(key: RegionalKey): number
   /**
-   * Sends units of a key to a peer, with their part of the tokens that are left; absent with `mode: 'fixed'`. They belong to nobody until
-   * the peer has read them. Returns false, with nothing changed, if the store is not open, the key has fewer units, or so many keys have
-   * sent or received units that there is no room for another.
+   * Sends units of a key to a peer, with their part of the tokens that are left; absent with `mode: 'fixed'`. The units belong to no region
+   * until the peer has read them. Returns false, with nothing changed, if the store is not open, if the region holds fewer units of the
+   * key, or if as many keys as allowed (`maxCells`) have sent or received units already.
    * @param units a whole number above 0
    */
   give?(key: RegionalKey, to: string, units: number): boolean
-  /** The same over a server, where other processes change it too; absent with `mode: 'fixed'`, and over a `memoryStore`. */
+  /**
+   * The same operations for a store on a server, where other processes of the region change the units too. Absent with `mode: 'fixed'`, and
+   * over a `memoryStore`.
+   */
   readonly remote?: RemoteRights
 }
 
-/** What a region holds, on a server that many processes share. All methods reject with a StoreFailure. */
+/** The units of a region whose store is on a server that many processes share. If a method rejects, it does so with a StoreFailure. */
 export interface RemoteRights {
-  /** Phase and era of the region. */
+  /** Reads phase and era of the region. */
   status(): Promise<{ readonly phase: Phase; readonly era: number }>
-  /** As `RegionalStore.unitsOf`. */
+  /** Does what `RegionalStore.unitsOf` does. */
   unitsOf(key: RegionalKey): Promise<number>
-  /** As `RegionalStore.give`. */
+  /** Does what `RegionalStore.give` does. */
   give(key: RegionalKey, to: string, units: number): Promise<boolean>
 }
 
-/** One key of one limit, as a call of a store names it. */
+/** One key of one limit, by the same fields as a call of a store has. */
 export type RegionalKey = Pick<Call, 'id' | 'limit'>
 
-/** @param limitOf the part by which a call is decided; undefined if the region cannot grant it */
+/** @param limitOf returns the part by which a call is decided; undefined if the region cannot grant it */
 export function regional(
   store: Store,
   self: string,
@@ -69,7 +72,7 @@ export function regional(
     capabilities: {
       ...store.capabilities,
       problemOf: (limit) => limits.problemOf(limit) ?? store.capabilities.problemOf?.(limit),
-      // Units of a bucket with shares may come.
+      // The region may receive further units of a bucket, up to all of them. So the most that it can grant of a bucket is the whole burst.
       mostOf: (limit) => (limits.bucketOf(limit) === undefined ? (limits.partOf(limit) ?? limit) : limit).capacity,
       around: (inner) => regional(inner, self, weights, limits),
     },
@@ -100,7 +103,10 @@ export function regional(
   }
 }
 
-/** @throws LimiterError NOT_SUPPORTED from what it returns, for a limit of which no units can be sent */
+/**
+ * @returns a function that returns the divided limit of a key. @throws LimiterError NOT_SUPPORTED from that function, for a limit of which
+ * no units can be sent
+ */
 export function bucketsOf(limits: RegionalLimits): (verb: string, key: RegionalKey) => RegionalLimit {
   return (verb: string, { limit }: RegionalKey): RegionalLimit => {
     const bucket = limits.bucketOf(limit)
@@ -115,7 +121,10 @@ export function checkGive({ self, weights }: RegionalStore, to: string, units: n
   if (to === self || !(to in weights)) refuse(`give to ${shown(to)}, expected another region`)
 }
 
-/** No waiting helps, as the region holds no more; but the limit could grant it. */
+/**
+ * The verdict for a cost that the whole limit could grant, but not what the region holds. The group's `retryAfter` is absent, because no
+ * wait helps.
+ */
 export function denied(verdict: Decided): Decided {
   const calls = verdict.calls.map((call) =>
     call.outcome === 'impossible' ? { ...call, outcome: 'denied' as const, retryAfter: call.replenishAfter } : call,
@@ -123,7 +132,10 @@ export function denied(verdict: Decided): Decided {
   return { ...verdict, outcome: 'denied', retryAfter: undefined, calls }
 }
 
-/** A bucket whose whole share is below the cost leases nothing: `decide` denies the call. */
+/**
+ * The answer to a lease request whose cost is above the region's whole share. Nothing is leased. The outcome `allowed` makes the caller
+ * call `decide`, which denies the call.
+ */
 function leftTo(answer: Leased): Leased {
   return { ...answer, verdict: { ...answer.verdict, outcome: 'allowed' } }
 }

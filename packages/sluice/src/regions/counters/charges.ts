@@ -5,16 +5,17 @@ import type { Call, StateId } from '../../stores/store.ts'
 import { indebted } from './debt.ts'
 import type { RewritingStore } from '../rewriting-store.ts'
 
-/** Charges what was spent elsewhere to the states of a region. */
+/** Charges the states of a region for what other regions spent, and for its own calls while it is cut off. */
 export interface Charges {
   /**
-   * Returns false if the store has no room.
+   * Charges a state.
    * @param amount micro-tokens
+   * @returns false, with nothing charged, if the store has no room for the state
    */
   charge(id: StateId, plan: BucketPlan, amount: number): boolean
   /** Charges a call now, or as soon as the store has room. */
   mustCharge(call: Pick<Call, 'id' | 'limit' | 'cost'>): void
-  /** Tries again what the store had no room for. Called before each decision. */
+  /** Tries again to charge the calls for which the store had no room. Called before each decision. */
   retry(): void
 }
 

@@ -10,45 +10,54 @@ import type { RewritingStore } from '../rewriting-store.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** One region's part of counters, over a store in this process. */
+/** The counters of one region, whose store is in this process: what the region spent, and what it knows of its peers' spending. */
 export interface Counters {
   readonly run: Run
-  /** Keys of which something was spent. */
+  /** The keys of which this region has spent tokens. */
   readonly spend: Pick<Spend, 'size' | 'hasRoom'>
   /**
-   * Since when the region has been cut off, by its store's clock: some peer was not read for the cutoff, and the region keeps to its fixed
-   * part. Undefined: it is not. Called before each decision.
+   * The store time since which the region has been cut off, in microseconds; undefined if it is not cut off. It is cut off if it has not
+   * read some peer for the cutoff. It then grants only its fixed part of each limit. Called before each decision.
    */
   cutSince(): Micros | undefined
-  /** Counts a call that passed. While the region is cut off, its own state is charged by it, too. */
+  /**
+   * Counts a call that passed. While the region is cut off, another state decides the call, so the call is also charged to the key's own
+   * state.
+   */
   spent(call: Call, at: Micros): void
-  /** The clock by which silence of peers is measured. Until it is known, a region with a cutoff is cut off. */
+  /** Sets the clock by which it is measured how long peers were not read. Before this call, a region with a cutoff is cut off. */
   attach(monotonic: () => MonotonicInstant): void
-  /** Nobody reads the peers any more. */
+  /** Called when the replicator was closed, so that no peer is read any more. */
   detach(): void
   readonly attached: boolean
-  /** What a peer may read after a position. The position says what it has read already. */
+  /** The rows that a peer may read after a position. The position also shows up to which change the peer has read. */
   page(to: Region, position: { readonly run: Run; readonly at: number } | undefined): SpendPage
-  /** Charges what a peer spent to the states of this region. Returns false if there was no room: it must be read again. */
+  /**
+   * Charges the states of this region for what a peer spent. Returns false if there was no room for a state: then the peer must be read
+   * again.
+   */
   receive(from: Region, run: Run, page: Pick<SpendPage, 'rows'>): boolean
-  /** All that a peer had spent at `requestedAt` is charged. */
+  /** Notes that everything that a peer had spent at `requestedAt` is charged here. */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): void
-  /** Drops what has expired. */
+  /** Drops rows that nobody needs any more. */
   sweep(): void
 }
 
-/** How long rows are kept for a peer that does not read them, in milliseconds. A peer that returns later is treated as if it had lost its store. */
+/**
+ * How many milliseconds rows are kept for a peer that does not read them. A peer that reads again later is treated as if it had lost its
+ * store.
+ */
 export const KEPT_MS = 600_000
 
 export interface CountersOptions {
   readonly maxCells: number
-  /** Undefined: silent peers change nothing. */
+  /** Undefined: the region is never cut off, however long peers are not read. */
   readonly cutoffMs: number | undefined
   readonly monotonic: () => MonotonicInstant
   readonly keptMs: number
 }
 
-/** @param run names this life of the store */
+/** @param run identifies this life of the store */
 export function createCounters(
   store: RewritingStore,
   names: readonly Region[],
@@ -103,13 +112,13 @@ export function createCounters(
       const now = store.now()
       peers.sweep(now)
       spend.sweep(now)
-      // Also without calls: parts fill from the instant at which a cut is noticed.
+      // A cut must be noticed also without calls, because the parts fill from the instant at which it is noticed.
       cutSince()
     },
   }
 }
 
-/** Charges what rows of a peer say that is new. Returns false if there was no room for one of them. */
+/** Charges the amounts in a peer's rows that were not charged before. Returns false if there was no room for one of the states. */
 function chargeRows(
   store: RewritingStore,
   charges: Charges,

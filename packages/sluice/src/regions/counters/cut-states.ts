@@ -4,22 +4,28 @@ import type { Micros } from '../../time/micros.ts'
 import { partSince } from './debt.ts'
 import type { RegionalLimits } from '../regional-limits.ts'
 
-/** What decides the calls of a region that is cut off: states of their own, which hold no more than its part. */
+/**
+ * The states that decide the calls of a region while it is cut off. They are separate from the keys' own states, and hold at most the
+ * region's part of each limit.
+ */
 export interface CutStates {
   idOf(id: StateId): StateId
   /**
-   * The limit of a region that has been cut off since then; undefined if it has no part of it.
-   * @param since when the cut began, for all limits
+   * The limit that decides calls of a region that has been cut off since an instant; undefined if the region has no part of the limit.
+   * @param since store time at which the cut began; the same for all limits
    */
   limitOf(limit: AnyLimit, since: Micros): AnyLimit | undefined
 }
 
-/** As the store is called. Scopes have no blanks, so no limiter has states of this name. */
+/**
+ * The prefix of the scopes of these states. It contains a blank, which scopes of limiters do not, so no limiter has a state of the same
+ * name.
+ */
 const CUT = 'cut '
 
 export function createCutStates(limits: Pick<RegionalLimits, 'partOf'>): CutStates {
   const scopes = new Map<string, StateId['scope']>()
-  /** Those of the latest cut. */
+  /** The region's parts of limits, by limit, made for the cut that began at `partsSince`. */
   let parts = new WeakMap<AnyLimit, AnyLimit>()
   let partsSince: Micros | undefined
   return {

@@ -1,22 +1,25 @@
 import type { Micros } from '../../time/micros.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
 
-/** Whether a region is cut off: some peer was not read for the cutoff. */
+/** Says whether a region is cut off: it has not read some peer for the cutoff. */
 export interface Cutoff {
-  /** Since when it is, by its store's clock; undefined: it is not. */
+  /** The store time since which the region has been cut off, in microseconds; undefined if it is not. */
   since(): Micros | undefined
-  /** What `since` returned last. */
+  /** What the last call of `since` returned. */
   readonly latest: Micros | undefined
-  /** While it is cut off, a state was written at this time. */
+  /** Notes that a state was written at this store time while the region was cut off. */
   written(at: Micros): void
-  /** @param oldest when what some peer had spent was last known, of the peer of which that is longest ago */
+  /**
+   * Notes how recently all peers were read.
+   * @param oldest for each peer there is an instant at which all that it had spent was known; this is the earliest of these instants
+   */
   fresh(oldest: MonotonicInstant): void
 }
 
 /**
- * @param cutoffMs undefined: never cut off
- * @param now of the store
- * @param monotonic undefined while nobody reads the peers: a region with a cutoff is cut off then
+ * @param cutoffMs undefined: the region is never cut off
+ * @param now the store's time
+ * @param monotonic returns undefined while nobody reads the peers: a region with a cutoff is then cut off
  */
 export function createCutoff(cutoffMs: number | undefined, now: () => Micros, monotonic: () => MonotonicInstant | undefined): Cutoff {
   let freshUntil = -Infinity
@@ -25,7 +28,7 @@ export function createCutoff(cutoffMs: number | undefined, now: () => Micros, mo
   return {
     since() {
       if (cutoffMs === undefined || (monotonic() ?? Infinity) <= freshUntil) latest = undefined
-      // The clock of the store may have stepped back: what an earlier cut wrote was before this one.
+      // The clock of the store may have stepped back. So the new cut begins after all states that an earlier cut wrote.
       else latest ??= Math.max(now(), writtenAt + 1)
       return latest
     },

@@ -5,15 +5,18 @@ import type { SpendRow } from './spend.ts'
 import { planIn } from '../rights/limit.ts'
 import type { Run } from '../rights/state.ts'
 
-/** What this region has charged to its own states of what one peer spent. */
+/** For one peer: what this region has charged to its own states of what the peer spent. */
 export interface Known {
-  /** How much of a row is not charged yet, in micro-tokens. @param elapsed microseconds since all that this peer had spent was known */
+  /**
+   * How many micro-tokens of a peer's row are not charged yet. @param elapsed microseconds since the instant for which all that the peer
+   * had spent was known
+   */
   owed(run: Run, row: SpendRow, plan: BucketPlan, elapsed: Micros): number
-  /** The row is charged. */
+  /** Notes that the row is charged. */
   charged(row: SpendRow, plan: BucketPlan, now: Micros): void
-  /** Notes that all rows of a run are known that had begun when so many had begun. */
+  /** Notes that everything is charged that the peer had spent when its run had begun `births` rows. */
   complete(run: Run, births: number): void
-  /** Forgets rows that would have been refilled long ago. */
+  /** Forgets rows whose tokens were refilled long ago. */
   sweep(now: Micros): void
 }
 
@@ -25,15 +28,15 @@ interface Row {
   at: Micros
 }
 
-/** Clocks may drift. */
+/** Factor by which elapsed time is lengthened, because the clocks of two regions may run at different rates. */
 const MARGIN = 1.001
 
 export function createKnown(): Known {
   let run: Run | undefined
-  /** How many rows had begun when all were known; undefined before that. */
+  /** How many rows the peer's run had begun when all of them were known; undefined before all were known once. */
   let births: number | undefined
   let rows = new Map<string, Map<string, Row>>()
-  /** A store that was lost counts from nothing, under another run. */
+  /** Forgets all rows if the peer has another run, because a store that was lost counts from zero again. */
   const meet = (from: Run): void => {
     if (from === run) return
     run = from
@@ -62,7 +65,7 @@ export function createKnown(): Known {
     },
     sweep(now) {
       for (const [scope, keys] of rows) {
-        // Twice as long as the peer keeps its row, which then begins again.
+        // The peer begins a row anew after the time in which the bucket fills. Here the row is kept twice as long.
         for (const [key, { at, plan }] of keys) if (now - at > 2 * plan.emptyBefore.micros) keys.delete(key)
         if (keys.size === 0) rows.delete(scope)
       }
@@ -70,16 +73,19 @@ export function createKnown(): Known {
   }
 }
 
-/** What may be new in a row that this region does not know: no region admits more than this in the time. */
+/**
+ * The most that may not be charged yet of a row that this region does not know. The peer cannot have admitted more than this in the elapsed
+ * time.
+ */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }
 
-/** By policy, because a page has many rows of the same. */
+/** Plans by their policy. Cached because a page has many rows with the same policy. */
 const PLANS = new Map<string, BucketPlan>()
 const MAX_PLANS = 1_000
 
-/** The plan that a row names. A page was checked: it has no other names. */
+/** The plan that a row's policy names. It always exists, because the page was checked. */
 export function planNamed(policy: string): BucketPlan {
   const known = PLANS.get(policy)
   if (known !== undefined) return known

@@ -6,15 +6,15 @@ import { PAGE_ROWS, type RegionPage, type RegionRequest } from '../replicator/me
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** A request for what a region has spent since a position. */
+/** A request of one region to another for what that has spent since a position. */
 export interface SpendRequest {
   readonly from: Region
   readonly to: Region
-  /** How far the region that sends the request has read. */
+  /** How far `from` has read the rows of `to`; undefined if it has read none. */
   readonly read: Position | undefined
 }
 
-/** What a request returns. */
+/** The answer to a `SpendRequest`. */
 export interface SpendAnswer extends SpendPage {
   readonly run: Run
 }
@@ -29,7 +29,7 @@ export function spendRequest({ from, to, read }: SpendRequest): RegionRequest {
 }
 
 export function spendPage(from: Region, to: Region, run: Run, { rows, cursor, all, births }: SpendPage): RegionPage {
-  // Lists, because a message has many: the names of fields would be half of it.
+  // Rows are lists without field names, because a message has many rows and the names would be half of it.
   const lists = rows.map(({ scope, key, policy, most, born, value }) => {
     return [scope, key, policy, most ? [most.n, most.m, most.burst] : null, born, value]
   })
@@ -83,7 +83,7 @@ export function readSpendPage(value: unknown, from: Region, to: Region): SpendAn
   }
 }
 
-/** Regions with escrow send messages without a mode: all regions must have the same. */
+/** Throws for a message without a mode. Such a message comes from a region with mode `escrow`, and all regions must have the same mode. */
 function refuseEscrow(message: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || 'mode' in value) return
   throw new LimiterError('INVALID_OPTIONS', `${message}: it is one of mode escrow, and this region has mode counters`)

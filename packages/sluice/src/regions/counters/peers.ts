@@ -6,37 +6,39 @@ import type { SpendRow } from './spend.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** What a region has read of its peers, and they of it. */
+/** What this region has read of each peer, and how far each peer has read this region. */
 export interface CounterPeers {
-  /** How much of a peer's row is not charged yet, in micro-tokens. */
+  /** How many micro-tokens of a peer's row are not charged yet. */
   owed(from: Region, run: Run, row: SpendRow, plan: BucketPlan): number
-  /** A peer's row is charged. */
+  /** Notes that a peer's row is charged. */
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
   /**
-   * All that a peer had spent at `requestedAt` is charged. Returns the earliest of these instants over all peers; -Infinity if a peer has
-   * none.
+   * Notes that all that a peer had spent at `requestedAt` is charged. Returns the earliest of these instants over all peers; -Infinity if
+   * there is none for some peer.
    */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): MonotonicInstant
-  /** A peer reads, and has read the changes up to this one. */
+  /** Notes that a peer reads now, and has read the changes up to the one with this number. */
   noteRead(peer: Region, readUpTo: number): void
-  /** The last change that all peers have read, except those that have not read for very long; 0 until one was counted. */
+  /**
+   * The number of the last change that all peers have read. Peers that have not read for `keptMs` are left out. 0 before it was computed.
+   */
   readByAll(): number
-  /** Forgets what has expired. */
+  /** Forgets rows of peers whose tokens were refilled long ago. */
   sweep(now: Micros): void
-  /** The clock is another one, ahead of the earlier one by so much. */
+  /** Called when the monotonic clock is replaced by one that is ahead by this many milliseconds. */
   shift(ahead: number): void
 }
 
 interface Peer {
   readonly known: Known
-  /** All that it had spent then is charged; undefined before its first page. */
+  /** All that the peer had spent at this instant is charged; undefined before its first complete read. */
   completeAt: MonotonicInstant | undefined
-  /** How far it has read, and when it last did; at first, when this region began. */
+  /** The last change that the peer has read, and when it last read. `readAt` begins as the start of this region. */
   readUpTo: number
   readAt: MonotonicInstant
 }
 
-/** @param keptMs how long rows are kept for a peer that does not read them */
+/** @param keptMs milliseconds for which rows are kept for a peer that does not read them */
 export function createCounterPeers(names: readonly Region[], monotonic: () => MonotonicInstant, keptMs: number): CounterPeers {
   let born = monotonic()
   const peers = new Map(

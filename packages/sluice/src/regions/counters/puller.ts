@@ -6,14 +6,17 @@ import { createPuller, type Puller, type PullerParts, requireProgress, type Send
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** A puller, and what it has read last. */
+/** A puller, and the run of the peer that it has read last. */
 export interface SpendPuller {
   readonly puller: Puller
-  /** The life of the peer's store that was read last; undefined before the first page. */
+  /** The run of the peer's store that was read last; undefined before the first page. */
   run(): Run | undefined
 }
 
-/** Reads what a peer has spent. Failures do not lengthen the waits, because a region that cannot read a peer may soon be cut off. */
+/**
+ * Reads what a peer has spent. After failures it does not wait longer than usual, because a region that cannot read a peer may soon be cut
+ * off.
+ */
 export function createSpendPuller(self: Region, counters: Counters, parts: PullerParts): SpendPuller {
   const { peer } = parts
   let position: Position | undefined
@@ -24,12 +27,12 @@ export function createSpendPuller(self: Region, counters: Counters, parts: Pulle
       const page = readSpendPage(await send(spendRequest({ from: self, to: peer, read })), peer, self)
       requireProgress(peer, page.cursor, read?.run === page.run ? read.at : 0, page.all)
       fits = counters.receive(peer, page.run, page) && fits
-      // A page of another run begins anew, whatever the position was.
+      // If the peer has another run now, its page begins with its first row, whatever position was requested.
       read = { run: page.run, at: page.cursor }
       if (fits) position = read
       if (!page.all) continue
       if (!fits) throw new Error(`region ${self} has no room for the states of all keys that ${peer} has`)
-      // What was spent when the pull began is in the pages, because they are made later.
+      // The pages contain all that was spent when the pull began, because they were made later.
       return counters.complete(peer, page.run, page.births, began)
     }
   }

@@ -9,7 +9,7 @@ import type { RegionalStore } from '../regional.ts'
 import { regionalLimits } from '../regional-limits.ts'
 
 /**
- * A store of one of several regions that each grant whole token buckets.
+ * A store of one of several regions that each grant whole token buckets, and are charged for what the others spent.
  * @throws LimiterError NOT_SUPPORTED for a store that is not in this process
  */
 export function countedStore(
@@ -28,7 +28,7 @@ export function countedStore(
   const names = [...weights.keys()].filter((name) => name !== self)
   const counters = createCounters(store, names, freshRun(), { maxCells, cutoffMs, monotonic, keptMs: KEPT_MS })
   const limits = regionalLimits(self, weights, false)
-  // Without a cutoff, the parts of token buckets are never granted.
+  // Without a cutoff, no part of a token bucket is ever granted, so the bucket need not be divisible.
   const problemOf: typeof limits.problemOf = (limit) =>
     cutoffMs === undefined && limit.algorithm.tag === 'tb' ? undefined : limits.problemOf(limit)
   return {

@@ -5,41 +5,41 @@ import type { Micros } from '../../time/micros.ts'
 import { createChangeLog } from '../change-log.ts'
 import { PAGE_ROWS } from '../replicator/messages.ts'
 
-/** What one region spent of one key. Full values, which only grow: a row that is lost, late or repeated does no harm. */
+/** What one region spent of one key. The value is a sum that only grows, so a row that is lost, late or repeated does no harm. */
 export interface SpendRow {
   readonly scope: string
   readonly key: string
-  /** The limit of the latest call: the numbers of its plan. */
+  /** The numbers of the plan of the latest call, as text. */
   readonly policy: string
-  /** The largest rate and the largest burst of the row's calls, if its limit was changed. */
+  /** The largest rate and the largest burst of the row's calls, if the limit of the key was changed; undefined if it was not. */
   readonly most: Envelope | undefined
   /**
    * The number of the row. A key that was unused for a long time begins a new row. New rows of a region have higher numbers than old ones.
    */
   readonly born: number
-  /** Micro-tokens since the row began. */
+  /** Micro-tokens that were spent since the row began. */
   readonly value: number
 }
 
-/** Rows of a region, as another one reads them. */
+/** Rows of one region, as another region reads them. */
 export interface SpendPage {
   readonly rows: readonly SpendRow[]
-  /** For the next page. */
+  /** The position from which the next page is read. */
   readonly cursor: number
-  /** Whether these are all. */
+  /** Whether no more rows follow. */
   readonly all: boolean
-  /** How many rows have begun. */
+  /** How many rows the region has begun since its store was started. */
   readonly births: number
 }
 
 /** What this region has spent, by key. */
 export interface Spend {
-  /** Rows that are kept. */
+  /** How many rows are kept. */
   readonly size: number
-  /** Whether what is spent of a key can be counted. */
+  /** Whether there is room to count what is spent of a key. */
   hasRoom(id: StateId): boolean
   add(call: Call, at: Micros): void
-  /** What changed since a cursor, the oldest changes first. */
+  /** The rows that changed after a cursor, the oldest changes first. */
   page(after: number): SpendPage
   /** Drops rows that nobody needs any more. */
   sweep(now: Micros): void
@@ -53,11 +53,11 @@ interface Entry {
   value: number
   /** Store time of the latest call. */
   at: Micros
-  /** The number of the first change that no page has, or of the latest one; 0 once the row is dropped. */
+  /** The number of the row's first change that was in no page yet. If all were, that of its latest change. 0 after the row was dropped. */
   changed: number
 }
 
-/** A row begins again above this, long before its sum is no exact number any more: after 4.5 thousand million tokens. */
+/** Micro-tokens: 4.5 thousand million tokens. A row above this begins again, long before its sum exceeds the exact whole numbers. */
 const LARGE = 2 ** 52
 
 /**
@@ -67,11 +67,11 @@ const LARGE = 2 ** 52
 export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   const scopes = new Map<string, Map<string, Entry>>()
   const log = createChangeLog<Entry>()
-  /** Later changes are in no page yet. */
+  /** The number of the latest change that a page may contain. Later changes are in no page yet. */
   let paged = 0
   let births = 0
   const find = ({ scope, key }: StateId): Entry | undefined => scopes.get(scope.text)?.get(key)
-  /** Once it would have been refilled, only regions that have not read it yet need a row. */
+  /** Whether a row is not needed any more: its tokens are refilled, and all peers have read it. */
   const isOver = ({ at, plan, changed }: Entry, now: Micros): boolean => now - at >= plan.emptyBefore.micros && changed <= readUpTo()
   const begin = ({ scope, key }: StateId, plan: BucketPlan, at: Micros): Entry => {
     births += 1
@@ -95,7 +95,7 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
       entry.value += cost
       entry.plan = plan
       entry.at = Math.max(entry.at, at)
-      // A row that no page has keeps its place: a busy key would fill the log otherwise.
+      // If the row's latest change is in no page yet, the row keeps its number: otherwise a busy key would fill the log.
       if (entry.changed <= paged) log.change(entry, entry.changed === 0)
     },
     page(after) {
@@ -124,7 +124,7 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   }
 }
 
-/** A limit that admits over every interval what either admits. */
+/** A limit that admits over every interval at least what either of two limits admits. */
 function most(one: Envelope, other: Envelope): Envelope {
   const { n, m } = one.n / one.m < other.n / other.m ? other : one
   return { n, m, burst: Math.max(one.burst, other.burst) }

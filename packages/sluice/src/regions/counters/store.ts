@@ -38,7 +38,7 @@ export function countingStore(
   }
   const full: Failed = { failure: new StoreFailure('memory', 'no', `${store.name}: region ${self} has no room to count another key`) }
   const cut = createCutStates(limits)
-  /** The call as the store decides it; undefined if the region has no part of its limit. */
+  /** The call with the limit and the state by which the store decides it now; undefined if the region has no part of the limit. */
   const placed = (call: Call, since: Micros | undefined): Call | undefined => {
     const counted = isCounted(call)
     if (counted && since === undefined) return call
@@ -68,7 +68,7 @@ export function countingStore(
     capabilities: offered(fixed.capabilities, limits),
     decideNow,
     async decide(groups, options) {
-      // At once: a page that is made in between would lack what was granted.
+      // All groups are decided and counted synchronously: a page made between a decision and its count would lack what was granted.
       if (options?.charge !== false) return groups.map((group) => decideNow(group, options?.now))
       const since = counters.cutSince()
       const mine = groups.map((group) => placedGroup(group, since))
@@ -82,7 +82,7 @@ export function countingStore(
   }
 }
 
-/** What of fixed parts runs with counters too. */
+/** What the store can do with counters: the capabilities of fixed parts, without those that counters do not support. */
 function offered(ofParts: Capabilities, limits: RegionalLimits): Capabilities {
   const { groupOptions: _, ...capabilities } = ofParts
   return {
@@ -101,7 +101,7 @@ function changing(store: DecidingStore, limits: RegionalLimits, cut: CutStates):
       return { ...change, call: { ...change.call, limit: limits.partOf(change.call.limit) ?? change.call.limit } }
     })
     const results = await store.change(own, options)
-    // What decides while the region is cut off is blocked and reset with the key.
+    // While the region is cut off, other states decide (`CutStates`). They are blocked and reset together with the key's own state.
     const cuts = changes.flatMap((change): Change[] =>
       'id' in change && CHANGES.has(change.kind) ? [{ ...change, id: cut.idOf(change.id) }] : [],
     )
@@ -114,7 +114,7 @@ function countAll(counters: Counters, { calls }: CallGroup, { at }: Decided): vo
   for (const call of calls) if (isCounted(call)) counters.spent(call, at)
 }
 
-/** The verdict by the whole limits: a cost that only the region's part can never grant is denied. */
+/** Corrects a verdict: a cost that the whole limit could grant, and only the region's part cannot, is denied and not impossible. */
 function whole({ calls }: CallGroup, verdict: GroupVerdict): GroupVerdict {
   return verdict.outcome === 'impossible' && isPossible(calls) ? denied(verdict) : verdict
 }
