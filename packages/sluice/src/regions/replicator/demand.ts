@@ -6,33 +6,40 @@ import type { Region } from '../rights/roster.ts'
 export interface Demand {
   readonly region: Region
   readonly units: number
-  /** The cost that was attempted, denials included, in units: cost per second * UNITS / rate. It may be above UNITS. */
+  /**
+   * The cost per second that callers attempted, denials included, in units of the cell: cost per second * UNITS / rate. It may be above
+   * UNITS.
+   */
   readonly need: number
 }
 
 export interface Gift {
   readonly to: Region
-  /** A whole number above 0. */
+  /** How many units to send; a whole number above 0. */
   readonly units: number
 }
 
-/** A region keeps a little more than it needs, if there is enough for all, and wants as much. */
+/** If there are enough units for all, a region keeps this many times what it needs, and its peers get as many times what they need. */
 const MARGIN = 1.1
-/** A peer that has what it needs, and lacks less than this part of what it wants, gets nothing: rows that change often are not worth it. */
+/**
+ * A peer whose units cover its need gets nothing if it lacks less than this fraction of what it wants, because each gift causes a message.
+ */
 const DEAD_BAND = 0.1
-/** Fewer units than this are sent to nobody. */
+/** A peer whose units do not cover its need gets nothing if it lacks less than this number and less than `DEAD_BAND` of what it wants. */
 const MIN_GIFT: number = UNITS / 100
-/** A region without calls keeps this many units for the first of them. */
+/** A region without calls keeps this many units for its first call. */
 const RESERVE: number = UNITS / 100
 
 /**
- * What a region sends to its peers (R7). It decides alone, and safety does not depend on it: peers' figures may be old. It keeps what it
- * needs, but no more than its fair share if all together need more than there is, and sends everything else to those who lack it.
+ * What a region sends to its peers (R7). Each region decides this alone, by figures of its peers that may be old. Whatever it decides, the
+ * limit is not exceeded. It keeps what it needs, or its fair share if all regions together need more than there is. It sends everything
+ * else to those who lack it.
  * @param reserve units that it keeps in any case
  */
 export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number = RESERVE): readonly Gift[] {
   const all = [own, ...peers]
-  // Everybody has the same margin. With a fixed one, a busy region might have none, and others more than they use.
+  // All regions have the same margin. It shrinks if there are few units left: with a fixed margin, a busy region might have none while
+  // others have more than they use.
   const margin = Math.min(MARGIN, Math.max(1, UNITS / all.reduce((sum, { need }) => sum + need, 0)))
   const fair = fairShare(all.map(({ need }) => need * margin))
   const keep = Math.max(reserve, Math.min(own.need * margin, fair))
@@ -51,7 +58,10 @@ export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number =
     .filter(({ units }) => units > 0)
 }
 
-/** The most that each may have if those who want less get all they want (max-min fairness); Infinity if there is enough for all. */
+/**
+ * The most units that each region may have if those who want less get all they want (max-min fairness); Infinity if there is enough for
+ * all.
+ */
 function fairShare(wants: readonly number[]): number {
   let left = UNITS
   for (const [index, want] of [...wants].sort((a, b) => a - b).entries()) {
@@ -64,13 +74,19 @@ function fairShare(wants: readonly number[]): number {
 
 /** What a region holds and needs of a cell that only one region can use at a time (R8). */
 export interface WholeDemand extends Demand {
-  /** The units without which it cannot grant its largest call. */
+  /** The units without which the region cannot grant its largest call. */
   readonly cost: number
-  /** Of a peer: since when it has less. Of the region itself: since when it has its units. Microseconds of its own clock. */
+  /**
+   * Microseconds on the clock of the region that computes this. For a peer: since when it has held less than `cost`. For the region itself:
+   * since when it has had its units.
+   */
   readonly since: Micros
 }
 
-/** Whether regions cannot all hold what their largest calls cost: then they take turns. Those without calls keep their reserve. */
+/**
+ * Whether regions take turns at a cell, because they cannot all hold the units for their largest calls at once. Regions without calls keep
+ * their reserve.
+ */
 export function takesTurns(all: readonly Pick<WholeDemand, 'need' | 'cost'>[]): boolean {
   const costs = all.reduce((sum, { need, cost }) => sum + (need > 0 ? cost : 0), 0)
   const reserved = RESERVE * all.filter(({ need }) => need === 0).length
@@ -78,10 +94,10 @@ export function takesTurns(all: readonly Pick<WholeDemand, 'need' | 'cost'>[]): 
 }
 
 /**
- * What a region sends of a cell of which the regions take turns (R8): all that it holds, or nothing. If another region holds more, the cell
- * is in parts, and the one with the most collects them. The region that holds the most keeps it for its time, and then sends it to the peer
- * that waits longest. As in R7, safety does not depend on it.
- * @param refill how long the region's largest cost takes to refill
+ * What a region sends of a cell at which the regions take turns (R8): all units that it holds, or none. If another region holds more, the
+ * region sends its units there, so that the cell comes together. The region that holds the most keeps the cell for its time (`MIN_STAY`),
+ * and then sends it to the peer that has waited longest. Whatever is sent, the limit is not exceeded.
+ * @param refill microseconds in which the region's largest cost is refilled
  */
 export function wholeGiftOf(own: WholeDemand, peers: readonly WholeDemand[], refill: Micros, now: Micros): Gift | undefined {
   if (own.units === 0) return undefined
@@ -94,27 +110,33 @@ export function wholeGiftOf(own: WholeDemand, peers: readonly WholeDemand[], ref
   return to === undefined ? undefined : { to, units: own.units }
 }
 
-/** All regions find the same one, as far as they know the same. */
+/**
+ * Whether one region has more units than another; if they have the same, the first by name counts as having more. So all regions with the
+ * same figures choose the same one.
+ */
 function hasMore(one: Demand, other: Demand): boolean {
   return one.units > other.units || (one.units === other.units && one.region < other.region)
 }
 
-/** How long a region keeps an undivided cell that it uses, in microseconds; longer if one cost takes longer to refill. */
+/**
+ * The least time for which a region keeps an undivided cell that it uses, in microseconds. It keeps the cell longer if its largest cost
+ * takes longer to refill.
+ */
 const MIN_STAY = 5_000_000
 
-/** What a region knows of an undivided cell that it holds. Times are of its own clock. */
+/** An undivided cell that a region holds, as the region knows it. Times are on its own clock, in microseconds. */
 export interface HeldCell {
   readonly since: Micros
-  /** Whether the region had calls of it since the last pull. */
+  /** Whether the region itself has calls of the cell. */
   readonly busy: boolean
-  /** How long the largest cost takes to refill. */
+  /** The time in which the region's largest cost is refilled. */
   readonly refill: Micros
 }
 
 /**
- * To which peer a region sends an undivided cell, whole (R8): to the one that waits longest, when it has no calls itself, or has held the
- * cell for its time. Undefined: to nobody yet.
- * @param waiting peers that were denied for lack of the cell, and since when
+ * The peer to which a region sends an undivided cell (R8): the one that has waited longest. Undefined if no peer waits, or if the region
+ * has calls itself and has not held the cell for its time yet.
+ * @param waiting peers that cannot grant their largest call, and since when
  */
 export function recipientOf(
   { since, busy, refill }: HeldCell,

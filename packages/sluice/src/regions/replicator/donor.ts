@@ -14,16 +14,19 @@ import type { RegionNeeds } from './region-needs.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Rows } from '../rights/state.ts'
 
-/** What a region sends by the demand of its peers. */
+/** Sends units to peers by their demand. */
 export interface Donor {
   /**
-   * Sends a peer what it lacks and this region can spare (R7): at most one row for each key.
+   * Sends a peer the units that it lacks and this region can spare (R7): at most one row for each key.
    * @param peers those whose figures are recent
    */
   give(peer: Region, peers: readonly Region[]): Promise<void>
 }
 
-/** The most keys of which units are sent before one answer: the peer waits for it. What is left is sent at its next pull. */
+/**
+ * The most keys of which units are sent before one answer. The bound is needed because the peer waits for the answer. Units of further keys
+ * are sent at the peer's next pull.
+ */
 const MAX_GIFTS = 250
 
 /** @param region what the callers of this region need, in all its processes */
@@ -36,7 +39,10 @@ export function createDonor(
   peerNeeds: PeerNeeds,
   monotonic: () => MonotonicInstant,
 ): Donor {
-  /** A key that a peer needs, as it is counted here. Undefined if its limit is not known, or there is no room to count it. */
+  /**
+   * Counts a key that a peer needs, from now on, and returns what is counted of it. Undefined if the key's limit is not known here, or if
+   * there is no room to count the key.
+   */
   const requestedKey = (need: LearnedNeed): { readonly id: StateId; readonly own: Metered } | undefined => {
     const found = ledger.limitIn({ scope: { text: need.scope }, key: need.key }, need.policy)
     if (found === undefined) return undefined
@@ -57,7 +63,7 @@ export function createDonor(
         if (requested === undefined) return
         const { id, own } = requested
         const wanted = region.sumOf(own)
-        // Sends nothing of a key before it knows what its own callers need, in all processes.
+        // Nothing of a key is sent before it is known what the callers in all processes of this region need of it.
         if (wanted === undefined || !region.isWhole(own)) return
         const gift = (held: Held): number => {
           const demands = peers.map((one) => demandOf(one, wantedOf.get(one)?.get(name), held.rows))
@@ -71,7 +77,8 @@ export function createDonor(
           return gifts.find(({ to }) => to === peer)?.units ?? 0
         }
         const { limit } = own
-        // Most keys have nothing to send. What is sent, is by what is held when it is: another process may send, too.
+        // Most keys have nothing to send, as the units last read show. How much is sent is computed from the units that the region holds at
+        // that instant, because another process may send too.
         if (gift(await heldKeys.of(id, limit)) === 0 || room === 0) return
         room -= 1
         heldKeys.forget(id)
@@ -81,7 +88,7 @@ export function createDonor(
   }
 }
 
-/** What a peer holds, or will when it has read what was sent. */
+/** The demand of a peer. It counts as holding also the units that were sent to it and that it has not read yet. */
 function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | undefined): WholeDemand {
   const sent = rows?.sent.get(peer)?.units ?? 0
   const arriving = found === undefined ? 0 : Math.max(0, sent - found.received)
@@ -89,7 +96,7 @@ function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | und
   return { region: peer, units: units + arriving, need, cost, since: since * MICROS_PER_MS }
 }
 
-/** What a region sends of a key to its peers. */
+/** What a region sends of a key to each of its peers. */
 function giftsIn(
   { whole }: Held,
   own: Omit<WholeDemand, 'since'>,
@@ -106,7 +113,7 @@ function giftsIn(
   return gift === undefined ? [] : [gift]
 }
 
-/** Units for the first call of a region that has none; no units if they could not grant a call of cost 1. */
+/** The units that a region without calls keeps for its first call. 0 if these units could not grant a call of cost 1. */
 function reserveOf({ whole }: RegionalLimit): number {
   const reserve = UNITS / 100
   return portion(whole.burst, reserve) < MICRO ? 0 : reserve

@@ -18,14 +18,17 @@ import { createRegionNeeds, ownNeeds } from './region-needs.ts'
 import type { RegionalStore } from '../regional.ts'
 import type { CarryOptions, PeerStatus, Replicator, ReplicatorStatus } from '../replicator.ts'
 
-/** How often in a period the demand is measured. */
+/** How many windows of demand are measured in each period. */
 const WINDOWS = 2
-/** A peer's figures count for this many periods. */
+/** The figures of a peer count for this many periods after its last request. */
 const RECENT = 3
-/** What another process published, of this region or a peer, counts for this many periods. */
+/** What another process published, of this region or of a peer, counts for this many periods. */
 const KEPT = 10
 
-/** Reads from each peer what it has sent and what it needs, and sends units to the peers whose callers need more than they have. */
+/**
+ * Makes the replicator of a store with escrow. It reads from each peer what that has sent and what it needs, and sends units to the peers
+ * whose callers need more than they have.
+ */
 export function replicateUnits(
   { self, weights }: RegionalStore,
   metering: Metering,
@@ -77,18 +80,18 @@ export function replicateUnits(
       closed = true
       metering.meter = ledger.limits.meter = undefined
       await Promise.all([windows.close(), ...[...pullers.values()].map((puller) => puller.close())])
-      // Else it counts until it is too old.
+      // Without this, what the process published would count until it is too old.
       await shared.end().catch(() => {})
     },
   }
 }
 
-/** Ends a window of demand again and again, and publishes what was measured. */
+/** Ends a window of demand every `windowMs` milliseconds, and publishes what was measured. */
 function startWindows(roll: () => void, publish: () => Promise<void>, windowMs: number, clock: Time): { close(): Promise<void> } {
   let publishing: Promise<void> | undefined
   const end = (): void => {
     roll()
-    // A store on a server may take longer than a window.
+    // If the last publication is still running, because a store on a server may take longer than a window, none is begun.
     publishing ??= publish().finally(() => {
       publishing = undefined
     })
@@ -103,7 +106,10 @@ function startWindows(roll: () => void, publish: () => Promise<void>, windowMs: 
   }
 }
 
-/** @param onRead notes that the peer reads; returns the peers whose figures are recent */
+/**
+ * Answers a pull of a peer.
+ * @param onRead notes that the peer reads; returns the peers whose figures are recent
+ */
 async function answerTo(
   request: Pull,
   self: string,
@@ -121,7 +127,8 @@ async function answerTo(
   })
   const { run, joins } = invite(ledger.region, from)
   const needsAt = peerNeeds.learn(from, request)
-  // Before the page is made: it has what is sent by it. Only a peer that reads now gets units, because on their way they are of no use.
+  // The units are sent before the page is made, so that the page contains them. Only the peer that reads now gets units, because units are
+  // of no use to anybody until they are read.
   await donor.give(from, onRead())
   const page = await ledger.page(from, since?.run === run ? since.at : 0)
   return pageOf({ from: self, to: from, run, joins, answer, ...page, needsAt })

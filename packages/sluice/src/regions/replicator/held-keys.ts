@@ -5,12 +5,13 @@ import type { Ledger } from '../ledger.ts'
 import type { RegionStore } from '../rights/state.ts'
 
 /**
- * What a region holds of keys, as last read. A store on a server is read again only for keys whose rows have changed: demand is measured
- * twice in a period, of many keys, and most of them send and receive nothing. What is sent is computed by what is there then.
+ * What a region holds of keys, as last read. If the store is on a server, only keys whose rows have changed are read again. Demand is
+ * measured for many keys, twice in a period, and most of them send and receive nothing. These figures only show which keys have units to
+ * send: how many are sent is computed from what the region holds at that instant.
  */
 export interface HeldKeys {
   of(id: StateId, limit: RegionalLimit): Held | Promise<Held>
-  /** Learns which keys have changed. */
+  /** Reads which keys have changed since the last call, and drops what is known of them. */
   refresh(): Promise<void>
   forget(id: StateId): void
 }
@@ -22,7 +23,8 @@ export function createHeldKeys(ledger: Ledger, maxKeys: number): HeldKeys {
   const held = new Map<string, Held>()
   let region: RegionStore | undefined
   let cursor: number | undefined
-  // Raised when keys are dropped. What was read before may be older than the change for which they were, which is not learned of again.
+  // Increases when keys are dropped. If it has changed while a key was read, the result may be older than the change for which keys were
+  // dropped. So the result is not remembered, because the change would not be reported again.
   let generation = 0
   const isCurrent = (): boolean => region === ledger.region
   return {
@@ -41,7 +43,7 @@ export function createHeldKeys(ledger: Ledger, maxKeys: number): HeldKeys {
       generation += 1
       if (region !== before || changed.names === undefined) held.clear()
       for (const name of changed.names ?? []) held.delete(name)
-      // A run counts its changes from the beginning.
+      // If the region has another run, its changes are counted from the beginning again, so the cursor is dropped.
       cursor = region?.run === before.run || region === undefined ? changed.cursor : undefined
       region = before
     },

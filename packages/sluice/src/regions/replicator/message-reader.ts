@@ -4,13 +4,13 @@ import { planIn, UNITS } from '../rights/limit.ts'
 import type { Gone, Roster } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** How far one region has read another one. `at` counts only for this run of the other one's store. */
+/** How far one region has read another region. `at` is a number of a change, and counts only for this run of the other region's store. */
 export interface Position {
   readonly run: Run
   readonly at: number
 }
 
-/** The longest key of which messages say anything, in UTF-16 units: a page of such keys is still small. */
+/** The longest key that messages may name, in UTF-16 units, so that a page of the longest keys is still small. */
 export const MAX_KEY_LENGTH = 512
 export const MAX_NAME_LENGTH = 256
 
@@ -18,7 +18,7 @@ export type Fields = Readonly<Record<string, unknown>>
 
 type Read<T> = (where: string, value: unknown) => T
 
-/** Reads the parts of a message. `where` names a part in errors. */
+/** Reads the parts of a message. `where` names the part in error messages. */
 export interface Reader {
   fields(where: string, value: unknown, names: readonly string[]): Fields
   count(where: string, value: unknown, most?: number): number
@@ -33,7 +33,7 @@ export interface Reader {
   readonly roster: Read<Roster>
 }
 
-/** Reads the parts of a message; each throws for a value that no region sends. */
+/** Makes a reader of the parts of a message. Each method throws for a value that no region sends. */
 export function reader(message: string): Reader {
   const json = jsonReader(message)
   const { fields, name, count, refuse } = json
@@ -49,7 +49,7 @@ export function reader(message: string): Reader {
   }
 }
 
-/** Reads values without a meaning of their own. */
+/** Reads JSON values of a form, whatever they mean. */
 interface JsonReader extends Omit<Reader, 'position' | 'policy' | 'roster'> {
   refuse(where: string, value: unknown, expected: string): never
 }
@@ -83,7 +83,7 @@ function jsonReader(message: string): JsonReader {
     fields,
     count,
     name: text(1, MAX_NAME_LENGTH),
-    // The key of a limit that all callers share is empty.
+    // The least length is 0, because the key of a limit that all callers share is empty.
     key: text(0, MAX_KEY_LENGTH),
     list: <T>(where: string, value: unknown, most: number, one: (where: string, value: unknown) => T): T[] =>
       Array.isArray(value) && value.length <= most

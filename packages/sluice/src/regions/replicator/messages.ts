@@ -5,37 +5,37 @@ import type { Answer, CellRow, Hello, Run, Status } from '../rights/state.ts'
 
 export type { Position } from './message-reader.ts'
 
-/** A request of one region to another, as plain JSON: send it as it is. */
+/** A request of one region to another, as plain JSON. Send it unchanged. */
 export interface RegionRequest {
-  /** Of this form of messages. */
+  /** The version of the form of messages. */
   readonly version: 1
   /** The region that sends it. */
   readonly from: string
-  /** The region that it is for: another one refuses it. */
+  /** The region that the request is for. Any other region refuses it. */
   readonly to: string
 }
 
-/** What a region returns to a request of another one, as plain JSON: send it as it is. */
+/** The answer of one region to a request of another, as plain JSON. Send it unchanged. */
 export interface RegionPage {
-  /** Of this form of messages. */
+  /** The version of the form of messages. */
   readonly version: 1
   /** The region that answers. */
   readonly from: string
-  /** The region that this answer is for: it sent the request. */
+  /** The region that sent the request. */
   readonly to: string
 }
 
-/** A request for what changed since a position. */
+/** A request for the rows that changed since a position (`rows`), with what the sender needs. */
 export interface Pull {
   readonly from: Region
   readonly to: Region
   readonly rows: Position | undefined
-  /** What this region needs, as far as it has changed since `after`; 0: all of it. */
+  /** What the sender needs of keys, as far as it has changed since its change number `after`; all of it if `after` is 0. */
   readonly needs: readonly Need[]
   readonly after: number
-  /** How far these needs go. */
+  /** The position up to which the receiver knows the sender's needs after this request. */
   readonly needsAt: Position
-  /** Of a new run that the peer must bind before it sends rows. */
+  /** Set if the sender has a new run, which the receiver must bind before it sends rows. */
   readonly hello: Hello | undefined
 }
 
@@ -44,28 +44,28 @@ export interface Need {
   readonly scope: string
   readonly key: string
   readonly policy: string
-  /** As in `Demand`, at most UNITS. */
+  /** The cost per second that callers attempted, in units as in `Demand`, at most UNITS. */
   readonly need: number
-  /** As in `WholeDemand`. */
+  /** The units without which the largest call cannot be granted, as in `WholeDemand`. */
   readonly cost: number
   readonly units: number
-  /** What it has received of the other region in this era. */
+  /** The units that the sender has received from the receiver of this message in this era. */
   readonly received: number
 }
 
-/** What a pull returns. */
+/** The answer to a `Pull`. */
 export interface Pulled {
   readonly from: Region
   readonly to: Region
   readonly run: Run
-  /** How many runs of the reader were bound. */
+  /** How many runs of the reading region the answering region has bound. */
   readonly joins: number
   readonly answer: Answer | undefined
   readonly rows: readonly CellRow[]
   readonly status: Status | undefined
-  /** Where the next pull of rows begins. */
+  /** The position from which the next pull reads rows. */
   readonly cursor: number
-  /** How far the reader's needs are known. */
+  /** The position up to which the answering region knows the reader's needs. Undefined if it must get all of them again. */
   readonly needsAt: Position | undefined
 }
 
@@ -74,14 +74,17 @@ export const PAGE_ROWS = 1_000
 /** The most needs in a request. */
 export const REQUEST_NEEDS = 250
 
-/** Whether messages may name a key. Peers refuse a message with any other key as a whole, so such keys keep their weight. */
+/**
+ * Whether messages may name a key. A peer refuses a whole message that names any other key. So such keys are left out, and keep the units
+ * that they have by weight.
+ */
 export function isNameable({ scope, key }: { readonly scope: { readonly text: string }; readonly key: string }): boolean {
   return scope.text.length > 0 && scope.text.length <= MAX_NAME_LENGTH && key.length <= MAX_KEY_LENGTH
 }
 
 export function requestOf({ from, to, rows, needs, after, needsAt, hello }: Pull): RegionRequest {
   const greeting = hello && { run: hello.run, toRun: hello.toRun, joins: hello.joins, seen: hello.seen }
-  // Lists, because a message has many: the names of fields would be half of it.
+  // Needs are lists without field names, because a message has many and the names would be half of it.
   const lists = needs.map(({ scope, key, policy, need, cost, units, received }) => [scope, key, policy, need, cost, units, received])
   const message = { version: 1, from, to, rows: rows ?? null, needs: lists, after, needsAt, hello: greeting ?? null } as const
   return message

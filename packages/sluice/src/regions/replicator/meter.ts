@@ -6,64 +6,67 @@ import type { MonotonicInstant } from '../../time/time.ts'
 import { type RegionalLimit, UNITS } from '../rights/limit.ts'
 import { isNameable } from './messages.ts'
 
-/** What a region's callers attempt of one key. */
+/** What the callers of a region attempted of one key. */
 export interface Metered {
   readonly id: StateId
   whole: AnyLimit
   limit: RegionalLimit
-  /** Whether that is the limit of a call. If not, a peer names it. */
+  /** Whether `limit` is that of a call in this region. If not, it is the one that a peer named. */
   called: boolean
-  /** In the window that ended last, as in `Demand`, at most UNITS; undefined before one has ended. */
+  /** The need, as in `Demand`, at the end of the last window; at most UNITS. Undefined before the first window has ended. */
   need: number | undefined
-  /** The average of the latest windows, and by how much it grows in each. */
+  /** The smoothed need of the latest windows, in units, and by how much it grows in each window. */
   level: number | undefined
   trend: number
-  /** When this window began. */
+  /** When the present window began. */
   since: MonotonicInstant
-  /** Micro-tokens in this window, the most in one call, and the most in one that was denied. */
+  /** In the present window, in micro-tokens: the sum of all costs, the greatest cost, and the greatest cost that was denied. */
   cost: number
   most: number
   largest: number
-  /** For how many windows that denial still counts, because no wait would have helped: the callers wait for units. */
+  /** For how many more windows `largest` is kept. It is kept if a call was denied without a wait, because such a caller waits for units. */
   waits: number
-  /** The most micro-tokens in one call, and how many windows ago that was. */
+  /** The greatest cost of the latest windows, in micro-tokens, and how many windows ago it was called. */
   peak: number
   peakAge: number
-  /** Windows without calls. */
+  /** How many windows ago the key was last called. */
   idle: number
-  /** Windows since a peer requested units of it; Infinity if none has. */
+  /** How many windows ago a peer last requested units of the key; Infinity if no peer has. */
   requested: number
-  /** The units that the region held when a peer last requested some, and since when it has had them (R8). */
+  /** The units that the region held when a peer last requested some, and since when it has had that many (R8). */
   units: number | undefined
   heldSince: MonotonicInstant
 }
 
-/** Counts what is attempted of the keys for which a region has too little, or of which it might send units. Other keys cost nothing. */
+/**
+ * Counts what callers attempt of some keys: those of which the region has too little, and those that peers request. Other keys cost no
+ * time.
+ */
 export interface Meter {
   /** Counts a group that was decided. */
   count(group: CallGroup, verdict: GroupVerdict): void
-  /** Counts a key from now on; undefined if there is no room for another. */
+  /** Counts a key from now on. Returns undefined if there is no room for another key. */
   watch(id: StateId, whole: AnyLimit, limit: RegionalLimit): Metered | undefined
   find(id: StateId): Metered | undefined
-  /** Ends the window of each key that has lasted long enough, and forgets keys without calls. */
+  /** Ends the window of each key whose window has lasted long enough, and forgets keys without calls. */
   roll(): void
   keys(): Iterable<Metered>
   /** Whether any key is counted. */
   readonly active: boolean
 }
 
-/** Windows that are shorter say too little. */
+/** The least length of a window in milliseconds. A shorter window shows too little of the demand. */
 const MIN_WINDOW_MS = 400
-/** A growing demand is met as it will be so many windows later, because units arrive later than they are needed. */
+/** A growing demand is reported as it will be this many windows later, because units arrive later than they are needed. */
 const LEAD = 2
-/** Windows for which a call waits that was denied because the region holds too little: it may come seldom, and peers read less often. */
+/** For how many windows a denial without a wait is counted. The caller may call seldom, and peers do not read in every window. */
 const WAITS = 6
-/** Windows without calls after which a key is forgotten. */
+/** After more windows than this without calls, a key is forgotten. */
 const MAX_IDLE = 60
 
 /**
  * @param maxKeys the most keys that are counted
- * @param bucketOf the limit that regions divide; undefined for others
+ * @param bucketOf returns the limit that regions divide; undefined for a limit that they do not divide
  */
 export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => RegionalLimit | undefined, monotonic: () => number): Meter {
   const scopes = new Map<string, Map<string, Metered>>()
@@ -75,7 +78,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
   const watch: Meter['watch'] = ({ scope, key }, whole, limit) => {
     if (size >= maxKeys || !isNameable({ scope, key })) return undefined
     const named = scopes.get(scope.text) ?? new Map<string, Metered>()
-    // An object of its own: a caller may use its id again.
+    // A copy, because a caller may use its id object again for another key.
     const id = { scope, key }
     const metered = newMetered(id, whole, limit, monotonic())
     scopes.set(scope.text, named.set(key, metered))
@@ -100,7 +103,8 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
       const { outcome, retryAfter, calls: verdicts } = verdict
       for (const [index, { id, limit: whole, cost }] of calls.entries()) {
         const denied = verdicts[index]?.outcome !== 'allowed'
-        // A call that another limit of its group denies needs nothing of this one; and no units help a cost above the whole limit.
+        // If only another limit of its group denies a call, the call needs no units of this limit. A cost above the whole limit is skipped
+        // too, because no units help it.
         if ((outcome !== 'allowed' && !denied) || cost > whole.capacity * MICRO) continue
         let metered = find(id)
         if (metered === undefined && denied) {
@@ -157,7 +161,7 @@ function addCall(metered: Metered, cost: number, denied: boolean, retryAfter: Mi
 
 function endWindow(metered: Metered, now: MonotonicInstant): void {
   const { n, m, burst } = metered.limit.whole
-  // n/m is in micro-tokens per microsecond. A cost that was denied needs a share whose burst is as large.
+  // n/m is in micro-tokens per microsecond. A cost that was denied needs a share whose burst is at least this cost.
   const rate = metered.cost / ((now - metered.since) * 1_000)
   const units = Math.max((rate * m) / n, metered.largest / burst) * UNITS
   const level = smooth(metered.level, Math.min(UNITS, units))
@@ -172,9 +176,9 @@ function endWindow(metered: Metered, now: MonotonicInstant): void {
   Object.assign(metered, { since: now, cost: 0, most: 0, largest: metered.waits > 0 ? metered.largest : 0 })
 }
 
-/** A change above this part is one of the demand; a smaller one may be chance. */
+/** If the need changes by more than this fraction, the demand has changed. A smaller change may be chance. */
 const JUMP = 0.25
-/** How much of a smaller change counts. */
+/** The fraction of a smaller change that is applied in each window. */
 const WEIGHT = 0.5
 
 function smooth(before: number | undefined, now: number): number {

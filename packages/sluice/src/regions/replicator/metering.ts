@@ -9,13 +9,16 @@ export interface Metering {
   readonly ledger: Ledger
   readonly maxCells: number
   readonly limits: RegionalLimits
-  /** Of a store that other processes of the region have too. */
+  /** Shares needs with the other processes of the region; undefined if no other process has the store. */
   readonly shareNeeds?: RegionPort['shareNeeds'] | undefined
-  /** Counts what is attempted; undefined while the store has no replicator. */
+  /** Counts what callers attempt; undefined while the store has no replicator. */
   meter: Meter | undefined
 }
 
-/** The store, which also counts what is attempted of keys that have too little, or are counted already. Without a denial nothing is counted. */
+/**
+ * Wraps a store so that the meter counts groups: those that were denied, and those of keys that are counted already. While no key is
+ * counted, groups that pass take no more time.
+ */
 export function metered<T extends Store>(store: T, metering: Metering): T {
   const decideNow = store.decideNow?.bind(store)
   const decide = store.decide.bind(store)

@@ -6,35 +6,41 @@ import type { Meter, Metered } from './meter.ts'
 import type { RegionNeeds } from './region-needs.ts'
 import type { Region } from '../rights/roster.ts'
 
-/** What a region has published of a key. */
+/** What this region has published of its need of a key. */
 interface Published {
   readonly metered: Metered
   readonly policy: string
   readonly need: number
   readonly cost: number
   readonly held: Held
-  /** The number of the change. */
+  /** The number of the change with which this was published. */
   readonly changed: number
 }
 
-/** What a region publishes of its demand. */
+/** What this region publishes of its needs, for its peers to read. */
 export interface Needs {
-  /** Publishes what has changed since it was last called. */
+  /** Publishes the needs that have changed since the last call. */
   publish(): Promise<void>
-  /** What changed since the position up to which a peer knows it, the oldest changes first. */
+  /** The needs that changed after the position up to which a peer knows them, the oldest changes first. */
   since(to: Region, known: Position | undefined): { readonly needs: readonly Need[]; readonly after: number; readonly needsAt: Position }
 }
 
-/** If only the need of a key changed, by at most this fraction of it, it is not published: small changes are not worth a message. */
+/**
+ * If need and cost of a key changed by at most this fraction, and nothing else changed, it is not published again, because a small change
+ * is not worth a message.
+ */
 const DEAD_BAND = 0.1
 
-/** Beyond so many keys, those that are not counted any more are dropped, although a peer may not have read that. */
+/**
+ * If more keys than this are published, those that are not counted any more are dropped, although a peer may not have read that nothing is
+ * needed of them.
+ */
 const MAX_PUBLISHED = 100_000
 
-/** @param source names this process: positions of another one count for nothing */
+/** @param source names this process. A position with another name is that of another process, and is ignored */
 export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeeds, source: string): Needs {
   const published = new Map<Metered, Published>()
-  /** Up to which change each peer has read. */
+  /** The number of the change up to which each peer has read. */
   const readBy = new Map<Region, number>()
   let changes = 0
   return {
@@ -44,7 +50,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
       const readByAll = Math.min(...readBy.values())
       for (const [metered, before] of published) {
         if (counted.has(metered)) continue
-        // A peer that has not read that nothing is needed any more would send units for ever.
+        // A need of 0 is published first: a peer that does not know it would send units for ever.
         if (before.need > 0) published.set(metered, { ...before, need: 0, changed: (changes += 1) })
         else if (before.changed <= readByAll || published.size > MAX_PUBLISHED) published.delete(metered)
       }
@@ -56,7 +62,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
         const cost = region.costOf(metered)
         const held = await heldKeys.of(id, limit)
         const before = published.get(metered)
-        // Below its own share a key needs nothing of others, and costs no message.
+        // If the units of a key cover its need, it needs nothing of other regions, and is not published.
         if (before === undefined && need <= held.units) return
         const { policy } = limit
         const same = before?.policy === policy && before.held.units === held.units && before.held.change === held.change
@@ -66,7 +72,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
       })
     },
     since(to, known) {
-      // What a peer knows of another process counts for nothing.
+      // A position of another process is ignored, so all needs are sent.
       const after = known?.run === source ? known.at : 0
       readBy.set(to, after)
       const found = [...published.values()].filter(({ changed }) => changed > after).sort((a, b) => a.changed - b.changed)

@@ -4,18 +4,21 @@ import type { Region } from '../rights/roster.ts'
 
 /** What a region knows of its peers' demand. */
 export interface PeerNeeds {
-  /** Takes what a peer needs. Returns how far that is known: undefined if what came before is missing. */
+  /**
+   * Remembers what a peer needs. Returns the position up to which that is known; undefined if an earlier message is missing, so that the
+   * peer must send all its needs.
+   */
   learn(peer: Region, pull: Pick<Pull, 'needs' | 'after' | 'needsAt'>): Position | undefined
   /** What a peer needs, by the name of the key. */
   of(peer: Region): ReadonlyMap<string, LearnedNeed>
 }
 
 export interface LearnedNeed extends Need {
-  /** Since when the peer has less than its largest call costs. */
+  /** Since when the peer has held fewer units than its largest call costs. */
   readonly since: MonotonicInstant
 }
 
-/** What one process of a peer has published. */
+/** What one process of a peer has sent. */
 interface Known {
   readonly at: Position
   readonly needs: Map<string, LearnedNeed>
@@ -26,8 +29,8 @@ interface Known {
 const MAX_SOURCES = 16
 
 /**
- * @param maxKeys the most keys of one process of a peer that are remembered
- * @param keepMs for how long a process of a peer counts that makes no requests any more
+ * @param maxKeys the most keys that are remembered for one process of a peer
+ * @param keepMs milliseconds for which the needs of a process count after its last request
  */
 export function createPeerNeeds(maxKeys: number, keepMs: number, monotonic: () => MonotonicInstant): PeerNeeds {
   const known = new Map<Region, Map<string, Known>>()
@@ -58,7 +61,8 @@ export function createPeerNeeds(maxKeys: number, keepMs: number, monotonic: () =
     of(peer) {
       const [first, ...others] = known.get(peer)?.values() ?? []
       if (others.length === 0) return first?.needs ?? new Map()
-      // Each process publishes what all of them need: the largest figure is the safe one.
+      // Each process sends the sum for all processes of its region. If these sums differ, the largest counts, so that the peer does not get
+      // too few units.
       const all = new Map(first?.needs)
       for (const { needs } of others) {
         for (const [name, need] of needs) if (need.need >= (all.get(name)?.need ?? 0)) all.set(name, need)

@@ -14,13 +14,18 @@ export interface PullerParts {
   readonly onError: ((peer: Region, error: unknown) => void) | undefined
 }
 
-/** Sends one request to the peer, and returns its answer unread. Settles at the latest when the time is over, whatever the transport does. */
+/**
+ * Sends one request to the peer, and returns its answer, which is not checked yet. Settles by its deadline, even if the transport does not.
+ */
 export type Send = (request: RegionRequest) => Promise<unknown>
 
-/** Pulls from one peer again and again. At most one request is under way. */
+/** Pulls from one peer again and again. At most one request is in flight. */
 export interface Puller {
   start(): void
-  /** The peer has read from here, so it runs: a pull that waits because others failed is made soon. */
+  /**
+   * Called when the peer has read from this region, and so is running. If the next pull waits longer because earlier ones failed, it is
+   * made soon.
+   */
   onRequest(): void
   close(): Promise<void>
   status(): PullStatus
@@ -28,22 +33,22 @@ export interface Puller {
 
 /** How the latest pulls ended. */
 export interface PullStatus {
-  /** When the latest pull that read all began. */
+  /** When the latest pull began that read everything; undefined if there was none. */
   readonly pulledAt: MonotonicInstant | undefined
-  /** Pulls that failed since. */
+  /** How many pulls have failed since then. */
   readonly failures: number
-  /** Why the latest of them failed. */
+  /** Why the latest pull failed; undefined if it did not fail. */
   readonly error: string | undefined
 }
 
-/** Each wait is up to this part shorter or longer, so that regions do not pull in step. */
+/** Each wait is up to this fraction shorter or longer, so that regions do not pull at the same instants. */
 const JITTER = 0.1
-/** What part of a period is waited if a pull is urgent. */
+/** The wait before an urgent pull, as a fraction of a period. */
 export const URGENT = 0.2
 
 /**
- * @param pull reads all that is new; `began` is when it was called
- * @param periodsAfter how many periods to wait after so many failures
+ * @param pull reads everything that is new; its `began` is the instant of this call
+ * @param periodsAfter how many periods to wait after this many failures in a row
  */
 export function createPuller(
   { peer, transport, timeoutMs, periodMs, clock, random, onError }: PullerParts,
@@ -86,7 +91,7 @@ export function createPuller(
     start: run,
     onRequest() {
       if (closed || !backsOff) return
-      // Once for each wait: else requests that come often would put the pull off for ever.
+      // The wait is shortened only once. Otherwise a peer's frequent requests would postpone the pull for ever.
       backsOff = false
       cancel()
       wait(URGENT)
@@ -136,16 +141,16 @@ function ended(): LimiterError {
   return new LimiterError('CLOSED', 'replicate: closed')
 }
 
-/** Reports a failure. Whatever the observer does, the next pull must come. */
+/** Reports a failure. An error that the observer throws is dropped, so that pulls go on. */
 export function report(onError: PullerParts['onError'], region: Region, error: unknown): void {
   try {
     onError?.(region, error)
   } catch {
-    // What the observer throws is dropped, because nobody else could report it.
+    // Nothing else could report what the observer throws.
   }
 }
 
-/** @throws LimiterError if a page says no more than the one before it: a pull would never end */
+/** @throws LimiterError if a page has no changes after those of the page before it, because such a pull would never end */
 export function requireProgress(peer: Region, cursor: number, last: number, all: boolean): void {
   if (cursor > last || (cursor === last && all)) return
   throw new LimiterError('INVALID_OPTIONS', `page of region ${peer}: cursor is ${cursor}, expected more than ${last}`)

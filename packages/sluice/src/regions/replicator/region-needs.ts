@@ -6,29 +6,32 @@ import { REQUEST_NEEDS } from './messages.ts'
 import type { Meter, Metered } from './meter.ts'
 import { scopeLimit } from '../rights/scope-limit.ts'
 
-/** What the callers of all processes of a region need. */
+/** What callers need in all processes of a region. */
 export interface RegionNeeds {
-  /** Publishes what the callers of this process need, and reads what those of others need. */
+  /** Publishes what the callers of this process need, and reads what the other processes published. */
   refresh(): Promise<void>
-  /** The sum of all processes, as far as it is known, as in `Demand`; undefined while this one has not counted the key for long enough. */
+  /**
+   * The need of a key as in `Demand`: the sum over all processes, as far as theirs is known. Undefined while this process has not counted
+   * the key for a window.
+   */
   sumOf(metered: Metered): number | undefined
-  /** The units without which the largest call of any process cannot be granted. */
+  /** The units without which the largest call in any process cannot be granted. */
   costOf(metered: Metered): number
-  /** Whether every process has counted the key for long enough. */
+  /** Whether every process has counted the key for a window, so that the sum is complete. */
   isWhole(metered: Metered): boolean
   /** Removes what this process published. */
   end(): Promise<void>
 }
 
-/** What a process published: its need of each key by name, undefined before it has counted the key for long enough. */
+/** What one process has published: for each key, by name, its need; undefined before the process has counted the key for a window. */
 interface Other {
   readonly needs: ReadonlyMap<string, number | undefined>
   readonly costs: ReadonlyMap<string, number>
-  /** Whether it had more keys than it may publish. */
+  /** Whether the process counts as many keys as it may publish, so that some may be missing. */
   readonly full: boolean
 }
 
-/** What is kept on the server: short, because each process reads it of all others twice in a period. */
+/** What a process publishes on the server. It is short, because each process reads the entries of all others twice in a period. */
 interface Entry {
   readonly version: 1
   readonly full: boolean
@@ -39,10 +42,10 @@ interface Entry {
 const MAX_KEYS = REQUEST_NEEDS
 /** The most processes of a region whose needs are summed. */
 const MAX_PROCESSES = 64
-/** Windows in which a key that a peer requested is wanted. */
+/** A key is wanted for this many windows after a peer requested it. */
 const RECENTLY = 4
 
-/** Of a store that only this process has. */
+/** The needs of a region whose store only this process has. */
 export const ownNeeds: RegionNeeds = {
   refresh: async () => {},
   sumOf: ({ need }) => need,
@@ -52,13 +55,15 @@ export const ownNeeds: RegionNeeds = {
 }
 
 /**
- * @param name of this process
- * @param keepFor how long what a process published counts
+ * @param name names this process
+ * @param keepFor microseconds for which what a process published counts
  */
 export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter, name: string, keepFor: Micros): RegionNeeds {
   let others: readonly Other[] | undefined
   let own = otherOf({ version: 1, full: false, keys: [] })
-  /** Whether a process had no room for a key: others do not know of it, or what it needs of it is not known. */
+  /**
+   * Whether a process may lack a key because it publishes as many keys as it may. Then its need of the key is not known and counts as 0.
+   */
   const leavesOut = ({ needs, full }: Other, key: string): boolean => full && !needs.has(key)
   return {
     async refresh() {
@@ -67,7 +72,7 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
       own = otherOf(entry)
       const found = (await share(name, entry, keepFor, MAX_PROCESSES)).filter(isEntry)
       others = found.map(otherOf)
-      // Each process counts what another one needs, or may send: only so is the sum known.
+      // Each process also counts the keys that other processes want, because the sum is known only if all count them.
       for (const { keys: wanted } of found) {
         for (const [scope, key, policy, need, isWanted] of wanted) {
           const id = { scope: { text: scope }, key }
@@ -76,7 +81,7 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
           const metered = meter.find(id) ?? (known && meter.watch(id, known.whole, known.limit))
           if (metered === undefined) continue
           metered.idle = 0
-          // Who needs something has called the key.
+          // A process that needs something of a key has called it, so its limit is that of a call.
           if (known !== undefined && need !== null && need > 0 && !metered.called)
             Object.assign(metered, { whole: known.whole, limit: known.limit, called: true })
         }
@@ -114,7 +119,7 @@ function keyOf(metered: Metered): Entry['keys'][number] {
   return [id.scope.text, id.key, limit.policy, need === undefined ? null : Math.ceil(need), isWanted ? 1 : 0, unitsOfCost(metered)]
 }
 
-/** Processes of another version are left out. */
+/** Whether this process can read the entry. Entries of another version are left out. */
 function isEntry(entry: unknown): entry is Entry {
   return (entry as Partial<Entry> | null)?.version === 1
 }
