@@ -13,7 +13,7 @@ import type { Cell, RegionStore } from './rights/state.ts'
  */
 export interface LastLimits {
   called(scope: Scope, whole: AnyLimit, limit: RegionalLimit): void
-  /** The limit by which this process last called the key. If it is not known, the one limit of all calls of the key's scope, if there is one. */
+  /** The limit by which this process last called the key. If it is not known: the only limit of the key's scope, if there is only one. */
   of(id: StateId): ScopeLimit | undefined
   /** Whether keys of a scope were called. */
   has(scope: string): boolean

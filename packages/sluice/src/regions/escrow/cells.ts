@@ -17,27 +17,28 @@ import { keyed } from '../rights/undivided.ts'
 /** The limit of a cell, or a function that chooses it by the contents of the cell. */
 export type CellLimit = OwnLimit | ((cell: Cell) => OwnLimit)
 
-/** The cells of a region: states in its store, and rows. */
+/** The cells of a region whose store is in this process. A cell is a state in the store, and the key's rows. */
 export interface EscrowCells {
   /**
-   * Runs a program on a cell, and stores the state and the rows that it returns. Returns false if it returned nothing, or if there is no
-   * room.
+   * Runs a program on a cell, and stores the state and the rows that it returns. Returns false, with nothing stored, if the program
+   * returned nothing or if there is no room.
    */
   rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
   /**
-   * Notes by which limit a key with rows is called. An absent state was full by the limit of the last use, so it is written before a call
-   * by another limit. A stored state shows by its plan which limit was used last. Returns false if the state is still one of another limit,
-   * or if the store has no room.
+   * Notes the limit by which a key with rows is called. If the key has no state, its bucket is full by the limit of its last use. So that
+   * state is written before a call by another limit is decided. A stored state shows by its plan which limit was used last. Returns false
+   * if the state is still one of another limit, or if the store has no room.
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**
-   * Settles all keys with rows of an era that is over, and drops these rows, which are void. Only rows know the share that a key had.
+   * Settles all keys with rows of an era that is over, and drops these rows, because they are void. Rows are needed for that, because only
+   * they show the share that a key had.
    * @param before the region in the era that is over
    */
   settleAll(before: RegionStore): void
 }
 
-/** @param maxCells the most keys with rows */
+/** @param maxCells the most keys that may have rows */
 export function createEscrowCells(
   store: RewritingStore,
   eras: Pick<EscrowEras, 'region'>,
@@ -94,7 +95,7 @@ export function createEscrowCells(
   }
 }
 
-/** Writes the state that a key has after an era has begun. Returns false if the store has no room. */
+/** Writes the state that a key with rows has after another era has begun. Returns false if the store has no room. */
 function settle(store: RewritingStore, before: RegionStore, region: RegionStore, entry: Entry, limits: LastLimits): boolean {
   const { id, whole, limit, rows, doubtful } = entry
   return store.rewrite(id, tokenBucketKernel, (state, now) => {

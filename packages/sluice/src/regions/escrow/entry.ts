@@ -8,36 +8,39 @@ import type { LimitShares } from './limit-shares.ts'
 import type { Share } from '../rights/share.ts'
 import type { RegionStore, Rows } from '../rights/state.ts'
 
-/** A key with rows, of a region whose store is in this process. */
+/** A key that has rows, in a region whose store is in this process. */
 export interface Entry {
   readonly id: StateId
-  /** The limit that was used when a call of the key was last decided, or its units were last sent or received. */
+  /**
+   * The limit by which a call of the key was last decided, or its units were last sent or received. `whole` is undivided, `limit` divides
+   * it.
+   */
   whole: AnyLimit
   limit: RegionalLimit
-  /** The limit by which the key is full if it has no state: that of its last state. */
+  /** The limit by which the key's bucket is full if it has no state: the limit of its last state. */
   fullBy: RegionalLimit
-  /** Whether another limit may be that of the key. */
+  /** Whether the key may have another limit. */
   doubtful: boolean
   rows: Rows
   /** The number of the last change of the rows. */
   changed: number
-  /** The share, and those among which it was found. */
+  /** The key's share, and the shares of its limit from which it was taken. */
   share: Share | undefined
   of: LimitShares | undefined
 }
 
-/** Whether a key with rows was last decided by another limit. */
+/** Whether a key with rows was last decided by another limit than this one. */
 export function isOther({ era }: RegionStore, { rows, fullBy, doubtful }: Entry, limit: RegionalLimit): boolean {
   return !doubtful && rows.era === era && fullBy.policy !== limit.policy
 }
 
-/** The state of a key with rows, written out if it is absent. Undefined if nothing is known of it. */
+/** The state of a key with rows; written out if the key has none, because its bucket is full. Undefined if nothing is known of it. */
 export function bucketOf(region: RegionStore, { rows, fullBy, doubtful }: Entry, state: unknown, now: Micros): BucketState | undefined {
   if (state !== undefined) return state as BucketState
   return doubtful || rows.era !== region.era ? undefined : fullBucket(region, rows, fullBy, now)
 }
 
-/** The absent state of a key with rows, for another limit than the one by which it is full. */
+/** The state of a key with rows that has none stored, written for another limit than the one by which it is full. */
 export function converted(region: RegionStore, entry: Entry, limit: RegionalLimit, now: Micros): BucketState {
   return convertedBucket(region, { bucket: bucketOf(region, entry, undefined, now), rows: entry.rows }, limit, now)
 }

@@ -3,17 +3,17 @@ import { meet, open } from '../rights/era.ts'
 import type { Region } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/** The part that a region takes in eras. */
+/** What a region knows of the regions and their eras, and how it changes. Its store is in this process. */
 export interface EscrowEras {
-  /** What it knows of the regions now. */
+  /** The region as it knows itself now. */
   readonly region: RegionStore
-  /** Changes that by a program, and begins the next era if all is ready for it. */
+  /** Changes the region by a program, and begins the next era if all regions are ready for it. */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
-  /** Takes what a peer says of itself. */
+  /** Applies the status that a peer reports. */
   meet(status: Status): void
 }
 
-/** @param onEra another era has begun; the argument is the region as it was before */
+/** @param onEra called when another era has begun, with the region as it was before */
 export function createEscrowEras(begun: RegionStore, now: () => Micros, onEra: (before: RegionStore) => void): EscrowEras {
   let region = begun
   const statuses = new Map<Region, Status>()

@@ -21,42 +21,45 @@ import type { Page, RegionStore, Run, Transfers } from '../rights/state.ts'
 import { rowTo } from '../rights/transfer.ts'
 import { keyed, limitOfKey } from '../rights/undivided.ts'
 
-/** The escrow of one region whose store is in this process: the rights that the region holds, and the operations that change them. */
+/** The escrow of one region whose store is in this process: the units that the region holds, and the operations that change them. */
 export interface Escrow {
   readonly region: RegionStore
-  /** Keys that have rows. */
+  /** How many keys have rows. */
   readonly cells: number
-  /** A key is about to have no state, and to be full by the limit of its last call. */
+  /** Called before the state of a key is deleted. The key's bucket is then full by the limit of its last call. */
   reset(id: StateId): void
   /** The limit by which a key with rows is full if it has no state; undefined for keys without rows. */
   fullBy(id: StateId): RegionalLimit | undefined
-  /** The limit by which a call of a token bucket is decided now. */
+  /** The share as a limit, by which a call of a token bucket is decided now. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
   held(id: StateId, limit: RegionalLimit): Held
   /** By which limits keys were called. */
   readonly limits: LastLimits
-  /** The limit by which a key was last called, as far as that is known, else the one that a peer names. Undefined if that has no shares. */
+  /**
+   * The limit by which a key was last called. If it is not known, the limit that a peer names by `policy`. Undefined if that cannot be
+   * divided.
+   */
   limitIn(id: StateId, policy: string): ScopeLimit | undefined
-  /** What was sent and received since the store was started. */
+  /** How often, and how many, units were sent and received since the store was started. */
   readonly transfers: Transfers
-  /** Sends units of a key to a peer. False if they may not be sent, or if the key has no rows yet and as many keys as allowed have some. */
+  /** Sends units of a key to a peer. Returns false if they may not be sent, or if the key has no rows yet and `maxCells` keys have some. */
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
-  /** As `give`, for a peer that says which limit it means. The limit of the key in this region may be another one. */
+  /** Sends units like `give`, under the limit that a peer names by `policy`. The limit of the key in this region may be another one. */
   lend(id: StateId, policy: string, to: Region, units: UnitsToGive): boolean
-  /** What a peer that has read up to `cursor` may read now. */
+  /** The page of rows for a peer that has read the changes up to `cursor`. */
   page(to: Region, cursor: number): Page
-  /** Receives rows and a status. Returns false if there was no room for a row: it must be read again later. */
+  /** Receives rows and a status. Returns false if there was no room for a row: the page must then be read again later. */
   receive(page: Page): boolean
-  /** Changes what the store knows of the regions by a program, and begins the next era if all is ready for it. */
+  /** Changes what the region knows of the regions by a program, and begins the next era if all regions are ready for it. */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
-  /** The cursor for a peer's pages. */
+  /** The cursor from which the next page of a peer is read. */
   cursorOf(peer: RegionStore): number
   setCursor(peer: RegionStore, cursor: number): void
 }
 
 /**
- * @param run names this life of the store
- * @param maxCells the most keys with rows
+ * @param run identifies this life of the store
+ * @param maxCells the most keys that may have rows
  */
 export function createEscrow(store: RewritingStore, self: Region, roster: Roster, run: Run, maxCells: number): Escrow {
   const cursors = createCursors()

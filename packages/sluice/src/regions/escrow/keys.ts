@@ -5,14 +5,14 @@ import type { Entry } from './entry.ts'
 /** The keys of a region that have rows, in the order of the last changes of their rows. */
 export interface EscrowKeys {
   readonly size: number
-  /** The number of the latest change. */
+  /** The number of the latest change of any rows. */
   readonly last: number
   find(id: StateId): Entry | undefined
   all(): Iterable<Entry>
-  /** The keys that changed after a cursor, the oldest changes first. */
+  /** The keys whose rows changed after a cursor, the oldest changes first. */
   after(cursor: number, most: number): readonly Entry[]
   add(entry: Entry): void
-  /** The rows of a key have changed. */
+  /** Notes that the rows of a key have changed. */
   change(entry: Entry): void
   drop(entry: Entry): void
 }
@@ -20,7 +20,8 @@ export interface EscrowKeys {
 export function createEscrowKeys(): EscrowKeys {
   const scopes = new Map<string, Map<string, Entry>>()
   const log = createChangeLog<Entry>()
-  // A busy key is looked up once: maps cost a tenth of a decision in memory.
+  // The scope of the previous call. Cached because most calls have the scope of the call before, and a map lookup takes a tenth of the time
+  // of a decision.
   let lastScope: Scope | undefined
   let lastKey = ''
   let lastEntry: Entry | undefined

@@ -7,23 +7,23 @@ import type { RegionStore, Rows } from '../rights/state.ts'
 import { newRows } from '../rights/transfer.ts'
 import { limitOfKey, mayBeWhole } from '../rights/undivided.ts'
 
-/** The shares of a limit, as long as the region stays the same. */
+/** The shares of one limit. They are valid as long as the region does not change. */
 export interface LimitShares {
   readonly whole: AnyLimit
   readonly region: RegionStore
-  /** @param rows of the key; undefined if it has none */
+  /** @param rows the key's rows; undefined if it has none */
   shareOf(id: StateId, rows: Rows | undefined): Share
 }
 
 export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: RegionalLimit): LimitShares {
-  /** Of keys without rows. Undefined if the limit is not divided: then it depends on the key. */
+  /** The share of all keys without rows. Undefined if the limit is not divided, because the share then depends on the key. */
   const plain = mayBeWhole(region, limit) ? undefined : shareOf(whole, limit, region, undefined)
   const byUnits = new Map<number, Share>()
   const byHome = new Map<string, Share>()
   const shareOfPlain = (id: StateId): Share => {
     if (plain !== undefined) return plain
     const own = limitOfKey(limit, id)
-    // Only what a key holds after each shift matters to its share.
+    // Keys that hold the same units after each shift have the same share.
     const units = unitsByShift(region, own).join(' ')
     const share = byHome.get(units) ?? shareOf(whole, own, region, undefined)
     byHome.set(units, share)
@@ -36,7 +36,7 @@ export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: R
       if (rows === undefined) return shareOfPlain(id)
       if (rows.era !== region.era || rows.whole || plain === undefined) return shareOf(whole, limitOfKey(limit, id), region, rows)
       const units = unitsIn(rows)
-      // Of rows, only the era and the units in it matter to a share: keys with as many units have the same.
+      // Keys whose rows are of this era and have the same sum of units have the same share.
       const share = byUnits.get(units) ?? shareOf(whole, limit, region, newRows(region, units, limit))
       byUnits.set(units, share)
       return share

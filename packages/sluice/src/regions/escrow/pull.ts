@@ -3,7 +3,7 @@ import type { Escrow } from './escrow.ts'
 import { greet, hello, invite, learn, unanswered } from '../rights/recovery.ts'
 import type { Roster } from '../rights/roster.ts'
 
-/** Reads what a peer has for a region, in pages. */
+/** Reads, in pages, the rows and the status that a peer has for a region. */
 export function pull(reader: Escrow, peer: Escrow): void {
   bind(reader, peer)
   const { region: name } = reader.region
@@ -15,12 +15,12 @@ export function pull(reader: Escrow, peer: Escrow): void {
     cursor = page.cursor
     all = page.status !== undefined
     fits = reader.receive(page) && fits
-    // Rows that did not fit are read again, and so are all rows that came before an era began here.
+    // The cursor is kept only if all rows fitted and no era began here meanwhile. Otherwise the rows are read again.
     if (fits && reader.region.era === era) reader.setCursor(peer.region, cursor)
   }
 }
 
-/** Before a new run reads rows, its peer must know it. */
+/** If a region has a new run, binds it at the peer. The peer must know the run before this region reads rows. */
 export function bind(reader: Escrow, peer: Escrow): void {
   if (!unanswered(reader.region).includes(peer.region.region)) return
   const greeting = hello(reader.region, invite(peer.region, reader.region.region))
@@ -35,7 +35,7 @@ export function bind(reader: Escrow, peer: Escrow): void {
   reader.update((region) => learn(region, known))
 }
 
-/** Ends the era, so that the regions go on by another roster. */
+/** Ends the era, so that the regions continue with another roster. */
 export function endEra(escrow: Escrow, roster: Roster): void {
   escrow.update((region, now) => close(region, roster, now))
 }

@@ -10,18 +10,18 @@ import type { CellRow, Transfers } from '../rights/state.ts'
 import { give, merge, unitsReceived } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** Sends units of keys to peers, and receives what peers have sent. */
+/** Sends units of keys to peers, and receives units that peers have sent. */
 export interface EscrowTransfers {
   readonly counts: Transfers
-  /** Returns false if the units may not be sent, or there is no room for another key with rows. */
+  /** Sends units. Returns false if they may not be sent, or if there is no room for another key with rows. */
   send(id: StateId, by: CellLimit, to: Region, wanted: UnitsToGive, most?: number): boolean
-  /** Returns false if there was no room. */
+  /** Receives a row. Returns false if there was no room for it. */
   receive(row: CellRow): boolean
-  /** Chooses the limit of a cell of which a peer names one. */
+  /** Chooses the limit of a cell for which a peer has named a limit. */
   limitBy(id: StateId, named: ScopeLimit): CellLimit
 }
 
-/** @param calledBy the limit by which a key was last called; undefined if that is not known */
+/** @param calledBy returns the limit by which a key was last called; undefined if that is not known */
 export function createEscrowTransfers(
   eras: Pick<EscrowEras, 'region'>,
   cells: Pick<EscrowCells, 'rewrite'>,
@@ -52,7 +52,7 @@ export function createEscrowTransfers(
       const { region } = eras
       const id = { scope: named.scope, key }
       let units = 0
-      // Refused until the program has run: there may be no room for another key.
+      // Stays true if the program is never run, because there is no room for another key with rows.
       let refused = true
       const merged = cells.rewrite(id, limitBy(id, named), (cell, { limit, doubt }, now) => {
         const next = merge(region, cell, limit, row, now, doubt)

@@ -10,21 +10,21 @@ import { inDoubt } from '../rights/transfer.ts'
 /** The limit by which a cell is changed. */
 export interface By {
   readonly limit: RegionalLimit
-  /** As of `give` and `merge`. */
+  /** The parameter `doubt` of `give` and `merge`. */
   readonly doubt: Micros | undefined
 }
 
-/** What a program made of a cell: absent rows stay, null removes. Undefined changes nothing. */
+/** What a program makes of a cell. Without `rows`, the rows stay as they are; null removes them. Undefined: nothing changes. */
 export type Made =
   | {
       readonly bucket: BucketState | undefined
       readonly rows?: StoredRows | null
-      /** Set if the state is only settled: it has at most what it had. */
+      /** Set if the state was only settled, so that it has no more tokens than before. */
       readonly settled?: true
     }
   | undefined
 
-/** The run that wrote a record; undefined for none. */
+/** The run of the server that wrote a region's record; undefined if there is no record. */
 export function recordRun({ record }: FoundRegion): Run | undefined {
   return recordRunOf(record)
 }
@@ -34,9 +34,9 @@ export function recordRunOf(record: unknown): Run | undefined {
 }
 
 /**
- * What of a cell counts. Rows of another run are void. A state that is absent while there are rows of an earlier era was full at a share that
- * is not known any more: it is taken as empty at the latest shift. While there are rows of this era, it was full by the limit that they name,
- * which is that of its last use.
+ * The part of a cell that counts. Rows of another run do not count, because they are void. If there is no state, but rows of an earlier
+ * era, the bucket was full at a share that is not known any more: it counts as empty at the latest shift. If there is no state, but rows of
+ * this era, the bucket is full by the limit that the rows name, which is the limit of its last use.
  */
 export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
   const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined
@@ -56,7 +56,7 @@ export function bucketIn({ cell }: Pick<FoundRegion, 'cell'>): BucketState | und
   return cell.bucket === undefined ? undefined : tokenBucketKernel.codec.decodeState(cell.bucket)
 }
 
-/** From when on a key without a state is full, and needs no settling. */
+/** Store time from which on a key without a state is full and needs no settling. */
 export function settledAt(region: RegionStore, limit: RegionalLimit, units: number): Micros {
   const { at } = lastShift(region)
   if (units === 0 || currentCell(region, { bucket: undefined, rows: undefined }, limit, at).bucket === undefined) return 0
@@ -67,14 +67,15 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
   const stored = rows === undefined ? {} : { rows: rows === null ? null : encodeRows(rows) }
   if (bucket === undefined) return { bucket: null, ...stored }
   const { codec, expiresAt } = tokenBucketKernel
-  // A debt is not repaid while no units are held.
+  // A debt is kept longer, because it is not repaid while the region holds no units.
   const expires = Math.max(expiresAt(bucket.plan, bucket), rows === undefined || rows === null ? 0 : bucket.seen + DEBT)
   return { bucket: codec.encodeState(bucket), expires, ...stored }
 }
 
 /**
- * A state that is absent, written out: full. Whether a state came and went since an absent one was read cannot be seen, and what it accrued
- * would count twice. So it is written, and read again, before a program changes it. If its limit is in doubt, it is written as empty.
+ * The state to write for a cell that has none: a full bucket. It is needed because a program must not change a cell without a state: a
+ * state may have come and gone since the cell was read, and its refilled tokens would count twice. So the full state is written, and the
+ * cell is read again, before the program changes it. If the limit of the cell is in doubt, the bucket is written as empty.
  */
 export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: By, now: Micros): RegionWrite {
   const current = currentCell(region, cell, limit, now)
@@ -83,13 +84,16 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
   return { bucket: codec.encodeState(bucket), expires: Math.max(expiresAt(bucket.plan, bucket), now + PRESENT) }
 }
 
-/** How long an absent state is there at least once it was written out: a process that is slower begins again. */
+/**
+ * Microseconds for which a state that was written out is kept at least. A process that takes longer between that write and its change
+ * begins again.
+ */
 const PRESENT: Micros = 1_000_000
 
-/** How long the states of cells that were just sent or received are kept at least: a year. */
+/** Microseconds for which the states of cells with rows are kept at least after a transfer: a year. */
 const DEBT: Micros = 31_536_000_000_000
 
-/** Whether a state is as it was found. */
+/** Whether a state equals the one that was read. */
 export function isSame({ cell }: FoundRegion, bucket: BucketState | undefined): boolean {
   const numbers = bucket === undefined ? undefined : tokenBucketKernel.codec.encodeState(bucket)
   return String(cell.bucket) === String(numbers)

@@ -19,17 +19,23 @@ import { keyed } from '../rights/undivided.ts'
 
 export type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 
-/** The cells of a region whose store is on a server: states and rows. */
+/** The cells of a region whose store is on a server. A cell is a state in the store, and the key's rows. */
 export interface RemoteCells {
-  /** What the server has of a key. */
+  /** Reads what the server has of a key. */
   read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
-  /** Runs a program on a cell, and writes state and rows. Returns false if it made no rows, or there is no room. */
+  /**
+   * Runs a program on a cell, and writes the state and the rows that it returns. Returns false if it returned no rows, or if there is no
+   * room.
+   */
   transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
-  /** Applies what happened to the region since to a state, and removes rows that are void. */
+  /** Applies the shifts to a state that happened since it was written, and removes rows that are void. */
   settle(id: StateId, by: RewriteBy, options?: CallOptions): Promise<void>
-  /** Rows of an era that is over are void; their keys are settled, because only rows know the share that they had. */
+  /**
+   * Settles all keys with rows of an era that is over, because these rows are void. Rows are needed for that, because only they show the
+   * share that a key had.
+   */
   settleAll(): Promise<void>
-  /** Gives tokens back, or takes them, as `adjust` of the kernel. */
+  /** Gives tokens back, or takes them, like `adjust` of the kernel. */
   adjust(change: Adjust, limit: RegionalLimit, options?: CallOptions): Promise<void>
 }
 
@@ -82,7 +88,8 @@ export function createRemoteCells(
 
 function settled({ found, region, cell, now, stored, by: { limit } }: Read): Made {
   const current = currentCell(region, cell, limit, now)
-  // The rows name the limit of the last use, by which a state that is absent was full.
+  // If there is no state, it was full by the limit of its last use, which the rows name. So rows that name another limit are written anew
+  // together with the state.
   if (current.rows !== undefined && stored?.policy !== limit.policy)
     return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(region, limit, current.rows) }
   const bucket = current.units === 0 ? current.bucket : adopted(region, current, limit)
@@ -100,7 +107,10 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
   return { bucket, ...(isOther ? { rows: storedRows(region, limit, cell.rows) } : {}) }
 }
 
-/** The limit of a cell that was transferred by another one at last, or by the same. Undefined if it is in doubt: its next call settles it. */
+/**
+ * The limit by which a cell whose rows name `policy` was last called. Undefined if it is in doubt: the cell then stays, and its next call
+ * settles it.
+ */
 function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {
   return (region, cell) => {
     const named = scopeLimit(id.scope.text, policy)

@@ -11,22 +11,25 @@ import { contended, MAX_ROUNDS } from './rewrite.ts'
 import type { Region, Roster } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/** The part that a region whose store is on a server takes in eras. */
+/** What a region knows of the regions and their eras, and how it changes. Its store is on a server. */
 export interface RemoteEras {
   /**
-   * The region of a record that was read: a new run if another run of the server wrote it.
-   * @throws StoreFailure for the record of another region; its cause is the mistake, a LimiterError
+   * The region in a record that was read. If another run of the server wrote the record, returns a new run.
+   * @throws StoreFailure for the record of another region; its cause is a LimiterError that names the mistake
    */
   regionIn(found: FoundRegion): RegionStore
-  /** Changes the region's record by a program until no other process was faster, and begins the next era if all is ready for it. */
+  /**
+   * Changes the region's record by a program, and begins the next era if all regions are ready for it. If another process changes the
+   * record at the same time, tries again.
+   */
   update(program: (region: RegionStore, now: Micros) => RegionStore, options?: CallOptions): Promise<RegionStore>
-  /** Takes what a peer says of itself. */
+  /** Applies the status that a peer reports. */
   meet(status: Status): Promise<void>
 }
 
 /**
- * @param roster by configuration
- * @param onEra another era has begun
+ * @param roster the roster by configuration
+ * @param onEra called when another era has begun
  */
 export function createRemoteEras(
   port: RegionPort,
@@ -46,7 +49,7 @@ export function createRemoteEras(
     let found = await port.read(undefined, time(), options)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const before = regionIn(found)
-      // A shift is one microsecond later than all states that do not know it.
+      // The time of a new shift is one microsecond after the present. So it is later than every state to which it was not applied.
       const next = open(program(before, found.now + 1), statuses, found.now + 1)
       if (next === before && found.record !== undefined && before.run === recordRun(found)) {
         known.remember(before, found.begins)

@@ -21,26 +21,27 @@ import type { RegionStore } from '../rights/state.ts'
 import { limitOfKey } from '../rights/undivided.ts'
 
 /**
- * One region's part of escrow, over a store on a server that many processes share. What it knows may be out of date; the server compares.
- * Before it has read anything, `region` is learning, and holds nothing. `transfers` are those of this process.
+ * The escrow of one region whose store is on a server that many processes share. What this process knows may be out of date, so the server
+ * compares it at each call. Before anything was read, `region` has the phase `learning`, and holds nothing. `transfers` counts only what
+ * this process sent and received.
  */
 export interface RemoteEscrow extends Ledger {
-  /** Reads what the server knows of the regions. Begins a new run if the server is another one. */
+  /** Reads the region's record. Begins a new run if another run of the server wrote the record. */
   refresh(options?: CallOptions): Promise<RegionStore>
-  /** The limit by which a call of a token bucket is decided. */
+  /** The share as a limit, by which a call of a token bucket is decided. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
-  /** What the server has of a key. */
+  /** Reads what the server has of a key. */
   readonly read: RemoteCells['read']
-  /** Gives tokens back, or takes them, as `adjust` of the kernel. */
+  /** Gives tokens back, or takes them, like `adjust` of the kernel. */
   readonly adjust: RemoteCells['adjust']
   cursorOf(peer: RegionStore): number
   setCursor(peer: RegionStore, cursor: number): void
 }
 
 /**
- * @param roster by configuration
- * @param maxCells the most keys with rows
- * @param time decides as if it were this time; 0 for the server's clock
+ * @param roster the roster by configuration
+ * @param maxCells the most keys that may have rows
+ * @param time returns the time to decide at; 0 for the server's clock
  */
 export function createRemoteEscrow(
   port: RegionPort,
@@ -102,7 +103,7 @@ export function createRemoteEscrow(
   }
 }
 
-/** Marks limits, so that the store decides calls by this region's shares. */
+/** Makes the function that marks a limit, so that the store decides its calls by this region's shares. */
 function createLimitOf(
   known: RemoteKnown,
   cells: Pick<RemoteCells, 'settle'>,

@@ -2,34 +2,37 @@ import type { StateId } from '../../stores/store.ts'
 import type { StoredRows } from './rows.ts'
 import type { RegionStore } from '../rights/state.ts'
 
-/** What this process knows of its region: as last read, and how its record began. */
+/**
+ * What this process knows of its region: the region as last read, and the beginning of its record, by which the server recognizes the
+ * record.
+ */
 export interface KnownRegion {
   readonly region: RegionStore
   readonly begins: string
 }
 
-/** What this process knows of a key's rows. */
+/** What this process knows of the rows of one key. */
 export interface KnownRows {
-  /** The number of their last change. */
+  /** The number of the last change of the rows. */
   readonly change: number
   readonly stored: StoredRows
 }
 
-/** What this process knows of a region whose store is on a server. It may be out of date; the server compares. */
+/** What this process knows of a region whose store is on a server. It may be out of date, so the server compares it at each call. */
 export interface RemoteKnown {
-  /** Undefined before anything was read. */
+  /** Undefined before the region's record was read. */
   readonly latest: KnownRegion | undefined
   remember(region: RegionStore, begins: string): void
-  /** Undefined if nothing is known. */
+  /** The rows of a key; undefined if none are known. */
   rowsOf(id: StateId): KnownRows | undefined
-  /** @param stored undefined: the key has no rows */
+  /** @param stored undefined if the key has no rows */
   rememberRows(id: StateId, change: number, stored: StoredRows | undefined): void
 }
 
 /** @param maxCells the most keys of which rows are remembered */
 export function createRemoteKnown(maxCells: number): RemoteKnown {
   let latest: KnownRegion | undefined
-  /** By the texts of scopes, and then by keys: names of states would have to be made for each call. */
+  /** By the texts of scopes, and then by keys. A single map by name would need a new text for each call. */
   const scopes = new Map<string, Map<string, KnownRows>>()
   let size = 0
   const forget = (scope: string, key: string): void => {

@@ -13,9 +13,9 @@ import { rowTo } from '../rights/transfer.ts'
 
 /** Reads the rows of a server that have changed. */
 export interface RemotePages {
-  /** Keys with rows, as of the latest page. */
+  /** How many keys had rows when the latest page was read. */
   readonly cells: number
-  /** What a peer that has read up to `cursor` may read now. The region was read before. */
+  /** The page of rows for a peer that has read the changes up to `cursor`. Requires that the region's record was read before. */
   page(to: Region, cursor: number): Promise<Page>
   readonly changedKeys: NonNullable<Ledger['changedKeys']>
 }
@@ -40,7 +40,7 @@ export function createRemotePages(port: RegionPort, time: () => Micros): RemoteP
       return { rows, status: found.all ? statusFor(region, to) : undefined, cursor: found.cursor }
     },
     async changedKeys(cursor) {
-      // Without a cursor, only the number of the latest change is read.
+      // Without a cursor, no rows are read, only the number of the latest change.
       const found = await port.changedSince(cursor ?? Number.MAX_SAFE_INTEGER, PAGE_ROWS, time())
       const isWhole = cursor !== undefined && found.all && found.cursor >= cursor
       return { names: isWhole ? found.rows.map(({ id }) => nameOf(id)) : undefined, cursor: found.cursor }

@@ -8,24 +8,28 @@ import type { RegionStore } from '../rights/state.ts'
 /** What a pull needs of one region's escrow. The region's store is in this process or on a server. */
 export type Side = Pick<Ledger, 'region' | 'page' | 'receive' | 'update'> & Pick<Escrow, 'cursorOf' | 'setCursor'>
 
-/** Reads what a peer has for a region, in pages, as `pull` does. */
+/** Does what `pull` does, if one of the two stores is on a server: reads, in pages, what a peer has for a region. */
 export async function pullRemote(reader: Side, peer: Side): Promise<void> {
   const [own, other] = await bindRemote(reader, peer)
   let cursor = reader.cursorOf(other)
   let fits = true
   for (let all = false; !all;) {
     const page = await peer.page(own.region, cursor)
-    // A peer that is in no run, or has other rows than it counted, is read again at the next pull.
+    // The page brings nothing new: the peer has no record of its present run, or its server says that more rows follow but returned none.
+    // The peer is read again at the next pull.
     if (page.status === undefined && page.cursor === cursor) return
     cursor = page.cursor
     all = page.status !== undefined
     fits = (await reader.receive(page)) && fits
-    // Rows that did not fit are read again, and so are all rows that came before an era began here.
+    // The cursor is kept only if all rows fitted and no era began here meanwhile. Otherwise the rows are read again.
     if (fits && (await current(reader)).era === own.era) reader.setCursor(other, cursor)
   }
 }
 
-/** Before a new run reads rows, its peer must know it. Returns what both know of the regions. */
+/**
+ * If a region has a new run, binds it at the peer. The peer must know the run before this region reads rows. Returns both regions
+ * afterwards.
+ */
 export async function bindRemote(reader: Side, peer: Side): Promise<readonly [own: RegionStore, other: RegionStore]> {
   const [own, other] = [await current(reader), await current(peer)]
   if (!unanswered(own).includes(other.region)) return [own, other]
@@ -41,13 +45,13 @@ export async function bindRemote(reader: Side, peer: Side): Promise<readonly [ow
   return [reader.region, peer.region]
 }
 
-/** What a side knows of the regions, read again. */
+/** Reads what a side knows of the regions again, and returns it. */
 async function current(side: Side): Promise<RegionStore> {
   await side.update((region) => region)
   return side.region
 }
 
-/** Ends the era, so that the regions go on by another roster. */
+/** Ends the era, so that the regions continue with another roster. */
 export async function endEraRemote(side: Side, roster: Roster): Promise<void> {
   await side.update((region, now) => close(region, roster, now))
 }

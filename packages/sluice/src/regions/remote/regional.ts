@@ -3,7 +3,7 @@ import { bucketsOf, checkGive, regional, type RegionalStore } from '../regional.
 import type { RegionalLimits } from '../regional-limits.ts'
 import type { RemoteEscrow } from './escrow.ts'
 
-/** A store on a server whose shares of token buckets may change. */
+/** A regional store on a server, whose shares of token buckets may change. */
 export function remoteRegional(
   store: Store,
   escrow: RemoteEscrow,
@@ -22,7 +22,7 @@ export function remoteRegional(
     ...made,
     capabilities: {
       ...capabilities,
-      // Units of which the tokens are awaited may be sent meanwhile.
+      // No call may wait for its tokens, because the units that refill them may be sent to a peer meanwhile.
       changes: changes.filter((kind) => kind !== 'leave'),
       groupOptions: groupOptions.filter((option) => option !== 'maxWait'),
     },

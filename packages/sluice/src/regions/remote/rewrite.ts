@@ -10,11 +10,11 @@ import type { Cell, RegionStore } from '../rights/state.ts'
 import { newRows } from '../rights/transfer.ts'
 import { limitOfKey } from '../rights/undivided.ts'
 
-/** A cell as it was read, and what of it counts in this run. */
+/** A cell as it was read, without the parts that do not count in the present run. */
 export interface RemoteCell {
   readonly region: RegionStore
   readonly cell: Cell
-  /** The number of the last change of its rows. */
+  /** The number of the last change of the cell's rows. */
   readonly change: number
   readonly now: Micros
 }
@@ -25,7 +25,10 @@ export interface Read extends RemoteCell {
   readonly by: By
 }
 
-/** The limit that the caller names, or chooses by the cell. Undefined: the cell stays as it is. */
+/**
+ * The limit by which a cell is rewritten, or a function that chooses it by the contents of the cell. If it returns undefined, the cell
+ * stays as it is.
+ */
 export type RewriteBy = RegionalLimit | ((region: RegionStore, cell: Cell, stored: StoredRows | undefined) => By | undefined)
 
 /** What a rewrite needs: the region's port, the time, and what this process knows of the region. */
@@ -41,7 +44,10 @@ export interface RewriteParts {
 
 export const MAX_ROUNDS = 64
 
-/** Runs a program on a cell and writes its result. If another process changed the cell meanwhile, it reads the cell and does it again. */
+/**
+ * Runs a program on a cell, and writes its result. If another process changed the cell meanwhile, reads the cell and runs the program
+ * again. Returns whether something was written.
+ */
 export async function rewriteRemote(
   { port, time, maxCells, regionIn, remember, rememberRows, refresh }: RewriteParts,
   id: StateId,
@@ -81,8 +87,8 @@ export async function rewriteRemote(
       return true
     }
     found = answer
-    // On a busy key each state is another one by the time at which it is replaced. While its rows have another number than processes know,
-    // they do not decide calls of the key. This process knows the number first.
+    // On a busy key, other calls change the state before it can be replaced. `touch` gives the rows a new number. Until other processes
+    // know that number, the server decides no call of the key for them. This process knows it first, so its next attempt can succeed.
     if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
       const same = stored ?? storedRows(region, by.limit, newRows(region, heldOf(region, by.limit, undefined, 0).units, by.limit))
       const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)

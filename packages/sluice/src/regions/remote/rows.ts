@@ -5,11 +5,11 @@ import type { RegionalLimit } from '../rights/limit.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Received, RegionStore, Rows, Run, Sent } from '../rights/state.ts'
 
-/** What a server keeps of a cell's rows. */
+/** The rows of a cell, as a server keeps them. */
 export interface StoredRows {
-  /** Names the run that wrote them: the first 48 bits of the digest of its name. */
+  /** Identifies the run that wrote the rows: the first 48 bits of the digest of its name. */
   readonly run: string
-  /** The limit under which the cell was last sent or received. */
+  /** The limit under which units of the cell were last sent or received. */
   readonly policy: string
   readonly rows: Rows
 }
@@ -18,15 +18,16 @@ export function storedRows({ run }: RegionStore, { policy }: RegionalLimit, rows
   return { run: digestOf(run), policy, rows }
 }
 
-/** Whether rows count in a region: those of another run are void. */
+/** Whether rows count in a region. Rows of another run do not, because they are void. */
 export function isOfRun({ run }: StoredRows, region: RegionStore): boolean {
   return run === digestOf(region.run)
 }
 
 /**
- * Rows as a text of ASCII without names of fields, because a server has one for each key that sent or received units: run, era, weight (with `!`
- * if the cell is not divided), the limit; then of each peer its name, after `>` what was sent to it (units, tokens; base if it is above 0; the
- * limit if it is another) and after `<` what was received (units, tokens). Numbers have the digits of base64url.
+ * Encodes rows as ASCII text. It has no field names, because a server has one such text for each key that sent or received units. The text
+ * has the run, the era, the weight (with `!` if the cell is not divided) and the limit. Then follow, for each peer, its name; after `>`
+ * what was sent to it (units, tokens; `base` if it is above 0; the limit if it differs); and after `<` what was received from it (units,
+ * tokens). The digits of numbers are those of base64url.
  */
 export function encodeRows({ run, policy, rows }: StoredRows): string {
   const { era, weight, whole, sent, received } = rows
@@ -46,8 +47,8 @@ const PEER = new RegExp(`^([^<>]+)(?:>([\\w-]+),([\\w-]+)(?:,([\\w-]+)(?:,(${LIM
 const HEAD_PARTS = 4
 
 /**
- * @param text what `encodeRows` made
- * @throws StoreFailure for any other text: if rows were taken for none, the region would hold units that it has sent
+ * @param text a result of `encodeRows`
+ * @throws StoreFailure for any other text: if such a text counted as no rows, the region would hold units that it has sent
  */
 export function decodeRows(text: string): StoredRows {
   const parts = text.split(' ')
@@ -84,7 +85,10 @@ function numberOf(text: string | undefined): number {
   return Number.isSafeInteger(number) ? number : unknownForm()
 }
 
-/** The numbers of a limit: n, m, burst in tokens, or after `~` in micro-tokens. */
+/**
+ * The numbers of a limit: n, m, and the burst in tokens. If the burst is not a whole number of tokens, it is written in micro-tokens after
+ * `~`.
+ */
 function policyDigits(policy: string): string {
   const [n = 0, m = 0, burst = 0] = policy.split('/').map(Number)
   const isWhole = burst % MICRO === 0
@@ -101,7 +105,7 @@ function unknownForm(): never {
   throw new StoreFailure('setup', 'no', 'regions: the store has rows of a form that this version does not know')
 }
 
-/** The previous run and its digest. A process reads rows of one run. */
+/** The previous run and its digest. Cached because all rows that a process reads are of one run. */
 let [lastRun, lastDigest] = ['', '']
 
 function digestOf(run: Run): string {

@@ -10,15 +10,18 @@ import type { CellRow, Transfers } from '../rights/state.ts'
 import { give, merge, unitsReceived } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** Sends units of keys to peers, and receives what peers have sent. */
+/** Sends units of keys to peers, and receives units that peers have sent. */
 export interface RemoteTransfers {
-  /** Those of this process. */
+  /** How often, and how many, units this process sent and received. */
   readonly counts: Transfers
-  /** Returns false if the units may not be sent, or there is no room for another key with rows. */
+  /** Sends units. Resolves with false if they may not be sent, or if there is no room for another key with rows. */
   send(id: StateId, by: RewriteBy, to: Region, wanted: UnitsToGive, most?: number): Promise<boolean>
-  /** Returns false if there was no room. */
+  /** Receives a row. Resolves with false if there was no room for it. */
   receive(row: CellRow): Promise<boolean>
-  /** Chooses the limit of a cell of which something names one: other processes may have called it by another. */
+  /**
+   * Chooses the limit of a cell for which a peer or the caller has named a limit. The choice is needed because other processes may have
+   * called the cell by another limit.
+   */
   limitBy(id: StateId, named: ScopeLimit): RewriteBy
 }
 
@@ -44,7 +47,7 @@ export function createRemoteTransfers(cells: Pick<RemoteCells, 'transfer'>, limi
       const named = scopeLimit(scope, row.policy)
       if (named === undefined) return true
       const id = { scope: named.scope, key }
-      // Refused until the program has run: there may be no room for another key.
+      // Stays true if the program is never run, because there is no room for another key with rows.
       let refused = true
       let units = 0
       const merged = await cells.transfer(id, limitBy(id, named), ({ region, cell, now, by: { limit, doubt } }) => {

@@ -4,9 +4,9 @@ import { type Gone, isGone, newest, type Roster } from './roster.ts'
 import type { RegionStore } from './state.ts'
 
 /**
- * Ends the era like `close`, and names runs of regions for which nobody waits: a person has said that they will never run again. A later run of
- * such a region is bound by this store before it may hold anything, and is waited for.
- * @returns undefined if the store is learning, or not in the roster: it may not know the latest run of a region
+ * Ends the era like `close`, and names runs of regions for which no region waits, because a person has said that they will never run again.
+ * If a later run of such a region starts, this store must bind it before it may hold anything, and it is then waited for.
+ * @returns undefined if the store is learning, or not in the roster, because it may then not know the latest run of a region
  */
 export function adopt(store: RegionStore, weights: Roster['weights'], gone: readonly Gone[], now: Micros): RegionStore | undefined {
   const { phase, roster, next } = store

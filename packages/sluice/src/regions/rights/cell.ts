@@ -6,20 +6,21 @@ import type { Roster } from './roster.ts'
 import type { Cell, RegionStore, Rows, Shift } from './state.ts'
 import { firstUnits, isWhole } from './undivided.ts'
 
-/** A cell with all shifts of its store applied. */
+/** A cell to which all shifts of its store have been applied. */
 export interface CurrentCell {
-  /** Store time, never before the latest shift. */
+  /** The store time for which this holds; never before the latest shift. */
   readonly time: Micros
   readonly units: number
-  /** Undefined: full. */
+  /** Undefined: the bucket is full. */
   readonly bucket: BucketState | undefined
-  /** Rows of this era. */
+  /** The cell's rows, if they are of this era. */
   readonly rows: Rows | undefined
 }
 
 /**
- * A cell as of now (R5). A shift changes the units of all cells of a store at once, so each cell applies it when it is next used, as of the
- * instant of the shift: settled at the call instead, a cell would accrue at its old share up to then.
+ * Computes a cell as of now (R5). A shift changes the units of all cells of a store at one instant. Each cell applies the shift when it is
+ * next used, as if it had been applied at that instant. If it took effect only at that use, the cell would accrue tokens at its old share
+ * up to then.
  */
 export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): CurrentCell {
   const last = lastShift(store)
@@ -30,12 +31,12 @@ export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit
   return { time, units, bucket, rows }
 }
 
-/** The units that a region holds of a cell. Over all regions they are at most UNITS, at any instant. */
+/** The units that a region holds of a cell. At every instant, all regions together hold at most UNITS of a cell. */
 export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): number {
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
-/** The units of a cell without rows after each shift. */
+/** For each shift, the units that a cell without rows has after it. */
 export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly number[] {
   return store.shifts.map((shift) => weightAfter(store, shift, limit))
 }
@@ -43,11 +44,11 @@ export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly
 /** What a region holds of a key. */
 export interface Held {
   readonly units: number
-  /** Whether the cell is not divided (R8). */
+  /** Whether the cell is not divided, so that one region holds all of it (R8). */
   readonly whole: boolean
   /** What the key has sent and received; undefined if it has done neither in this era. */
   readonly rows: Rows | undefined
-  /** Another text after each change of the rows. */
+  /** A text that is different after each change of the rows; empty without rows. */
   readonly change: string
 }
 
@@ -57,7 +58,7 @@ export function heldOf(store: RegionStore, limit: RegionalLimit, rows: Rows | un
   return rows?.era === store.era ? { units, whole, rows, change: `${store.run} ${change}` } : { units, whole, rows: undefined, change: '' }
 }
 
-/** Units to send; as a function, by what the region holds at the instant at which it sends them. 0 sends nothing. */
+/** How many units to send, or a function that computes it from what the region holds at the instant of sending. 0 sends nothing. */
 export type UnitsToGive = number | ((held: Held) => number)
 
 export function unitsToGive(units: UnitsToGive, held: () => Held): number {
@@ -69,8 +70,8 @@ export function lastShift({ shifts }: RegionStore): Shift {
 }
 
 /**
- * Whether the state of a cell shows that it was last called by this limit: its share is of it. Of the share of one unit that is not known,
- * because states of cells whose limit is in doubt are written by it.
+ * Whether the state of a cell shows that the cell was last called by this limit: it has the plan of one of the limit's shares. A share of
+ * one unit shows nothing, because states of cells whose limit is in doubt have that share, too.
  */
 export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: RegionalLimit): boolean {
   if (bucket === undefined) return false
@@ -80,13 +81,18 @@ export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: Regional
   })
 }
 
-/** The first instant from which a cell need not be stored. With rows it is Infinity, until a use after their era has dropped them. */
+/**
+ * The first instant from which a cell need not be stored. If the cell has rows, it is Infinity, until a use after the rows' era drops them.
+ */
 export function keepUntil({ bucket, rows }: Cell): Micros {
   if (rows !== undefined) return Infinity
   return bucket === undefined ? -Infinity : tokenBucketKernel.expiresAt(bucket.plan, bucket)
 }
 
-/** The state of a current cell, written out where it equals the initial state. Debt is kept, also where no units are held. */
+/**
+ * The state of a current cell; written out in full if the cell has none, because it equals the initial state. A debt is kept, also if the
+ * region holds no units of the cell.
+ */
 export function explicitBucket({ bucket, units, time }: CurrentCell, limit: RegionalLimit): BucketState {
   if (bucket !== undefined) return bucket
   if (units === 0) return bucketWith(limit.share(1), 0n, time, 0)
@@ -95,28 +101,34 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
 }
 
 /**
- * The state of a cell with rows that has none: full by the limit of its last use. By another limit it need not be full. The state expired
- * when it was full by the last one, and peers may have sent units of which they had used up the tokens by the other.
+ * The state of a cell that has rows and no state. It is full by the limit of its last use (`last`), because the state expired when it was
+ * full. By another limit the cell need not be full: peers may have sent it units whose tokens they had used up by that limit.
  */
 export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
   return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)
 }
 
-/** The state of a cell with rows by a limit, whatever its last use had. It has the tokens that it had, up to the burst. */
+/**
+ * The state of a cell with rows, written for this limit. It keeps the tokens that the cell has by the limit of its last use, up to the
+ * burst of this one.
+ */
 export function convertedBucket(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): BucketState {
   const current = currentCell(store, cell, limit, now)
   const bucket = explicitBucket(current, limit)
   return resettle(limit, bucket, current.units, current.units, Math.max(current.time, bucket.seen))
 }
 
-/** Whole micro-tokens of a bucket at a time from `seen` on; below 0 for a debt. Without units nothing accrues. */
+/** Whole micro-tokens in a bucket at a time not before `seen`; below 0 for a debt. If the region holds no units, nothing is refilled. */
 export function levelOf(bucket: BucketState, units: number, time: Micros): number {
   return Number(floorDiv(partsOf(bucket, units, time), BigInt(bucket.plan.m)))
 }
 
 /**
- * Settles a bucket at the rate it had, adds tokens, and writes it for another share. What it has left is cut to the new burst, never raised
- * to it: a full bucket of a small share is not a full one of a larger share. The state is kept as long as law 7 needs.
+ * Settles a bucket at the rate that it had, adds tokens, and writes it for another share. The tokens that it has are capped at the new
+ * burst. They are never raised to it, because a full bucket of a small share has fewer tokens than a full one of a larger share. The state
+ * is kept as long as law 7 requires.
+ * @param before units of the share that the bucket has
+ * @param after units of the share for which it is written
  * @param time not before `seen`
  * @param tokens micro-tokens to add, or below 0 to take
  */
@@ -142,17 +154,18 @@ function partsOf(bucket: BucketState, units: number, time: Micros): bigint {
   return levelAt(bucket.plan, filled(bucket.plan, bucket, at), at)
 }
 
-/** The units of a cell after a shift. */
+/** The units that a cell has right after a shift. */
 function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, limit: RegionalLimit): number {
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight
   const units = unitsIn(rows)
-  // Rows of before the limit was divided, or was no longer divided, count for no more than what the cell began with.
+  // If the rows were made while the limit was divided and it is not now, or the reverse, they count for no more units than a cell without
+  // rows has.
   if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)
   return shift.cut ? Math.min(units, weight) : units
 }
 
-/** The units of a cell by its rows alone. */
+/** The units that a cell has by its rows: its weight, plus what it received, less what it sent. */
 export function unitsIn(rows: Rows): number {
   let units = rows.weight
   for (const row of rows.received.values()) units += row.units
@@ -160,29 +173,33 @@ export function unitsIn(rows: Rows): number {
   return units
 }
 
-/** Whether rows were made while the cell was divided, and the limit divides it in this roster too; or neither. */
+/** Whether rows fit a roster: the cell was divided when they were made, and the limit is divided in the roster; or neither. */
 export function isOfRows({ whole }: Rows, roster: Roster | undefined, limit: RegionalLimit): boolean {
   return roster !== undefined && (whole === true) === isWhole(roster, limit)
 }
 
-/** The units of a cell without rows after a shift. */
+/** The units that a cell without rows has after a shift. */
 function weightAfter({ region }: RegionStore, shift: Shift, limit: RegionalLimit): number {
   if (limit.hash === undefined) return shift.units
   return shift.rosters === undefined ? 0 : Math.min(...shift.rosters.map((roster) => firstUnits(roster, region, limit)))
 }
 
-/** A stored bucket after the shifts since it was written. Keys have no number of the shift they know: they are found by their time. */
+/**
+ * A stored bucket, with the shifts applied that happened after it was written. The state does not contain the number of the last applied
+ * shift. The shifts to apply are found by comparing their time with `seen`.
+ */
 function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined, limit: RegionalLimit, held: number): BucketState {
   const { shifts } = store
   if (lastShift(store).at < bucket.seen && isShare(limit, held, bucket.plan)) return bucket
   const units = shifts.map((shift) => unitsAfter(store, shift, rows, limit))
   let known = shifts.findLastIndex(({ at }) => at < bucket.seen)
-  // If the clock stepped back, a bucket that does not know a shift may have a later time. Its share shows it.
+  // If the clock stepped back, a bucket to which a shift was not applied may have a later time than the shift. Then it still has the share
+  // of an earlier shift.
   if (known > 0 && !isShare(limit, units[known] as number, bucket.plan)) {
     const older = units.findLastIndex((count, index) => index < known && isShare(limit, count, bucket.plan))
     if (older >= 0) known = older
   }
-  // Of a cell that missed more shifts than are kept, only a debt is left.
+  // If a cell missed more shifts than are kept, its tokens are dropped, and only a debt stays.
   let state = known < 0 ? resettle(limit, bucket, 0, 0, bucket.seen) : bucket
   for (let next = known + 1; next < shifts.length; next += 1) {
     const time = Math.max((shifts[next] as Shift).at, state.seen)
@@ -193,9 +210,9 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
 }
 
 /**
- * What is left of a cell without a state; undefined if it is full. Such a cell was full at the last shift, or its state expired since. In
- * both cases it had at least the burst of its old share at the shift, less what the old share accrues from then to now. If the units were
- * raised less than a fill time before that shift, nothing is known, and it is taken as empty.
+ * What is left of a cell without a state; undefined if the cell is full. Such a cell was full at the last shift, or its state has expired
+ * since. In both cases it had, at the shift, at least the burst of its old share, less what the old share refills from then to now. If the
+ * units were raised less than a fill time before the last shift, nothing is known of the cell, and it counts as empty at that shift.
  */
 function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): BucketState | undefined {
   const { shifts } = store

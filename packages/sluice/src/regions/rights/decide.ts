@@ -9,7 +9,7 @@ import type { Cell, RegionStore } from './state.ts'
 /** One decision in a region. */
 export interface RegionalStep {
   readonly outcome: CallOutcome
-  /** As in `Step`, from `now`. Absent if the region's share cannot grant the cost by waiting. */
+  /** Microseconds from `now`, as in `Step`. Absent if the region's share can never grant the cost. */
   readonly retryAfter?: Micros
   readonly cell: Cell
 }
@@ -25,7 +25,7 @@ export function decide(store: RegionStore, cell: Cell, limit: RegionalLimit, now
   if (units === 0) return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell }
   const state = adopted(store, current, limit)
   const step = tokenBucketKernel.decide(limit.share(units), state, time, cost, 0)
-  // Written also if denied (law 7).
+  // The state is written even if the call is denied, because it was converted to another limit (law 7).
   const next = { bucket: step.state, rows }
   if (step.outcome === 'impossible') return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell: next }
   return { outcome: step.outcome, retryAfter: step.outcome === 'denied' ? step.retryAfter + time - now : 0, cell: next }
@@ -42,9 +42,10 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * The state for this limit's share. A bucket that is full by another limit becomes a full one, as in a single region, only if every shift is
- * longer ago than both limits take to fill. Soon after a shift it keeps its tokens: what a shift left of a cell is less than full by as much
- * as the limit is large, so it was fuller by the smaller limit.
+ * The state of a cell for this limit's share. If the bucket is full by another limit, it becomes full by this one, as in a single region,
+ * but only if the cell has no rows and the last shift is longer ago than both limits together take to fill. Soon after a shift the bucket
+ * keeps its tokens. A shift leaves a cell short of full in proportion to the limit, so a bucket that is full by a smaller limit may not be
+ * full by a larger one.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)

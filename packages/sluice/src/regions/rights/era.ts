@@ -8,8 +8,9 @@ import { isBound } from './status.ts'
 export { statusFor } from './status.ts'
 
 /**
- * Ends the store's part in this era (R5): no units are sent or received any more, and every cell keeps at most what it may have in both
- * eras. While closed already, a newer roster replaces the one to come, and cells keep at most what they may have in that one too.
+ * Ends the store's part in this era (R5): no units are sent or received any more, and every cell keeps at most the lower of what it has in
+ * this era and what it gets in the next. If the store is closed already, a newer roster replaces that of the next era, and cells keep at
+ * most what they get by that roster, too.
  */
 export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
   const { phase, roster, next, region } = store
@@ -21,7 +22,10 @@ export function close(store: RegionStore, wanted: Roster, now: Micros): RegionSt
   return { ...store, phase: 'closed', next: coming, shifts: shiftedAt(store, { era: store.era, units, rosters, cut: true }, now) }
 }
 
-/** Follows a peer that is closed or ahead. A status of another run than the one that is bound changes nothing. */
+/**
+ * Follows a peer that has closed this era or has begun a later one: closes this store, too. While learning, updates the peer's answer
+ * instead. A status of another run of the peer than the bound one changes nothing.
+ */
 export function meet(store: RegionStore, status: Status, now: Micros): RegionStore {
   if (!isBound(store, status) || status.phase === 'learning') return store
   if (store.phase === 'learning') return relearn(store, status)
@@ -31,10 +35,11 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 }
 
 /**
- * Begins the next era, if every peer is known to be closed in this era with the same roster to come, or to be ahead (R5), or is gone for
- * good. A peer that is ahead fixes the roster. All rows of the era that ends are void, and every cell holds its weight again. Levels stay
- * as they are. What is known of the new era then applies to it: the store may be closed again.
- * @param statuses the latest of each peer; older ones do no harm
+ * Begins the next era, if every peer satisfies one of three conditions (R5). It is known to be closed in this era with the same roster for
+ * the next one, it has begun a later era, or it is gone for good. If a peer has begun the next era, its roster is used. All rows of the era
+ * that ends are void, and every cell gets its weight again. The levels of buckets stay. Then the statuses are applied to the new era, in
+ * which the store may be closed again.
+ * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
   if (store.phase !== 'closed' || store.next === undefined) return store
@@ -55,8 +60,8 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   const era = store.era + 1
   const shifts = shiftedAt(store, { era, units: weightOf(roster, store.region), rosters: [roster], cut: false }, now)
   const opened: RegionStore = { ...store, phase: 'open', era, roster, next: undefined, shifts }
-  // The statuses may say already that a peer has closed the era that opens here. They are applied at once: at the next pull, the regions
-  // would need another round to agree.
+  // The statuses may already say that a peer has closed the era that opens here. They are applied at once, because otherwise the regions
+  // would need another round of pulls to agree.
   let met = opened
   for (const peer of peersOf(roster, store.region)) {
     const status = statuses.get(peer)
@@ -65,7 +70,7 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   return open(met, statuses, now)
 }
 
-/** Peers are two or more eras ahead: whatever this store held is void. It holds nothing until the next era. */
+/** Called if peers are two or more eras ahead, so that everything that this store held is void. It holds nothing until the next era. */
 function skip(store: RegionStore, { era, roster, next }: Status, now: Micros): RegionStore {
   const coming = newest([roster, ...[next, store.next].filter((known) => known !== undefined)])
   return {

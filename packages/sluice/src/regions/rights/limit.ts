@@ -2,25 +2,31 @@ import { type BucketPlan, inexact, planOf, reduced, samePlan } from '../../algor
 import { portionOf } from '../../algorithms/share.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 
-/** The right to one cell, which all regions together divide. A constant of the rows that regions exchange. */
+/**
+ * The number of units of a cell. All regions together hold at most this many. The number is fixed, because the rows that regions exchange
+ * contain units.
+ */
 export const UNITS = 1000
 
-/** A token bucket whose right is divided among regions. */
+/** A token bucket that is divided among regions. */
 export interface RegionalLimit {
-  /** Names the limit in rows: the numbers of its plan. Tokens that were sent under one limit are not received under another. */
+  /** Names the limit in rows: the numbers of its plan. Tokens that were sent under one policy are not received under another. */
   readonly policy: string
   readonly whole: BucketPlan
   /**
-   * A hash of the key, below 2^32, the same in all regions: it chooses the home of a cell that is not divided (R8). Undefined: the cell is
-   * taken as divided.
+   * A hash of the key, below 2^32, the same in all regions. It chooses the region in which a cell that is not divided begins (R8).
+   * Undefined: the cell counts as divided.
    */
   readonly hash?: number
-  /** The bucket of a region that holds so many units, at least 1: rate r * units / UNITS, burst floor(B * units / UNITS). */
+  /**
+   * The bucket of a region that holds `units` of the cell, at least 1. With the rate r and the burst B of the limit, its rate is r * units
+   * / UNITS and its burst floor(B * units / UNITS).
+   */
   share(units: number): BucketPlan
 }
 
 /**
- * Divides a token bucket into shares. All shares fill in the same time as the whole.
+ * Divides a token bucket into shares. Every share fills in the same time as the whole bucket.
  * @throws LimiterError LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent one of the shares
  */
 export function regionalLimit(whole: BucketPlan): RegionalLimit {
@@ -41,11 +47,11 @@ export function planIn(policy: string): BucketPlan | undefined {
   return inexact(plan) === undefined ? plan : undefined
 }
 
-/** By policy, because making one takes a millisecond, and a page has many rows of the same. */
+/** Limits by their policy. Cached because making one takes a millisecond, and a page has many rows with the same policy. */
 const NAMED = new Map<string, RegionalLimit | undefined>()
 const MAX_NAMED = 1_000
 
-/** The limit that a row's `policy` names; undefined if it has no exact shares. */
+/** The limit that a row's `policy` names. Undefined if it names none, or one that cannot be divided exactly. */
 export function limitNamed(policy: string): RegionalLimit | undefined {
   if (NAMED.has(policy)) return NAMED.get(policy)
   const plan = planIn(policy)
@@ -56,17 +62,20 @@ export function limitNamed(policy: string): RegionalLimit | undefined {
   return limit
 }
 
-/** The limit for one key. In eras in which the limit is not divided, the hash of the key chooses where its cell begins. */
+/**
+ * The limit for one key, with the key's hash. In eras in which the limit is not divided, the hash chooses the region in which the key's
+ * cell begins.
+ */
 export function keyedLimit(limit: RegionalLimit, hash: number): RegionalLimit {
   return limit.hash === hash ? limit : Object.freeze({ ...limit, hash })
 }
 
-/** Micro-tokens that are this share of an amount. The shares of an amount are together at most the amount. */
+/** The part of an amount that `units` of UNITS are, in micro-tokens, rounded down. So the parts together are at most the amount. */
 export function portion(micro: number, units: number): number {
   return portionOf(micro, units, UNITS)
 }
 
-/** Whether the bucket was written under this share. */
+/** Whether a bucket was written under the share with this many units. */
 export function isShare(limit: RegionalLimit, units: number, plan: BucketPlan): boolean {
   return units > 0 && samePlan(limit.share(units), plan)
 }

@@ -4,18 +4,18 @@ import type { Answer, Hello, Invitation, RegionStore, Run, Status } from './stat
 import { statusFor } from './status.ts'
 
 /**
- * The state of a region whose store runs as `run`: the stored state if it is of that run, else the first state of a new run. Each operation
- * compares the runs, because the server may have been replaced since the previous one.
+ * The state of a region whose store runs as `run`: the stored state if it is of that run, otherwise the first state of a new run. Each
+ * operation compares the runs, because the server may have been replaced since the previous operation.
  */
 export function inRun(stored: RegionStore | undefined, region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   return stored?.run === run ? stored : newRun(region, run, roster, now)
 }
 
 /**
- * The state of a store whose run is not the one it was written by, or that has none (R6): a lost store, a restored snapshot, a promoted
- * replica, the first start. All its cells are void, whether they are there or not. It holds nothing until its peers know the new run, and
- * the next era gives it its weight back. From then on its keys fill up from empty.
- * @param roster by configuration
+ * The first state of a new run (R6): the store was lost, restored from a snapshot, promoted from a replica, or started for the first time.
+ * All its cells are void, even if they are still stored. It holds nothing until its peers know the new run, and the next era gives it its
+ * weight back. Its keys are empty then, and fill up.
+ * @param roster the roster by configuration
  */
 export function newRun(region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   const store: RegionStore = {
@@ -34,27 +34,29 @@ export function newRun(region: Region, run: Run, roster: Roster, now: Micros): R
 }
 
 /**
- * The state of a store after a peer has bound a later run of its region. What it held, the later run may hold. It stays so: if it bound itself
- * again, two stores that run at the same time would take the region from each other for ever.
+ * The state of a store after a peer has bound a later run of its region. The later run may hold what this store held. So this store holds
+ * nothing from now on. It does not ask its peers to bind it again, because two stores that run at the same time would then replace each
+ * other for ever.
  */
 export function replace(store: RegionStore, now: Micros): RegionStore {
   if (store.replaced === true) return store
   return { ...newRun(store.region, store.run, store.roster, now), phase: 'learning', joins: store.joins, replaced: true }
 }
 
-/** What a new run must name in its hello. */
+/** What the new run of a peer must name in its hello to this store. */
 export function invite(store: RegionStore, guest: Region): Invitation {
   return { from: store.region, run: store.run, joins: joinsOf(store, guest) }
 }
 
-/** Requests to be bound by a peer. */
+/** The message with which a new run requests that a peer binds it. */
 export function hello(store: RegionStore, { from, run, joins }: Invitation): Hello {
   return { from: store.region, run: store.run, to: from, toRun: run, joins, seen: joinsOf(store, from) }
 }
 
 /**
- * Binds a peer's new run, as compare-and-set: a hello of a dead run that arrives late changes nothing. From here on rows and statuses of the
- * peer's earlier runs are void. The answer is undefined if the hello was not applied.
+ * Binds a peer's new run. Like compare-and-set, it compares the count of runs in the hello, so a hello of an earlier run that arrives late
+ * changes nothing. After the binding, rows and statuses of the peer's earlier runs are void. The answer is undefined if the hello was not
+ * applied.
  */
 export function greet(store: RegionStore, guest: Hello): { readonly store: RegionStore; readonly answer: Answer | undefined } {
   const joins = joinsOf(store, guest.from)
@@ -65,8 +67,8 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 }
 
 /**
- * Takes a peer's answer. When all peers have answered, the store is closed in the latest era that any of them knows, and holds nothing: what
- * it held in that era, its earlier runs may have sent.
+ * Stores a peer's answer to a hello. When all peers have answered, the store is closed in the latest era that any of them knows. In that
+ * era it holds nothing, because its earlier runs may have sent what it would hold.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
   if (store.phase !== 'learning' || store.replaced === true || answer.to !== store.region || answer.toRun !== store.run) return store
@@ -77,8 +79,9 @@ export function learn(store: RegionStore, answer: Answer): RegionStore {
 }
 
 /**
- * What a peer reports after its answer: it may know by then that a region is gone for which this store waits, or have begun another era. A
- * status for this run is of after the answer; of two, the later one has more.
+ * Updates a peer's answer by a status that the peer reports later. The peer may know by then that a region is gone for which this store
+ * waits, or have begun another era. A status for this run was made after the answer. Of two statuses, the one with the later era or the
+ * newer roster counts.
  */
 export function relearn(store: RegionStore, status: Status): RegionStore {
   const known = store.answers.get(status.from)
@@ -87,7 +90,7 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
   return isLater ? learn(store, { ...status, seen: known.seen }) : store
 }
 
-/** The peers from which a new run still needs an answer, those that it learned of from answers included. */
+/** The peers whose answers a new run still needs, including peers of which it learned from other answers. */
 export function unanswered(store: RegionStore): readonly Region[] {
   if (store.phase !== 'learning' || store.replaced === true) return []
   return peersOf(latestRoster(store), store.region).filter((peer) => !store.answers.has(peer))

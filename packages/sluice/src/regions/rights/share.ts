@@ -11,16 +11,17 @@ import type { RegionStore, Rows } from './state.ts'
 
 type Bucket = Algorithm<BucketPlan, BucketState>
 
-/** A region's share of a bucket, as limits: any store that runs kernels decides them, alone or with other limits in a group. */
+/** A region's share of a bucket, as a limit. Any store that runs kernels can decide it, alone or with other limits in a group. */
 export interface Share {
-  /** The limit by which the next call is decided. */
+  /** The limit by which the next call is decided. It is replaced once keys without a state are full. */
   limit: AnyLimit
 }
 
 /**
- * Makes the share of a key. Its kernel is that of the token bucket, which also applies the shifts of the region's store to states, and to
- * their absence. A fill time after the last shift all keys without a state are full: from then on only states from before it need that.
- * @param rows of the key; undefined if it has none
+ * Makes the share of a key. Its kernel is that of the token bucket, and also applies the shifts of the region's store, both to states and
+ * to keys without a state. After the last shift plus a fill time, all keys without a state are full. From then on, shifts are applied only
+ * to states.
+ * @param rows the key's rows; undefined if it has none
  */
 export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
   const units = unitsOf(region, { bucket: undefined, rows }, limit)
@@ -28,23 +29,23 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   const made = { ...whole, plan, capacity: fromMicroTokens(plan.burst) }
   if (units === 0) return { limit: Object.freeze({ ...made, capacity: 0, algorithm: EMPTY }) }
   const { at } = lastShift(region)
-  /** The state at `now` with all shifts applied, of the share's plan; undefined if it is full. */
+  /** The state at `now` with all shifts applied, converted to the share's plan; undefined if it is full. */
   const current = (bucket: BucketState | undefined, now: Micros): BucketState | undefined => {
     const cell = currentCell(region, { bucket, rows }, limit, now)
     return adopted(region, cell, limit) ?? (cell.time > now ? explicitBucket(cell, limit) : undefined)
   }
   const settled: Bucket = {
     ...base,
-    // Most states were written after the last shift, as this share.
+    // Most states were written after the last shift with this share's plan, and need no conversion.
     adopt: (own, state, now) => (at < state.seen && (state.plan === own || samePlan(state.plan, own)) ? state : current(state, now)),
-    // Gives nothing back if the share has changed since the charge.
+    // If the share has changed since the charge, nothing is given back.
     leave: (own, state, now, cost, charged) =>
       state === undefined || settled.adopt(own, state, now, 0) !== state ? state : base.leave?.(own, state, now, cost, charged),
   }
   const share: Share = { limit: Object.freeze({ ...made, algorithm: settled }) }
   const later = share.limit
   const settledAt = at + plan.emptyBefore.micros
-  /** The state of a key that may have none. Store time never goes back, so keys that were full are full. */
+  /** The stored state, or what a key without a state has. A store's time never goes back, so once all such keys are full, they stay so. */
   const orAbsent = (state: BucketState | undefined, now: Micros): BucketState | undefined => {
     if (now >= settledAt) share.limit = later
     return state ?? current(undefined, now)
@@ -60,14 +61,20 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   return share
 }
 
-/** The share of a key with so many units. Unlike `shareOf`, it does not apply shifts to states: `settle` of `KnownShares` does that. */
+/**
+ * The share of a key, for a region that holds `units` of it. Unlike `shareOf`, it does not apply shifts to states: `settle` of
+ * `KnownShares` does that.
+ */
 export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number): AnyLimit {
   const plan = limit.share(Math.max(units, 1))
   if (units === 0) return Object.freeze({ ...whole, plan, capacity: 0, algorithm: EMPTY })
   return Object.freeze({ ...whole, plan, capacity: fromMicroTokens(plan.burst), algorithm: base })
 }
 
-/** Without units every cost is above the share, and nothing changes: units that arrive find the state as it was. */
+/**
+ * The kernel of a share without units. Every cost is above the share, and no state changes, so units that arrive later find the state as it
+ * was.
+ */
 const EMPTY: Bucket = {
   ...base,
   adopt: (_plan, state) => state,

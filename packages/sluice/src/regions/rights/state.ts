@@ -5,24 +5,27 @@ import type { Region, Roster, Run } from './roster.ts'
 export type { Run }
 
 /**
- * `learning`: a new run holds nothing until all peers know it. `open`: rights may be sent and received. `closed`: they may not, and the era
- * ends once all regions are closed; a closed store keeps deciding.
+ * The phase of a store. `learning`: a new run holds nothing until all peers know it. `open`: units may be sent and received. `closed`: they
+ * may not, and the era ends once all regions are closed. A closed store still decides calls.
  */
 export type Phase = 'learning' | 'open' | 'closed'
 
-/** A change of the units that every cell holds. Cells apply it when they are used, as of `at`. */
+/** A change of the units that all cells of a store hold. Each cell applies it when it is next used, as of `at`. */
 export interface Shift {
   readonly era: number
-  /** Store time; later shifts have the same or a later time. */
+  /** Store time of the shift. A later shift has the same or a later time. */
   readonly at: Micros
   readonly units: number
-  /** The roster of the era, and those that may follow it: a cell that is not divided begins by each of them. Undefined: nothing is held. */
+  /**
+   * The roster of the era, and those that may follow it. A cell that is not divided holds the least that any of them gives it. Undefined:
+   * nothing is held.
+   */
   readonly rosters: readonly Roster[] | undefined
-  /** Whether cells keep at most these units (an era closes). If not, they hold exactly these units (an era opens). */
+  /** If true, cells keep at most `units`, because an era closes. Otherwise cells hold exactly `units`, because an era opens. */
   readonly cut: boolean
 }
 
-/** What a store knows of the regions, for all its cells. */
+/** What a store knows of the regions; it applies to all its cells. */
 export interface RegionStore {
   readonly region: Region
   readonly run: Run
@@ -30,36 +33,39 @@ export interface RegionStore {
   readonly era: number
   /** The weights of this era. */
   readonly roster: Roster
-  /** The roster of the next era while closed; while learning, the roster by configuration; undefined while open. */
+  /** While closed: the roster of the next era. While learning: the roster by configuration. Undefined while open. */
   readonly next: Roster | undefined
-  /** The latest shifts of this run, oldest first: at most MAX_SHIFTS, at least one. */
+  /** The latest shifts of this run, oldest first: at least one, at most MAX_SHIFTS. */
   readonly shifts: readonly [Shift, ...Shift[]]
-  /** The run of each peer with which rows are exchanged. */
+  /** For each peer, the run with which this store exchanges rows. */
   readonly bound: ReadonlyMap<Region, Run>
-  /** How many runs of each peer this run has bound. */
+  /** For each peer, how many of its runs this run has bound. */
   readonly joins: ReadonlyMap<Region, number>
-  /** While learning: what peers have answered. */
+  /** The answers of peers, while learning. */
   readonly answers: ReadonlyMap<Region, Answer>
-  /** Set if a peer has bound a later run of this region: another store has its name. This one holds nothing any more, and greets nobody. */
+  /**
+   * Set if a peer has bound a later run of this region, so another store has the region's name. This store then holds nothing any more, and
+   * requests no peer to bind it.
+   */
   readonly replaced?: true
 }
 
-/** Enough for a cell that was last used in the previous era. */
+/** The most shifts that are kept: enough for a cell that was last used in the previous era. */
 export const MAX_SHIFTS = 4
 
 /** One key of one limit in one region. */
 export interface Cell {
-  /** Undefined: the key equals the initial state. Present while there are rows. */
+  /** Undefined: the key is in its initial state. Always present if there are rows. */
   readonly bucket: BucketState | undefined
   readonly rows: Rows | undefined
 }
 
 export const EMPTY_CELL: Cell = Object.freeze({ bucket: undefined, rows: undefined })
 
-/** What a cell has sent to and received from each peer in one era. */
+/** What a cell has sent to each peer, and received from each peer, in one era. */
 export interface Rows {
   readonly era: number
-  /** The units that the cell held before any were sent or received. */
+  /** The units that the cell held in the era before it sent or received any. */
   readonly weight: number
   /** Set if the cell is not divided (R8). */
   readonly whole?: true
@@ -67,24 +73,24 @@ export interface Rows {
   readonly received: ReadonlyMap<Region, Received>
 }
 
-/** Sums of what was sent to one peer. They only grow, so a row that is repeated or late does no harm. */
+/** What was sent to one peer, as sums that only grow. So a row that is repeated or late does no harm. */
 export interface Sent {
   readonly units: number
-  /** Micro-tokens. */
+  /** The sum of the tokens that were sent, in micro-tokens. */
   readonly tokens: number
   /** The limit under which the last tokens were sent. */
   readonly policy: string
-  /** `tokens` when that limit was first used for this row: those before were sent under another. */
+  /** The value of `tokens` when this policy was first used for the row. The tokens up to it were sent under another policy. */
   readonly base: number
 }
 
-/** The largest sums that were received from one peer. */
+/** What was received from one peer: the largest sums of its rows. */
 export interface Received {
   readonly units: number
   readonly tokens: number
 }
 
-/** A row on its way, with the run that wrote it, and the run it is for. */
+/** A row as a peer reads it, with the run that wrote it and the run that it is for. */
 export interface Row extends Sent {
   readonly from: Region
   readonly run: Run
@@ -93,14 +99,14 @@ export interface Row extends Sent {
   readonly era: number
 }
 
-/** A row with the key that it belongs to. */
+/** A row, with the key that it belongs to. */
 export interface CellRow {
   readonly scope: string
   readonly key: string
   readonly row: Row
 }
 
-/** What a store reports to a peer. */
+/** What a store reports of itself to a peer. */
 export interface Status {
   readonly from: Region
   readonly run: Run
@@ -119,13 +125,16 @@ export interface Invitation {
   readonly joins: number
 }
 
-/** A new run's request to be bound: applied only by the run it names, and only if no other run of the region was bound since. */
+/**
+ * A new run's request to be bound by a peer. It applies only to the run of the peer that it names, and only if that has bound no other run
+ * of the region since.
+ */
 export interface Hello {
   readonly from: Region
   readonly run: Run
   readonly to: Region
   readonly toRun: Run
-  /** The peer's count of runs in its invitation. */
+  /** The count of runs in the peer's invitation. */
   readonly joins: number
   /**
    * How many runs of the peer `to` the new run has bound. The answer repeats this number. If the new run has bound another run of the peer
@@ -150,11 +159,11 @@ export interface Transfers {
   unitsReceived: number
 }
 
-/** What a region reads of a peer at one instant. */
+/** What a region reads from a peer in one request. */
 export interface Page {
-  /** Those that changed since the cursor, the oldest changes first. */
+  /** The rows that changed since the cursor, the oldest changes first. */
   readonly rows: readonly CellRow[]
-  /** Undefined while more rows are left: it counts only after all rows of its instant. */
+  /** The status of the peer. Undefined while more rows follow: a status counts only after all rows that were written before it. */
   readonly status: Status | undefined
   /** The cursor for the next page. */
   readonly cursor: number

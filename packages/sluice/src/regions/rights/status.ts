@@ -1,13 +1,13 @@
 import type { Region } from './roster.ts'
 import type { RegionStore, Status } from './state.ts'
 
-/** What this store reports to a peer. */
+/** The status that this store reports to a peer. */
 export function statusFor(store: RegionStore, to: Region): Status {
   const { region, run, phase, era, roster, next } = store
   return { from: region, run, to, toRun: store.bound.get(to), phase, era, roster, next }
 }
 
-/** A status counts if both stores know each other's run. */
+/** Whether a status counts: both stores know each other's present run. */
 export function isBound({ region, run, bound }: RegionStore, status: Status): boolean {
   return status.to === region && status.toRun === run && status.run === bound.get(status.from)
 }

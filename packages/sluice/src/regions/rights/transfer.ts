@@ -7,12 +7,14 @@ import type { Cell, RegionStore, Row, Rows } from './state.ts'
 import { isUndivided, isWhole } from './undivided.ts'
 
 /**
- * Sends units of a cell to a peer, with tokens (R3). Units and tokens on their way belong to nobody. Undefined if nothing may be sent: the
- * store is not open, the peer is not in the roster, the cell has fewer units, or it is not divided and has more, or what it sent and
- * received is of before it was divided, or was no longer divided.
+ * Sends units of a cell to a peer, with a part of the tokens (R3). Units and tokens that are sent belong to no region until the peer reads
+ * them. Returns undefined if nothing may be sent, for one of these reasons:
+ * - The store is not open, or the peer is not in the roster.
+ * - The cell has fewer units; or it is not divided, and these are not all its units.
+ * - The cell was divided when its rows were made and is not now, or the reverse.
  * @param units a whole number above 0
  * @param most the most micro-tokens to send; by default the units' part of the burst
- * @param doubt set if another limit may be that of the cell; see `inDoubt`
+ * @param doubt set if the cell may have another limit; see `inDoubt`
  */
 export function give(
   store: RegionStore,
@@ -43,7 +45,7 @@ export function give(
   }
 }
 
-/** What a peer may receive of a cell: all numbers of one instant. Undefined if nothing was sent in this era. */
+/** The row of a cell that a peer may receive. All its numbers are of one instant. Undefined if nothing was sent to the peer in this era. */
 export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefined {
   const row = cell.rows?.era === store.era ? cell.rows.sent.get(to) : undefined
   if (row === undefined) return undefined
@@ -51,10 +53,13 @@ export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefin
 }
 
 /**
- * Receives what a row has that was not received before (R4). Undefined if nothing changes: the row is of another run or era, or the store is
- * not open, or the row is known, or it is of before the cell was divided, or was no longer divided. Tokens that were sent under another
- * limit are lost; the units are not.
- * @param doubt set if another limit may be that of the cell; see `inDoubt`. Then all tokens are lost
+ * Receives what a row has that was not received before (R4). Returns undefined if nothing changes, for one of these reasons:
+ * - The store is not open.
+ * - The row is of another run or era, or was received before.
+ * - The cell was divided when the row was made and is not now, or the reverse.
+ *
+ * Tokens that were sent under another limit are lost; their units are not.
+ * @param doubt set if the cell may have another limit; see `inDoubt`. Then all tokens are lost
  */
 export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row: Row, now: Micros, doubt?: Micros): Cell | undefined {
   if (store.phase !== 'open' || row.era !== store.era) return undefined
@@ -77,9 +82,9 @@ export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row:
 }
 
 /**
- * The state of a cell whose limit is in doubt: nothing is left of it, or its debt, and up to its next call it accrues as one unit. Another
- * limit might allow less than this one.
- * @param doubt how long such a state is needed: the fill time of any limit that may be that of the cell
+ * The state of a cell whose limit is in doubt. It is empty, or keeps its debt, and until its next call it refills as a share of one unit.
+ * It gets no more, because the limit that it really has might allow less than this limit.
+ * @param doubt how long such a state is needed, in microseconds: the longest fill time of the limits that the cell may have
  */
 export function inDoubt({ bucket, units, time }: CurrentCell, limit: RegionalLimit, doubt: Micros): BucketState {
   if (bucket === undefined) return bucketWith(limit.share(1), 0n, time, doubt)
@@ -87,18 +92,21 @@ export function inDoubt({ bucket, units, time }: CurrentCell, limit: RegionalLim
   return { ...least, keepFor: Math.max(least.keepFor, doubt) }
 }
 
-/** The units that a cell has after it received a row, less those that it had. */
+/** How many units a cell gained by receiving a row. */
 export function unitsReceived({ era }: RegionStore, before: Cell, after: Cell | undefined): number {
   if (after?.rows === undefined) return 0
   return unitsIn(after.rows) - (before.rows?.era === era ? unitsIn(before.rows) : after.rows.weight)
 }
 
-/** The rows of a cell that has not sent or received anything. */
+/** The rows of a cell that has not sent or received anything in this era. */
 export function newRows({ era, roster }: RegionStore, weight: number, limit: RegionalLimit): Rows {
   return { era, weight, sent: new Map(), received: new Map(), ...(isWhole(roster, limit) ? { whole: true } : {}) }
 }
 
-/** Whether a row was sent while the cell was divided, and it still is; or neither. All that a row has was sent under limits of one kind. */
+/**
+ * Whether a row fits the roster: its limit is divided in this era if and only if the cell's limit is. All tokens of one row were sent under
+ * limits of one kind, divided or not.
+ */
 function isOfKind({ roster }: RegionStore, limit: RegionalLimit, { policy }: Row): boolean {
   if (policy === limit.policy || limit.hash === undefined) return true
   const plan = planIn(policy)

@@ -6,16 +6,16 @@ import { type Region, type Roster, weightOf } from './roster.ts'
 import type { RegionStore } from './state.ts'
 
 /**
- * Whether the cells of a limit with this burst are not divided in an era (R8): an equal share would be below one token, so no region could
- * grant a call. It follows from the burst and from the roster on which all regions of the era agree, and from nothing else: if regions chose
- * differently, they would hold more than the limit.
+ * Whether the cells of a limit with this burst are not divided in an era (R8), because an equal share would be below one token and no
+ * region could grant a call. The result depends only on the burst and on the roster, on which all regions of the era agree. If regions
+ * decided it differently, they would together hold more than the limit.
  * @param burst micro-tokens
  */
 export function isUndivided({ weights }: Roster, burst: number): boolean {
   return weights.size > 1 && burst >= MICRO && portion(burst, Math.floor(UNITS / weights.size)) < MICRO
 }
 
-/** Whether the cell of this key is not divided in an era. */
+/** Whether the cell of a key is not divided in the era of a roster. */
 export function isWhole(roster: Roster, { hash, whole }: RegionalLimit): boolean {
   return hash !== undefined && isUndivided(roster, whole.burst)
 }
@@ -26,25 +26,31 @@ export function firstUnits(roster: Roster, region: Region, limit: RegionalLimit)
   return homeOf(roster, limit.hash as number) === region ? UNITS : 0
 }
 
-/** Whether a limit is not divided in any of the eras of which the region still knows. If so, its keys have different shares. */
+/** Whether a limit is not divided in any era that the region still knows. If so, different keys of the limit have different shares. */
 export function mayBeWhole({ shifts, roster }: RegionStore, { whole }: RegionalLimit): boolean {
   return isUndivided(roster, whole.burst) || shifts.some(({ rosters }) => rosters?.some((one) => isUndivided(one, whole.burst)) === true)
 }
 
-/** The limit for one key. */
+/** The limit for one key, with the key's hash. */
 export function limitOfKey(limit: RegionalLimit, id: StateId): RegionalLimit {
   return keyedLimit(limit, hashOfId(id))
 }
 
-/** What has the limit of a key, with the limit for this key. */
+/** Returns an object that has a limit, with the limit replaced by that for this key. */
 export function keyed<T extends { readonly limit: RegionalLimit } | undefined>(known: T, id: StateId): T {
   return known && { ...known, limit: limitOfKey(known.limit, id) }
 }
 
-/** Regions of a roster with the ends of their parts of the sum of weights; by name, so that all regions have them in one order. */
+/**
+ * For each roster: its regions in the order of their names, which is the same everywhere, each with the sum of the weights up to and
+ * including it.
+ */
 const ENDS = new WeakMap<Roster, readonly (readonly [region: Region, end: number])[]>()
 
-/** The region in which a cell that is not divided begins: by weight, and by the hash of its key. Undefined if nobody has a weight. */
+/**
+ * The region in which a cell that is not divided begins. The hash of the cell's key chooses it: each region in proportion to its weight.
+ * Undefined if no region has a weight.
+ */
 function homeOf(roster: Roster, hash: number): Region | undefined {
   let ends = ENDS.get(roster)
   if (ends === undefined) {
