@@ -12,7 +12,7 @@ export interface CompiledLimit<P = unknown, S = unknown> {
   readonly plan: P
   /** The most tokens that one call can ever get. */
   readonly capacity: number
-  /** Milliseconds over which the capacity is replenished (header `w`). */
+  /** Milliseconds over which the capacity is replenished (parameter `w` of the header field RateLimit-Policy). */
   readonly windowMs: number
   /** Whether decisions depend on the key's phase. If not, callers may pass a phase of 0. */
   readonly phased: boolean
@@ -118,9 +118,9 @@ export interface Algorithm<P, S> {
    */
   ahead?(plan: P, most: Micros): P
   /**
-   * Gives back what a call was charged, because it will not start: its cost, less what other calls were charged after it. If its tokens
-   * are there already, its cost as far as the state had room for it since. Returns the same state if nothing changes, and undefined if the
-   * result is fresh. Present where `ahead` is.
+   * Gives back what a call was charged, because it will not start: its cost, less what other calls were charged after it. If the tokens of
+   * the call are there already, gives back its cost as far as the state has had room for it since then. Returns the same state if nothing
+   * changes, and undefined if the result is fresh. Present where `ahead` is.
    * @param state as stored, not adopted
    * @param charged the state right after the call was charged
    */

@@ -2,7 +2,10 @@ import type { Micros } from '../time/micros.ts'
 import { Arena, ENTRY } from './log-arena.ts'
 import type { Entries, LogState } from './log-state.ts'
 
-/** When the sum before the first entry exceeds this, all sums are reduced by it. They stay far below the greatest exact integer. */
+/**
+ * When the sum before the first entry exceeds this number of micro-tokens, that sum is subtracted from all sums of the ring. So all sums
+ * stay far below the greatest exact integer.
+ */
 const MAX_SUM = 2 ** 51
 /**
  * A row encodes three facts about its ring as one number, the shape: the size plus one (4 bits), the index of the first entry and the

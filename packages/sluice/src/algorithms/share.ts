@@ -41,7 +41,7 @@ const PARTS: Readonly<Record<AlgorithmTag, PartOf>> = {
   },
 }
 
-/** `units` of `of` parts of an amount, rounded down: exact where the product of the numbers is not. */
+/** `units` of `of` parts of an amount, rounded down. Exact, also if the product of amount and units is above 2^53. */
 export function portionOf(micro: MicroTokens, units: number, of: number): MicroTokens {
   const product = micro * units
   return Number.isSafeInteger(product) ? Math.floor(product / of) : Number((BigInt(micro) * BigInt(units)) / BigInt(of))
@@ -58,13 +58,13 @@ export function shareOf(limit: AnyLimit, parts: number): AnyLimit | undefined {
 }
 
 /**
- * As `shareOf`: `units` of `of` equal parts.
+ * Returns `units` of `of` equal parts of a limit. Otherwise the same as `shareOf`.
  * @param units a whole number above 0, at most `of`
  */
 export function fractionOf(limit: AnyLimit, units: number, of: number): AnyLimit | undefined {
   if (units === of) return limit
   const partOf = (PARTS as Readonly<Partial<Record<string, PartOf>>>)[limit.algorithm.tag]
-  // The record of a hold is not a quantity.
+  // The limit of a hold record has no tokens to divide.
   if (partOf === undefined) return limit
   const part = partOf(limit.plan, [units, of])
   if (part === undefined || part.capacity === 0) return undefined

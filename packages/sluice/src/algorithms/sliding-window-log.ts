@@ -103,8 +103,8 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
     return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
   },
   /**
-   * Changes the entry of the charge, or the later entry into which that one was merged. If the charge has left the window, nothing is given
-   * back. What the hold used in addition is then charged now. What is counted rises to at most twice the limit.
+   * Changes the entry of the charge, or the later entry into which that entry was merged. If the charge has left the window, nothing is
+   * given back. What the hold used in addition is then charged now. The count rises to at most twice the limit.
    */
   settle(plan, stored, now, { held, actual, at }, phase) {
     if (actual < held) {

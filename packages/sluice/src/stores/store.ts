@@ -161,7 +161,10 @@ export interface Capabilities {
   readonly problemOf?: (limit: AnyLimit) => string | undefined
   /** The most tokens of a limit that the store can ever grant at once, if it grants only a part for good. Absent: its capacity. */
   readonly mostOf?: (limit: AnyLimit) => number
-  /** Completes messages that the store cannot do something: where it cannot, such as `with regions of mode counters`. Absent: in this version. */
+  /**
+   * The end of error messages which say that the store cannot do something, such as `with regions of mode counters`. If absent, the
+   * messages say `in this version`.
+   */
   readonly lacks?: string
   /**
    * Present if the store grants only parts of limits. Wraps another store, such as the local fallback, so that it grants the same parts.

@@ -11,8 +11,8 @@ import { waitCases } from './adapter-waits.ts'
 const FORMS: Readonly<Record<string, Form>> = { serve: FUNCTION, header: FUNCTION, path: FUNCTION }
 
 /**
- * Registers the tests that every adapter must pass with vitest, over real connections: headers, denials, failures, keys, limits, costs, slots,
- * waits, settlements, hostile clients.
+ * Registers the tests that every adapter must pass with vitest, over real connections: headers, denials, failures, keys, limits, costs,
+ * slots, waits, settlements, hostile clients.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function adapterSuite<Request>(name: string, adapter: AdapterSuiteOptions<Request>): void {

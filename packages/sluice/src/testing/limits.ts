@@ -5,8 +5,8 @@ import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
 
 /**
- * Limits of every algorithm whose tokens come back with time, for tests of a store. Rates are whole or fractions, slow or fast. Bursts are from a fraction of a token to a
- * million. Windows are aligned by the clock, by the first charge or by key, with and without a ramp.
+ * Limits of every algorithm whose tokens come back with time, for tests of a store. Rates are whole or fractions, slow or fast. Bursts are
+ * from a fraction of a token to a million. Windows are aligned by the clock, by the first charge or by key, with and without a ramp.
  */
 export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '10/s', burst: 10 }),
@@ -44,12 +44,15 @@ export const LIMITS: readonly AnyLimit[] = [
   slidingWindowLog({ limit: 1, window: '1d' }),
 ]
 
-/** The algorithms whose tokens come back with time. A slot comes back from its holder; the suite's tests of slots have limits of their own. */
+/**
+ * The tags of algorithms whose tokens come back with time. Slots come back from their holders; the suite's tests of slots have separate
+ * limits.
+ */
 export type TimedTag = Exclude<AlgorithmTag, 'cc'>
 
 type Limits = Readonly<Record<TimedTag, AnyLimit>>
 
-/** One limit per algorithm that holds as many tokens. */
+/** For each algorithm, a limit of this many tokens. */
 function limitsOf(tokens: number, rate: string, window: string): Limits {
   return {
     tb: tokenBucket({ rate, burst: tokens }),
@@ -59,13 +62,16 @@ function limitsOf(tokens: number, rate: string, window: string): Limits {
   }
 }
 
-/** One limit per algorithm that holds ten tokens and is fresh again within two seconds. */
+/** For each algorithm, a limit of ten tokens that is fresh again within two seconds. */
 export const TENS: Limits = limitsOf(10, '10/s', '1s')
 
 export const ALL_TAGS = Object.keys(TENS) as readonly TimedTag[]
 
-/** One limit per algorithm that admits ten tokens at once and is fresh again within a tenth of a second. */
+/** For each algorithm, a limit that admits ten tokens at once and is fresh again within a tenth of a second. */
 export const QUICK: Limits = limitsOf(10, '200/s', '50ms')
 
-/** Limits of three tokens, some with another window: for changed limits and for neighbouring states. */
+/**
+ * For each algorithm, a limit of three tokens. The window of the fixed window differs from that of the others. For tests of changed limits
+ * and of neighbouring states.
+ */
 export const THREES: Limits = { ...limitsOf(3, '1/s', '2s'), fw: fixedWindow({ limit: 3, window: '1s' }) }

@@ -18,7 +18,10 @@ export interface ReferenceState {
   readonly expires: Micros
 }
 
-/** Whether the bucket of a call, if it is full, keeps the tokens that it has when its limit changes. */
+/**
+ * Whether the bucket of a call, if it is full and its limit changes, keeps the tokens that it has. Otherwise it is full by the new limit,
+ * too.
+ */
 export type KeepsTokens = (call: Pick<Call, 'id' | 'limit'>) => boolean
 
 /** The reference driver over a plain map, in which nothing ever expires. Every store must decide as it does. */
@@ -27,7 +30,7 @@ export class Reference {
   readonly states: Map<string, ReferenceState>
   readonly #blocks: Map<string, Micros>
 
-  /** By name of the state, of those that keep tokens: the limit of the last call. */
+  /** The limit of the last call of each state that keeps its tokens, by the name of the state. */
   readonly #limits: Map<string, AnyLimit>
   readonly #keepsTokens: KeepsTokens
 
@@ -109,7 +112,10 @@ export class Reference {
     this.states.delete(stateName(id))
   }
 
-  /** The call by a limit that keeps tokens. A bucket without a state was full by the limit of its last call. */
+  /**
+   * The call, with a limit that keeps tokens if the call's bucket does (`KeepsTokens`). A bucket without a state was full by the limit of
+   * its last call.
+   */
   #by(call: Call, now: Micros): Call {
     if (call.limit.algorithm.tag !== 'tb' || !this.#keepsTokens(call)) return call
     const limit = { ...call.limit, algorithm: KEEPING }
@@ -137,7 +143,7 @@ export class Reference {
   }
 }
 
-/** The token bucket, of which a state that is expired is adopted as any other. */
+/** The token bucket's kernel with another `adopt`: a full bucket, whose state is expired, keeps the tokens that it has, like any other. */
 const KEEPING: typeof tokenBucketKernel = {
   ...tokenBucketKernel,
   adopt(plan, state, now) {

@@ -24,8 +24,8 @@ function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefin
 }
 
 /**
- * Returns the reported verdict. For a later time it computes the verdict from it. Without new charges, entries only leave a log, so a
- * denied call passes once its wait is over.
+ * Returns the reported verdict. If it is a denial and `now` is later, the wait is shorter by as much. Without new charges, entries only
+ * leave a log, so a denied call passes once its wait is over.
  */
 function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   const passed = now - reported.at

@@ -73,8 +73,9 @@ export interface SwapOptions {
 /** For how long a row is kept after it was written, or after it has expired, in milliseconds. */
 export const KEPT_MS = 2_000
 /**
- * The longest time from reading a row that is absent to writing it, in milliseconds. Within it, the row was absent in between too, because
- * rows are kept for longer. A slower attempt begins again, or fails if its write was sent: calls that it has not seen may be before it.
+ * The longest time in milliseconds from reading a row as absent to writing it. It is shorter than the time for which rows are kept. So if
+ * the row is still absent when it is written, no other call can have created it since it was read. A slower attempt begins again. If its
+ * write was sent already, it fails, because it may have missed other calls.
  */
 const MAX_ATTEMPT_MS = KEPT_MS / 2
 

@@ -60,7 +60,9 @@ function offered({ capabilities: { groupOptions } }: Store): Pick<Capabilities, 
   return groupOptions === undefined ? {} : { groupOptions }
 }
 
-/** Returns a function that says whether a group goes to `swap`: no program decides it, or it shares a state with another that goes there. */
+/**
+ * Returns a function that says whether a group goes to `swap`: no program decides it, or it shares a state with a group that goes there.
+ */
 function swappedAmong(groups: readonly CallGroup[], hasPrograms: (group: CallGroup) => boolean): (group: CallGroup) => boolean {
   const names = new Set<string>()
   const isSwapped = (group: CallGroup): boolean => !hasPrograms(group) || group.calls.some(({ id }) => names.has(nameOf(id)))

@@ -75,7 +75,10 @@ export class Segment {
     return row
   }
 
-  /** Removes a row. Rows behind it that could not be at their home because of it are moved up. */
+  /**
+   * Removes a row. The home of a row is where the search for its digest begins. Rows after the removed one that are not at their home,
+   * because it was taken, are moved up.
+   */
   remove(row: number): void {
     const { marks, cells, capacity, width } = this
     let hole = row

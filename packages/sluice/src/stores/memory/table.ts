@@ -27,7 +27,7 @@ export class Table {
   /** Has 2 ** bits entries. Several neighbouring entries may be the same segment, until it is split. */
   #directory: Segment[]
   #bits = 1
-  /** 32 - bits. */
+  /** 32 - `#bits`: the first `#bits` bits of `hi` are `hi >>> #shift`, the index of an entry of the directory. */
   #shift = 31
   /** The index of the entry that was swept last. */
   #swept = 0

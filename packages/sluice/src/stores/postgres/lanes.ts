@@ -35,7 +35,7 @@ const TOO_LATE = 'postgres: too little time was left when a connection was free'
 
 /**
  * Bounds the statements in flight. Statements that may wait for a locked row use at most half of the connections. Further ones wait in a
- * queue here.
+ * queue of this process.
  */
 export function createLanes(client: PostgresPort, maxInFlight: number, clock: Time): Lanes {
   const { connections, embedded = false } = client
@@ -65,7 +65,8 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
       queued = true
       return reply.catch((error: unknown) => {
         abandoned = true
-        // The call had left the queue of `half`, but not the queue of `all`, so nothing was sent.
+        // The call had left the queue of `half`, in which calls that may wait for locks are. It had not left the queue of `all`, so nothing
+        // was sent.
         const unsent = !sent && error instanceof StoreFailure && error.executed === 'unknown'
         throw unsent ? new StoreFailure(error.kind, 'no', error.message) : error
       })

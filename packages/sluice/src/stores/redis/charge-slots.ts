@@ -32,10 +32,11 @@ export async function chargeSlots(
         const failure = await giveBack(store, charged, options)
         return failure === undefined ? verdict : inDoubt(failure)
       }
-      // A hold stays charged: a repeat of it may have found its record, and have charged only the other slots.
+      // The charges for a hold stay. The call may have been a repeat that found the hold's record in this slot, and have charged only the
+      // other slots.
       if (parts.some(({ calls }) => calls.some(({ limit }) => isRecord(limit)))) return inDoubt(verdict.failure)
-      // The verdict does not wait for this, because the deadline has often passed by now. Tokens that cannot be given back stay charged,
-      // as after a lost reply.
+      // The verdict does not wait until tokens are given back, because the deadline has often passed by now. Tokens that cannot be given
+      // back stay charged, as after a lost reply.
       giveBack(store, charged, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})
       return inDoubt(verdict.failure)
     }

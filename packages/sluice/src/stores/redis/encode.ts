@@ -22,12 +22,12 @@ export interface Request {
 const MAX_KEYS = 4_000
 
 /**
- * Encodes a batch for buckets.lua if it charges calls of one cost on buckets of one small plan (`isSmall`); for reserve.lua if each group has
- * a call on such a bucket, and the record of its hold; otherwise for consume.lua.
+ * Encodes a batch. It is for buckets.lua if it charges calls of one cost on buckets of one small plan (`isSmall`); for reserve.lua if each
+ * group has a call on such a bucket, and the record of its hold; otherwise for consume.lua.
  * @param isPlain whether each state is a string of its own, which buckets.lua and reserve.lua require
  * @param closed states that may not be created
- * @param extra microseconds for which states are kept after they are needed; used for these two only, because the store passes it to other
- * programs
+ * @param extra microseconds for which states are kept after they are needed; an argument of buckets.lua and reserve.lua. For other programs
+ * the store itself adds it to the arguments
  */
 export function requestOf(batch: Batch, options: DecideOptions, isPlain: boolean, closed: ReadonlySet<BatchState>, extra: Micros): Request {
   const { states, descriptors, entries } = batch

@@ -30,8 +30,9 @@ export async function peekSlots(
         Promise.all(parts.map(async (part) => ({ part, verdict: await decideSlot(refused.has(index) ? uncharged(part) : part) }))),
       ),
     )
-    // A group over several slots charges nothing if a slot denies it or fails, but its other slots were decided as if it did. So all
-    // groups are decided again, with the first such group, and each that failed, uncharged.
+    // If a slot denies or fails a group over several slots, the group charges nothing. But its other slots have decided the groups after it
+    // as if it had been charged. So all groups are decided again. The first such group, and each group that failed, are then decided
+    // without charging them.
     const next = [...answers.keys()].filter((index) => {
       const parts = answers[index] as readonly Answered[]
       return parts.length > 1 && !refused.has(index) && parts.some(({ verdict }) => verdict.outcome !== 'allowed')

@@ -102,7 +102,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
   const send: SendProgram = (program, states, numbers, callOptions) => {
     const { keys, args } = layout.addressesOf(states)
-    // buckets.lua and reserve.lua have an argument of their own for how long states are kept after they are needed.
+    // buckets.lua and reserve.lua have a separate argument for how long states are kept after they are needed. It is in `numbers` already.
     const isTold = program === bucketsProgram || program === reserveProgram
     const all = extra === 0 || isTold ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)

@@ -43,10 +43,10 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
   const waitForReply = (connection: object, watched: Watched, suspectedAt: MonotonicInstant, more: number): void => {
     const startedAt = time.monotonic()
     time.after(LAST_WAIT_MS, () => {
-      // A reply has come. A call without a reply was sent after the suspicion.
+      // A reply has come since the connection became suspect. If a call has no reply, it was sent after that reply.
       if (watched.unansweredSince === undefined || watched.unansweredSince >= suspectedAt || known.get(connection) !== watched)
         watched.suspected = false
-      // This process was too busy to read, and perhaps to write: what it sent may have left only now. So it waits once more.
+      // This process was too busy to read, and perhaps to write: what it sent may have left only now. So it waits for a reply once more.
       else if (more > 0 && time.monotonic() - startedAt > 2 * LAST_WAIT_MS) waitForReply(connection, watched, suspectedAt, more - 1)
       else {
         // The client keeps the same object for its new connection. That gets a new record, so that late replies on the old connection do

@@ -115,13 +115,13 @@ export function aheadOf(bench: Bench): void {
       const first = await wait([two], 10, START)
       await wait([two], 10, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
-      // Three of the later calls start within a second, so of the four tokens one has room until then.
+      // Three of the later calls start within a second. So until they have started, the bucket has room for one of its four tokens.
       await leave(two, first, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
       const last = await wait([four], 10, START + 2 * SECOND)
       expect(last.retryAfter).toBe(3 * SECOND)
-      // Without the last call the bucket would have been full before its turn came, and one token short of that now.
+      // Without the last call the bucket would have been full before the turn of that call came, and one token short of full now.
       await decide([one], START + 6 * SECOND)
       await leave(four, last, START + 6 * SECOND)
       await sameState(one.id)

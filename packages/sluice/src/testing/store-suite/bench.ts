@@ -34,15 +34,16 @@ export interface StoreSuiteOptions {
    */
   readonly ownClockCalls?: number
   /**
-   * Set if a peek under a changed limit adopts it, as a call of cost 0 would, because only an adopted state can be compared on the server. Then
-   * the suite does not peek at keys whose limits change.
+   * Set if a peek under a changed limit converts the state, as a call of cost 0 would, because only a converted state can be compared on
+   * the server. Then the suite does not peek at keys whose limits change.
    */
   readonly peeksAdopt?: boolean
   /** Set if the store refuses a hold of a token bucket together with a sliding window log. */
   readonly holdsWithoutLogs?: boolean
   /**
-   * Says of which calls a full bucket keeps the tokens that it has when its limit changes, instead of being full by the new limit too.
-   * Default none. A region decides so if it sent or received units of the key: its peers may have used up theirs by the new limit.
+   * Says for which calls a full bucket keeps the tokens that it has when its limit changes, instead of being full by the new limit too.
+   * Default: for none. A region keeps them if it sent or received units of the key, because its peers may have used up their tokens by the
+   * new limit.
    */
   keepsTokens?(call: Pick<Call, 'id' | 'limit'>): boolean
   /** Deletes expired states and returns how many; absent if the store has no such operation. */

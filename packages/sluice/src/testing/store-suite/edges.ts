@@ -8,8 +8,8 @@ import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 /**
- * Tests at the instants at which a state changes by itself: a bucket is full, a window ends, an entry leaves a log. Each case runs at
- * such an instant, one microsecond before it, and one microsecond after it. Each runs under the limit that wrote the state, and under a
+ * Tests at the instants at which a state changes by itself: a bucket is full, a window ends, an entry leaves a log. Each case runs at such
+ * an instant, one microsecond before it, and one microsecond after it. Each case runs under the limit that wrote the state, and under a
  * changed limit. These cases find programs that compare with `<` instead of `<=`.
  */
 export function edgesOf(bench: Bench): void {

@@ -12,7 +12,10 @@ import { heldGroup, recordOf, settlementOf } from './held.ts'
 const STEPS = 40
 const MINUTE: Micros = 60_000_000
 
-/** Random traces of holds, on limits of every size that change meanwhile: the store gives the answers of the reference, and has its states. */
+/**
+ * Compares a store with the reference on random traces of holds, under limits of every size that change during the trace. Answers and
+ * states must be equal.
+ */
 export function holdTracesOf(bench: Bench): void {
   const { tags } = bench
   const steps = bench.short ? STEPS / 2 : STEPS
@@ -87,7 +90,10 @@ async function trace(bench: Bench, limits: readonly AnyLimit[], random: () => nu
   expect(open.length).toBeGreaterThan(0)
 }
 
-/** How much time passes before a step: mostly a part of the time in which the limit is fresh again, sometimes none, more, or less than none. */
+/**
+ * How much time passes before a step. Mostly it is a part of the time in which the limit is fresh again. Sometimes it is 0, more than that
+ * time, or below 0.
+ */
 function stepOf({ windowMs }: AnyLimit, random: () => number): Micros {
   const kind = random()
   if (kind < 0.3) return 0

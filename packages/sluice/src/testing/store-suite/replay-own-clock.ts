@@ -70,7 +70,7 @@ export function replayOwnClock(bench: Bench): void {
       for (let compared = 0; compared < total;) {
         const groups = draw()
         const at = await decide(groups)
-        // States may be gone that the kernel still has.
+        // If the clock stepped back, the store may have deleted states that the reference still has.
         if (at === undefined) return context.skip('the clock of the store stepped back')
         compared += groups.reduce((sum, { calls }) => sum + calls.length, 0)
         if (random() < SWEEPS && options.sweep !== undefined) met.count('swept', await options.sweep())

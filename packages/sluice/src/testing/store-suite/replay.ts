@@ -26,7 +26,7 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
 
 /**
  * A denied answer without refill times. In one slot tokens may have been charged and then refunded, which leaves a state as full as before.
- * But that state may report later refill times, as if it had been charged at that time.
+ * But this state may report later refill times than the reference, as if it had been charged when it was refunded.
  */
 function withoutReturns(answer: Answer): Answer {
   if (answer.outcome === 'allowed') return answer

@@ -83,8 +83,8 @@ async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise
 }
 
 /**
- * A client of the pool that has our listener. The callback is used because a promise is settled only after the pool's own listener is gone:
- * if the server ended the connection in the packet that also made it ready, nobody would listen.
+ * Takes a client out of the pool, with our listener for errors. The callback is used because a promise is settled only after the pool has
+ * removed its own listener. If the server ended the connection in the packet that also made it ready, nobody would listen then.
  */
 function taken(pool: Required<PgLike>): Promise<PooledClient> {
   return new Promise((resolve, reject) => {
