@@ -26,7 +26,7 @@ export interface BucketPlan {
   readonly perMicro: Span
   /** How long an empty bucket takes to fill. */
   readonly full: Span
-  /** A bucket that is full now has its `zero` this many whole microseconds before now, plus this many n-ths of a microsecond. */
+  /** A bucket that is full at an instant t has as its `zero` the whole microsecond t - `micros`, and this `rest`. */
   readonly emptyBefore: Span
   /**
    * How many microseconds before its tokens are there a call may be charged. 0 unless the call waits for its tokens. States do not depend

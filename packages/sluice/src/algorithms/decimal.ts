@@ -31,8 +31,8 @@ export function toMicroTokens(value: number | string): number | undefined {
 const [ROUNDINGS, MICRO_FRACTION] = [2 ** -50, 1e-8]
 
 /**
- * Converts tokens of a limit to micro-tokens.
- * @throws LimiterError with this code unless they are above 0
+ * Converts tokens of a limit to micro-tokens. `most` is only named in the message of the error.
+ * @throws LimiterError with `code` unless the tokens are above 0 and have at most six decimals
  */
 export function readTokens(code: ErrorCode, value: number | string, problem: string, most: number, where = ''): number {
   const micro = toMicroTokens(value)

@@ -159,7 +159,10 @@ export interface Capabilities {
   readonly deadlineMs?: number
   /** Returns why the store cannot decide this limit; undefined if it can. Absent if the store decides every limit of its algorithms. */
   readonly problemOf?: (limit: AnyLimit) => string | undefined
-  /** The most tokens of a limit that the store can ever grant at once, if it grants only a part for good. Absent: its capacity. */
+  /**
+   * The most tokens of a limit that the store can ever grant at once, if it never grants more than a part. If absent, that is the limit's
+   * capacity.
+   */
   readonly mostOf?: (limit: AnyLimit) => number
   /**
    * The end of error messages which say that the store cannot do something, such as `with regions of mode counters`. If absent, the

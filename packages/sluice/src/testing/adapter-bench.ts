@@ -36,12 +36,12 @@ export interface Send {
   readonly url: string
 }
 
-/** The tools of the adapter suite's cases; everything that was opened is closed after each case. */
+/** The tools of the adapter suite's cases. Everything that a case opened with them is closed after the case. */
 export interface Bench<Request> {
   readonly adapter: AdapterSuiteOptions<Request>
   /** A clock that stands still until a test case moves it. */
   clock(): ManualClock
-  /** Default: two requests at once and one per minute. */
+  /** Makes a limiter. By default it allows two requests at once and one more per minute. */
   limiter(options?: Partial<LimiterOptions>): Limiter
   serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Send>
   /** The lines that were written to the console. */

@@ -2,17 +2,17 @@ import type { MicroTokens } from '../algorithms/algorithm.ts'
 import type { Call, CallGroup, CallOptions, Change, Decided, DecideOptions, GroupVerdict, StateId, Store } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 
-/** As the store's `decide`, but rejects with the first failure of a group. */
+/** Calls the store's `decide`. Unlike it, rejects with the first failure of a group. */
 export async function decide(store: Store, groups: readonly CallGroup[], options?: DecideOptions): Promise<Decided[]> {
   return (await store.decide(groups, options)).map(decided)
 }
 
-/** As `decide`, but charges nothing. */
+/** Calls the store's `decide` without charging. Rejects with the first failure of a group. */
 export function peek(store: Store, groups: readonly CallGroup[], options?: CallOptions): Promise<Decided[]> {
   return decide(store, groups, { ...options, charge: false })
 }
 
-/** As the store's `decideNow`. @throws Error if the store does not decide now, or the StoreFailure of a group that failed */
+/** Calls the store's `decideNow`. @throws Error if the store does not decide now, or the StoreFailure of a group that failed */
 export function decideNow(store: Store, group: CallGroup, now?: Micros): Decided {
   const verdict = store.decideNow?.(group, now)
   if (verdict === undefined) throw new Error(`${store.name} did not decide now`)

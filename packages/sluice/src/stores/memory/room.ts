@@ -109,7 +109,7 @@ export class Room {
   /**
    * Drops expired states until there is room. Returns false if there is not enough room even then.
    * @param needed returns how many states will be added; called again after a drop, because a dropped state may have to be added again
-   * @param fits returns whether everything else fits, such as the entries of logs
+   * @param fits returns whether there is room for everything else that is added, such as the entries of logs
    */
   makeRoom(now: Micros, needed: () => number, fits: () => boolean = () => true): boolean {
     const done = (): boolean => this.size + needed() <= this.#maxKeys && fits()

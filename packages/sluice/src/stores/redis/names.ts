@@ -43,8 +43,9 @@ export function isRecordScope(scope: string): boolean {
 }
 
 /**
- * A state's name after the prefix: hash tag, scope and encoded key. Of a hold's record, scope and key are replaced by their digest, because
- * ids are long and nobody reads them. So a record takes less memory. A state without a scope has no tag, because it need not share a slot.
+ * A state's name after the prefix: hash tag, scope and encoded key. In the name of a hold's record, a digest replaces scope and key,
+ * because ids are long and nobody reads them. So a record takes less memory. A state without a scope has no tag, because it need not share
+ * a slot.
  * @param name scope and encoded key
  */
 export function taggedName(name: string, key: string): string {

@@ -49,8 +49,8 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
       // This process was too busy to read, and perhaps to write: what it sent may have left only now. So it waits for a reply once more.
       else if (more > 0 && time.monotonic() - startedAt > 2 * LAST_WAIT_MS) waitForReply(connection, watched, suspectedAt, more - 1)
       else {
-        // The client keeps the same object for its new connection. That gets a new record, so that late replies on the old connection do
-        // not count.
+        // The client uses the same object for its new connection. The record of the object is dropped, so that late replies on the old
+        // connection do not count for the new one.
         known.delete(connection)
         connections.replace(connection)
       }

@@ -95,8 +95,8 @@ export function bucketDigits(numbers: readonly number[]): string {
 }
 
 /**
- * The value of a state, in hexadecimal digits; empty if there is no state. Only that of a log contains the end of a block. The program adds
- * blocks to all others.
+ * The value of a state, in hexadecimal digits; empty if there is no state. Only the value of a log contains the end of a block. The program
+ * adds the block to all other values.
  */
 function digitsOf({ numbers, tag = '', until, expiresAt }: SwapWrite): string {
   if (numbers.length === 0) return ''

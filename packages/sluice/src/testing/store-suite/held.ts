@@ -3,7 +3,7 @@ import { scopeOf } from '../../keys/encode.ts'
 import type { Call, CallGroup, Change, StateId } from '../../stores/store.ts'
 import type { Micros } from '../../time/micros.ts'
 
-/** The id of a hold's record. The record is stored where the states of its key are: on one server, and in one slot of a Cluster. */
+/** The id of a hold's record. The record is stored with the states of its key: on the same server, and in the same slot of a Cluster. */
 export function recordOf(key: string, id: string): StateId {
   return { scope: scopeOf('s', id, HOLD_TAG), key }
 }

@@ -148,7 +148,7 @@ export function holdsOf(bench: Bench): void {
         { calls: [{ grant: { until: START + 7 * SECOND, fence: START, again: true } }] },
       ])
       expect([await heldNow(START + 2 * SECOND), await heldNow(START + 7 * SECOND - 1)]).toEqual([1, 1])
-      // The hold is open, but its slot was given back: it stays so.
+      // The hold is open, but its slot was given back. An extension of the hold does not take the slot again.
       await bench.change([{ kind: 'release', call: slot, holder: 'a' }], START + 3 * SECOND)
       expect(await extend([slot, bucket], 'a', 9, START + 3 * SECOND)).toMatchObject({ status: 'open', expires: START + 12 * SECOND })
       expect(await heldNow(START + 3 * SECOND)).toBe(0)

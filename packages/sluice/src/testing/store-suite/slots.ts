@@ -47,7 +47,7 @@ export function slotsOf(bench: Bench): void {
       context.skip(!offered(), NO_HOLD)
       const one = call(fresh(), slots(2))
       await acquire([one], 'died', START)
-      // A busy key: others come and go all the time, and are denied all the time.
+      // A busy key: other holders take and give back slots all the time, and are denied all the time.
       for (let turn = 1; turn < 10; turn += 1) {
         expect(await outcomeOf([one], `busy ${turn}`, START + turn * SECOND)).toBe('allowed')
         expect(await outcomeOf([one], 'too many', START + turn * SECOND)).toBe('denied')

@@ -94,7 +94,7 @@ export function turnsOf(bench: Bench): void {
       const seen = await bench.peek([call(key, fast)], START)
       expect(await bench.options.readState(call(key, slow).id)).toEqual(before)
       expect(seen).toMatchObject({ outcome: 'denied', retryAfter: 1_000_000 })
-      // This call converts the state to its plan, even though it is denied. So its wait holds from now on.
+      // The denied call converts the state to the plan of the call. So the wait that it reports is right from now on.
       expect(await decide([call(key, fast)], START)).toEqual(seen)
       expect((await decide([call(key, fast)], START + 999_999)).outcome).toBe('denied')
       expect((await decide([call(key, fast)], START + 1_000_000)).outcome).toBe('allowed')

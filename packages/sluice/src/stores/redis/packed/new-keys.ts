@@ -26,7 +26,7 @@ export interface NewKeysOptions {
 export interface NewKeys {
   /** Whether keys of this scope may not be created now. */
   closed(scope: string): boolean
-  /** Those of the states that may not be created now. */
+  /** Which of these states may not be created now. */
   closedAmong(states: readonly BatchState[]): ReadonlySet<BatchState>
   /** Counts states that were created. Takes the scope of each. */
   made(scopes: readonly string[]): void
