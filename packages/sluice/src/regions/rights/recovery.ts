@@ -35,7 +35,7 @@ export function newRun(region: Region, run: Run, roster: Roster, now: Micros): R
 
 /**
  * The state of a store after a peer has bound a later run of its region. The later run may hold what this store held. So this store holds
- * nothing from now on. It does not ask its peers to bind it again, because two stores that run at the same time would then replace each
+ * nothing from now on. It requests no peer to bind it again, because two stores that run at the same time would then replace each
  * other for ever.
  */
 export function replace(store: RegionStore, now: Micros): RegionStore {
