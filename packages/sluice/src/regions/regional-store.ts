@@ -63,7 +63,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 const MAX_CELLS = 100_000
 
-/** The replicator's view of each store. A map and not a property, because a copy of the store would have the property too. */
+/** What belongs to each regional store, by store. Maps and not properties, because a copy of the store would have the properties too. */
 const METERINGS = new WeakMap<Store, Metering>()
 const ESCROWS = new WeakMap<Store, Escrow>()
 const REMOTES = new WeakMap<Store, RemoteEscrow>()

@@ -3,7 +3,7 @@ import { meet, open } from '../rights/era.ts'
 import type { Region } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/** What a region knows of the regions and their eras, and how it changes. Its store is in this process. */
+/** What a region knows of all regions and their eras, and the operations that change it. Its store is in this process. */
 export interface EscrowEras {
   /** The region as it knows itself now. */
   readonly region: RegionStore

@@ -20,7 +20,7 @@ export function pull(reader: Escrow, peer: Escrow): void {
   }
 }
 
-/** If a region has a new run, binds it at the peer. The peer must know the run before this region reads rows. */
+/** If a region has a new run, makes the peer bind it. The peer must know the run before this region reads rows. */
 export function bind(reader: Escrow, peer: Escrow): void {
   if (!unanswered(reader.region).includes(peer.region.region)) return
   const greeting = hello(reader.region, invite(peer.region, reader.region.region))

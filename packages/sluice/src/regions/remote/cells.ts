@@ -28,10 +28,10 @@ export interface RemoteCells {
    * room.
    */
   transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
-  /** Applies the shifts to a state that happened since it was written, and removes rows that are void. */
+  /** Applies to a state all shifts that happened after it was written, and removes rows that are void. */
   settle(id: StateId, by: RewriteBy, options?: CallOptions): Promise<void>
   /**
-   * Settles all keys with rows of an era that is over, because these rows are void. Rows are needed for that, because only they show the
+   * Settles all keys with rows of an era that is over, because these rows are void. Settling needs the rows, because only they show the
    * share that a key had.
    */
   settleAll(): Promise<void>

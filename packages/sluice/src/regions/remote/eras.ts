@@ -11,7 +11,7 @@ import { contended, MAX_ROUNDS } from './rewrite.ts'
 import type { Region, Roster } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/** What a region knows of the regions and their eras, and how it changes. Its store is on a server. */
+/** What a region knows of all regions and their eras, and the operations that change it. Its store is on a server. */
 export interface RemoteEras {
   /**
    * The region in a record that was read. If another run of the server wrote the record, returns a new run.

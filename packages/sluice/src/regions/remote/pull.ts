@@ -27,8 +27,8 @@ export async function pullRemote(reader: Side, peer: Side): Promise<void> {
 }
 
 /**
- * If a region has a new run, binds it at the peer. The peer must know the run before this region reads rows. Returns both regions
- * afterwards.
+ * If a region has a new run, makes the peer bind it. The peer must know the run before this region reads rows. Returns what both know of
+ * the regions afterwards.
  */
 export async function bindRemote(reader: Side, peer: Side): Promise<readonly [own: RegionStore, other: RegionStore]> {
   const [own, other] = [await current(reader), await current(peer)]

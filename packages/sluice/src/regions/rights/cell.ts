@@ -8,7 +8,7 @@ import { firstUnits, isWhole } from './undivided.ts'
 
 /** A cell to which all shifts of its store have been applied. */
 export interface CurrentCell {
-  /** The store time for which this holds; never before the latest shift. */
+  /** The store time for which the other fields hold; never before the latest shift. */
   readonly time: Micros
   readonly units: number
   /** Undefined: the bucket is full. */

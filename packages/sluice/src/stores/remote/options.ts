@@ -25,7 +25,10 @@ export interface DenialOptions {
 
 /** How many tokens this process may lease, and for which keys. */
 export interface LeaseOptions {
-  /** Milliseconds that a lease lasts at the store; default 1,000. If a process crashes, the tokens that it had leased are lost. */
+  /**
+   * Milliseconds that a lease lasts at the store; default 1,000. If a process crashes, the tokens that it had leased count as spent, and
+   * until the lease ends the bucket holds that many fewer.
+   */
   readonly lifeMs?: number
   /** The fraction of a bucket's burst that this process leases at most; default a quarter. */
   readonly share?: number

@@ -63,9 +63,7 @@ export class Caller<Item, Answer> {
     return Object.assign(part, { notBefore, cause })
   }
 
-  /**
-   * Ends the wait, because the caller has aborted. Items that are sent again leave first, because it is known that they were not executed.
-   */
+  /** Ends the wait, because the caller has aborted. Items that are sent again leave first: those that wait fail as not executed. */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)
     this.at?.leave(this)
