@@ -31,7 +31,7 @@ export interface EscrowCells {
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**
-   * Settles all keys with rows of an era that is over, and drops these rows, because they are void. Rows are needed for that, because only
+   * Settles all keys with rows of an era that is over, and drops these rows, because they are void. Settling needs the rows, because only
    * they show the share that a key had.
    * @param before the region in the era that is over
    */
