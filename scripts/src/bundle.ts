@@ -6,10 +6,10 @@ import { copyPage } from './page-files.ts'
 import { bundleReportPage } from './report-page.ts'
 
 /**
- * Bundles the compiled library for Node, which takes about two milliseconds to load a file, and the longer the more a file holds. So the
- * bundle has a file for each subpath, and two more with the modules that they share: one with what `sluice` loads, and one with what the
- * stores on servers load in addition. These export only what other files use of them, and the rest is left out. Bundlers of applications load
- * the unbundled modules, so that they can leave out unused ones. Does nothing if the bundle is newer than all compiled files and
+ * Bundles the compiled library for Node. Node takes about two milliseconds to load a file, and longer for a larger one. So the bundle has
+ * a file for each subpath, and two more with the modules that they share: one with what `sluice` loads, and one with what the stores on
+ * servers load in addition. These export only what other files use of them, and the rest is left out. Bundlers of applications load the
+ * unbundled modules, so that they can leave out unused ones. Does nothing if the bundle is newer than all compiled files and
  * `package.json`, which lists the subpaths. Also copies the service's page into the built server, and bundles that of the benchmark's
  * report.
  */
@@ -19,7 +19,7 @@ const [compiled, bundled] = [join(root, 'dist'), join(root, 'bundle')]
 /** A file of the bundle with modules that several subpaths share. */
 interface Shared {
   readonly file: string
-  /** Its modules are those that each of these loads, without those of the shared files before it. */
+  /** Files of the library: the shared file has the modules that all of these load, without the modules of the shared files before it. */
   readonly loadedBy: readonly string[]
 }
 
@@ -58,11 +58,11 @@ async function main(): Promise<void> {
   const places = await placesOf(SHARED)
   const entryPoints = doors.map(({ node, default: file }) => ({ in: join(root, file), out: node.replace(/^\.\/bundle\/|\.js$/g, '') }))
   await build({ ...OPTIONS, entryPoints, outdir: bundled, splitting: true, plugins: [needed, shared(places, SHARED)] })
-  // The last first: each exports what the files that are there already take from it.
+  // The last shared file is written first, because each one exports only what the files already written take from it.
   for (const [index, { file }] of [...SHARED.entries()].toReversed()) await bundleShared(file, places, SHARED.slice(0, index))
   for (const file of filesIn(bundled)) {
-    // The bundler writes absolute paths of the shared files. It also loads files that nothing is imported from, though no module does
-    // anything when it is loaded.
+    // The bundler writes absolute paths of the shared files. It also keeps imports that import no name. They are removed, because no
+    // module does anything when it is loaded.
     const text = readFileSync(file, 'utf8').replaceAll(/^import "[^"]*";\n+/gm, '')
     const named = SHARED.map((one) => join(bundled, one.file))
     writeFileSync(
@@ -91,7 +91,7 @@ async function placesOf(files: readonly Shared[]): Promise<ReadonlyMap<string, P
   return places
 }
 
-/** Lets modules import from these files what is there. */
+/** A plugin: a name whose module is in one of these shared files is imported from that file. */
 function shared(places: ReadonlyMap<string, Place>, files: readonly Shared[]): Plugin {
   const paths = files.map(({ file }) => join(bundled, file))
   return {
@@ -119,7 +119,7 @@ function listOf(names: string): string[] {
   return names.split(',').flatMap((name) => name.trim() || [])
 }
 
-/** A name in the statement of a module, for one that takes it from a shared file. */
+/** Rewrites one name of an import or export statement: the shared file exports it with the module's prefix. */
 function renamed(name: string, { name: prefix }: Place): string {
   const [taken, as = taken] = name.split(' as ')
   return `${prefix}${taken} as ${as}`

@@ -44,7 +44,7 @@ const PARTS: readonly Part[] = [
   { name: 'fences', run: (root) => checkFences(root) },
 ]
 
-/** Projects of tests. They are apart from the sources' projects, because they import sources. */
+/** Projects of tests. They are not part of the sources' projects, because they import sources directly. */
 const TESTS = ['tsconfig.test.json', 'bench/tsconfig.test.json', 'packages/sluice/tsconfig.express-4.json']
 
 /** Checks the types of all projects, and then of the tests. */

@@ -9,7 +9,10 @@ import { filesBelow } from './source-files.ts'
 
 const FOLDER = 'deploy'
 const WORKFLOWS = '.github/workflows'
-/** Rules of taste: the order of keys. The files go from the common to the rare. The image is named because `docker compose build` tags it. */
+/**
+ * Rules that are not applied. Three are about the order of keys: our files have common keys before rare ones. The last forbids `image`
+ * beside `build`, but `docker compose build` tags the image with that name.
+ */
 const UNUSED_RULES = ['service-keys-order', 'services-alphabetical-order', 'top-level-properties-order', 'no-build-and-image']
 /** The highest exposure that systemd may compute for the unit, in tenths: 0 is sealed, 100 is open. */
 const MAX_EXPOSURE = 15
@@ -55,7 +58,7 @@ function workflowProblems(root: string, file: string): string[] {
   return validateWorkflow(readFileSync(join(root, file), 'utf8')).errors.map((error) => `${file}: ${JSON.stringify(error)}`)
 }
 
-/** systemd checks that the program exists, so a program that does takes its place. */
+/** systemd checks that the unit's program exists, so in the checked copy the program is Node, which does exist. */
 function unitProblems(root: string, file: string): string[] {
   if (!existsSync(SYSTEMD)) return []
   const folder = mkdtempSync(join(tmpdir(), 'sluice-unit-'))
@@ -63,7 +66,7 @@ function unitProblems(root: string, file: string): string[] {
     const unit = join(folder, 'sluice.service')
     writeFileSync(unit, readFileSync(join(root, file), 'utf8').replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
     const exposure = ['security', '--offline=true', '--no-pager', `--threshold=${MAX_EXPOSURE}`, unit]
-    // `verify` only warns of an unknown name, and ignores it.
+    // `verify` only warns of an unknown name and succeeds, so each warning counts as a problem.
     const { stderr } = spawnSync(SYSTEMD, ['verify', '--man=no', unit], { encoding: 'utf8' })
     const warnings = stderr.split('\n').filter((line) => line.includes('sluice.service'))
     return [...warnings.map((line) => line.replace(unit, file)), ...failureOf(root, file, SYSTEMD, exposure)]
@@ -100,7 +103,7 @@ function kubernetesProblems(root: string, file: string): string[] {
     const text = JSON.stringify({ apiVersion, kind, ...rest }, undefined, 2)
     return `import type { I${kind} as T${index} } from 'kubernetes-models/${apiVersion}'\nexport const r${index}: T${index} = ${text}\n`
   })
-  // Below the installed packages, so that the compiler finds the types.
+  // The folder is below the installed packages, so that the compiler finds their types.
   const folder = join(root, 'node_modules', '.cache', 'deploy')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'resources.ts'), typed.join('\n'))

@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util'
 import { bundledProgram } from './bundled.ts'
 
 /**
- * Bundles the random histories of regions, and runs them in plain Node: in half the time of a test.
- * Usage: histories.js [--mode counters] COUNT SEED; without a mode, those of escrow.
+ * Bundles the random histories of regions, and runs them in plain Node, which takes half the time of a test. Usage: histories.js [--mode
+ * counters] COUNT SEED; without --mode it runs histories of escrow.
  */
 const { values, positionals } = parseArgs({ options: { mode: { type: 'string', default: 'escrow' } }, allowPositionals: true })
 const FILES: Readonly<Record<string, string>> = { escrow: 'histories.ts', counters: 'counters-histories.ts' }

@@ -5,11 +5,14 @@ import { filesBelow } from './source-files.ts'
 /** Files of the page's folder that are not part of the page. */
 const APART = /^(?:package\.json|tsconfig\.json|[^/]*\.md|(?:src|test)\/.*)$/
 
-/** Copies the built page of the dashboard into the built server, so that the published server contains it. Removes what is not part of it. */
+/**
+ * Copies the built page of the dashboard into the built server, so that the published server contains it. Removes files that are not part
+ * of the page.
+ */
 export function copyPage(root: string): void {
   const from = join(root, 'apps', 'dashboard')
   const to = join(root, 'packages', 'server', 'dist', 'page-files')
-  // Only what the sources of today give: the compiler leaves the files of a source that is gone.
+  // Only the scripts of the present sources: when a source is deleted, the compiler does not delete its built file.
   const scripts = filesBelow(join(from, 'src')).map((file) => basename(file).replace(/\.ts$/, '.js'))
   const others = filesBelow(from).filter((file) => !APART.test(file))
   const files = new Map([

@@ -17,7 +17,7 @@ interface Run {
   readonly samples: readonly { readonly second: number; readonly region: string; readonly perSecond: number; readonly units: number }[]
 }
 
-/** What is used of an element of linkedom. The types of browsers are not loaded here. */
+/** The members of a linkedom element that this program uses. They are declared here, because the types of browsers are not loaded. */
 interface Panel {
   setAttribute(name: string, value: string): void
   removeAttribute(name: string): void
@@ -29,7 +29,7 @@ interface Panel {
 const STYLES = ['var(--one)', 'var(--two)', 'var(--three)'] as const
 const DASHES = ['none', '7 3', '2 3'] as const
 const WIDTH = 720
-/** As an image, the figure has the theme of the system, and not that of the page around it. So it has a ground of its own. */
+/** As an image, the figure has the theme of the system, not that of the page around it. So it has a background of its own. */
 const CSS = `
 :root { --one: #0060a8; --two: #b04a00; --three: #00715a; --ink: #1f2328; --line: #d4d9de; --ground: #ffffff; font: 12px sans-serif }
 @media (prefers-color-scheme: dark) {

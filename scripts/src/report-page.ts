@@ -40,7 +40,7 @@ export async function bundleReportPage(root: string): Promise<void> {
   writeFileSync(join(built, 'licenses.txt'), licensesOf(root, metafile))
 }
 
-/** The licenses of the packages in a bundle. A text that several have stands once. */
+/** The licenses of the packages in a bundle. A license text that several packages have is in the result once. */
 function licensesOf(root: string, { outputs }: Metafile): string {
   const files = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs))
   const folders = [...new Set(files.flatMap((file) => PACKAGE.exec(file)?.[0] ?? []))].sort()

@@ -1,6 +1,7 @@
 // Builds the documentation site into site/dist/site: the documents of the repository, and the API reference from the docstrings.
 // Usage: npm run site
-// Its tools are installed in site/node_modules when they are missing: they are large, and nothing else needs them.
+// The generator's packages are installed in site/node_modules when they are missing. They are kept apart, because they are large and
+// nothing else needs them.
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -2,7 +2,7 @@ import type uPlotClass from 'uplot'
 import { rate } from './element.ts'
 
 export interface History {
-  /** The second after the last entry, since 1970. */
+  /** The second after that of the last entry, counted since 1970. */
   readonly second: number
   readonly allowed: readonly number[]
   readonly refused: readonly number[]

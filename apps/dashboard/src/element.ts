@@ -9,7 +9,7 @@ export function show(id: string, shown = true): void {
   element(id).hidden = !shown
 }
 
-/** Sets a text, if it is another: screen readers announce each change of a status. */
+/** Sets the text of an element only if it differs, because screen readers announce each change of a status. */
 export function setText(id: string, text: string): void {
   const found = element(id)
   if (found.textContent !== text) found.textContent = text

@@ -7,9 +7,9 @@ export interface Reading {
   readonly limit: number
   /** The share of the capacity that is used up, from 0 to 1. */
   readonly used: number
-  /** Milliseconds until the limit is fresh, if nobody calls. */
+  /** Milliseconds until the limit has its whole capacity again, if nobody calls. */
   readonly resetMs: number
-  /** Milliseconds in which a whole capacity is refilled. Absent for a window: it keeps its level until it is fresh. */
+  /** Milliseconds in which a whole capacity is refilled. Absent for a window, whose level stays the same until the window ends. */
   readonly fillMs?: number
   /** The rate in words. */
   readonly rate: string

@@ -1,7 +1,10 @@
 import { drawChart, startChart } from './chart.ts'
 import { count, element, rate, row, setText, show } from './element.ts'
 
-/** What the service reports several times a second. The first report has all seconds, the others only the last. */
+/**
+ * What the service reports several times a second. The first report has the counts of all seconds, each later report only those of the
+ * latest seconds.
+ */
 export interface Activity {
   readonly second: number
   readonly allowed: readonly number[]

@@ -13,7 +13,8 @@ export function findPostgres(): Found {
 /**
  * A private PostgreSQL on a free port of the loopback address. Settings are the defaults (with synchronous commit), except those for
  * connections. If this process is root, the server runs under the user postgres or nobody, because it refuses root.
- * @param kept where a server was stopped that is started again, or has never run; its files then stay
+ * @param kept the folder and port of a stopped server that is started again, or of a server that has never run. With `kept` the files stay
+ * when the server stops
  */
 export async function startPostgres(
   initdb: string,

@@ -58,7 +58,7 @@ const MATH: Readonly<Record<string, string>> = {
   trunc: 'ceil',
 }
 
-/** Types have no behaviour, so they are not mutated. Of these nodes only the inner expression is. */
+/** Types have no behaviour, so they are not mutated. Of these nodes only the inner expression is mutated. */
 const CASTS: ReadonlySet<string> = new Set(['TSAsExpression', 'TSSatisfiesExpression', 'TSNonNullExpression', 'TSInstantiationExpression'])
 
 /** Every mutation of a program, in the order of the source. */
@@ -150,7 +150,10 @@ function isText(node: Node): boolean {
   return node.type === 'TemplateLiteral' || (node.type === 'Literal' && typeof node.value === 'string')
 }
 
-/** Whether undefined in place of this node might change nothing: it is false, undefined, or a body in braces. Then true replaces it. */
+/**
+ * Whether undefined in place of this node might change nothing, because the node is false, undefined, or a body in braces. Such a node is
+ * replaced by true instead.
+ */
 function isNothing(node: Node): boolean {
   if (node.type === 'Literal') return node.value === false
   return node.type === 'BlockStatement' || (node.type === 'Identifier' && node.name === 'undefined')

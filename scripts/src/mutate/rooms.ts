@@ -6,7 +6,8 @@ export interface Room {
   /** The least share of mutants that the tests must notice. */
   readonly goal: number
   /**
-   * Globs of the test files that are used, and in `without` of those among them that are not. For a source, only tests that import it run.
+   * Globs of the test files to use. `without` has globs of those among them that are left out. For a source, only tests that import it
+   * run.
    */
   readonly tests: readonly string[]
   readonly without: readonly string[]

@@ -23,7 +23,7 @@ export interface Servers {
  * answer.
  */
 const STATEMENT_MS = 70_000
-/** Ends the statements of a process that was killed. They would otherwise go on for that long and slow down later tests. */
+/** Ends the statements of a process that was killed. They would otherwise go on for up to STATEMENT_MS and slow down later tests. */
 const END_OTHERS = `select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`
 /** Milliseconds after which Redis answers other clients while a script runs. */
 const BUSY_MS = 1_000

@@ -10,7 +10,7 @@ export const APP = 'app'
 export const LEAST_TYPESCRIPT = '5.4'
 /** Names under which both compilers are installed. */
 const COMPILERS = { typescript: 'typescript', least: 'least-typescript' } as const
-/** What is only needed here, and is installed nowhere else. */
+/** The packages that only these steps need, by name, with their versions. The repository does not install them. */
 const TOOLS: Readonly<Record<string, string>> = { webpack: '5.112.2', 'source-map-loader': '5.0.0' }
 
 /** Installs the library as a reader of README does, and the packages that README's programs import, at the versions of the repository. */
@@ -83,7 +83,7 @@ interface Subpath {
   readonly types: ReadonlySet<string>
 }
 
-/** The subpaths that an application imports. The test kit is for vitest, which loads it in a test. */
+/** The subpaths that an application imports. The test kit is left out, because only vitest loads it, in a test. */
 function subpathsIn({ manifest, folder }: Context['library']): Subpath[] {
   return Object.entries(manifest.exports ?? {}).flatMap(([path, entry]) => {
     if (typeof entry === 'string') return []

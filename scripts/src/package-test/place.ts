@@ -5,13 +5,16 @@ import { dirname, join } from 'node:path'
 
 /** The most milliseconds that a command may take; npm may have to download a runtime. */
 const COMMAND_MS = 600_000
-/** The most lines of a failed command's output that an error shows, from its end, and the most characters of a line: bundles have long ones. */
+/**
+ * The most lines that an error shows from the end of a failed command's output, and the most characters of a line, because lines of
+ * bundles are long.
+ */
 const SHOWN_LINES = 40
 const SHOWN_WIDTH = 300
-/** The repository's settings of npm, which hold for nobody else. */
+/** The npm settings of this repository, which users of the packages do not have. */
 const NPMRC = join(import.meta.dirname, '..', '..', '..', '.npmrc')
 
-/** A folder outside the repository, whose programs know nothing of it. */
+/** A folder outside the repository. Programs that run in it find no file or setting of the repository. */
 export interface Place {
   readonly root: string
   readonly env: NodeJS.ProcessEnv
@@ -130,7 +133,10 @@ function excerpt(output: string): string {
   return lines.map((line) => line.slice(0, SHOWN_WIDTH)).join('\n')
 }
 
-/** The environment without what `npm run` and the repository added to it, its settings of npm among them: an empty folder of somebody else has neither. */
+/**
+ * The environment without the variables that `npm run` added, and without those of the repository's tests and npm settings. A user's
+ * environment has none of them.
+ */
 function environment(): NodeJS.ProcessEnv {
   const added =
     /^(?:npm_(?:package|lifecycle|command|execpath|node_execpath|config_(?:local_prefix|prefix|global_prefix))|INIT_CWD$|SLUICE_|NODE_(?!EXTRA))/i

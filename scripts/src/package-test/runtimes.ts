@@ -9,7 +9,7 @@ import { type Context, expectSame, Skip, type Step } from './step.ts'
 /** A program that runs JavaScript. */
 interface Runtime {
   readonly name: string
-  /** Its package on npm, with a version; undefined for the one that runs this. */
+  /** The runtime's package on npm, with a version; undefined for the Node that runs this program. */
   readonly from?: string
   /** The executable in the installed package, and the arguments before a program. */
   readonly command: readonly [file: string, ...args: string[]]

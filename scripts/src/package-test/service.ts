@@ -36,7 +36,8 @@ export const serviceSteps: readonly Step[] = [
       place.write('service/policy.yaml', policy)
       const port = String(await freePort())
       const [command = '', ...args] = serve.replace(/ &$/, '').split(' ')
-      // npx keeps what it installed under the name alone: a cache of an earlier run has an earlier package.
+      // npx caches what it installs by the package's name alone, so the cache of an earlier run has an earlier package. This run gets a
+      // cache of its own.
       const ended = place.start(command, args, 'service', { PORT: port, npm_config_cache: join(place.root, 'npx-cache') })
       await Promise.race([ended, answers(`http://127.0.0.1:${port}/readyz`)])
       const script = requests.map((line) => line.replaceAll(':8080/', `:${port}/`)).join('\n')

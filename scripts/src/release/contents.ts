@@ -35,7 +35,10 @@ export function problemsOf({ folder, manifest }: Staged, files: readonly string[
   return problems.map((problem) => `${manifest.name}: ${problem}`)
 }
 
-/** Node loads the bundle, and bundlers for Node the modules, which a missing `module` would keep from them. */
+/**
+ * Problems of the export conditions. Node loads the bundle. Bundlers for Node load the modules, which they find only by the condition
+ * `module`.
+ */
 function wrongConditions({ exports }: Staged['manifest']): string[] {
   return Object.entries(exports ?? {}).flatMap(([path, entry]) => {
     const found = typeof entry === 'string' ? CONDITIONS : Object.keys(entry).join(', ')

@@ -38,7 +38,7 @@ export function readOwner(root: string): Owner {
   return { repository: field('repository'), homepage: field('homepage'), bugs: field('bugs'), publisher: field('publisher') }
 }
 
-/** The fields that the owner has not filled in, or not so that they can be used: one line each. */
+/** One line for each field that the owner has left empty, or filled in with a value that cannot be used. */
 export function missingOf(owner: Owner): string[] {
   return (Object.keys(FIELDS) as (keyof Owner)[]).flatMap((name) => {
     const [what, allows] = FIELDS[name]
@@ -48,7 +48,7 @@ export function missingOf(owner: Owner): string[] {
   })
 }
 
-/** The lines about the account that may publish: undefined `env` variables that the chosen way needs. */
+/** The problems of the account that publishes: a line if `env` lacks the variable that the owner's way of publishing needs. */
 export function accountOf(owner: Owner, env: NodeJS.ProcessEnv): string[] {
   if (owner.publisher === 'trusted-publishing' && env['ACTIONS_ID_TOKEN_REQUEST_URL'] === undefined)
     return ['trusted publishing works only inside .github/workflows/release.yml: push the tag of the version']

@@ -26,8 +26,8 @@ function nameOf({ manifest }: ToPublish): string {
 }
 
 /**
- * Publishes a package, and returns what went wrong. A version that the registry already has, from a run that was interrupted, is left as it is
- * if it is the same.
+ * Publishes a package, and returns what went wrong. If the registry already has this version, from an interrupted run, and its contents
+ * are equal, nothing is published.
  */
 function problemOf(one: ToPublish, publisher: string, env: NodeJS.ProcessEnv): string | undefined {
   const { manifest, tarball, integrity } = one

@@ -25,7 +25,7 @@ export interface Staged {
 
 /** The condition with which this repository's tests load sources. */
 const SOURCES = 'sluice-source'
-/** Built files that are not published: source maps, because the sources are not published, and the compiler's notes. */
+/** Built files that are not published: source maps, because the sources are not published, and the compiler's `.tsbuildinfo` files. */
 const UNPUBLISHED = /\.map$|\.tsbuildinfo$/
 const UNPUBLISHED_FIELDS: ReadonlySet<string> = new Set(['private', 'devDependencies'])
 
@@ -35,8 +35,8 @@ export function manifestOf(root: string, from: string): Manifest {
 }
 
 /**
- * Writes the folder of each package as it is published: built files without references to source maps, the documents, and a manifest without
- * what only the repository uses.
+ * Writes the folder of each package as it is published. It has built files without references to source maps, the documents, and a
+ * manifest without what only the repository uses.
  */
 export function stage(root: string, to: string, owner: Owner): Staged[] {
   return PACKAGES.map((from) => {
@@ -68,7 +68,8 @@ function filesOf(root: string, from: string, { files: listed, exports }: Manifes
     if (!existsSync(source)) throw new Error(`${from}: ${name} is not there: run npm run build`)
     for (const file of below(source)) {
       const path = relative(dirname(source), file).split(sep).join('/')
-      // Only importers read declarations, and the command has none.
+      // Declarations are left out of a package without `exports` (the command), because only importers read them. Of `docs` only the texts
+      // are taken.
       const left =
         UNPUBLISHED.test(path) ||
         isStale(root, from, path) ||
@@ -80,7 +81,7 @@ function filesOf(root: string, from: string, { files: listed, exports }: Manifes
   return files
 }
 
-/** Whether the compiler built a file from a source that is gone: it does not delete such a file. */
+/** Whether a built file is left of a source that is gone. The compiler does not delete such files. */
 function isStale(root: string, from: string, path: string): boolean {
   const source = /^dist\/(?!page-files\/)(.+?)(?:\.d\.ts|\.js)$/.exec(path)?.[1]
   return source !== undefined && !existsSync(join(root, from, 'src', `${source}.ts`))

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { manifestOf, PACKAGES } from './stage.ts'
 
-/** The version of both packages, and what does not agree about it. */
+/** The version of the library, and a problem for each manifest or lock entry that has another version. */
 export function versionOf(root: string): { readonly version: string; readonly problems: readonly string[] } {
   const [library, server] = PACKAGES.map((from) => manifestOf(root, from)) as [ReturnType<typeof manifestOf>, ReturnType<typeof manifestOf>]
   const { version } = library

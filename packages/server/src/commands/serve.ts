@@ -71,7 +71,7 @@ export const serveVerb: Verb = {
     const options = serveOptions(args, io)
     const { place, store, listen, connections, workers } = options
     if (cluster.isWorker) return serve(options, workerGroup(io), io)
-    // Imported only here, because the other verbs start faster without it.
+    // The logger is imported only here, because the other verbs start faster without it.
     const { createLog } = await import('../logs/logger.ts')
     const log = createLog(options.lines, io.err)
     if (workers === 1) return serve(options, oneProcess(listen, connections.served, io, log), io)
@@ -118,7 +118,7 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   try {
     await serveWith({ requestedAt, admin, read, decisionLog, backing, atHangup }, options, group)
   } catch (error) {
-    // Otherwise a region would go on reading from its peers and writing to its store.
+    // A region in `backing` that stayed open would go on reading from its peers and writing to its store.
     await backing.close()
     throw error
   }

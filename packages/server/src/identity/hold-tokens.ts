@@ -1,12 +1,13 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** Bytes of a signature: nobody guesses one in any time. */
+/** Bytes of a signature: 128 bits are too many to guess. */
 const SIGNATURE_BYTES = 16
 const SECRET_BYTES = 32
 
 /**
- * Signs the ids of holds, so that a client can only settle what this service has given it. Two keys may have holds with one id that a caller
- * chose, so the signature is about the key, too. A request by its parts has no key: its keys follow from a policy that may change meanwhile.
+ * Signs the ids of holds, so that a client can only settle a hold whose token this service has returned. Callers may choose the same id
+ * for holds of two keys, so the signature also covers the key. If a call has request facts instead of a key, the signature covers only the
+ * id. The keys then follow from the policy, which may change before the hold is settled.
  */
 export interface HoldTokens {
   /** Undefined if the service has several processes, and the policy names no secret that they share. */
@@ -23,7 +24,8 @@ export function holdTokens(shared: () => Uint8Array | undefined, isAlone: boolea
   const own = randomBytes(SECRET_BYTES)
   const signed = (id: string, key: string | undefined): Buffer | undefined => {
     const secret = shared() ?? (isAlone ? own : undefined)
-    // Ids are printable, so the second zero ends the id. UTF-8 would make one of all halves of characters.
+    // Ids are printable, so the second zero ends the id. UTF-16 is hashed, because UTF-8 would encode all lone surrogates as the same
+    // bytes.
     const text = key === undefined ? `hold\0${id}` : `hold\0${id}\0${key}`
     return secret && createHmac('sha256', secret).update(text, 'utf16le').digest().subarray(0, SIGNATURE_BYTES)
   }

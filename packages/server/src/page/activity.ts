@@ -45,7 +45,8 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const current = policyNow()
     if (!isShown(current, view.name)) return
     const known = seen.get(view.name)
-    // Views name no clients. The client with the least left stays that client while buckets refill, because all refill at the same rate.
+    // Views name no clients, so the known view is kept while it shows the most used. All buckets of a rule refill at the same rate, so its
+    // client stays the one with the least left.
     const replaces = known === undefined || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }

@@ -11,7 +11,7 @@ const NOT_BOUNDED: readonly string[] = [
   'steps of the clock of a store, forward: rate * step',
 ]
 
-/** The same with `mode: counters`, where no store has a replica. */
+/** What the bounds leave out with `mode: counters`. No store has a replica in this mode, so no primary is promoted. */
 const NOT_BOUNDED_COUNTERS: readonly string[] = [
   'a service that is restarted: its states are full, so the bound holds before and after it, once burst and bound more together',
   'a region that did not read for ten minutes, as if it were restarted',

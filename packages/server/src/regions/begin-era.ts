@@ -11,8 +11,8 @@ export interface WantedEra extends ReweighOptions {
 
 /**
  * Ends the present era, so that the regions continue with other weights. Refused while a region cannot be reached, because no units would
- * move until it can. A region that is gone for good is not waited for, and must not answer.
- * @throws Refusal 409
+ * move until then. A region in `gone` is not waited for, because it will never run again.
+ * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if this region is not open
  */
 export async function beginEra(store: RegionalStore, { weights, gone = {} }: WantedEra, status: ReplicatorStatus): Promise<void> {
   const isRecent = (ms = Infinity): boolean => ms <= RECENT_MS

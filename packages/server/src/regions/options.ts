@@ -20,7 +20,7 @@ export interface RegionArguments {
 export interface RegionOptions {
   readonly self: string
   readonly mode: RegionChoice['mode']
-  /** With `counters`, as `regions.cutoff` of the policy; undefined: none. */
+  /** With mode `counters`: the milliseconds of `regions.cutoff` in the policy; undefined: no cutoff. */
   readonly cutoffMs: number | undefined
   /** The names of the other regions. */
   readonly others: readonly string[]

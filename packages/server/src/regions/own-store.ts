@@ -15,10 +15,12 @@ export function storeFailureText({ kind, message }: StoreFailure): string {
  */
 export function followOwnStore(self: string, now: () => number = () => performance.now()) {
   let lost: { readonly why: string; readonly at: number } | undefined
-  /** The peers whose latest failure is one of the own store. */
+  /** The peers whose latest failed pull failed at this region's own store, with the reason for a person. */
   const blamed = new Map<string, string>()
   return {
-    /** A pull of a peer failed, or with the name of this region a call of its store. Returns the reason for a person. */
+    /**
+     * Records that a pull of a peer failed or, if `peer` is this region's name, a call of its own store. Returns the reason for a person.
+     */
     failed(peer: string, error: unknown): string {
       if (error instanceof StoreFailure) {
         const why = storeFailureText(error)

@@ -2,7 +2,10 @@ import type { ReplicateOptions } from 'sluice/regions'
 import { isPageOf, type RegionKeys, signRequest } from './signatures.ts'
 
 export const REGION_PATH = '/v1/regions/pull'
-/** More than any page has: a page has at most 1,000 rows, and the key of each row has at most 512 characters. */
+/**
+ * The most bytes of an answer, which is more than any page has: a page has at most 1,000 rows, and the key of each row has at most 512
+ * characters.
+ */
 const MAX_PAGE_BYTES = 16_777_216
 
 /**

@@ -5,14 +5,14 @@ import type { RegionOptions } from './options.ts'
 
 /** Writes a line when a peer cannot be read any more, when it can again, and when the phase or the era of this region has changed. */
 export function regionLines(log: Log, mode: RegionOptions['mode']) {
-  /** By peer: whether the line about it says that the own store refuses this region. */
+  /** For each peer that cannot be read: whether the latest line about it says that this region's own store refuses this region. */
   const failing = new Map<string, boolean>()
   let last: string | undefined
   return {
     /** @param why the reason for a person */
     failed(peer: string, error: unknown, why: string, what: string): void {
       const isRefused = error instanceof StoreFailure && error.kind === 'setup'
-      // A store that comes back may be another region's: that needs a line of its own.
+      // A store that answers again may belong to another region and refuse this one. That needs another line about the same peer.
       if (failing.get(peer) === true || failing.get(peer) === isRefused) return
       failing.set(peer, isRefused)
       log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
@@ -21,7 +21,7 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
       const { self, phase, era, peers } = replicator.status()
       for (const [peer, { failures }] of Object.entries(peers))
         if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
-      // An era may end and the next one begin between two calls.
+      // The era is compared too: an era may end and the next one begin between two calls, with the same phase at both.
       const now = `${phase} ${era}`
       if (now === last) return
       last = now

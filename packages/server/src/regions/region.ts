@@ -17,7 +17,7 @@ import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
 /** The most bytes of a peer's request. A request has at most 250 needs, with keys of at most 512 characters. */
 const MAX_REQUEST_BYTES = 2_097_152
-/** Milliseconds in which a store must say whose it is, else the service starts without knowing. */
+/** Milliseconds in which a store must report which region it belongs to. After this time the service starts without the report. */
 const OWNER_MS = 2_000
 
 /** The part of a service that shares limits with other regions. */
@@ -95,7 +95,10 @@ export async function openRegion(
   }
 }
 
-/** A store that does not answer now is compared later, by each call. @throws CommandFailure exit 3 */
+/**
+ * Refuses a store that belongs to another region. If the store does not answer now, each later call compares the region instead.
+ * @throws CommandFailure exit 3 for the store of another region
+ */
 async function refuseOtherRegion(store: Store, name: string): Promise<void> {
   try {
     await store.ready({ deadline: performance.now() + OWNER_MS })

@@ -3,7 +3,7 @@ import type { Cluster, Redis } from 'ioredis'
 /** Counts the states in a store, or estimates their number; undefined if the store cannot do either. It reads at most `most` states. */
 export type CountKeys = (most: number) => Promise<number | undefined>
 
-/** How many keys a service reads for its estimate, and how long it keeps the result. */
+/** How many keys a service reads to estimate the number of keys, and for how many milliseconds it keeps the result. */
 const MOST = 1_000
 const KEPT_MS = 60_000
 /** Milliseconds that a scrape waits for a new result. After this time it gets the previous result. */

@@ -72,7 +72,8 @@ async function readOnly<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
     await client.query('begin transaction isolation level repeatable read, read only')
     return await work(async (text, values) => (await client.query(text, [...(values ?? [])])).rows as Row[])
   } finally {
-    // The transaction has changed nothing. A connection that fell silent cannot be used again.
+    // The transaction needs no commit, because it has changed nothing. The connection is dropped, because one that fell silent cannot be
+    // used again.
     client.release(true)
   }
 }

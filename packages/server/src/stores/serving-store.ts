@@ -14,7 +14,7 @@ export interface ServingOptions {
   readonly health: Pick<StoreHealth, 'failed' | 'answered'>
 }
 
-/** Pauses between attempts to reach a store; they double. */
+/** Milliseconds between two attempts to reach a store. The pause doubles after each attempt, up to the maximum. */
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5_000
 /** First words of Redis's error replies to a login or to SELECT, and the message of a client that needs TLS. Waiting does not fix these. */
@@ -26,8 +26,8 @@ const STATES = /^(?:28\w{3}|3D000|3F000|42\w{3}|SL001)$/
 const TLS = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_)/
 
 /**
- * Opens the store of a service. An unreachable store is reported to `health` and retried without end, and the policy's onStoreFailure decides
- * meanwhile. Once the store is reached, the warnings about the server's settings are printed.
+ * Opens the store of a service. An unreachable store is reported to `health` and retried without end. Meanwhile the policy's
+ * onStoreFailure decides. Once the store is reached, the warnings about the server's settings are printed.
  * @throws CommandFailure exit 3 for an invalid URL; exit 2 if the server refuses this service, or if the store is required and cannot be
  * reached
  */

@@ -52,7 +52,7 @@ function weightRows(weights: RegionStatus['weights']): string[][] {
   return [['region', 'weight'], ...Object.entries(weights).map(([name, weight]) => [name, String(weight)])]
 }
 
-/** How long ago: of a peer that was never read, nothing is known. */
+/** How long ago a reading was, as a text; `never` if there was no reading yet. */
 function secondsText(ms: number | undefined): string {
   return ms === undefined ? 'never' : `${(ms / 1_000).toFixed(1)} s ago`
 }

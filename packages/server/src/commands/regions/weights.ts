@@ -2,19 +2,25 @@ import { usage, wrongValue } from '../../cli/failure.ts'
 
 type Weights = Readonly<Record<string, number>>
 
-/** The weights after a region is drained: 0 for it, and its units go to the others in proportion. @throws CommandFailure exit 3 */
+/**
+ * The weights after a region is drained: it gets 0, and the other regions share its weight in proportion to theirs.
+ * @throws CommandFailure exit 3 for a region that is not known, or for the only region
+ */
 export function drained(weights: Weights, name: string): Weights {
   requireKnown(weights, name)
   return inOrder({ ...scaled(without(weights, name), sumOf(weights)), [name]: 0 })
 }
 
-/** The weights after a region is removed. @throws CommandFailure exit 3 */
+/** The weights after a region is removed. @throws CommandFailure exit 3 for a region that is not known, or for the only region */
 export function removed(weights: Weights, name: string): Weights {
   requireKnown(weights, name)
   return scaled(without(weights, name), sumOf(weights))
 }
 
-/** The weights after a region gets its weight, which the others give in proportion. @throws CommandFailure exit 3 */
+/**
+ * The weights after a region gets its weight, which the other regions give up in proportion to theirs.
+ * @throws CommandFailure exit 3 for a weight that is not from 1 to the sum of all weights
+ */
 export function added(weights: Weights, name: string, weight: number | undefined): Weights {
   const others = without(weights, name)
   const [sum, count] = [sumOf(weights), Object.values(others).filter((other) => other > 0).length + 1]
@@ -33,7 +39,10 @@ function without(weights: Weights, name: string): Weights {
   return Object.fromEntries(Object.entries(weights).filter(([other]) => other !== name))
 }
 
-/** The same proportions with another sum. What rounding leaves goes to the first with a weight. Without any weight, all get the same. */
+/**
+ * The same proportions with another sum. The first region with a weight also gets what rounding down leaves over. If no region has a
+ * weight, all get the same.
+ */
 function scaled(weights: Weights, sum: number): Weights {
   const total = sumOf(weights)
   const names = Object.keys(weights)

@@ -11,7 +11,10 @@ import { followStore } from '../../stores/store-health.ts'
 import type { Group } from '../../workers/worker-group.ts'
 import type { ServeOptions } from './options.ts'
 
-/** Stores that can send units to other regions. Compare-and-swap has no functions in the database, which compare what is written. */
+/**
+ * Stores that can send units to other regions. PostgreSQL with compare-and-swap cannot, because it does without the functions in the
+ * database that check what is sent.
+ */
 const SENDING = /^(?:memory|rediss?|redis\+sentinel|postgres(?:ql)?):(?!.*[?&]concurrency=compare-and-swap)/
 const SENDING_STORES =
   'memory:, redis://, rediss:// or redis+sentinel:// with one primary, and postgres:// without concurrency=compare-and-swap,'
@@ -21,7 +24,7 @@ export type ServiceStore = Awaited<ReturnType<typeof openServiceStore>>
 /** How the line about the start describes the store. */
 export interface StoreDescription {
   readonly store: string
-  /** How its states are kept and shared. */
+  /** How the states of the store are kept and shared. */
   readonly keeps: string
   readonly ring: string
 }

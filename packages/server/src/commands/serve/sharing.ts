@@ -19,7 +19,8 @@ export async function share(group: Group, beginning: Beginning, engine: Engine, 
   if (latest !== undefined) await policy.replace(latest).catch(keeps)
   for (const change of earlier) adopt(engine, change, own)
   const send = (accepted: RelayedPolicy): void => group.send({ kind: 'policy', policy: accepted })
-  // A later policy of an administrator has replaced the one that was requested.
+  // `latest` is a policy that an administrator sent. It has replaced the one that this process requested, so the time of that request does
+  // not count.
   const first = latest === undefined ? requestedAt : undefined
   const { put, file, fetched, relayed, ordered } = relayPolicies(policy, send, keeps, first)
   const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))

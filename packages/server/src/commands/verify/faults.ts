@@ -44,7 +44,7 @@ export interface FaultFinding {
   readonly permitted: number
   /** Requests that passed above `permitted`, in percent of it. */
   readonly overGrantPercent: number
-  /** Milliseconds until an answer: median, 99 of 100, and the longest. */
+  /** Milliseconds until an answer: the median, the 99th percentile, and the longest. */
   readonly p50: number
   readonly p99: number
   readonly longest: number

@@ -29,7 +29,7 @@ const STATE = new RegExp(String.raw`^\{([\w-]{1,11})\}(${PART}:${PART}):(tb|fw|s
 /**
  * The group of a Redis key. The names of limiter and limit are shown only if the hash tag is the digest of the rest, which is then a
  * caller's key. So nothing is shown of a key of another program, whose parts may be secrets. The tags of the packed layout cannot be
- * checked, because they depend on a secret, so their logs show no names.
+ * checked, because they depend on a secret, so the logs of that layout are counted without names.
  * @param name the Redis key without its prefix
  */
 export function groupOf(name: string): KeyGroup {
