@@ -1,6 +1,6 @@
 /**
- * Starts something for each of `items`, two at a time: a start of a process is mostly work of its own, and the smallest machine of the bench has
- * two cores. The results are in the order of the items.
+ * Starts something for each of `items`, two at a time: starting a process mostly keeps one core busy, and the smallest machine of the
+ * bench has two. The results are in the order of the items.
  */
 export async function byTwos<Item, Result>(
   items: readonly Item[],

@@ -8,13 +8,16 @@ export interface FoldersCompared {
   readonly err: string
 }
 
-/** Compares the results of two runs, of these suites. Codes: 0 both rank alike, 1 not, 3 there is nothing to compare. */
+/**
+ * Compares the results of these suites in two runs. Exit codes: 0 if both runs rank alike, 1 if they do not, 3 if there is nothing to
+ * compare.
+ */
 export function compareFolders(folders: readonly [before: string, after: string], suites: readonly string[]): FoldersCompared {
   const mistakes: string[] = []
   const [before = [], after = []] = folders.map((folder) => {
     const unreadable: string[] = []
     const found = readResults(folder, suites, (line) => unreadable.push(line))
-    // One file that cannot be read is enough not to compare: what is in it would be missing silently.
+    // If a single file cannot be read, nothing is compared, because its results would be missing silently.
     mistakes.push(...unreadable, ...(found.length + unreadable.length === 0 ? [`${folder}: there are no results`] : []))
     return found
   })

@@ -7,7 +7,7 @@ export interface RunsCompared {
   readonly text: string
   /** Pairs of rows that could be compared. */
   readonly pairs: number
-  /** Whether no two rows changed places that other work left alone in both runs. */
+  /** Whether both runs have the same order of all rows, apart from rows that other work disturbed in one of the runs. */
   readonly alike: boolean
 }
 
@@ -19,12 +19,15 @@ interface NamedTable {
 
 interface TablesCompared {
   readonly pairs: number
-  /** Pairs whose medians are further apart than their spreads, in both runs, and those of them of which a row was disturbed in one. */
+  /**
+   * The number of pairs whose medians are further apart than their spreads in both runs; `doubtful` counts those of them with a row that
+   * other work disturbed in one of the runs.
+   */
   readonly apart: number
   readonly doubtful: number
-  /** Those whose order differs between the runs. */
+  /** The pairs whose order differs between the runs. */
   readonly swaps: readonly string[]
-  /** Those of them of which a row was disturbed in one of the runs: it says little. */
+  /** The pairs whose order differs, but with a row that other work disturbed in one of the runs: their order says little. */
   readonly disturbed: readonly string[]
   /** Rows of the first run that the second one lacks. */
   readonly missing: readonly string[]
@@ -68,7 +71,7 @@ export function compareRuns(before: readonly SuiteResults[], after: readonly Sui
   return { text: [...lines, ...remarks, `${verdict}: ${counted.join('; ')}`].join('\n'), pairs, alike: swapped === 0 }
 }
 
-/** A quick run compares for a shorter time, and leaves out loads. */
+/** A line for each part that is quick in one run and full in the other: a quick part compares for a shorter time, and leaves out loads. */
 function differentDepths(before: readonly SuiteResults[], after: readonly SuiteResults[]): string[] {
   return before.flatMap(({ suite, parts }) => {
     const others = after.find((one) => one.suite === suite)?.parts

@@ -65,7 +65,10 @@ export function enginesOf({ atEnd, postgres: settings = [] }: EnginesOptions): E
   }
 }
 
-/** Registers the stop of an engine while it starts, so that a run that is interrupted then leaves no process and no folder. */
+/**
+ * Registers the stop of an engine before it has started, so that a run that is interrupted during the start leaves no process and no
+ * folder.
+ */
 export function stoppedAtEnd(starting: Promise<Engine>, { atEnd }: Pick<EnginesOptions, 'atEnd'>): Promise<Engine> {
   // An engine that did not start has removed its folder.
   atEnd(() =>

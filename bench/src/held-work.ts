@@ -11,10 +11,10 @@ export const HELD_NAMES: Readonly<Record<HeldWork, string>> = {
 }
 
 const KEYS = 100
-/** Milliseconds, and slots: no hold ends before it is settled, and no slot is refused. */
+/** Milliseconds of a hold, and slots of a limit: so many that no hold ends before it is settled, and no slot is refused. */
 const [HOLD_MS, SLOTS] = [10_000, 1_000]
 
-/** Returns the keys of such requests in turn. */
+/** Makes a function that returns the keys of requests with holds, one after the other. */
 export function nextHeldKey(): () => string {
   let next = 0
   return () => {

@@ -36,7 +36,7 @@ export async function startOrdered(
       })
     })
   const hello = answer()
-  // Over the channel: every user of the machine can read arguments, and a URL may have a password.
+  // The input goes over the channel, because every user of the machine can read arguments, and a URL may have a password.
   child.send(input)
   return {
     hello: await hello,

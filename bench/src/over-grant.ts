@@ -50,7 +50,8 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
   const key = `sluice-bench:${process.pid}:grant`
   const running = await contestant.open(options.url, quota, { callers, note: audited || contestant.instants === 'reported' })
   const before = running.wire.sent()
-  // Half a token's time longer. The last token is refilled exactly at the end of the time, and a caller should still use it.
+  // The load lasts longer by the refill time of half a token. The last token is refilled exactly at the end of the time, and a caller
+  // should still use it.
   const load = await closedLoop(callers, seconds * 1_000 + 500 / rate, async (caller) => running.passed(await running.invoke(key, caller)))
   const sent = running.wire.sent()
   await running.close([key])

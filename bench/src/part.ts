@@ -32,7 +32,7 @@ export interface PartResult {
 export interface Part {
   readonly name: string
   readonly title: string
-  /** A load that a quick run leaves out unless it is named, because other parts measure its contestants under others. */
+  /** A load that a quick run leaves out unless it is named, because other parts measure its contestants under other loads. */
   readonly fullOnly?: true
   run(options: PartOptions): Promise<PartResult>
 }

@@ -4,8 +4,8 @@ import { isChosen } from './run-suite.ts'
 import type { Suite } from './suites/suite.ts'
 
 /**
- * Seconds in which each part must be done on two cores, in a quick run and in a full one. A run says which of them took longer. The sums have
- * bounds: 8 minutes for a suite, 15 for all in a quick run, 50 for all in a full one.
+ * Seconds in which each part must be done on two cores, in a quick run and in a full one. A run says which parts took longer. The sums
+ * have bounds: 8 minutes for a suite, 15 for all in a quick run, 50 for all in a full one.
  */
 const SECONDS: Readonly<Record<string, Readonly<Record<string, readonly [quick: number, full: number]>>>> = {
   'seed-000': {
@@ -96,7 +96,7 @@ const SECONDS: Readonly<Record<string, Readonly<Record<string, readonly [quick: 
   },
 }
 
-/** What is planned, or a choice of it. */
+/** A run to plan: its suites, its depth, and the names of its parts; default all parts of the suites. */
 interface Planned {
   readonly suites: readonly Suite[]
   readonly parts?: readonly string[] | undefined

@@ -7,9 +7,15 @@ import type { Reading } from './result/reading.ts'
 
 /** What two regions write. */
 export interface RegionWork {
-  /** Bytes of a key that sent units to one peer, of one that received some of one, and of one that did both with two, without its bucket. */
+  /**
+   * Bytes in the store for a key, without its bucket: for a key that sent units to one peer, for one that received units from one peer,
+   * and for one that did both with two peers.
+   */
   readonly bytes: readonly [sent: number, received: number, both: number]
-  /** Rows that changed in a second, of one region for the other: while callers come and go; then while nobody calls. */
+  /**
+   * Rows that one region changes for the other in a second: `busy` while the callers change between the regions, `idle` while nobody
+   * calls.
+   */
   readonly busy: number
   readonly idle: number
 }
@@ -26,7 +32,7 @@ const UNITS = 100
 const AT_ONCE = 32
 /** Milliseconds for which rows are counted: peers read each other once a second. */
 const [IDLE_MS, BUSY_MS] = [1_500, 4_500]
-/** Milliseconds after which the callers of the busy key are in the other region. */
+/** Milliseconds after which the callers of the busy key change to the other region. */
 const TURN_MS = 1_500
 const LIMIT = tokenBucket({ rate: '100/s', burst: 100 })
 
@@ -43,7 +49,7 @@ export async function measureRegions(
   const stores = await openRegions(open, WEIGHTS)
   const [one, other] = stores as [RegionalStore, RegionalStore]
   const [busy, idle] = await changes([one, other])
-  // Empty tables and hashes have a size, too.
+  // The sizes at the start are subtracted, because empty tables and hashes have a size, too.
   const before = new Map(await Promise.all(REGIONS.map(async (region) => [region, await weigh(region)] as const)))
   const bytesOf = async (region: 'a' | 'b', live?: boolean): Promise<number> => {
     const found = await weigh(region, live)
@@ -96,7 +102,7 @@ async function changes(stores: readonly [RegionalStore, RegionalStore]): Promise
   return [busy, idle]
 }
 
-/** Callers of one key, who need more than a half of the limit, first in one region, then in the other, by turns. */
+/** Calls one key in the two regions by turns, so often that a region needs more than its half of the limit. */
 async function flood(stores: readonly RegionalStore[]): Promise<void> {
   const began = performance.now()
   for (let passed = 0; passed < BUSY_MS; passed = performance.now() - began) {

@@ -83,10 +83,10 @@ async function measured(
   return coldResult(timed, known)
 }
 
-/** What is known of a way in addition to its samples. */
+/** What is known of a way in addition to the samples of its processes. */
 export interface ColdKnown {
   readonly kind: ContestantKind
-  /** Percent, of an audit under a limit that bites. */
+  /** Over-grant in percent, from an audit under a limit below the load. */
   readonly overGrant: number
 }
 

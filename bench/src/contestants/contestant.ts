@@ -24,9 +24,9 @@ export interface Running {
 export type ContestantKind = 'ours' | 'baseline' | 'peer' | 'floor'
 
 /**
- * The limit that a contestant promises. `bucket` (default): a token bucket. `window`: `burst` tokens in every window of `burst / rate`, so up
- * to twice as many around the end of a window. `counter`: the same by an estimate, in any interval at most `burst` and the refill. `log`:
- * `burst` tokens in any interval of a window's length.
+ * The limit that a contestant promises. `bucket` (default): a token bucket. `window`: `burst` tokens in every window of `burst / rate`, so
+ * up to twice as many around the end of a window. `counter`: an estimate of the requests in the last window, at most `burst` and the
+ * refill in any interval. `log`: `burst` tokens in any interval of a window's length.
  */
 export type Promised = 'bucket' | 'window' | 'counter' | 'log'
 

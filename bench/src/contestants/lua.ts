@@ -41,8 +41,8 @@ const SERVER_TIME = 'time[1] * 1000 + time[2] / 1000'
 const READ_TIME = `local time = redis.call('TIME')\n`
 
 /**
- * With the contract of the program in Benchmarking Token Bucket Rate Limiters: two reads, two writes, and with the answer the wait of a
- * denied request (ms).
+ * A program with the contract of the one in the article Benchmarking Token Bucket Rate Limiters: two reads, two writes, and with the
+ * answer the wait of a denied request (ms).
  */
 const asInTheArticle = ({ now, kept }: ArticleVariant): string => `
 local now = ${now}

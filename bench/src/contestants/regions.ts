@@ -3,7 +3,10 @@ import { type CompiledLimit, type Store, tokenBucket } from 'sluice'
 import { exchangeRemote, type RegionalStore, regionalStore } from 'sluice/regions'
 import type { Quota } from './contestant.ts'
 
-/** How a region decides: by its part, for good; by escrow, on keys of which nothing was sent; or on keys of which units were sent. */
+/**
+ * How a region decides. `fixed`: by a part of each limit that never changes. `escrow`: by escrow, on keys of which no units were sent.
+ * `rows`: by escrow, on keys of which units were sent.
+ */
 export type RegionKind = 'fixed' | 'escrow' | 'rows'
 
 export const REGION_NAMES: Readonly<Record<RegionKind, string>> = {
@@ -17,7 +20,7 @@ const SENT = 100
 /** A region that is still learning after so many exchanges will not open. */
 const [MAX_EXCHANGES, PAUSE_MS] = [50, 20]
 
-/** The limit of which a region of two that holds a half has this quota. */
+/** A limit that two regions share, with twice the quota: a region that holds a half of the limit has this quota. */
 export function regionLimit({ tokens, per, burst }: Quota): CompiledLimit {
   return tokenBucket({ rate: { tokens: 2 * tokens, per }, burst: 2 * burst })
 }

@@ -12,7 +12,7 @@ interface Scripted {
   /** `server`: it reads no time but that of Redis, which expires its keys. */
   readonly clock: 'client' | 'server'
   readonly plain: string
-  /** The same, but it returns whether the request may pass (1 or 0) and the server's time (TIME). */
+  /** The same program, but it returns whether the request may pass (1 or 0) and the server's time (TIME). */
   readonly noting: string
   /** The arguments of a request, by the client's time in milliseconds. */
   readonly args: (quota: Quota) => (now: number, request: number) => (string | number)[]
@@ -63,7 +63,7 @@ end
 `,
 })
 
-/** The counts of this window of the clock and of the one before, whose count is weighted with the share that still overlaps. */
+/** Two counts: that of the present window of the clock, and that of the window before, weighted with the share that still overlaps. */
 export const weightedCounter: Contestant = counting({
   name: 'two counters',
   promise: 'counter',

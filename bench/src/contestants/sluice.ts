@@ -35,7 +35,7 @@ export function sluiceRegion(kind: RegionKind): Contestant {
   return sluiceOver(REGION_NAMES[kind], 'sluice', regionLimit, 'bucket', (open) => openRegion(kind, open))
 }
 
-/** @param wrap makes a store of those that it opens, each with a prefix of its own */
+/** @param wrap makes the store to decide with from stores that it opens, each under a prefix of its own; absent: a single store */
 function sluiceOver(
   name: string,
   ring: RingName,

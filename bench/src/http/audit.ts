@@ -17,9 +17,9 @@ export const FLOOD_MS: number = LASTS * windowOf(BITING) * 1_000
 export interface ServerGrant {
   readonly total: number
   readonly allowed: number
-  /** From before the first request of the flood until after the last answer, in milliseconds. */
+  /** Milliseconds from before the first request of the flood until after the last answer. */
   readonly floodMs: number
-  /** The same, from before the single request that was sent ahead of the flood. */
+  /** Milliseconds from before the single request that was sent ahead of the flood until after the last answer. */
   readonly elapsedMs: number
 }
 

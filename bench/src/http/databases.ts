@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 
 /** The databases of a private Redis: servers of different limits must not share the states of their clients. */
 export interface Databases {
-  /** The URL of a database that nobody of this run has used since the last `clear`. */
+  /** The URL of a database that no server of this run has used since the last `clear`. */
   next(): string
   /** Deletes everything, and begins with the first database again. */
   clear(): Promise<void>

@@ -29,9 +29,9 @@ export const LATENCY_COLUMNS: readonly Column[] = [
 
 const CONNECTIONS = 32
 const ROUNDS = 3
-/** Milliseconds of a round for each second of the comparison, and at most. */
+/** Milliseconds of a round for each second of the comparison, and the most milliseconds of a round. */
 const [ROUND_MS, MAX_ROUND_MS] = [250, 1_000] as const
-/** The share of the capacity of the slowest of the servers that are compared. */
+/** The arrivals, as a share of the capacity of the slowest of the servers that are compared. */
 const SHARE = 0.3
 
 /** Arrivals a second that all of these servers can answer. */

@@ -33,6 +33,6 @@ export interface ServerOrder {
 
 /** Milliseconds for which a server keeps an idle connection: lanes wait for their turns. */
 export const KEPT_MS = 600_000
-/** The text of every answer of the handler, and that of a refusal set by hand. */
+/** The body of every answer of the handler, and of the constant refusal. */
 export const BODY = 'ok'
 export const REFUSAL = 'Too many requests, please try again later.'

@@ -17,7 +17,7 @@ const REQUEST: Buffer = Buffer.from(`GET ${TARGET} HTTP/1.1\r\nHost: localhost\r
 /** Connections of the load, and requests in flight on each. */
 export const LOAD = { connections: 8, depth: 8 } as const
 const ROUNDS = { warmUp: 5, least: 5 } as const
-/** Requests of a turn for each second of the comparison, and their bounds. */
+/** Requests of a turn for each second of the comparison, and the least and the most requests of a turn. */
 const [PER_SECOND, MIN_REQUESTS, MAX_REQUESTS] = [1_000, 200, 2_000] as const
 
 /** What clients are answered: 200, or 429 to all of them. */
@@ -46,7 +46,7 @@ export interface WebMeasured {
   readonly grants: ReadonlyMap<Guard, GrantCounted>
 }
 
-/** A further guard of the framework, such as one without fields, answered with 200. */
+/** `more`: further guards of the framework to measure, such as one without fields. Their requests are answered with 200. */
 export interface WebMeasureOptions extends Pick<PartOptions, 'say' | 'atEnd' | 'seconds'> {
   readonly more?: readonly Guard[]
   /** A database for each limiter; default: the memory of its server. With databases, latency is measured, too. */

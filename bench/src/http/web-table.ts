@@ -61,7 +61,7 @@ function rowOf(lane: WebLane, bare: WebLane, grant: GrantCounted | undefined): R
         ...disturbed,
       },
     ]
-  // Guards that are measured for a reading alone.
+  // Guards without an audit are left out of the table, because they are measured only for a reading.
   if (contestant === undefined || grant === undefined) return []
   return [
     {

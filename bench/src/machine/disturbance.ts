@@ -25,7 +25,7 @@ interface Ticks {
   readonly own: number
 }
 
-/** Sums up what others used over many short stretches of time, such as the batches of one lane. */
+/** Sums up the processor time that others than this run used over many short stretches of time, such as the batches of one lane. */
 export interface DisturbanceMeter {
   begin(): void
   end(): void
@@ -34,7 +34,8 @@ export interface DisturbanceMeter {
 }
 
 /**
- * @param root the process whose descendants belong to the run: servers and lanes. Child processes of the bench pass that of the bench
+ * @param root the process whose descendants belong to the run: servers and lanes. Child processes of the bench get the process of the
+ * bench
  */
 export function disturbanceMeter(root: number = Number(process.env['SLUICE_BENCH_PID'] ?? process.pid)): DisturbanceMeter {
   const read = tickReader(root)
@@ -93,7 +94,9 @@ export function processTicks(stat: string): { readonly parent: number; readonly 
   return { parent, ticks: fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0) }
 }
 
-/** The run's processes are found again after so many milliseconds: to look at all processes takes longer than a batch should be disturbed. */
+/**
+ * Milliseconds after which the run's processes are searched again. A search reads all processes, which is too slow to do for each batch.
+ */
 const FOUND_MS = 1_000
 
 /** Makes a function that reads the ticks. It returns undefined on other systems than Linux. */

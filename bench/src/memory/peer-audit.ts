@@ -14,13 +14,13 @@ export interface PeerAuditInput {
 export interface PeerGrant {
   readonly requests: number
   readonly allowed: number
-  /** Beyond what the contestant promises: a bucket, or windows. */
+  /** Percent that passed beyond what the contestant promises: a bucket, or windows. */
   readonly overGrantPercent: number
-  /** Beyond a token bucket of the same rate and burst. */
+  /** Percent that passed beyond a token bucket of the same rate and burst. */
   readonly overBucketPercent: number
 }
 
-/** 100 at once, and 1,000 a second: windows of a tenth of a second. */
+/** 100 tokens at once, and 1,000 a second. Contestants that count in windows get windows of a tenth of a second. */
 const QUOTA: Quota = { tokens: 1_000, per: '1s', burst: 100 }
 const REQUESTS = 40_000
 /**

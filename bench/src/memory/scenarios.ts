@@ -17,12 +17,15 @@ export interface Scenario {
   readonly notes?: readonly string[]
 }
 
-/** As many at once as no run makes, refilled within a day: less than a hot key uses. So no state expires during the run. */
+/**
+ * A burst of more requests than any run makes. It is refilled within a day, more slowly than a run uses the tokens of a hot key, so no
+ * state expires during the run.
+ */
 const PLENTY: Quota = { tokens: 1e9, per: '1d', burst: 1e9 }
 
 /**
- * More for each key than a run makes, refilled within 20 days: a token takes minutes. Timers of Node and of the other libraries end at 24
- * days.
+ * For each key, a burst of more requests than a run makes. It is refilled within 20 days, so a token takes minutes. More than 24 days are
+ * not possible, because timers of Node and of the other libraries cannot be longer.
  */
 export const MANY_KEYS: Quota = { tokens: 250, per: '1d', burst: 5_000 }
 

@@ -4,7 +4,7 @@ import { processorMs } from '../machine/processor.ts'
 export const MIN_CALLS = 100
 /** Calls until the code is compiled and optimized. In a short run, the processor time alone would end before that. */
 const MIN_WARM_UP_CALLS = 200_000
-/** The warm-up may take at most this many times its processor time, unless these calls take longer. */
+/** The warm-up may take at most this many times its processor time, unless MIN_WARM_UP_CALLS calls take longer. */
 const PATIENCE = 2
 
 interface WarmUp {
@@ -31,8 +31,8 @@ export async function warmedUp(
   for (let made = 0; made < MIN_WARM_UP_CALLS || unfinished();) {
     made += calls
     const time = await perCall(calls)
-    // The shortest time counts, because other load can only make a batch slower. Without the time for which it waited for a processor, a
-    // batch may seem to take no time at all: the two clocks are not read at once.
+    // The shortest time counts, because other load can only make a batch slower. The time for which the thread waited for a processor is
+    // subtracted. It is read from another clock a moment later, so a batch may seem to take no time at all.
     if (time > 0) quickest = Math.min(quickest, time)
     // The first batches are slow and say little, so the number grows at most tenfold at a time.
     if (batchMs !== undefined) calls = Math.max(MIN_CALLS, Math.min(Math.round((batchMs * 1e6) / quickest), calls * 10))

@@ -2,7 +2,7 @@ import type { Target } from './open-loop.ts'
 
 /**
  * Decisions a second with `callers` requests in flight, measured for `ms` milliseconds. As in an open loop, the event loop runs without a
- * pause and each turn makes one request at most, so that the cost of that is part of the capacity.
+ * pause and each turn makes one request at most, so that the cost of this loop is part of the capacity.
  */
 export function capacityOf({ invoke, passed }: Target, callers: number, ms: number): Promise<number> {
   let [issued, underWay, decided] = [0, 0, 0]

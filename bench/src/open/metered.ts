@@ -16,7 +16,7 @@ export interface Limited extends Target {
 const METERED_MS = 2_500
 /** The limit is an eighth of the arrivals: a way without a limit then lets pass more than four times what any promise permits. */
 const LIMITED = 1 / 8
-/** Some ways use a client's clock, which counts whole milliseconds. The permitted number allows for one. */
+/** Some ways use a client's clock, which counts whole milliseconds. The permitted number allows for one millisecond more. */
 const CLOCK_MS = 1
 
 /** Measures a way under a limit far below the arrivals. Requests that pass beyond the limit are over-grant. */

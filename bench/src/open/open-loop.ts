@@ -106,7 +106,7 @@ function createTally(arrivals: Float64Array, started: number) {
       answered += 1
       return isComplete()
     },
-    /** Ends the round: what has no answer is undecided. */
+    /** Ends the round: requests without an answer count as undecided. */
     end(): OpenRound {
       const lost = total - answered
       const waited = performance.now() - started

@@ -48,7 +48,7 @@ export async function auditClients({ url, seconds, ring }: GrantInput): Promise<
   return { total: seen.length, audit: audit(seen, limit), deadlocks: deadlocks() }
 }
 
-/** Counts its own: the server counts by database, and others may use the same. */
+/** Counts the deadlocks of this client alone. The server counts them by database, and others may use the same database. */
 function countingDeadlocks(client: PostgresPort): { client: PostgresPort; deadlocks: () => number } {
   let deadlocks = 0
   const query: PostgresPort['query'] = (text, values) =>

@@ -9,7 +9,7 @@ import type { Isolation } from './place.ts'
 /** Audits a way on PostgreSQL under an isolation level, default READ COMMITTED. */
 export type PostgresGrantOf = (way: WayName, isolation?: Isolation) => Promise<PostgresGrant>
 
-/** Seconds of an audit for each second of a comparison, and the most: a wrong refill shows after a second or two. */
+/** Seconds of an audit for each second of a comparison, and the most seconds of an audit. A wrong refill shows after a second or two. */
 const LENGTH = 4
 const MAX_SECONDS: Readonly<Record<Depth, number>> = { quick: 1.5, full: 3 }
 

@@ -34,7 +34,7 @@ export interface Weight {
 
 export interface LanesResult {
   readonly timed: readonly CallersTimed[]
-  /** Latencies from extra batches of each way, in which each request is timed. In the rounds only the round is. */
+  /** Latencies from extra batches of each way, in which each request is timed. In the rounds only a whole batch is timed. */
   readonly samples: readonly (readonly Sample[])[]
   /** One for each way; empty if no rows were made beforehand. */
   readonly weights: readonly Weight[]

@@ -119,7 +119,7 @@ export function withLatencies(table: Table, samples: readonly (readonly Sample[]
   }
 }
 
-/** The goal of different keys is that of the batches against the document's function. */
+/** Compares our ways with others. Only many different keys have a goal: our ways with batches against the article's function. */
 function readingsOf(comparison: Comparison<LoadWay>, at: string, keys: LanesInput['keys']): Reading[] {
   const speed = (whose: string, ours: LoadWay, baseline: LoadWay): Reading =>
     judge(comparison, { name: `${whose}, ${at}, against ${comparison.lanes[baseline].name}`, ours, baseline, as: 'speed' })

@@ -33,7 +33,8 @@ const OURS = [
 ] as const
 
 /**
- * How many callers a comparison has, each with a connection, and its goal. A quick run has only the one of eight, as many as the article.
+ * How many callers a comparison has, each with a connection, and its goal. A quick run has only the comparison with eight callers, as many
+ * as the article has.
  */
 const HOT: readonly { readonly callers: number; readonly goal: Goal; readonly quick: boolean }[] = [
   { callers: 32, goal: { atLeast: 20 }, quick: false },

@@ -6,11 +6,11 @@ import type { Reading } from '../result/reading.ts'
 import type { Table } from '../result/table.ts'
 import { comparedOn, onPostgres } from './parts.ts'
 
-/** The first rows need whole pages, of 8 kB: few rows would seem large. */
+/** Keys whose rows are measured. Rows take whole pages of 8 kB, so with few rows each would seem large. */
 const CELLS = 2_000
 const CALLERS = { quick: [32], full: [1, 32] } as const
 const WAYS = ['sluice', 'region_escrow', 'region_rows'] as const
-/** Of the seconds of a comparison: there are many lanes and audits. */
+/** The share of a comparison's usual seconds, because there are many lanes and audits. */
 const PART = 0.5
 const GOAL = { atMost: 1.1 }
 

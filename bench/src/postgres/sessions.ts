@@ -40,7 +40,7 @@ export async function runSessions({ seconds, ...input }: SessionsInput): Promise
         total += 1
         try {
           if (!(await running.invoke('user1'))) denied += 1
-          // What is answered after the end belongs to no slice.
+          // A call that is answered after the end of the time belongs to no slice.
           const slice = Math.floor((performance.now() - started) / sliceMs)
           if (slice < SLICES) (slices[slice] as number) += 1
         } catch (error) {

@@ -14,7 +14,9 @@ const TAKE = {
   otherwise: '(select -1 from level where id = $1)',
 }
 
-/** For the first request of a key. If another connection has inserted its row meanwhile, it updates as `TAKE`. */
+/**
+ * Inserts the row of a key at its first request. If another connection has inserted the row meanwhile, it updates the row as `TAKE` does.
+ */
 const BEGIN = {
   name: 'bench_begin',
   change: `insert into level as b (id, tokens, at) values ($1, $3::double precision - 1, clock_timestamp()) on conflict (id) do

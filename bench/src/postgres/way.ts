@@ -17,7 +17,10 @@ export interface Way {
   prepare(pool: pg.Pool, quota: Quota): Promise<void>
   /** Makes rows of many keys, each as after requests that spent `SPENT` of the burst. */
   fill?(pool: pg.Pool, quota: Quota, keys: readonly string[]): Promise<void>
-  /** The tables that `fill` fills, if every way with the same ones has the same rows: the next way copies them, in their order. */
+  /**
+   * The tables that `fill` fills, if every way with these tables fills them with the same rows. The next way then copies the rows, in
+   * their order.
+   */
   readonly alike?: readonly string[]
   /** Opens the way after `prepare`, so that it is ready for its first request. */
   open(pool: pg.Pool, quota: Quota, options?: OpenWayOptions): Promise<Opened>
@@ -36,7 +39,7 @@ export interface Opened {
   close(): Promise<void>
 }
 
-/** The share of the burst that filled rows have spent. A nearly full bucket would be as good as none soon. */
+/** The share of the burst that filled rows have spent. A nearly full bucket would soon be full, and a full bucket needs no row. */
 export const SPENT = 0.44
 const FILLED_AT_ONCE = 10_000
 

@@ -23,9 +23,12 @@ export interface BatchOptions {
   readonly warmUpMs: number
 }
 
-/** The warm-up may take at most this many times its processor time, */
+/** The warm-up lasts `warmUpMs` of processor time, but at most this many times `warmUpMs` by the clock. */
 const PATIENCE = 2
-/** but goes on until it has made so many calls, if these take no longer than this many times: fewer compile too little of the code. */
+/**
+ * With fewer calls than MIN_WARM_UP_CALLS too little of the code is compiled. So the warm-up goes on until it has made them, for at most
+ * PATIENCE_FOR_CALLS times `warmUpMs`.
+ */
 const [MIN_WARM_UP_CALLS, PATIENCE_FOR_CALLS] = [10_000, 5]
 /** Before each batch, this fraction (1 / RUN_IN) of its requests runs without being counted. */
 const RUN_IN = 4
@@ -57,7 +60,8 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
       }
     },
     async batch() {
-      // An uncounted part first. During the turns of others a lane may have lost leases or caches, which it gets again here.
+      // An uncounted part of the batch comes first. While other lanes had their turns, this lane may have lost leases or caches, which it
+      // gets again here.
       await spend(lane, Math.ceil(calls / RUN_IN))
       const before = { trips: lane.sent().calls, ran: server?.().ran ?? 0, processor: process.cpuUsage() }
       const started = performance.now()

@@ -22,7 +22,10 @@ const BATCH_MS = 30
  * The factor for batches of lanes with leases, or with a key for each caller. After a pause such a lane needs time to get its leases again.
  */
 const LONGER = 4
-/** The warm-up of each lane, in milliseconds for each second of the comparison; more for a short one, whose code would still be cold. */
+/**
+ * The warm-up of each lane, in milliseconds for each second of the comparison; more for each second of a short comparison, because its
+ * code would still be cold.
+ */
 const [WARM_UP_MS, MIN_WARM_UP_MS] = [900, 600]
 
 /** The measurements of a lane, with the audit of its way. Floors have none. */
@@ -79,7 +82,7 @@ export function openLanes(
   return byTwos(inputs, (input, index) => openLane(input, placeOf(input, index), { atEnd }))
 }
 
-/** The way whose audit is that of the lane: a policy has the store of its ring. */
+/** The way whose audit also holds for the lane. For a policy it is the store with the same ring. */
 function wayNameOf(input: Exclude<LaneInput, HandLane>): Way {
   if ('way' in input) return input.way
   if ('held' in input) return 'sluice'

@@ -7,7 +7,9 @@ import { bytesTable } from './bytes.ts'
 import type { MemoryInput, MemoryResult } from './memory-hold.ts'
 import type { RedisPart } from './redis-part.ts'
 
-/** Both fill the tables of Redis to the same share of a power of two. */
+/**
+ * The numbers of keys. Both fill the hash tables of Redis to the same share of a power of two, so that the bytes of a key are comparable.
+ */
 const KEYS = { quick: 25_000, full: 50_000 } as const
 
 /** Limits whose numbers need more and more bytes. Their states live long enough to be measured. */

@@ -2,7 +2,7 @@ import { ALLOWED } from '../profiles.ts'
 import { compare, judge } from './comparison.ts'
 import type { RedisPart } from './redis-part.ts'
 
-/** Measures one caller with one request after the other. Nothing can be batched, and the attempt must cost nothing. */
+/** Measures one caller with one request after the other. Nothing can be batched, and the attempt to batch must cost nothing. */
 export const oneCaller: RedisPart = {
   name: 'one-caller',
   title: 'one caller, against one EVALSHA per decision',

@@ -8,7 +8,7 @@ import type { RedisPart } from './redis-part.ts'
 
 const CELLS = { quick: 200, full: 2_000 } as const
 const KEYS = 100
-/** Of a quick run and of a full one: callers, and whether they share a key. */
+/** The loads of a quick run and of a full one: the number of callers, and `one` key for all or a random one of KEYS keys. */
 const LOADS = {
   quick: [[64, 'one']],
   full: [
@@ -16,7 +16,7 @@ const LOADS = {
     [64, KEYS],
   ],
 } as const
-/** Of the seconds of a comparison: there are many lanes and audits. */
+/** The share of a comparison's usual seconds, because there are many lanes and audits. */
 const PART = 0.5
 const GOAL = { atMost: 1.1 }
 

@@ -68,14 +68,17 @@ export function dotChartOf({ rank, columns, rows }: Table): DotChart | undefined
 
 const VERDICTS: Readonly<Record<Verdict, string>> = { better: 'better', worse: 'worse', alike: 'no clear difference' }
 
-/** How ours compares in each ranking; more than 1 is better than the best other way. Without a ratio, a verdict alone. */
+/**
+ * How our way compares in each ranking: above 1 it is better than the best other way. A finding without a ratio is shown as its verdict
+ * alone.
+ */
 export function findingsChart(findings: readonly Finding[]): DotChart {
   const dots = findings.map(({ title, verdict, ratio }): Dot => {
     if (ratio === undefined) return { name: title, kind: 'ours', text: VERDICTS[verdict] }
     return { name: title, kind: 'ours', value: ratio.median, low: ratio.low, high: ratio.high, text: `${figure(ratio.median, 2)} ×` }
   })
   const panels = [{ dots: dots.map(rounded) }]
-  // Half as good is as far from 1 as twice as good.
+  // On a logarithmic axis, half as good is as far from 1 as twice as good.
   return {
     type: 'dots',
     axis: 'times as good as the best other way, more is better',
@@ -104,7 +107,10 @@ function rangeOf(panels: readonly Panel[], more: readonly number[] = []): [numbe
   return all.length === 0 ? [0, 1] : [Math.min(...all), Math.max(...all)]
 }
 
-/** The name of a row in a plot, which has another order: names that begin with spaces continue that of the row before. */
+/**
+ * The full name of a row. In a table, a name that begins with spaces continues that of a row above. A plot has another order, so it needs
+ * both.
+ */
 function fullName(rows: readonly Row[], index: number): string {
   const { name } = rows[index] as Row
   if (!name.startsWith(' ')) return name

@@ -13,8 +13,8 @@ const DEFAULT = 'Sluice'
 export type Verdict = 'better' | 'worse' | 'alike'
 
 /**
- * How our way of a ranking, the default if it is there, compares with every other way that answered correctly. It stands against the best one
- * that is clearly better, if there is one: the best median of all may be a figure that says little.
+ * How our way of a ranking, the default if it is there, compares with every other way that answered correctly. It is compared with the
+ * best one that is clearly better, if there is one: the best median of all may be a figure that says little.
  */
 export interface Finding {
   /** The part, with the table and the load if the part has several. */
@@ -117,7 +117,7 @@ function sideOf(row: Row | undefined, { key }: Column): Side | undefined {
 
 interface Standing {
   readonly verdict: Verdict
-  /** The quartiles of which more is better for ours when divided by those `below`. */
+  /** `above` and `below` are ours and the other, in the order in which a larger quotient `above` / `below` is better for ours. */
   readonly above: Spread
   readonly below: Spread
 }
@@ -132,8 +132,8 @@ function quotient(over: Spread, under: Spread): Spread {
 }
 
 /**
- * The finding of a suite in one sentence: that of the first ranking by a figure with a unit, which is a time or a size; else the first
- * figure with a goal.
+ * The finding of a suite in one sentence: that of the first ranking by a figure with a unit, otherwise that of the first ranking. Without
+ * a ranking it is the first figure with a goal.
  */
 export function headline({ findings }: SuiteFindings, parts: readonly PartResults[]): string {
   const first = findings.find(({ column }) => column.unit !== undefined) ?? findings[0]

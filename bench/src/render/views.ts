@@ -66,7 +66,7 @@ function verdictOf({ value, spread = { low: value, median: value, high: value } 
   return spread.low > 1 ? ' loses' : ', no clear difference'
 }
 
-/** The comparison on Redis in which our default is clearly slower than another library by the most. */
+/** Names the comparison on Redis in which our default is clearly slower than another way, by the largest factor. */
 function slowest(suites: readonly SuiteResults[]): string {
   const redis = suites.find(({ suite }) => suite === 'redis') as SuiteResults
   const { findings } = findingsOf({ ...redis, parts: redis.parts.filter(({ name }) => name === 'peers') })

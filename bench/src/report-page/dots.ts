@@ -4,14 +4,14 @@ import { asImage } from './image.ts'
 import { colourOf, OPEN, SYMBOLS, withKind } from './kinds.ts'
 import { FONT_SIZE, LINE_HEIGHT, logTicks, tickText, widthOf, wrapped } from './text.ts'
 
-/** From this width names stand left of their dots, below it above them. In pixels, as all sizes here. */
+/** Pixels, as all sizes here. In a plot of at least this width names stand left of their dots, in a narrower one above them. */
 const WIDE = 680
 const MAX_NAME = 320
 const GAP = 14
 const TRACK = 20
 const AXIS = 26
 const RADIUS = 5.5
-/** Beside a track without names and values: half of a number at the axis. */
+/** The space beside a track without names and values, for the half of an axis number that is outside the track. */
 const EDGE = 18
 const TICK_SPACE = 90
 /** Free space at the ends of the axis, as a share of it. */

@@ -85,7 +85,10 @@ function scaleOf(values: readonly number[], log: boolean, most: number, atValues
   return { type: 'symlog', ticks: [...new Set([0, ...ticks])], domain: [least, greatest], constant: positive }
 }
 
-/** Whether a tick at each value has room for its text: nothing was measured between one process and two. */
+/**
+ * Whether a tick at each measured value has room for its text. Ticks between the values would say nothing: between one process and two
+ * nothing was measured.
+ */
 function areApart(values: readonly number[], least: number): boolean {
   return values.every((value, index) => index === 0 || value - (values[index - 1] as number) >= least)
 }

@@ -4,7 +4,7 @@ import { kindList } from './kinds.ts'
 import { drawLines } from './lines.ts'
 import { showThemes } from './theme.ts'
 
-/** After this long the browser may do something else before the next plot, in milliseconds. */
+/** Milliseconds of drawing after which the browser may do something else before the next plot. */
 const SLICE_MS = 100
 
 /** Where a plot belongs, and the width that it has or will be drawn with, in pixels. */

@@ -3,7 +3,7 @@ export const FONT_SIZE = 13
 export const LINE_HEIGHT = 17
 
 const context = document.createElement('canvas').getContext('2d')
-// Read once: reading a style after a change of the page makes the browser lay it out.
+// The font is read only once, because reading a style after a change of the page makes the browser lay out the page.
 if (context !== null) context.font = `${FONT_SIZE}px ${getComputedStyle(document.body).fontFamily}`
 
 /** Pixels of a text in the font of the plots. */

@@ -1,4 +1,7 @@
-/** Buttons that choose between light and dark colours; first those of the system. Plots have their colours from the style sheet. */
+/**
+ * Buttons that choose between light and dark colours; at first the colours are those of the system. Plots have their colours from the
+ * style sheet.
+ */
 const THEMES = [
   ['', 'Auto'],
   ['light', 'Light'],

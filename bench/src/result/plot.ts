@@ -18,7 +18,7 @@ export interface Series {
   readonly points: readonly Point[]
 }
 
-/** Lines over a number, such as latency over callers. Tables with a rank are drawn without one of these. */
+/** Lines over a number, such as latency over callers. Tables with a rank are drawn without a `Plot`. */
 export interface Plot {
   readonly name: string
   readonly title: string

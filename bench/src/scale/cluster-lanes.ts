@@ -98,7 +98,9 @@ async function open(client: Cluster, ring: RingName | undefined, { tokens, per, 
   }
 }
 
-/** Calls each of a few keys more often than its burst permits. If not even the bursts passed, nothing is known about more. */
+/**
+ * Calls each of a few keys more often than its burst permits. If fewer calls passed than the bursts permit, the over-grant is not known.
+ */
 export async function auditBursts(decide: (key: string) => Promise<boolean>): Promise<OverGrant> {
   let [passed, undecided] = [0, 0]
   const calls = BITTEN_KEYS * CALLS_A_KEY

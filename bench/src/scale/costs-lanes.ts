@@ -24,7 +24,7 @@ const ORDER = 2 ** 16
 const CLIENTS = 16
 const CALLS: Readonly<Record<Growing, number>> = { keys: 10_000, rules: 500, limits: 2_000 }
 const WARM_UP = 10
-/** A burst of 10 that comes again tomorrow. */
+/** A limit that bites: a burst of 10, refilled within a day. */
 const BITES = { rate: { tokens: 10, per: '1d' }, burst: 10 } as const
 const TRIES = 1_000
 
@@ -86,7 +86,7 @@ function rulesLane(size: number): Lane {
   }
 }
 
-/** The last limit of a request may be another one, such as one that bites. */
+/** A limiter of `size` limits, all of which no run reaches, except the last if `last` is a limit that bites. */
 function limiterOf(size: number, last: CompiledLimit = limitOf(ALLOWED_KEYS)): Limiter {
   const limits = Array.from({ length: size }, (_, index) => [`limit-${index}`, index + 1 === size ? last : limitOf(ALLOWED_KEYS)] as const)
   return createLimiter({ name: 'limits', limits: Object.fromEntries(limits) })

@@ -4,7 +4,10 @@ import { wayOf } from '../redis/ways.ts'
 import { answerOf, instantsOf } from './loads.ts'
 import type { Bursts, WorkerOrder } from './worker-order.ts'
 
-/** Parts of a window: the burst before its end, the one after it, and those that follow in the next window. */
+/**
+ * Times of bursts, as parts of a window: how long before its end one burst is sent, how long after it the next, and when further ones
+ * follow in the next window.
+ */
 const BEFORE_END = 0.12
 const AFTER_END = 0.04
 const FURTHER = [0.3, 0.5, 0.7, 0.8] as const
@@ -13,7 +16,7 @@ const MORE = 1.5
 
 /**
  * Sends bursts at instants of windows that begin with whole windows of the clock. Ways whose windows begin with the first request of a key
- * begin theirs then, too.
+ * begin theirs at the same instants.
  */
 export async function bursts({ url, way, quota, key }: Extract<WorkerOrder, { what: 'bursts' }>): Promise<Bursts> {
   const window = windowOf(quota) * 1_000
@@ -30,7 +33,7 @@ export async function bursts({ url, way, quota, key }: Extract<WorkerOrder, { wh
   const begin = Math.ceil(Date.now() / window) * window
   const until = (at: number): Promise<void> => later(Math.max(0, begin + at * window - Date.now()))
   await until(0)
-  // The windows of the keys begin. A bucket needs no such request, and would lack its token.
+  // One request begins the window of the key. A bucket needs no such request, and would lack the token that it takes.
   if (promise !== 'bucket') await send(end, `${key}:end`, 1)
   const atOnce = await send(once, `${key}:once`, quota.burst)
   await until(0.5)

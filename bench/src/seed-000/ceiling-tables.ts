@@ -82,7 +82,7 @@ function commandsOf({ sent }: Lifted): number {
   return sumOf(sent, ({ commands }) => commands) / sumOf(sent, ({ total }) => total)
 }
 
-/** Microseconds. The decisions of the warm-up count, because Redis’s time of it does. */
+/** Redis's time for a decision in microseconds. Decisions of the warm-up are counted, because Redis's time includes the warm-up. */
 function serverOf({ sent, serverNs }: Lifted): number {
   return serverNs / 1_000 / sumOf(sent, ({ total, warmedUp }) => total + warmedUp)
 }

@@ -10,7 +10,7 @@ import type { Bursts, Sent, Weight } from './worker-order.ts'
 export interface ComparedWay {
   readonly way: Way
   readonly algorithm: Algorithm
-  /** Whose memory is the same, because only the ring differs. */
+  /** The way whose measured memory also holds for this way, because only the ring differs. */
   readonly weighedAs?: Way
 }
 
@@ -50,17 +50,20 @@ interface Terms {
   readonly GENEROUS: Quota
   /** States live for a day, so that none expires before it is measured. */
   readonly LONG: Quota
-  /** Windows of a second, and an eighth of what the flood sends: a way without a limit then exceeds every promise at least fourfold. */
+  /**
+   * A limit with windows of a second and an eighth of the requests that the flood sends: a way without a limit then exceeds every promise
+   * at least fourfold.
+   */
   readonly METERED: Quota
   /** Small bursts, so that even a slow machine answers them within their part of the window. */
   readonly BURSTS: Quota
-  /** It lasts more than two windows, however short the run is. */
+  /** The flood lasts more than two windows of METERED, however short the run is. */
   readonly FLOOD: { readonly perSecond: number; readonly processes: number; readonly ms: number }
   /** Keys whose memory is measured, as in the article, and the charges of each. Logs are also measured with more. */
   readonly KEYS: number
   readonly CHARGES: number
   readonly LOG_ENTRIES: number
-  /** Arrivals a second of the latencies: a load that every way can bear on a small machine. */
+  /** Arrivals a second while latencies are measured: a load that every way can bear on a small machine. */
   readonly ARRIVALS: number
   /** The p99 (milliseconds) at which a way no longer scales. */
   readonly BOUND_MS: number

@@ -40,7 +40,7 @@ const MATRIX_COLUMNS: readonly Column[] = [
   { key: 'pressed', title: 'most in a window’s length', unit: '%', decimals: 0 },
 ]
 
-/** The scenarios of the article's decision matrix whose approach is in the comparison, with our way of it. */
+/** The scenarios of the article's decision matrix whose approach is in the comparison, each with our way that uses the approach. */
 const SCENARIOS = [
   { scenario: 'High Burst, Fair Usage', approach: 'token bucket', way: 'sluice' },
   { scenario: 'Strict Accuracy Required', approach: 'sliding window log', way: 'log' },

@@ -11,7 +11,7 @@ import type { RowsInput, RowsResult } from './logs-in-postgres.ts'
 const ENTRIES = 100
 /** The users of the article. */
 const SCALED = 100_000
-/** A log is full with its entries, so that this is the most that it can take. */
+/** The limit of each log. A log with ENTRIES entries is full, so its memory is the most that it can take. */
 const FULL: Quota = { tokens: ENTRIES, per: '1d', burst: ENTRIES }
 /** Bytes of an entry in the memory store: an instant and a sum of costs. */
 const ENTRY_BYTES = 16

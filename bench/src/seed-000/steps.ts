@@ -5,8 +5,8 @@ import type { Point } from '../result/plot.ts'
 import { spreadOf } from '../result/statistics.ts'
 
 /**
- * The load of each step, as a share of the lane's capacity. That is measured before the lane's code is warm, so a lane may bear several times
- * as much.
+ * The load of each step, as a share of the lane's capacity. The capacity is measured before the lane's code is warm, so a lane may bear
+ * several times as much.
  */
 const SHARES = [0.3, 0.5, 0.7, 0.85, 1, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5, 10] as const
 /** The share of undecided requests above which a lane does not bear a load: it may leave them undecided quickly, with a low p99. */
@@ -17,7 +17,10 @@ const MAX_UNDECIDED = 0.001
  * decides the p99 of a try.
  */
 const TRIES = 3
-/** Before each try, the same arrivals for this share of its time are not counted: the lane was idle while others had their turns. */
+/**
+ * Before each try, the lane gets the same arrivals for this share of the try's time, which are not counted, because the lane was idle
+ * while others had their turns.
+ */
 const RUN_IN = 0.25
 
 /** How far a lane can be loaded. */

@@ -8,7 +8,7 @@ import { usedMemory } from '../redis/used-memory.ts'
 const BATCH = 500
 /** Keys of the further round that must be denied. */
 const DENIED = 1_000
-/** Ours miss their deadline on a busy machine, and are called again. */
+/** The most tries of a charge: our ways miss their deadline on a busy machine, and are then called again. */
 const TRIES = 50
 
 /** Charges every key this often, in rounds over all keys, on a server without other keys, and measures its memory. */

@@ -52,15 +52,15 @@ export interface Sent {
 
 /** How a limit takes bursts. */
 export interface Bursts {
-  /** Of a first burst as large as the limit: the requests that were admitted. */
+  /** The admitted requests of a first burst, which is as large as the limit. */
   readonly atOnce: number
-  /** Of another such burst half a window later. */
+  /** The admitted requests of an equal burst half a window later. */
   readonly later: number
   /** The requests of all bursts that were not decided. */
   readonly undecided: number
-  /** The requests that were admitted for a key that was pressed around the end of a window, in microseconds. */
+  /** The instants, in microseconds, at which requests were admitted for a key that got bursts around the end of a window. */
   readonly boundary: readonly number[]
-  /** As `boundary`, where the pressure went on for the whole of the next window. */
+  /** As `boundary`, and the instants of further bursts through the whole next window. */
   readonly pressed: readonly number[]
 }
 

@@ -7,7 +7,9 @@ import { type BoundaryInput, type BoundaryResult, TEN_A_MINUTE } from './boundar
 import { IN_PROCESS } from './contestants.ts'
 import { BOUNDARY_LOADS } from './loads.ts'
 
-/** What each limiter allows around the ends of windows and after idle times, on a controlled clock. The same in every run. */
+/**
+ * What each limiter allows around the ends of windows and after idle times, on a controlled clock. The figures are the same in every run.
+ */
 export const boundary: Part = {
   name: 'boundary',
   title: 'what passes at the ends of windows and after idle times: 10 requests a minute',

@@ -18,7 +18,7 @@ export interface IdleLoad {
   readonly refillMs: number
 }
 
-/** How long Redis may take to remove what has expired. */
+/** Milliseconds that Redis may take to remove keys that have expired. */
 const PATIENCE_MS = 30_000
 
 /** Makes a request for each of `users`, and waits until all their limits are full again and expired keys are gone. */
@@ -29,7 +29,7 @@ export async function idleMemory(url: string, contestant: Contestant, { users, r
   const empty = await usedMemory(client)
   let refused = 0
   const decide = async (key: string): Promise<void> => {
-    // What is late by the deadline on a busy machine is repeated.
+    // Requests that miss the deadline on a busy machine are repeated.
     for (let tries = 0; tries < 20; tries += 1) {
       try {
         if (!running.passed(await running.invoke(key, 0))) refused += 1

@@ -2,7 +2,7 @@
 export interface BoundaryLoad {
   readonly name: string
   readonly instants: readonly number[]
-  /** Drawn as what was allowed over time. */
+  /** Whether a plot shows the requests that were allowed over time. */
   readonly drawn?: true
 }
 

@@ -89,7 +89,7 @@ async function idleTable({ server, say, depth, grantOf }: RedisOptions): Promise
   }
 }
 
-/** Rows of both for each interval. A token takes a second. */
+/** A row of the article's program and one of ours for each interval between two requests. A token takes a second. */
 export function pollTable(article: readonly Polled[], ours: readonly Polled[]): Table {
   const rowsOf = (polls: readonly Polled[], name: string, kind: 'baseline' | 'ours'): Row[] =>
     polls.map(({ everyMs, requests, allowed, overGrantPercent }) => ({

@@ -9,7 +9,7 @@ import { type Lane, lanesUnder, testOf } from './measured.ts'
 
 /** A way's figures that its line is made from. */
 export interface Line {
-  /** Alone, and with 64 callers on one key. */
+  /** The way's lane with a single caller, and its lane with 64 callers on one key. */
   readonly alone: Lane
   readonly contended: Lane
   readonly test: Grant

@@ -24,7 +24,7 @@ export interface HostsResult extends Judged {
   readonly errors: number
   /** The number of errors by message. */
   readonly reasons: Readonly<Record<string, number>>
-  /** Where the client's clock decides, of whole requests only. */
+  /** Over-grant in percent. Only whole requests of it count if the way decides by the client's clock. */
   readonly overGrantPercent: number
   /** The clients' times (ms) of the first `MAX_SENT` requests, in the order in which the server decided them. */
   readonly sent: readonly number[]

@@ -18,7 +18,7 @@ export interface Lane {
   readonly way: Way
   readonly timed: CallersTimed
   readonly samples: readonly Sample[]
-  /** Audited under a limit that is reached, with as many callers on one key. */
+  /** The audit of the lane's way under a limit that is reached, with as many callers on one key as share a key in the lane. */
   readonly grant: Grant
 }
 

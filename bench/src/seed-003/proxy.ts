@@ -4,7 +4,7 @@ import type { PartOptions } from '../part.ts'
 export interface ProxyInput {
   /** The server's port on this machine. */
   readonly port: number
-  /** The round trip that it adds; see `Scenario`. */
+  /** The milliseconds that the proxy adds to a round trip; see `Scenario`. */
   readonly delayMs: number
   readonly seed: number
 }

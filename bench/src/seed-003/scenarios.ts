@@ -3,7 +3,7 @@ export interface Scenario {
   readonly name: string
   /** The clocks of the hosts are spread evenly over so many milliseconds, half of them behind the server's clock. */
   readonly skewMs: number
-  /** So many milliseconds a second the fastest clock gains and the slowest loses. */
+  /** The milliseconds that the fastest clock gains, and the slowest loses, in each second. */
   readonly driftMsPerSecond: number
   /** The round trip that the network adds, milliseconds. Each direction takes half of it, times a random factor from 0.5 to 1.5. */
   readonly delayMs: number

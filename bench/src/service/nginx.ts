@@ -30,7 +30,7 @@ export async function startNginx(path: string, guard: NginxGuard, { atEnd }: Pic
   const starting = startEngine(path, ['-e', 'stderr', '-c', file], {
     cwd: folder,
     url,
-    // Another path than the measured one, so that no token is taken.
+    // This request has another path than the measured ones, so that it takes no token.
     ready: () =>
       fetch(`${url}/ready`).then(
         ({ ok }) => ok,
@@ -49,7 +49,7 @@ export function nginxVersion(path: string): string {
   return /nginx\/(\S+)/.exec(stderr)?.[1] ?? 'of unknown version'
 }
 
-/** The configuration. The limits stand before a file, because `return` is run before them. */
+/** The configuration. The limits guard a file and not a `return`, because nginx runs `return` before the limits. */
 export function configOf(guard: NginxGuard, port: number, folder: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`)
   return [

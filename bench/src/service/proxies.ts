@@ -18,7 +18,10 @@ import { nginxVersion, startNginx } from './nginx.ts'
 const LOAD = { connections: 8, depth: 4 } as const
 const ROUNDS = { warmUp: 3, least: 5 } as const
 const MAX_REQUESTS = 2_000
-/** Where the two loads take their requests from: under a limit that bites, one client, whose second token comes after a minute. */
+/**
+ * The two loads, with their limit and their clients. Under the limit that bites there is one client, whose second token comes after a
+ * minute.
+ */
 const LOADS = [
   { load: 'allowed', status: 200, quota: { tokens: ALLOWED.tokens, per: '1s', burst: ALLOWED.burst }, keys: keysOf(1_000) },
   { load: 'refused', status: 429, quota: { tokens: 1, per: '1m', burst: 1 }, keys: keysOf(1) },
@@ -118,7 +121,7 @@ async function loadOf(load: Load, path: string, folder: string, options: PartOpt
     timed: timed[index] as (typeof timed)[number],
     first: timed[0] as (typeof timed)[number],
     latency: latencies[index] as (typeof latencies)[number],
-    // The refused client gets a token a minute.
+    // The refused client gets a token a minute, so as many of its requests may pass.
     tolerated: load.load === 'refused' ? minutes : 0,
   }))
 }

@@ -61,7 +61,7 @@ export const workers: Part = {
   },
 }
 
-/** The status is that of the decision, so that refusals and undecided requests can be counted. */
+/** A check whose answer has the status of the decision, so that refusals and undecided requests can be counted. */
 function checkOf(key: string): Buffer {
   return posting('/v1/check?status=http', JSON.stringify({ key }))
 }

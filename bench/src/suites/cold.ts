@@ -8,6 +8,6 @@ export const cold: Suite = {
   summary: `the first ${CALLS} requests of a fresh process on Redis and PostgreSQL, with its imports`,
   parts: [coldRedis, coldPostgres],
   seconds: { quick: 2.5, full: 15 },
-  // The wait for the disk would hide the measured costs.
+  // A commit does not wait for the disk, because the wait would hide the measured costs.
   postgres: ['synchronous_commit=off'],
 }

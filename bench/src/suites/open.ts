@@ -11,6 +11,6 @@ export const open: Suite = {
   summary: 'latency under Poisson arrivals at half and nine tenths of capacity, on Redis and PostgreSQL',
   parts: OPEN_PARTS,
   seconds: { quick: 0.4, full: 2.4 },
-  // The wait for the disk would hide the measured costs.
+  // A commit does not wait for the disk, because the wait would hide the measured costs.
   postgres: ['synchronous_commit=off'],
 }

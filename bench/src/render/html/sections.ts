@@ -8,7 +8,7 @@ import { machineText } from '../text.ts'
 import { escaped, idOf } from './escape.ts'
 import { cellHtml, notesHtml, readingsHtml, tableHtml, wideTable } from './tables.ts'
 
-/** Collects what the script of the page draws, and returns the place where it does. */
+/** Collects what the script of the page draws, and returns the HTML of the place where the script draws it. */
 export type Draw = (chart: Chart, name: string) => string
 
 export function suiteHtml(results: SuiteResults, draw: Draw): string {
