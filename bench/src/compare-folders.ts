@@ -8,10 +8,7 @@ export interface FoldersCompared {
   readonly err: string
 }
 
-/**
- * Compares the results of these suites in two runs. Exit codes: 0 if both runs rank alike, 1 if they do not, 3 if there is nothing to
- * compare.
- */
+/** Compares the results of these suites in two runs. Exit codes: 0 if both runs rank alike, 1 if they do not, 3 if nothing was compared. */
 export function compareFolders(folders: readonly [before: string, after: string], suites: readonly string[]): FoldersCompared {
   const mistakes: string[] = []
   const [before = [], after = []] = folders.map((folder) => {

@@ -7,7 +7,7 @@ export interface RunsCompared {
   readonly text: string
   /** Pairs of rows that could be compared. */
   readonly pairs: number
-  /** Whether both runs have the same order of all rows, apart from rows that other work disturbed in one of the runs. */
+  /** Whether no two rows changed places between the runs. Pairs with a row that other work disturbed in one of the runs do not count. */
   readonly alike: boolean
 }
 

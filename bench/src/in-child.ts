@@ -22,7 +22,7 @@ export async function inChild<Result>(measurement: string, input: object, { atEn
 }
 
 /**
- * What `node ARGS` prints that has `input` on its stdin: every user of the machine can read arguments, and a URL may have a password.
+ * What `node ARGS` prints. It gets `input` on stdin, because every user of the machine can read arguments, and a URL may have a password.
  * Rejects if it fails, with `name` in the message. Its stderr is that of this process.
  */
 export async function outputOf(

@@ -16,7 +16,8 @@ import { type Undos, undosOf } from './undos.ts'
 
 /**
  * `npm run bench -- [SUITE ...] [option ...]`. Exit codes: 0 measured; 1 a part failed, even if an engine is missing too; 2 an engine is
- * missing; 3 wrong arguments; 130 or 143 interrupted. Of `compare`: 0 both rank alike, 1 not, 3 there is nothing to compare.
+ * missing; 3 wrong arguments; 130 or 143 interrupted. Exit codes of `compare`: 0 both runs rank alike; 1 they do not; 3 nothing was
+ * compared, or the arguments are wrong.
  */
 
 /** The root of the repository, relative to bench/dist, where this file is compiled to. */

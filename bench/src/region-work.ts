@@ -40,7 +40,9 @@ function callOf(key: string): Call {
   return { id: { scope: { text: 'work:tb:' }, key }, limit: LIMIT, cost: 1_000_000, phase: 0 }
 }
 
-/** @param weigh measures the bytes of all rows that a region has; with `live`, without what a server frees later of rows that have changed */
+/**
+ * @param weigh measures the bytes of all rows that a region has; with `live`, without the space of changed rows that a server frees later
+ */
 export async function measureRegions(
   open: (region: string) => Store,
   { cells }: RegionWorkInput,

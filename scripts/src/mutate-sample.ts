@@ -53,7 +53,7 @@ async function runSample(room: Room): Promise<SampleResult> {
     // A test that fails without a change would seem to notice every mutant. If an engine is broken, all tests fail.
     for (const test of tests) {
       const { name } = there.find((one) => one.test === test) as Sampled
-      // The second run is of the whole file: a test that was renamed is not a failing one.
+      // The second run is of the whole file, because a test that was only renamed does not fail.
       if (existsSync(join(root, test)) && !(await passes(test, name)) && !(await passes(test))) broken.push(test)
     }
     for (const one of broken.length > 0 ? [] : there) {

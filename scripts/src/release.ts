@@ -8,8 +8,8 @@ import { publishAll } from './release/publish.ts'
 import { changelogOf, changesOf, isTagged, versionOf } from './release/state.ts'
 
 /**
- * `npm run release`: packs both packages, checks the tarballs, and publishes them. With `--dry-run` it publishes nothing, and lists what is
- * still missing. Without, it refuses to publish while anything is missing. Exit codes: 0 ok, 1 failed or refused, 3 usage.
+ * `npm run release`: packs both packages, checks the tarballs, and publishes them. With `--dry-run` it publishes nothing, and lists what
+ * is still missing. Without `--dry-run` it refuses to publish while anything is missing. Exit codes: 0 ok, 1 failed or refused, 3 usage.
  */
 const ROOT = join(import.meta.dirname, '..', '..')
 const FOLDER = join(ROOT, '.release')

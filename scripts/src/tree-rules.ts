@@ -15,7 +15,7 @@ const STORE_NAME = /redis/i
 const DOORS: ReadonlySet<string> = new Set(['redis.ts', 'distributed-rate-limiter.ts'])
 const URL_SCHEME = /rediss?(?:\+(?:cluster|sentinel))?:/g
 
-/** Files of at most 300 lines, data exempt; lines of documents of at most 120 characters. */
+/** Checks that files have at most 300 lines, except files of data, and that lines of documents have at most 120 characters. */
 export function checkLengths(root: string): Finding {
   const long = filesBelow(root).flatMap((file) => {
     if (file.endsWith('.md')) return longLines(file, readFileSync(join(root, file), 'utf8'))

@@ -9,8 +9,8 @@ import { serverTime } from './server-time.ts'
 const NAME_SPACE = 'fastify-rate-limit-'
 
 /**
- * The plugin in an application of its own, with the client settings of its example. It is called through its `createRateLimit`, which
- * decides without Fastify's routing and without header fields.
+ * The plugin @fastify/rate-limit in an application of its own, with the client settings of the plugin's example. It is called through its
+ * `createRateLimit`, which decides without Fastify's routing and without header fields.
  */
 export const fastifyPlugin: Contestant = {
   name: '@fastify/rate-limit',

@@ -50,7 +50,7 @@ function contestant(name: string, promise: Promised, limiterOf: (quota: Quota, w
           const time = note ? serverTime(client) : undefined
           const { success, reason } = await limiter.limit(key)
           const at = await time
-          // After five seconds it lets pass without an answer of the store.
+          // After five seconds the library lets a request pass without an answer of the store.
           if (reason === 'timeout') throw new Error('timeout')
           if (at !== undefined && success) admitted.push({ at, cost: 1, allowed: true })
           return success

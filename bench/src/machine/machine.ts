@@ -8,7 +8,7 @@ export interface Machine {
   readonly cpu: string
   readonly memoryBytes: number
   readonly system: string
-  /** Whether it is a virtual machine, as the processor's flags say; its times then depend on its neighbours. */
+  /** Whether it is a virtual machine, as the processor's flags say; its times then depend on the other virtual machines of its host. */
   readonly virtual: boolean
   /** The load average of the last minute. */
   readonly load: number

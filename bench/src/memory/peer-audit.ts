@@ -24,14 +24,14 @@ export interface PeerGrant {
 const QUOTA: Quota = { tokens: 1_000, per: '1s', burst: 100 }
 const REQUESTS = 40_000
 /**
- * A flood has about four requests a millisecond, four times as many as the limit permits. They come at whole milliseconds: several clocks
- * of the contestants are not finer, and what passes between two of their instants is not what is audited.
+ * A flood has about four requests a millisecond, four times as many as the limit permits. They come at whole milliseconds: the clocks of
+ * several contestants are not finer, and the audit is not about what passes between two instants of such a clock.
  */
 const AT_ONCE = 4
 const GRAIN = 1_000
 /**
- * Every so many requests nobody calls for so long that a whole burst is refilled. Then comes one request, and after a part of a window the
- * next flood. So floods cross the ends of windows.
+ * After every FLOOD requests nobody calls until a whole burst is refilled. Then one request comes, and after a part of a window the next
+ * flood. So floods cross the ends of windows.
  */
 const FLOOD = 500
 const PAUSE = 150_000

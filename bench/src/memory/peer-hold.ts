@@ -21,7 +21,7 @@ export interface PeerHoldResult {
   readonly longestCall: number
   /** The longest collection of any kind, from zero to all keys and during as many random lookups. */
   readonly longestCollection: number
-  /** Collections of the whole heap in that time, and their milliseconds together. */
+  /** Collections of the whole heap from zero to all keys and during the lookups: their number, and their milliseconds together. */
   readonly major: { readonly count: number; readonly ms: number }
   /** Answers other than `allowed`. */
   readonly refused: number

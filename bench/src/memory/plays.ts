@@ -20,9 +20,7 @@ export interface Verdicts {
 type Play = (calls: number) => Promise<{ readonly wall: number; readonly client: number } & Verdicts>
 
 const ORDER = 2 ** 20
-/**
- * The most keys of a limiter suffice for the new keys of so many batches of a tape. This is only a bound: nobody allocates memory for it.
- */
+/** A limiter has room for the new keys of this many batches of a tape. This is only a bound: nobody allocates memory for it. */
 const TAPE_BATCHES = 10_000
 
 /** Opens a contestant under a load of `count` keys. */

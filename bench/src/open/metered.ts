@@ -43,7 +43,10 @@ export function permittedOf(quota: Quota, promise: Promised, elapsedMs: number):
   return quota.burst * (Math.ceil(seconds / windowOf(quota)) + 1)
 }
 
-/** In percent of what was permitted. It is never below 0, because a token that came after the last request could not be used. */
+/**
+ * The over-grant of a round, in percent of what was permitted. It is never below 0, because a token that came after the last request could
+ * not be used.
+ */
 export function meteredOver(round: MeteredRound): OverGrant {
   const { allowed, permitted } = round
   return ifBiting((Math.max(0, allowed - permitted) / permitted) * 100, round)

@@ -31,7 +31,7 @@ export interface Taken {
   readonly at?: string
 }
 
-/** Calls such a function with a statement that is prepared once for each connection, as the store's statements are. */
+/** Calls the function `of` with a statement that is prepared once for each connection, as the store's statements are. */
 export async function takeToken(
   client: pg.Pool | pg.PoolClient,
   of: FunctionName,

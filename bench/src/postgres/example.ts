@@ -8,7 +8,10 @@ import { article, compatFunction, type FunctionName, takeToken } from './article
 import { POSTGRES_WAYS } from './ways.ts'
 import { type PlaceInput, placeOf } from './place.ts'
 
-/** Ten tokens, one a second; a call every 100 ms until the third refusal, a pause of 4 s, and again until the first refusal. */
+/**
+ * The article's example: ten tokens, one a second. A call every 100 ms until the third refusal, a pause of 4 s, and calls again until the
+ * first refusal.
+ */
 const REFILL = 1
 const WINDOW = 10
 const EVERY_MS = 100

@@ -21,7 +21,7 @@ export interface LanesInput extends BatchOptions {
   readonly quota: Quota
   /** The callers of each way. It has as many connections. */
   readonly callers: number
-  /** Each request has a random one of so many keys, whose rows are made beforehand. `mixed`: three limits for each request. */
+  /** A number: each request has a random one of this many keys, whose rows are made beforehand. `mixed`: three limits for each request. */
   readonly keys: number | 'mixed'
   readonly ways: readonly WayName[]
 }

@@ -18,7 +18,7 @@ export interface Place {
   readonly schema: string
   /** A pool of connections that use the schema. The caller ends it. */
   pool(max: number): pg.Pool
-  /** Drops the schema, as the server may be somebody's own. */
+  /** Drops the schema, because the server may be one that others use. */
   drop(): Promise<void>
 }
 

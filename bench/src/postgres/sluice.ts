@@ -13,7 +13,7 @@ const FILLERS = 2
 /** Milliseconds: long enough for every batch of rows, on any machine. */
 const FILL_MS = 60_000
 
-/** A request without a decision. Its code is the cause; the other ways have an SQLSTATE there. */
+/** A request without a decision. Its `code` is the cause. Errors of the other ways have an SQLSTATE in this field. */
 class Undecided extends Error {
   override readonly name = 'Undecided'
   readonly code: string
@@ -62,7 +62,7 @@ export function regionOf(kind: RegionKind): Way {
 export const sluice: Way = sluiceWith('Sluice', 'sluice')
 export const bare: Way = sluiceWith('Sluice, bare', 'bare')
 export const coalescing: Way = sluiceWith('Sluice, coalescing', 'coalescing')
-/** With plain statements instead of functions and locks, for databases that only speak PostgreSQL's protocol. */
+/** Sluice with plain statements instead of functions and locks, for databases that only speak PostgreSQL's protocol. */
 export const swap: Way = sluiceWith('Sluice, compare-and-swap', 'sluice', 'compare-and-swap')
 export const bareSwap: Way = sluiceWith('Sluice, compare-and-swap, bare', 'bare', 'compare-and-swap')
 

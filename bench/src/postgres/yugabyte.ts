@@ -23,7 +23,8 @@ export const yugabyte: Part = {
       return { notes: [`Not run: ${URL_VARIABLE} is not set to the URL of a YugabyteDB, and the benchmark cannot install one.`] }
     const version = await versionOf(url)
     options.engines.note(version)
-    // Registered before any process is started, so that it runs when all have ended.
+    // Registered before any process is started: the last registered is undone first, so the schemas are dropped when all processes have
+    // ended.
     options.atEnd(() => dropPlaces(url))
     options.say(`${CALLERS} connections, ${version}`)
     const { table } = await comparedOn({ ...options, url }, CALLERS, WAYS.sessions)

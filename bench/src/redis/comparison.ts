@@ -92,7 +92,7 @@ function wayNameOf(input: Exclude<LaneInput, HandLane>): Way {
 /** What is known of a lane in addition to its times. */
 export type LaneKnown = Pick<Lane, 'kind' | 'grant' | 'notAudited'>
 
-/** Audits the way of a lane with the callers that can meet on a key there: one caller alone cannot race. */
+/** Audits the way of a lane with the callers that can meet on one key in the lane, because a caller alone cannot race with others. */
 export async function knownOf(input: LaneInput, grantOf: RedisOptions['grantOf']): Promise<LaneKnown> {
   if ('byHand' in input)
     return { kind: input.byHand === 'empty' ? 'floor' : 'baseline', grant: undefined, notAudited: 'only its answers are checked' }

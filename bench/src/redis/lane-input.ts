@@ -6,7 +6,7 @@ import type { RingName } from './rings.ts'
 
 /**
  * `one`: all callers share a key. `own`: each caller has its own key. `many`: 50,000 keys in turn, so each request has another key. A
- * number: a random one of so many keys.
+ * number: each request has a random one of this many keys.
  */
 export type KeyPattern = 'one' | 'own' | 'many' | number
 

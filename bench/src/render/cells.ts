@@ -9,7 +9,7 @@ export function amount(value: number, unit: Unit): string {
   return `${Number.isNaN(value) ? '?' : figure(value, DECIMALS[unit])} ${unit}`
 }
 
-/** A unit in the report. Terminals and documents have `us` and `x`, as the results. */
+/** A unit as the report shows it. Terminals and documents show `us` and `x`, as the results do. */
 export function unitText(unit: Unit): string {
   return unit === 'us' ? 'µs' : unit === 'x' ? '×' : unit
 }

@@ -13,8 +13,8 @@ const DEFAULT = 'Sluice'
 export type Verdict = 'better' | 'worse' | 'alike'
 
 /**
- * How our way of a ranking, the default if it is there, compares with every other way that answered correctly. It is compared with the
- * best one that is clearly better, if there is one: the best median of all may be a figure that says little.
+ * How our way of a ranking, the default one if the ranking has it, compares with every other way that answered correctly. It is compared
+ * with the best one that is clearly better, if there is one: the row with the best median of all may have quartiles that overlap ours.
  */
 export interface Finding {
   /** The part, with the table and the load if the part has several. */
@@ -117,7 +117,10 @@ function sideOf(row: Row | undefined, { key }: Column): Side | undefined {
 
 interface Standing {
   readonly verdict: Verdict
-  /** `above` and `below` are ours and the other, in the order in which a larger quotient `above` / `below` is better for ours. */
+  /**
+   * `above` and `below` are the spreads of our row and of the other row, in the order in which a larger quotient `above` / `below` is
+   * better for ours.
+   */
   readonly above: Spread
   readonly below: Spread
 }

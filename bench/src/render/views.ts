@@ -55,7 +55,7 @@ function proofs(suites: readonly SuiteResults[]): string | undefined {
   )
 }
 
-/** What must be added to a ratio whose quartiles do not exclude that both are the same. */
+/** What must be added to a ratio whose quartiles do not exclude that both sides are equal. */
 function doubtOf({ value, spread = { low: value, median: value, high: value } }: Measured): string {
   return spread.low <= 1 && spread.high >= 1 ? ' (no clear difference)' : ''
 }

@@ -11,7 +11,7 @@ export function widthOf(text: string): number {
   return context?.measureText(text).width ?? text.length * FONT_SIZE * 0.6
 }
 
-/** Lines of at most so many pixels. A word that is longer is broken. */
+/** Splits a text into lines of at most `width` pixels. A word that is longer is broken. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
@@ -56,7 +56,7 @@ export function logTicks([least, greatest]: readonly [number, number], most: num
 /** With fewer ticks nobody could read an axis. */
 const MIN_TICKS = 3
 
-/** Multiples of 1, 2 or 5 times a power of ten, so many that at most `most` are between the two values. */
+/** Multiples of 1, 2 or 5 times a power of ten, with steps so large that at most `most` of them are between the two values. */
 function evenTicks(least: number, greatest: number, most: number): number[] {
   const enough = (greatest - least) / Math.max(1, most - 1)
   const power = 10 ** Math.floor(Math.log10(enough))

@@ -13,8 +13,8 @@ const SHARES = [0.3, 0.5, 0.7, 0.85, 1, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5, 10] 
 const MAX_UNDECIDED = 0.001
 
 /**
- * A step beyond a bound is tried again, until one outcome has a majority of so many tries: one pause of the machine as long as the bound
- * decides the p99 of a try.
+ * A step beyond a bound is tried again, until one outcome has a majority of TRIES tries, because a single pause of the machine that is as
+ * long as the bound decides the p99 of a try.
  */
 const TRIES = 3
 /**
@@ -40,8 +40,8 @@ export interface Climb {
 }
 
 /**
- * Raises the arrivals step by step, the lanes in turns, forth and back, until the p99 of a lane exceeds `boundMs` or requests stay undecided
- * in most tries of a step.
+ * Raises the arrivals step by step, for the lanes in turns, forth and back, until the p99 of a lane exceeds `boundMs` or requests stay
+ * undecided in most tries of a step.
  */
 export async function climb(
   lanes: readonly OpenLane[],

@@ -41,7 +41,7 @@ export interface Sent {
   readonly total: number
   readonly allowed: number
   readonly undecided: number
-  /** Requests of the warm-up, which nothing else counts. */
+  /** Requests of the warm-up, which no other field counts. */
   readonly warmedUp: number
   readonly elapsedMs: number
   /** Commands that were sent to the server. */

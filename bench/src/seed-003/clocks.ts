@@ -7,7 +7,7 @@ import type { HostsInput, HostsResult } from './hosts-run.ts'
 import { openProxy, type ProxyReport } from './proxy.ts'
 import { CLOCKS_LOAD, type HostsLoad, type Scenario, SCENARIOS } from './scenarios.ts'
 
-/** The article's program by the client's time, with and without its mend; and by the server's time, with Sluice. */
+/** The article's program by the client's time, with and without the article's correction; the program by the server's time; and Sluice. */
 const WAYS: readonly Way[] = ['lua-article', 'lua-last-time', 'lua-server-time', 'sluice', 'bare']
 
 /** What each of the WAYS decided under one scenario. */

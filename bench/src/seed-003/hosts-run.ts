@@ -49,7 +49,7 @@ interface Group {
   readonly reasons: Map<string, number>
 }
 
-/** Makes the same requests by every way at the same time, each way on a key of its own, and judges what it decided. */
+/** Makes the same requests by every way at the same time, each way on a key of its own, and judges what each way decided. */
 export async function runHosts({ url, ways, seconds, scenario, load }: HostsInput): Promise<HostsResult[]> {
   const { hosts: count, perSecond, rate, burst } = load
   const clocks = clocksOf(scenario, count)

@@ -10,7 +10,7 @@ import type { Way } from '../redis/ways.ts'
 import { TEST } from './article.ts'
 import { inputsOf, type Load, textOf, WAYS } from './loads.ts'
 
-/** Each lane's allocations and latencies are measured so many times after the rounds, in turns. */
+/** Each lane's allocations and latencies are measured this many times after the rounds. The lanes take turns. */
 const SAMPLES = 3
 
 /** A way under a load. */

@@ -1,7 +1,7 @@
 /** How the clocks of hosts differ from the server's, and how long the network takes. */
 export interface Scenario {
   readonly name: string
-  /** The clocks of the hosts are spread evenly over so many milliseconds, half of them behind the server's clock. */
+  /** The clocks of the hosts are spread evenly over this many milliseconds, half of them behind the server's clock. */
   readonly skewMs: number
   /** The milliseconds that the fastest clock gains, and the slowest loses, in each second. */
   readonly driftMsPerSecond: number
@@ -42,7 +42,7 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'skew 1,000 ms, drift 20 ms/s, delay 50 ms', skewMs: 1_000, driftMsPerSecond: 20, delayMs: 50, quick: true },
 ]
 
-/** How far the clock of a host is ahead of the server's, in milliseconds, so long after the start. */
+/** How far the clock of a host is ahead of the server's, in milliseconds, when `elapsedMs` milliseconds have passed since the start. */
 export function aheadMs({ skewMs, driftMsPerSecond }: Scenario, host: number, hosts: number, elapsedMs: number): number {
   // From -1 for the first host to 1 for the last.
   const place = hosts === 1 ? 0 : (2 * host) / (hosts - 1) - 1

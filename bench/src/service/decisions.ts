@@ -45,7 +45,7 @@ export const decisions: Part = {
   },
 }
 
-/** What is sent to a path, in turn. */
+/** A path, and the bodies that are sent to it in turn. */
 interface PathLoad {
   readonly path: '/v1/check' | '/v1/checks'
   readonly bodies: readonly string[]

@@ -20,7 +20,10 @@ const OPTIONS = {
   outDir: 'out',
 }
 
-/** What the types of a login declare, such as those of Passport: programs of documents read `user` of Express's request. */
+/**
+ * A declaration that the types of a login library add, such as those of Passport. Programs of documents need it, because they read `user`
+ * of Express's request.
+ */
 export const LOGIN_TYPES = 'declare namespace Express { interface Request { user: { id: string } } }\n'
 
 /** Checks the types of all programs and writes them as JavaScript to `out`. Returns the problems, as `DOCUMENT:LINE: TEXT`. */

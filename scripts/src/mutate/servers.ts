@@ -19,8 +19,8 @@ export interface Servers {
 }
 
 /**
- * A statement that takes longer is taken to never end. It is longer than a test may take, because some tests would accept the error as an
- * answer.
+ * Milliseconds. A statement that takes longer is taken to never end. The limit is longer than a test may take, because some tests would
+ * accept the error as an answer.
  */
 const STATEMENT_MS = 70_000
 /** Ends the statements of a process that was killed. They would otherwise go on for up to STATEMENT_MS and slow down later tests. */

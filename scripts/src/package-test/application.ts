@@ -94,7 +94,7 @@ function subpathsIn({ manifest, folder }: Context['library']): Subpath[] {
   })
 }
 
-/** Adds the packages that a file imports, itself or through others. */
+/** Adds the packages that a file imports, itself or through other files. */
 function gather(folder: string, file: string, packages: Set<string>, seen: Set<string> = new Set()): void {
   if (seen.has(file)) return
   seen.add(file)

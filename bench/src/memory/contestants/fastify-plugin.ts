@@ -4,8 +4,9 @@ import { windowOf } from '../../contestants/contestant.ts'
 import { inTurnAwaited, type MemoryContestant, unitByUnit } from './contestant.ts'
 
 /**
- * The plugin with its default store, in an application of its own for each limit. It is called through its `createRateLimit`, which decides without
- * Fastify's routing and without header fields. Its store keeps 5,000 keys by default and forgets the others; here it keeps all.
+ * The plugin @fastify/rate-limit with its default store, in an application of its own for each limit. It is called through its
+ * `createRateLimit`, which decides without Fastify's routing and without header fields. Its store keeps 5,000 keys by default and forgets
+ * the others; here it keeps all.
  */
 export const fastifyPlugin: MemoryContestant = {
   name: '@fastify/rate-limit',

@@ -34,7 +34,7 @@ export class PersistentQueue<Item> {
     return new PersistentQueue(front, undefined, this.size - 1)
   }
 
-  /** The last item. It walks through the whole queue, as the article says of its own. */
+  /** The last item. To find it, the whole queue is walked through, as the article says of its own queue. */
   last(): Item | undefined {
     let found: Item | undefined
     for (let cell = this.front; cell !== undefined; cell = cell.next) found = cell.item

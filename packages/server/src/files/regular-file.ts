@@ -4,7 +4,7 @@ import { LimiterError } from 'sluice'
 
 const MAX_FILE_BYTES = 1_048_576
 const ALLOWED = `a regular file of at most ${MAX_FILE_BYTES} bytes`
-/** The output length of HMAC-SHA-256. A shorter secret would be easier to guess than the hash. */
+/** Bytes: the output length of HMAC-SHA-256. A shorter secret would be easier to guess than the hash. */
 const MIN_SECRET_BYTES = 32
 
 export interface ReadOptions {

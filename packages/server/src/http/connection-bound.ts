@@ -98,7 +98,7 @@ export function extraConnections(bound: number, most: number, isAnswered: (socke
         extras.delete(socket)
       })
     },
-    /** Refuses a request on such a connection. Returns false for a health request, which the normal handler answers. */
+    /** Refuses a request on an extra connection. Returns false for a health request, which the normal handler answers. */
     refuse(request: IncomingMessage, response: ServerResponse) {
       response.shouldKeepAlive = false
       if (HEALTH.has(normalizePath(request.url ?? '/'))) return false

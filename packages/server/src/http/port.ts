@@ -41,7 +41,10 @@ const BACKLOG = 4_096
  */
 const MAX_WAIT_MS = 500
 const MIN_CHECKS = 10
-/** After this wait, the system's accept queue is emptied for at most so many milliseconds, one connection in a turn of the event loop. */
+/**
+ * After the wait for arriving connections, the system's accept queue is emptied for at most this many milliseconds, one connection in each
+ * turn of the event loop.
+ */
 const MAX_EMPTYING_MS = 2_000
 
 /** Internal methods of a Node.js socket handle; they may change. */

@@ -23,7 +23,7 @@ const UNITS = [
   ['min', 60_000],
 ] as const
 
-/** An exact length of time: in the largest unit of which it is a whole number, else in seconds. */
+/** An exact length of time: in the largest unit of which it is a whole number, otherwise in seconds. */
 function timeText(ms: number): string {
   const [unit, length] = UNITS.find(([, one]) => ms % one === 0) ?? (ms < 1_000 ? ['ms', 1] : ['s', 1_000])
   return `${ms / length} ${unit}`

@@ -55,7 +55,7 @@ export function regionsText({ regions, mode, cutoffMs }: RegionFacts): string {
   return `${regions.map(({ name, weight }) => `${name} ${weight}`).join(', ')} of ${UNITS} units, mode ${mode}${cutoff}`
 }
 
-/** Why the regions of a policy cannot divide its limits, by rule: a service with such a rule does not start. */
+/** The rules whose limits the regions of the policy cannot divide, each with the reason. A service with such a rule does not start. */
 export function regionProblems({ regions: choice, reservations, rules }: Policy): string[] {
   if (choice === undefined) return []
   const { mode, cutoffMs, regions } = regionFacts(choice)

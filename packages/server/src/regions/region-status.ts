@@ -10,7 +10,10 @@ export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'w
   readonly weights: Readonly<Record<string, number>>
   /** Requests that no region had signed. */
   readonly requestsRefused?: number
-  /** Why the region's own store fails: its peers are not to blame, and all else is as last read. Absent while it answers. */
+  /**
+   * Why the region's own store fails. The peers are then not to blame, and all other fields are as last read. Absent while the store
+   * answers.
+   */
   readonly storeFailure?: string
   /** The other regions by name; empty if the regions do not call each other. */
   readonly peers: Readonly<Record<string, PeerStatus & { readonly address: string | undefined }>>

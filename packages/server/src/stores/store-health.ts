@@ -10,7 +10,7 @@ export type StoreHealth = ReturnType<typeof followStore>
 const NOT_THE_SERVER: ReadonlySet<string> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** Kinds of failures after which the store counts as lost at once. */
 const CERTAIN: ReadonlySet<string> = new Set(['connection', 'unavailable', 'readonly', 'setup'])
-/** After so many failures of other kinds in a row, such as late answers, the store counts as lost too. */
+/** After this many failures of other kinds in a row, such as late answers, the store counts as lost too. */
 const IN_ROW = 3
 /** Milliseconds without a failure after which a store that answers counts as back. One node of several may answer while another is lost. */
 export const QUIET_MS = 1_000
