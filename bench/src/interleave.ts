@@ -25,7 +25,7 @@ export interface InterleaveOptions {
    * Batches of every lane before anything is counted, so that all lanes are compiled. They end early if they take longer than `seconds`.
    */
   readonly warmUp: number
-  /** Rounds are made for this long, but at least `MIN_ROUNDS` rounds. */
+  /** Rounds are made for this many seconds, but at least `MIN_ROUNDS` rounds. */
   readonly seconds: number
 }
 

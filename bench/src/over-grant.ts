@@ -26,7 +26,7 @@ export interface OverGrant {
   /** The number of errors by message. */
   readonly reasons: Readonly<Record<string, number>>
   readonly elapsedMs: number
-  /** burst + rate * the requested seconds: the theoretical maximum of Benchmarking Token Bucket Rate Limiters. */
+  /** burst + rate * the requested seconds: the theoretical maximum of the article "Benchmarking Token Bucket Rate Limiters". */
   readonly nominalMaximum: number
   /** burst + rate * the seconds that really passed until the last answer, rounded down. */
   readonly maximum: number

@@ -71,7 +71,7 @@ export async function measureRegions(
   return { bytes: [sent, received, both], busy, idle }
 }
 
-/** Sends units of all keys, which were called first. */
+/** Calls each key once, and then sends units of it to the other region. */
 async function send(store: RegionalStore, to: string, cells: number): Promise<void> {
   let next = 0
   const sender = async (): Promise<void> => {

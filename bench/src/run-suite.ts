@@ -59,7 +59,7 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<Suite
   return { results: resultsOf(measured), errors }
 }
 
-/** Whether a run measures a part: those that are named, otherwise all of its depth. */
+/** Whether a run measures a part: if parts are named, only those, otherwise all parts of the run's depth. */
 export function isChosen({ name, fullOnly }: Part, { parts, depth }: Pick<RunOptions, 'parts' | 'depth'>): boolean {
   return parts?.includes(name) ?? (depth === 'full' || fullOnly !== true)
 }

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '..', '..')
 const seconds = Number(process.argv[2] ?? 240)
 /** How many copies of the repository run tests at once. Two pay off, because a test waits for its server about as long as it computes. */
 const CONCURRENT = 2
-/** A test that reports nothing for this long is taken to hang. */
+/** A test that reports nothing for this many milliseconds is taken to hang. */
 const LIMIT_MS = 60_000
 
 const deadline = performance.now() + seconds * 1_000

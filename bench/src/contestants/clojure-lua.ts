@@ -5,9 +5,10 @@ import { type Contestant, type Quota, windowOf } from './contestant.ts'
 import { microsOf } from './server-time.ts'
 
 /**
- * A program that behaves as the one in the article Rate limiting in Clojure and Redis Lua. KEYS: the instant of the last granted request,
- * and the tokens left after it; ARGV: tokens of a full bucket, milliseconds in which it fills, and the client's time (ms). Refilled tokens
- * are rounded to whole ones, halves up. A refused request changes nothing, each later one is logged as a warning, and no key expires.
+ * A program that behaves as the one in the article "Rate limiting in Clojure and Redis Lua". KEYS: the instant of the last granted
+ * request, and the tokens left after it; ARGV: tokens of a full bucket, milliseconds in which it fills, and the client's time (ms).
+ * Refilled tokens are rounded to whole ones, halves up. A refused request changes nothing, each later one is logged as a warning, and no
+ * key expires.
  */
 const DECIDE = `
 local since, had = tonumber(redis.call('GET', KEYS[1])), tonumber(redis.call('GET', KEYS[2]))

@@ -41,7 +41,7 @@ const SERVER_TIME = 'time[1] * 1000 + time[2] / 1000'
 const READ_TIME = `local time = redis.call('TIME')\n`
 
 /**
- * A program with the contract of the one in the article Benchmarking Token Bucket Rate Limiters: two reads, two writes, and with the
+ * A program with the contract of the one in the article "Benchmarking Token Bucket Rate Limiters": two reads, two writes, and with the
  * answer the wait of a denied request (ms).
  */
 const asInTheArticle = ({ now, kept }: ArticleVariant): string => `
@@ -89,7 +89,7 @@ const LATEST = 'math.max(now, since)'
  */
 export const lua: Contestant = contestant('Lua EVALSHA', LEAN)
 
-/** As `lua`, but with the contract of the program in Benchmarking Token Bucket Rate Limiters. */
+/** As `lua`, but with the contract of the program in the article "Benchmarking Token Bucket Rate Limiters". */
 export const luaArticle: Contestant = contestant('Lua EVALSHA, as in the article', articleSources({ now: CLIENT_TIME, kept: LATEST }))
 
 /** The article's first version of its program: it stores the time of the last request, which may be before that of an earlier one. */

@@ -15,8 +15,8 @@ type WriteBack = (computed: ReturnType<typeof draw>, now: number) => Level | und
 export const multiCommand: Contestant = contestant('multi-command', ({ tokens, at }) => ({ tokens, at }))
 
 /**
- * As Benchmarking Token Bucket Rate Limiters prints it: `max(tokens - cost, 0)` is written also on denial, so each denial destroys the part
- * of a token that was refilled.
+ * As the article "Benchmarking Token Bucket Rate Limiters" prints it: `max(tokens - cost, 0)` is written also on denial, so each denial
+ * destroys the part of a token that was refilled.
  */
 export const multiCommandPrinted: Contestant = contestant('multi-command, as printed', ({ granted, tokens }, now) => ({
   tokens: granted ? tokens : 0,

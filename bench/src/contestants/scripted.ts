@@ -23,7 +23,7 @@ const FILE = readFileSync(new URL('../../../examples/quick-start/rate_limit.lua'
 const RETURN = /^return \{ allowed, .*\}$/m
 const NOTE = `return { allowed, unpack(redis.call('TIME')) }\n`
 
-/** `rate_limit.lua` of the quick start: the contract of the script in Rate Limiting at Scale. */
+/** `rate_limit.lua` of the quick start: the contract of the script in the article "Rate Limiting at Scale". */
 export const rateLimitLua: Contestant = scripted({
   name: 'rate_limit.lua',
   promise: 'bucket',

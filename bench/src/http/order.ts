@@ -19,7 +19,7 @@ export type Guard =
   | '@fastify/rate-limit'
   | 'hono-rate-limiter'
 
-/** What a web server of the suite is: the argument of `web-server.js`, as JSON. */
+/** Describes a web server of the suite. It is the argument of `web-server.js`, as JSON. */
 export interface ServerOrder {
   readonly framework: Framework
   readonly guard: Guard
@@ -31,7 +31,7 @@ export interface ServerOrder {
   readonly redis?: string
 }
 
-/** Milliseconds for which a server keeps an idle connection: lanes wait for their turns. */
+/** Milliseconds for which a server keeps an idle connection: long enough for a lane that waits for its turn. */
 export const KEPT_MS = 600_000
 /** The body of every answer of the handler, and of the constant refusal. */
 export const BODY = 'ok'

@@ -49,7 +49,7 @@ export async function startServer(
   const failed = closed.then(([code, signal]) => {
     throw new Error(`${script} ended with ${String(signal ?? code)} before it was ordered to: ${last}`)
   })
-  // Without a waiting caller, the rejection is ignored.
+  // If no caller waits for `failed`, its rejection must not end this process.
   failed.catch(() => undefined)
   const late = AbortSignal.timeout(START_MS)
   const address = (async () => {

@@ -14,7 +14,7 @@ export interface ServerLane {
 
 export interface ServerTimed {
   readonly name: string
-  /** For each round, the time per request: processor time of the server's process only, and wall time. */
+  /** For each round, the microseconds per request: processor time of the server's process only, and wall time. */
   readonly cpuMicros: readonly number[]
   readonly wallMicros: readonly number[]
   /** Answers with another status below 500. */
@@ -28,7 +28,7 @@ export interface ServerTimed {
 
 export interface RoundsOptions {
   readonly warmUp: number
-  /** Rounds are made for this long, but at least `least` rounds. */
+  /** Rounds are made for this many seconds, but at least `least` rounds. */
   readonly seconds: number
   readonly least: number
 }

@@ -20,7 +20,7 @@ const ROUNDS = { warmUp: 5, least: 5 } as const
 /** Requests of a turn for each second of the comparison, and the least and the most requests of a turn. */
 const [PER_SECOND, MIN_REQUESTS, MAX_REQUESTS] = [1_000, 200, 2_000] as const
 
-/** What clients are answered: 200, or 429 to all of them. */
+/** The answer to all requests of a load: 200 or 429. */
 export type WebLoad = 'answered with 200' | 'answered with 429'
 const LOADS: readonly { readonly load: WebLoad; readonly profile: Profile; readonly status: 200 | 429 }[] = [
   { load: 'answered with 200', profile: ALLOWED, status: 200 },

@@ -17,7 +17,7 @@ const MAX_NOISE = { stealPercent: 2, othersPercent: 5 } as const
  */
 const UNSURE = 1
 
-/** Processor time in ticks since the machine began, and that of the run's processes. */
+/** Processor time in ticks: of the machine since it was started, and of the run's processes. */
 interface Ticks {
   readonly all: number
   readonly busy: number

@@ -6,7 +6,7 @@ const MAX_LINE_LENGTH = 96
 export interface Schedule {
   /** How long it has run. */
   readonly ran: number
-  /** How long it was ready to run but had no processor. */
+  /** How long the thread was ready to run but had no processor. */
   readonly waited: number
 }
 

@@ -12,7 +12,7 @@ export interface Verdicts {
   readonly permitted: number
   /** Granted beyond that. */
   readonly over: number
-  /** Granted by an exact limiter, but not here. */
+  /** What an exact limiter would have granted and this contestant did not. */
   readonly under: number
 }
 

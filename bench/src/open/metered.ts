@@ -12,7 +12,7 @@ export interface Limited extends Target {
   close(): Promise<void>
 }
 
-/** More than two windows. Some libraries count in whole seconds, so that a window cannot be shorter than one. */
+/** Milliseconds: more than two windows. Some libraries count in whole seconds, so that a window cannot be shorter than one. */
 const METERED_MS = 2_500
 /** The limit is an eighth of the arrivals: a way without a limit then lets pass more than four times what any promise permits. */
 const LIMITED = 1 / 8

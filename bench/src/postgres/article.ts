@@ -5,8 +5,8 @@ import type { Quota } from '../contestants/contestant.ts'
 import { fillRows, NOW_MICROS, secondsOf, SPENT, type Way } from './way.ts'
 
 /**
- * The function of Rate limiting with PostgreSQL / YugabyteDB, written anew. One update takes a token and adds the refill since the last
- * call. It rounds to whole tokens and keeps them between -1 and the capacity. If there is no row, an insert makes it.
+ * The function of the article "Rate limiting with PostgreSQL / YugabyteDB", written anew. One update takes a token and adds the refill
+ * since the last call. It rounds to whole tokens and keeps them between -1 and the capacity. If there is no row, an insert makes it.
  */
 const FUNCTION = `create table bucket (id text primary key, tk bigint not null, ts timestamptz not null);
 create function take_token(who text, refill int, capacity int) returns int language plpgsql as $$
@@ -48,7 +48,7 @@ export async function takeToken(
   return rows[0] ?? { left: Number.NaN }
 }
 
-/** The function of Rate limiting with PostgreSQL / YugabyteDB, under READ COMMITTED. */
+/** The function of the article "Rate limiting with PostgreSQL / YugabyteDB", under READ COMMITTED. */
 export const article: Way = functionWay('take_token', {
   name: 'the article’s function',
   kind: 'baseline',

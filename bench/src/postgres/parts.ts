@@ -119,7 +119,7 @@ export async function comparedOn<Name extends WayName>(
   return (await comparedUnder(options, ALLOWED, { callers, keys: 1, ways })).comparison
 }
 
-/** How long lanes are measured, for the seconds of a comparison. */
+/** How long lanes are measured and warmed up, computed from the seconds of a comparison. */
 export function timesOf({ seconds }: Pick<PartOptions, 'seconds'>): Pick<LanesInput, 'seconds' | 'batchMs' | 'warmUpMs'> {
   return { seconds: seconds * 2, batchMs: Math.min(BATCH_MS, seconds * 20), warmUpMs: seconds * WARM_UP_MS }
 }

@@ -17,9 +17,9 @@ export interface CallersLane {
 export interface BatchOptions {
   /** The pid of the server, if one thread of it does the work. Absent: the server's processor time is not known. */
   readonly pid?: number
-  /** The length of a batch: it has as many requests as the lane makes in about this time. */
+  /** The length of a batch in milliseconds: it has as many requests as the lane makes in about this time. */
   readonly batchMs: number
-  /** How long the lane runs before its first batch, in processor time, so that its code is compiled. */
+  /** Milliseconds of processor time for which the lane runs before its first batch, so that its code is compiled. */
   readonly warmUpMs: number
 }
 

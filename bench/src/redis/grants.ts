@@ -2,7 +2,7 @@ import type { Audit } from 'sluice/testing'
 import { measureOverGrant, percentOf } from '../over-grant.ts'
 import { type Way, wayOf } from './ways.ts'
 
-/** Burst 10 and 10 a second: the over-grant test of Benchmarking Token Bucket Rate Limiters. */
+/** Burst 10 and 10 a second: the over-grant test of the article "Benchmarking Token Bucket Rate Limiters". */
 const GRANT = { rate: 10, burst: 10 } as const
 
 export interface GrantInput {

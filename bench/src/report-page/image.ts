@@ -1,6 +1,6 @@
 /**
  * Makes a drawn plot one image with a name. The library names each group of marks, which is not allowed within an image, and adds a style
- * sheet to each plot. Hundreds of these make the page slow, and page.css has the same rules.
+ * sheet to each plot. The style sheet is removed, because hundreds of them make the page slow, and page.css has the same rules.
  */
 export function asImage<Drawn extends Element>(drawn: Drawn, name: string): Drawn {
   for (const group of drawn.querySelectorAll<SVGElement>('[aria-label]')) {

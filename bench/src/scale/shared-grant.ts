@@ -5,7 +5,7 @@ import { auditPromise, percentOf } from '../over-grant.ts'
 import type { PartOptions } from '../part.ts'
 import { type Way, wayOf } from '../redis/ways.ts'
 
-/** Burst 10 and 10 a second, as in Benchmarking Token Bucket Rate Limiters, but several processes share the key. */
+/** Burst 10 and 10 a second, as in the article "Benchmarking Token Bucket Rate Limiters", but several processes share the key. */
 const QUOTA = { tokens: 10, per: '1s', burst: 10 } as const
 const CALLERS = 16
 /** Milliseconds until all processes have started. */

@@ -1,6 +1,6 @@
 import type { Algorithm } from '../contestants/limits.ts'
 
-/** The figures of the comparison table in Rate Limiting at Scale, as printed there. Sizes are for 10,000 keys. */
+/** The figures of the comparison table in the article "Rate Limiting at Scale", as printed there. Sizes are for 10,000 keys. */
 export interface ArticleRow {
   readonly approach: string
   readonly bytes: number

@@ -18,7 +18,7 @@ const STEP_MS: Readonly<Record<Depth, number>> = { quick: 100, full: 250 }
 /** Ways whose bursts are sent at the same time. */
 const WORKERS = 5
 
-/** The comparison table of Rate Limiting at Scale, measured. */
+/** The comparison table of the article "Rate Limiting at Scale", measured. */
 export const comparison: Part = {
   name: 'comparison',
   title: 'four algorithms in Redis: memory, latency, drift, bursts, and how far each scales',

@@ -14,7 +14,7 @@ const BATCH = 200
 
 export interface IdleLoad {
   readonly users: number
-  /** Milliseconds until a limit is full again. The requests of all users must not take longer. */
+  /** Milliseconds until a limit is full again. The requests of all users together must not take longer. */
   readonly refillMs: number
 }
 

@@ -1,6 +1,6 @@
 import type { Way } from '../redis/ways.ts'
 
-/** The figures of Benchmarking Token Bucket Rate Limiters. Nothing here was measured by the bench. */
+/** The figures of the article "Benchmarking Token Bucket Rate Limiters". Nothing here was measured by the bench. */
 
 /** The article's three ways, by the short names of our contestants. */
 export type ArticleWay = 'lua-article' | 'multi-command' | 'watch'

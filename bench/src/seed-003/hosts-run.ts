@@ -30,7 +30,7 @@ export interface HostsResult extends Judged {
   readonly sent: readonly number[]
 }
 
-/** Longer than every delay, so that a late answer is a decision. The default of 50 ms is for a network without such delays. */
+/** Milliseconds, more than every delay, so that a late answer is a decision. The default of 50 ms is for a network without such delays. */
 const DEADLINE_MS = 1_000
 const MAX_SENT = 200
 /** Requests of each host on another key before the run, so that the first ones that count are not slow. */

@@ -3,7 +3,7 @@ import { example, sessions } from '../postgres/seed-004.ts'
 import { yugabyte } from '../postgres/yugabyte.ts'
 import type { Suite } from './suite.ts'
 
-/** Compares the PostgreSQL store with the function of Rate limiting with PostgreSQL / YugabyteDB. */
+/** Compares the PostgreSQL store with the function of the article "Rate limiting with PostgreSQL / YugabyteDB". */
 export const seed004: Suite = {
   name: 'seed-004',
   title: 'the function of the article against the PostgreSQL store',

@@ -32,7 +32,10 @@ kill -TERM 0
 wait
 `
 
-/** The environment without SLUICE_*: a reader of the documents has none of the repository's, and the command warns of them. */
+/**
+ * The environment without SLUICE_*: a reader of the documents has none of those that the repository's tests set, and the command would
+ * warn of them.
+ */
 function withoutVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SLUICE_')))
 }

@@ -8,7 +8,7 @@ import type { Room } from './rooms.ts'
 import { createTester, type Tester } from './tester.ts'
 import { createTrial, prepare, type Test, type Trial } from './trial.ts'
 
-/** A test file that takes longer is named in the output, because every survivor runs all test files. */
+/** A test file that takes more than this many milliseconds is named in the output, because every survivor runs all test files. */
 const SLOW_MS = 5_000
 
 export interface RoomRun {

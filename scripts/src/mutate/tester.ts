@@ -21,7 +21,7 @@ export type LimitOf = (begun: string | undefined) => number
 
 /** The compiled worker, even if this file runs as a source. */
 const WORKER = join(import.meta.dirname, '..', '..', 'dist', 'mutate', 'worker.js')
-/** The heap limit of the process. A mutant that fills the memory ends only its process. */
+/** The heap limit of the process in MiB. A mutant that fills the memory ends only its process. */
 const MEMORY_MB = 1_024
 /** The most milliseconds that starting may take on a busy machine. */
 const START_MS = 60_000

@@ -31,7 +31,7 @@ const PROBES = 3
 const PROBE_SHARE = 0.4
 const PROBE_CHANCE = 0.05
 
-/** A test that takes more than this share of its file's time, and longer than this, runs by itself. */
+/** A test that takes more than SLOW_SHARE of its file's time, and more than SLOW_MS milliseconds, runs by itself. */
 const SLOW_SHARE = 0.25
 const SLOW_MS = 500
 /** The weight of results for mutants of the same source, added to those of the whole room. */

@@ -8,8 +8,8 @@ interface Filled {
 }
 
 /**
- * The token bucket of Rate limiting in Clojure and Redis Lua. It demands that something is left after the request, so
- * it keeps its last token until a part of the next one has come. A refused request changes nothing.
+ * The token bucket of the article "Rate limiting in Clojure and Redis Lua". It demands that something is left after the request, so it
+ * keeps its last token until a part of the next one has come. A refused request changes nothing.
  */
 export const articleBucket: MemoryContestant = {
   name: 'bucket, as in the article',

@@ -10,8 +10,8 @@ interface Entry {
 }
 
 /**
- * The queue of Rate limiting in Clojure and Redis Lua: an identity and an instant for each request of the last
- * window. A request is refused if it is not the last in the queue.
+ * The queue of the article "Rate limiting in Clojure and Redis Lua": an identity and an instant for each request of the last window. A
+ * request is refused if it is not the last in the queue.
  */
 export const articleQueue: MemoryContestant = {
   name: 'queue, as in the article',

@@ -8,8 +8,8 @@ interface Counted {
 }
 
 /**
- * The fixed windows of Rate limiting in Clojure and Redis Lua: a count of the present window, up to the limit. A request raises the count.
- * If the count is at the limit it stays as it is, and the request is refused.
+ * The fixed windows of the article "Rate limiting in Clojure and Redis Lua": a count of the present window, up to the limit. A request
+ * raises the count. If the count is at the limit it stays as it is, and the request is refused.
  */
 export const articleWindow: MemoryContestant = {
   name: 'window, as in the article',

@@ -11,7 +11,7 @@ interface State {
 export type StateChange = State &
   (
     | { readonly is: 'lost'; readonly kind: string; readonly reason: string }
-    /** `calls`: decisions that were made without the store. `agoMs`: how long before this report the state ended. */
+    /** `calls`: decisions that were made without the store. `agoMs`: how many milliseconds before this report the state ended. */
     | { readonly is: 'back'; readonly calls: number; readonly agoMs: number }
   )
 

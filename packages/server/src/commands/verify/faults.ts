@@ -9,7 +9,7 @@ import { type FaultProxy, type Network, openFaultProxy } from './fault-proxy.ts'
 import { findingsOf } from './findings.ts'
 import type { Tally, Task } from './hammer.ts'
 
-/** The default of `serve` and of the library for a store on a server. */
+/** Milliseconds: the default deadline of `serve` and of the library for a store on a server. */
 const DEADLINE_MS = 50
 const POLICIES = ['deny', 'allow', 'local'] as const satisfies readonly FailurePolicy[]
 /** Milliseconds between the calls of one caller: a service's client does not call in a tight loop. */
