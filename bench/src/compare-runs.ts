@@ -129,7 +129,7 @@ function orderOf(one: Spread, other: Spread): -1 | 0 | 1 {
   return one.median < other.median ? -1 : 1
 }
 
-/** Undefined for anything but a spread, and for one without a width, as that of a single measurement. */
+/** The spread in a cell; undefined for any other cell, and for a spread without a width, as of a single measurement. */
 function spreadIn(cell: Cell): Spread | undefined {
   return isSpread(cell) && cell.low < cell.high ? cell : undefined
 }

@@ -8,7 +8,7 @@ export interface Load {
   readonly errors: number
   /** The number of errors by message. */
   readonly reasons: ReadonlyMap<string, number>
-  /** From before the first request until after the last answer, in milliseconds. */
+  /** Milliseconds from before the first request until after the last answer. */
   readonly elapsedMs: number
 }
 

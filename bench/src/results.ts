@@ -32,7 +32,7 @@ export function readResults(folder: string, order: readonly string[], report?: R
   return order.flatMap((suite) => results.find((result) => result.suite === suite) ?? [])
 }
 
-/** Undefined, with a line for `report`, if the file has no results of this format. */
+/** The results in a file. If the file has no results of this format, `report` gets a line, and the result is undefined. */
 function parsed(file: string, report: Report = console.error): SuiteResults | undefined {
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Partial<SuiteResults> | null

@@ -78,7 +78,7 @@ interface Place {
   readonly name: string
 }
 
-/** Where each module is that is in a shared file, by its path. */
+/** By the path of a module: the shared file that has the module, and the prefix of its exports in that file. */
 async function placesOf(files: readonly Shared[]): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>()
   for (const { file, loadedBy } of files) {

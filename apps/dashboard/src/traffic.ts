@@ -47,7 +47,7 @@ export function startTraffic(): void {
   element('numbers').addEventListener('toggle', showNumbers)
 }
 
-/** How long ago the last request was refused. */
+/** Writes how long ago the last request was refused. */
 export function drawAge(): void {
   if (refusedAt === undefined) return
   const seconds = Math.max(0, Math.round((Date.now() - refusedAt) / 1_000))

@@ -10,7 +10,7 @@ interface Cold {
   open(): Promise<{ invoke(key: string): Promise<unknown>; passed(answer: unknown): boolean; close(): Promise<void> }>
 }
 
-/** So large that no request is denied. */
+/** A quota so large that no request is denied. */
 const QUOTA: Quota = { tokens: 1_000_000, per: '1s', burst: 10_000_000 }
 /** The number of users that take turns. */
 const USERS = 100

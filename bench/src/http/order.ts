@@ -24,7 +24,7 @@ export interface ServerOrder {
   readonly framework: Framework
   readonly guard: Guard
   readonly quota: Quota
-  /** For `constant`: the fields, and the status. */
+  /** For the guard `constant`: the header fields and the status that it sets. */
   readonly fields?: readonly (readonly [name: string, value: string])[]
   readonly status?: number
   /** The URL of the store; default: the memory of the process. */

@@ -36,7 +36,7 @@ export interface WebLane {
   readonly answered: Answered
   /** What its fields do not report. */
   readonly lacks: readonly string[]
-  /** Under random arrivals, if a store was measured. */
+  /** The latency under random arrivals; absent if no store was measured. */
   readonly latency?: Latency
 }
 

@@ -8,7 +8,7 @@ export interface Disturbance {
   readonly othersPercent: number
 }
 
-/** From here on figures by the clock are doubtful. Less is noise of the counters and of the system itself. */
+/** From these percentages on, figures by the clock are doubtful. Lower percentages are noise of the counters and of the system itself. */
 const MAX_NOISE = { stealPercent: 2, othersPercent: 5 } as const
 
 /**
@@ -29,7 +29,7 @@ interface Ticks {
 export interface DisturbanceMeter {
   begin(): void
   end(): void
-  /** undefined on other systems than Linux, or if nothing was measured. */
+  /** The sum so far; undefined on other systems than Linux, or if nothing was measured. */
   result(): Disturbance | undefined
 }
 
@@ -129,7 +129,7 @@ function pids(): number[] {
   }
 }
 
-/** undefined for a process that has ended; its ticks are then its parent's. */
+/** The parent and the ticks of a process; undefined if it has ended, because its ticks are then counted with its parent's. */
 function processOf(pid: number): ReturnType<typeof processTicks> | undefined {
   try {
     return processTicks(readFileSync(`/proc/${pid}/stat`, 'latin1'))

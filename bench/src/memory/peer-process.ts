@@ -12,7 +12,7 @@ export interface PeerInput {
   readonly keys: number
   /** The length of a batch in milliseconds. */
   readonly batchMs: number
-  /** How long a lane runs before its first batch, in milliseconds of processor time; longer where its code is not yet compiled then. */
+  /** How long a lane runs before its first batch, in milliseconds of processor time; longer if its code is not compiled by then. */
   readonly warmUpMs: number
 }
 

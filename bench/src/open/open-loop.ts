@@ -20,7 +20,7 @@ export interface OpenRound {
   readonly latency: { readonly p50: number; readonly p99: number; readonly longest: number }
   /** Time from the instant at which a request was due until it was made, because this process was busy. It is part of the latency. */
   readonly late: { readonly p50: number; readonly p99: number }
-  /** From the first request until the last answer, in milliseconds. */
+  /** Milliseconds from the first request until the last answer. */
   readonly elapsedMs: number
 }
 

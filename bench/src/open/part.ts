@@ -9,7 +9,7 @@ import type { OpenKeys, OpenPlace, OpenSettings } from './lane-order.ts'
 const REDIS: readonly Way[] = ['lua', 'bare', 'sluice', 'flexible', 'express-store']
 const POSTGRES: readonly WayName[] = ['update', 'bare', 'sluice', 'flexible']
 const CALLERS = 64
-/** So large that no request is denied. */
+/** A quota so large that no request is denied. */
 const QUOTA = { tokens: 1_000_000, per: '1s', burst: 10_000_000 } as const
 
 export const OPEN_PARTS: readonly Part[] = [

@@ -107,7 +107,7 @@ interface Side {
   readonly wrong: boolean
 }
 
-/** undefined without a row, or if its figure is not a number. */
+/** The side of a row in a comparison; undefined without a row, or if its figure is not a number. */
 function sideOf(row: Row | undefined, { key }: Column): Side | undefined {
   const cell = row?.cells[key]
   const spread = isSpread(cell) ? cell : typeof cell === 'number' ? { low: cell, median: cell, high: cell } : undefined

@@ -75,7 +75,7 @@ function packed(id: string, data: string | Buffer): string {
   return `<script type="text/plain" id="${id}">${gzipSync(data, { level: 9 }).toString('base64')}</script>`
 }
 
-/** When and on what it was measured. */
+/** A sentence that says when, and on which machines, the results were measured. */
 function spanOf(suites: readonly SuiteResults[]): string {
   const parts = suites.flatMap((suite) => suite.parts)
   const days = parts.map(({ began }) => began.slice(0, 10)).sort()

@@ -7,10 +7,10 @@ export interface PlotNumbers {
   readonly rows: readonly (readonly CellParts[])[]
 }
 
-/** More numbers than these are not shown. */
+/** A plot with more numbers than this is shown without its numbers. */
 const MAX_NUMBERS = 600
 
-/** Undefined for a plot with too many numbers for a table. */
+/** The numbers of a plot; undefined if there are too many for a table. */
 export function plotNumbers({ x, series }: Plot): PlotNumbers | undefined {
   const at = [...new Set(series.flatMap(({ points }) => points.map((point) => point.x)))].sort((one, other) => one - other)
   if (at.length * series.length > MAX_NUMBERS) return undefined

@@ -11,7 +11,7 @@ import type { Column, Row } from '../result/table.ts'
 import { type LaneRounds, sameArrivals } from './arrivals.ts'
 import { QUOTED } from './article.ts'
 
-/** So few that a database which waits for its disk at every commit can bear them. */
+/** Arrivals a second: so few that a database which waits for its disk at every commit can bear them. */
 const ARRIVALS = 300
 const CALLERS = 16
 const GENEROUS: Quota = { tokens: 1_000_000, per: '1s', burst: 10_000_000 }

@@ -14,7 +14,7 @@ export interface LogsResult {
   readonly beyond: number
 }
 
-/** So large that the bound on the entries of logs has no effect. */
+/** A `maxBytes` so large that the bound on the entries of logs has no effect. */
 const PLENTY = 2 ** 31
 
 /** Fills the logs in rounds over all users, so that no two entries of a log have the same instant, and measures the memory. */

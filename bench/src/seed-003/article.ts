@@ -73,7 +73,7 @@ export const BOTTOM_LINE: Readonly<Record<ArticleWay, Readonly<Record<'correctne
   watch: { correctness: 'correct (but under-throughput)', throughput: 'worst under contention', complexity: 'high' },
 }
 
-/** Its lessons, in percent of over-grant. It states them with `~`. */
+/** The article's lessons: percentages of over-grant, which it states with `~`. */
 export const LESSONS = {
   timestampRegression: { lastTime: 100, latestTime: 0 },
   writeBack: { always: 200, onlyWhenAllowed: 2_400 },

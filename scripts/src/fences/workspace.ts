@@ -25,7 +25,7 @@ export interface Workspace {
 
 /** Programs that replace those of the reader in fences. The first three wait for a server that an earlier line started. */
 const COMMANDS: Readonly<Record<string, string>> = {
-  // Without the progress meter, which curl prints if its output is not a terminal.
+  // curl runs without its progress meter, which it prints if its output is not a terminal.
   curl: `wait_for_servers "$@"\nexec "$CURL" --no-progress-meter "$@"\n`,
   open: `wait_for_servers "$@"\nexec "$CURL" --fail --silent --show-error --output /dev/null "$1"\n`,
   sluice: `[ "\${1:-}" = serve ] || wait_for_servers "$@"\nexec node "$REPOSITORY/packages/server/dist/main.js" "$@"\n`,

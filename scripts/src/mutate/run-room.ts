@@ -30,7 +30,7 @@ export async function runRoom({ root, room, mutants, sources, workers, without, 
   const testers = Array.from({ length: Math.min(workers, mutants.length) }, () => createTester(root, room))
   try {
     const trials = await trialsOf(testers[0] as Tester)
-    // In a random order, so that a run that is stopped has tried mutants of every file.
+    // The mutants are tried in a random order, so that a run that is stopped has tried mutants of every file.
     const queue = [...mutants].sort((a, b) => (shuffled(a) < shuffled(b) ? -1 : 1))
     const started = performance.now()
     let done = 0

@@ -36,7 +36,7 @@ export const rateLimiter: MemoryContestant = perKey(
   (quota) => new RateLimiter({ tokensPerInterval: quota.burst, interval: windowOf(quota) * 1_000 }),
 )
 
-/** Its bucket begins empty, so it is filled first. */
+/** The bucket of this library begins empty, so it is filled first. */
 export const limiterBucket: MemoryContestant = perKey('limiter, TokenBucket', (quota) => {
   const bucket = new TokenBucket({ bucketSize: quota.burst, tokensPerInterval: quota.burst, interval: windowOf(quota) * 1_000 })
   bucket.content = quota.burst

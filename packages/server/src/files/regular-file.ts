@@ -8,7 +8,7 @@ const ALLOWED = `a regular file of at most ${MAX_FILE_BYTES} bytes`
 const MIN_SECRET_BYTES = 32
 
 export interface ReadOptions {
-  /** Also reads a pipe, such as `/dev/stdin`, and waits for its end. Not for a running service, which must not wait. */
+  /** Also reads a pipe, such as `/dev/stdin`, and waits for its end. A running service does not set this, because it must not wait. */
   readonly pipes?: boolean
 }
 

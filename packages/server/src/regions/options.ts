@@ -26,9 +26,9 @@ export interface RegionOptions {
   readonly others: readonly string[]
   /** For each region, its part of every limit in thousandths; undefined if all regions have equal weights. */
   readonly weights: Readonly<Record<string, number>> | undefined
-  /** Without `fixed`: the addresses of the other regions' services, by name. */
+  /** The addresses of the other regions' services, by name; empty with mode `fixed`. */
   readonly peers: ReadonlyMap<string, URL>
-  /** The name of the file with the keys that sign requests. Empty with `fixed`, because such regions do not call each other. */
+  /** The name of the file with the keys that sign requests. Empty with mode `fixed`, because such regions do not call each other. */
   readonly keyFile: string
 }
 

@@ -34,7 +34,8 @@ export const redis: Opener = async ({ url, connectMs, space, folder }) => {
     unselected = undefined
   })
   return {
-    // Without `untilConnected`: this service decides what to retry and how long, and /readyz does not wait for an unreachable store.
+    // `untilConnected` is not set, because this service decides what to retry and how long, and /readyz must not wait for an unreachable
+    // store.
     store: redisStore({
       client: { ...ioredis(client), untilConnected: undefined },
       ring: false,

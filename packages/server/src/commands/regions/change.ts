@@ -47,7 +47,7 @@ export async function changeWeights(service: RegionService, args: ParsedArgument
   throw failed(`regions: era ${before.era} has not ended within ${MAX_WAIT_MS / 1_000} s; it ends as soon as all regions answer`)
 }
 
-/** Undefined if the region to remove or adopt is not a member, because then nothing is to change. */
+/** The era that the arguments ask for; undefined if the region to remove or adopt is not a member, because then nothing is to change. */
 function wanted({ self, weights, peers }: RegionStatus, args: ParsedArguments): WantedEra | undefined {
   const [action, name] = args.words
   if (name === undefined) throw wrongValue('regions: NAME', name, `one of ${Object.keys(weights).join(', ')}`)
