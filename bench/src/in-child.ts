@@ -13,7 +13,7 @@ export interface ChildOptions extends Pick<PartOptions, 'atEnd'> {
 
 /**
  * Runs a measurement of a family's `child.ts` in a process of its own, so that no other measurement affects its heap or its compiled code.
- * The process can call the garbage collector. Rejects if the process fails. Its stderr is that of this process.
+ * The process can call the garbage collector. Rejects if the process fails. It writes to the stderr of this process.
  */
 export async function inChild<Result>(measurement: string, input: object, { atEnd, family = 'memory' }: ChildOptions): Promise<Result> {
   const program = fileURLToPath(new URL(`${family}/child.js`, import.meta.url))
@@ -23,7 +23,7 @@ export async function inChild<Result>(measurement: string, input: object, { atEn
 
 /**
  * What `node ARGS` prints. It gets `input` on stdin, because every user of the machine can read arguments, and a URL may have a password.
- * Rejects if it fails, with `name` in the message. Its stderr is that of this process.
+ * Rejects if the program fails, with `name` in the message. The program writes to the stderr of this process.
  */
 export async function outputOf(
   name: string,

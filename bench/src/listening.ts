@@ -2,8 +2,8 @@ import type { GroupVerdict, Store } from 'sluice'
 import type { TraceEntry } from 'sluice/testing'
 
 /**
- * When a denial was decided. The store decides on its server's clock. A denial from the cache reports an estimate of that clock, so the clock
- * of this machine is read instead, which is the server's in the bench.
+ * When a denial was decided. The store decides on its server's clock. A denial from the cache reports an estimate of that clock, so the
+ * clock of this machine is read instead. In the bench the server has the same clock.
  */
 function deniedAt({ at, source }: { readonly at: number; readonly source?: string }): number {
   return source === 'denied-cache' ? Math.round((performance.timeOrigin + performance.now()) * 1_000) : at
@@ -11,7 +11,7 @@ function deniedAt({ at, source }: { readonly at: number; readonly source?: strin
 
 /**
  * Wraps a store so that its admissions are added to a list. It reads the store's verdicts, because they have the time in microseconds;
- * decisions have it in milliseconds.
+ * decisions have the time only in milliseconds.
  * @param all whether denials are added, too
  */
 export function listening(store: Store, admitted: TraceEntry[], all: boolean = false): Store {

@@ -13,8 +13,8 @@ export interface OrderedProcess {
 }
 
 /**
- * Starts the compiled `program` next to `from`, and sends it `input` (`orderedInput`). It sends a first message over the channel when it is
- * ready, then answers each order with one message. Rejects if it ends before it is ready.
+ * Starts the compiled `program` next to `from`, and sends it `input` (`orderedInput`). The program sends a first message over the channel
+ * when it is ready, then answers each order with one message. Rejects if the program ends before it is ready.
  */
 export async function startOrdered(
   program: string,

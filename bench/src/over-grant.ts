@@ -92,7 +92,7 @@ export interface Timing {
 
 /**
  * The over-grant in percent. Only whole requests of it count if the way decides by a client's clock, or if its instants are a little early
- * or late: then a request may seem to pass shortly before its token is there.
+ * or late, because a request may then seem to pass shortly before its token is refilled.
  */
 export function percentOf({ overGrant, overGrantPercent, permitted }: Audit, { instants, clock }: Timing): number {
   const rough = clock === 'client' || instants === 'before' || instants === 'after'

@@ -10,7 +10,7 @@ import { bundleReportPage } from './report-page.ts'
  * a file for each subpath, and two more with the modules that they share: one with what `sluice` loads, and one with what the stores on
  * servers load in addition. These export only what other files use of them, and the rest is left out. Bundlers of applications load the
  * unbundled modules, so that they can leave out unused ones. Does nothing if the bundle is newer than all compiled files and
- * `package.json`, which lists the subpaths. Also copies the service's page into the built server, and bundles that of the benchmark's
+ * `package.json`, which lists the subpaths. Also copies the service's page into the built server, and bundles the page of the benchmark's
  * report.
  */
 const root = realpathSync(join(import.meta.dirname, '..', '..', 'packages', 'sluice'))
@@ -159,8 +159,8 @@ const needed: Plugin = {
 }
 
 /**
- * A module with the exports of a package, which it loads with `require`: a static import of a missing package fails before any code could
- * say what to do, and an asynchronous one would keep programs from loading the subpath with `require`.
+ * A module with the exports of a package, which it loads with `require`. A static import of a missing package would fail before any code
+ * could say what to do, and an asynchronous import would keep programs from loading the subpath with `require`.
  */
 async function required(name: string, subpath: string): Promise<string> {
   const names = Object.keys((await import(name)) as object).filter((one) => one !== 'default' && one !== 'module.exports')

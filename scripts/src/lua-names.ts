@@ -11,8 +11,8 @@ const KEPT: ReadonlySet<string> = new Set(
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 
 /**
- * Short names for all other names in Lua texts. The most frequent names get the shortest ones. A name has the same short name everywhere,
- * also as a field of a table. So texts that share names can be shortened separately, and scopes do not matter.
+ * Short names for the names in Lua texts, except those of KEPT. The most frequent names get the shortest ones. A name has the same short
+ * name everywhere, also as a field of a table. So texts that share names can be shortened separately, and scopes do not matter.
  */
 export function shortNames(texts: Iterable<string>): ReadonlyMap<string, string> {
   const counts = new Map<string, number>()

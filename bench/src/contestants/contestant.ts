@@ -37,13 +37,14 @@ export interface Contestant {
   readonly kind: ContestantKind
   readonly promise?: Promised
   /**
-   * How `admitted` gets the server's time. `reported`: each decision reports it. `read` (default): it is read in the same program, or
-   * directly after the write. `before`: it is read directly before the request on the same connection, and may be a few commands early.
+   * How `admitted` gets the server's time. `reported`: each decision reports it. `read` (default): the time is read in the same program,
+   * or directly after the write. `before`: the time is read directly before the request on the same connection, and may be a few commands
+   * early.
    */
   readonly instants?: 'reported' | 'read' | 'before'
   /**
-   * `client`: it decides by the time that the client sends, in milliseconds. A request may then pass some milliseconds before its token is
-   * there by the server's clock, so only whole requests count as over-grant. Default `server`.
+   * `client`: the contestant decides by the time that the client sends, in milliseconds. A request may then pass some milliseconds before
+   * its token is refilled by the server's clock, so only whole requests count as over-grant. Default `server`.
    */
   readonly clock?: 'client' | 'server'
   /** Connects to the server; rejects if it does not answer. */

@@ -5,8 +5,8 @@ import { type Contestant, isTrue, windowOf } from './contestant.ts'
 import { serverTime } from './server-time.ts'
 
 /**
- * GET, then INCR if the count allows it: the first pitfall of the article "Rate Limiting at Scale". Between the two, other callers read
- * the same count. The window begins with the first request.
+ * GET, then INCR if the count allows it: the first pitfall of the article "Rate Limiting at Scale". Between the two commands, other
+ * callers read the same count. The window begins with the first request.
  */
 export const getThenIncr: Contestant = {
   name: 'GET then INCR',

@@ -10,7 +10,7 @@ type Config = ConstructorParameters<typeof Ratelimit>[0]
 
 /**
  * @upstash/ratelimit with the sliding window and the cache of its first example, over a client for Redis itself. It weights the count of
- * the window before, and rounds the result down: less than one request more than our sliding window counter may pass.
+ * the window before, and rounds the result down, so it may let pass less than one request more than our sliding window counter.
  */
 export const upstash: Contestant = contestant('@upstash/ratelimit', 'counter', ({ burst }, windowMs) =>
   Ratelimit.slidingWindow(burst, `${windowMs} ms`),
@@ -66,8 +66,8 @@ function contestant(name: string, promise: Promised, limiterOf: (quota: Quota, w
 }
 
 /**
- * The commands that the library needs, on ioredis. Its programs begin with a flag that only Upstash's servers know. So each program is
- * loaded without that line, and called by the digest that it has then.
+ * The commands that the library needs, on ioredis. The library's programs begin with a flag that only Upstash's servers know. So each
+ * program is loaded without that line, and called by the digest that it has then.
  */
 function commandsOf(client: Redis) {
   const digests = new Map<string, string>()

@@ -3,9 +3,9 @@ import type { Quota } from '../contestants/contestant.ts'
 export type Framework = 'node' | 'express' | 'fastify' | 'hono'
 
 /**
- * What stands before the handler. `bare`: nothing. `constant`: the header fields of the order, set by hand, and 429 if it says so.
- * `sluice`: with the fields that all contestants can send. `sluice-default`: with its default fields. `sluice-off`: with none.
- * `async`: a function that returns true.
+ * What stands before the handler. `bare`: nothing. `constant`: the header fields of the order, set by hand, and 429 if the order says so.
+ * `sluice`: our adapter with the fields that all contestants can send. `sluice-default`: our adapter with its default fields.
+ * `sluice-off`: our adapter without fields. `async`: a function that returns true.
  */
 export type Guard =
   | 'bare'

@@ -12,8 +12,8 @@ export interface Disturbance {
 const MAX_NOISE = { stealPercent: 2, othersPercent: 5 } as const
 
 /**
- * Ticks that a stretch may count for others although they were the run's own: the machine and each process round to ticks on their own, and
- * a batch of 30 ms has only three of them.
+ * Ticks that a stretch may count for others although they were the run's own: the machine and each process round to ticks on their own,
+ * and a batch of 30 ms has only three ticks.
  */
 const UNSURE = 1
 

@@ -14,8 +14,8 @@ export const TAPE_REQUESTS = 16_384
 const SEED = 0x5eed_0012
 
 /**
- * A mixed application. A fifth of the keys makes four fifths of the requests, and with `costs` a tenth of the requests costs 5, otherwise
- * each costs 1. The exact limiter has `limit` tokens for each key and no refill; it takes all tokens of a request or none.
+ * The tape of a mixed application. A fifth of the keys makes four fifths of the requests, and with `costs` a tenth of the requests costs
+ * 5, otherwise each costs 1. The exact limiter has `limit` tokens for each key and no refill; it takes all tokens of a request or none.
  */
 export function tapeOf(count: number, limit: number, costly: boolean = false): Tape {
   const draw = xorshift32(SEED)

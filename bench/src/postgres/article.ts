@@ -6,7 +6,8 @@ import { fillRows, NOW_MICROS, secondsOf, SPENT, type Way } from './way.ts'
 
 /**
  * The function of the article "Rate limiting with PostgreSQL / YugabyteDB", written anew. One update takes a token and adds the refill
- * since the last call. It rounds to whole tokens and keeps them between -1 and the capacity. If there is no row, an insert makes it.
+ * since the last call. The update rounds to whole tokens and keeps their number between -1 and the capacity. If there is no row, an insert
+ * makes it.
  */
 const FUNCTION = `create table bucket (id text primary key, tk bigint not null, ts timestamptz not null);
 create function take_token(who text, refill int, capacity int) returns int language plpgsql as $$

@@ -26,7 +26,7 @@ const BEGIN = {
 
 /**
  * Returns the remaining tokens; -1 for a denied request, which writes nothing and so waits for no commit; null if the key has no row. With
- * `note` also the database's time of the change, while the row is still locked.
+ * `note` it also returns the database's time of the change, read while the row is still locked.
  */
 function statementOf({ name, change, otherwise }: typeof TAKE, note: boolean): { readonly name: string; readonly text: string } {
   const [returned, selected] = note ? [`, ${NOW_MICROS} as at`, ', (select at from taken) as at'] : ['', '']

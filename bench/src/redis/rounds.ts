@@ -47,9 +47,9 @@ export interface CallersTimed {
 const MIN_ROUNDS = 7
 
 /**
- * Runs batches of the lanes in turns, A B C C B A, so that other load on the machine affects all lanes alike. It takes `seconds`, but at
- * least `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up concurrently (`concurrent` at a time), because nothing is counted
- * yet.
+ * Runs batches of the lanes in turns, A B C C B A, so that other load on the machine affects all lanes alike. The rounds take `seconds`
+ * seconds, but there are at least `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up concurrently (`concurrent` at a time),
+ * because nothing is counted yet.
  */
 export async function interleaveLanes(lanes: readonly LaneHandle[], seconds: number, concurrent: number = 1): Promise<CallersTimed[]> {
   for (let at = 0; at < lanes.length; at += concurrent) await Promise.all(lanes.slice(at, at + concurrent).map((lane) => lane.warmUp()))

@@ -13,8 +13,8 @@ const DEFAULT = 'Sluice'
 export type Verdict = 'better' | 'worse' | 'alike'
 
 /**
- * How our way of a ranking, the default one if the ranking has it, compares with every other way that answered correctly. It is compared
- * with the best one that is clearly better, if there is one: the row with the best median of all may have quartiles that overlap ours.
+ * How our way of a ranking, the default one if the ranking has it, compares with every other way that answered correctly. `other` is the
+ * best one that is clearly better, if there is one, because the row with the best median of all may have quartiles that overlap ours.
  */
 export interface Finding {
   /** The part, with the table and the load if the part has several. */

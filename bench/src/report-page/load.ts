@@ -1,6 +1,6 @@
 /**
- * Unpacks the sections with the tables, the data of the plots and the script that draws them, and runs it. This script is small: it stands
- * in the page as it is. Unpacked, the page would be three times as large.
+ * Unpacks the sections with the tables, the data of the plots and the script that draws them, and runs that script. The present script is
+ * small, so it is not packed. If nothing were packed, the page would be three times as large.
  */
 async function load(): Promise<void> {
   element('sections').outerHTML = await unpacked('sections')

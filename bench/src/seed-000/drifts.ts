@@ -8,7 +8,8 @@ import type { Sent } from './worker-order.ts'
 
 /**
  * Of all intervals as long as the window, takes the one in which most requests passed, and returns by how many percent they exceed what is
- * permitted. A bucket may admit its burst and the refill, because that is what it is configured to; the others may admit the limit.
+ * permitted. A bucket may admit its burst and the refill, because its configuration allows both; other algorithms may admit only the
+ * limit.
  */
 export function driftPercent(admitted: readonly number[], promise: Promised, quota: Quota): number {
   const { count } = worstWindow(admitted, quota)

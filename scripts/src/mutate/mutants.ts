@@ -19,8 +19,8 @@ export interface Mutant {
 }
 
 /**
- * Every mutant of a source. Mutants of TypeScript that are not valid programs are left out. For Lua and SQL the server finds them out when
- * they are tried.
+ * Every mutant of a source. Mutants of TypeScript that are not valid programs are left out. Mutants of Lua and SQL are all kept, because
+ * only the server finds out, when it tries them, which are valid.
  * @throws Error if a TypeScript source is not a valid program itself
  */
 export function mutantsOf(file: string, source: string): Mutant[] {

@@ -66,8 +66,8 @@ export function sampledKey({ nth = 1, ...others }: Sampled): string {
 }
 
 /**
- * Judges the results: one line for each room, and `ok`. It is false if a test fails without a change, if a noticed mutant survives now, if
- * a room is below its goal, or if the sample is too old or no noticed mutant was tried.
+ * Judges the results: one line for each room, and `ok`, which is false if a test fails without a change, if a noticed mutant survives now,
+ * if a room is below its goal, or if the sample is too old or no noticed mutant was tried.
  */
 export function judge(results: readonly SampleResult[]): { readonly ok: boolean; readonly text: string } {
   const lines = results.flatMap(({ room, noticed, lost, survived, explained, gone, left, broken }) => {

@@ -8,9 +8,9 @@ import type { EngineName } from './rooms.ts'
 export type Texts = Readonly<Record<string, string>>
 
 /**
- * A request to this process, which runs test files on the sources of this repository, some of them replaced by `texts`. It is a separate
- * process, because a mutant may never end. It answers each request with the tests that passed and failed, and reports the beginning of each
- * test. With `cases` (ids) or `named` only these tests are run.
+ * A request to this process, which runs test files on the sources of this repository, some of them replaced by `texts`. The process is
+ * separate, because a mutant may never end. It answers each request with the tests that passed and failed, and reports the beginning of
+ * each test. With `cases` (ids) or `named` only these tests are run.
  */
 export type Request =
   | { readonly do: 'related'; readonly file: string }

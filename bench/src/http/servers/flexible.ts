@@ -7,7 +7,7 @@ import { REFUSAL, type ServerOrder } from '../order.ts'
 
 /**
  * rate-limiter-flexible in a middleware of one's own, as its page on Express has it: `consume(req.ip)`, then `next` or 429. It sends no
- * fields itself; its page lists how they are computed. Here they have the names of the draft.
+ * header fields itself; its page lists how they are computed. Here the fields have the names of the IETF draft.
  */
 export async function flexibleMiddleware(order: ServerOrder): Promise<RequestHandler> {
   const limiter = await limiterOf(order)

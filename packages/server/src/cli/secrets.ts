@@ -2,7 +2,7 @@ import { hasPassword, withoutPassword } from '../stores/store-name.ts'
 
 /**
  * Matches the beginning of a URL with a login, anywhere in a text. The login ends at the last @. Web addresses and files may have an @ in
- * their path (packages often do), so that @ does not count.
+ * their path (packages often do). An @ in a path does not count.
  */
 const LOGIN = /\b(?:((?!(?:https?|file):)[a-z][a-z\d+.-]*:\/\/)|(https?:\/\/)(?=[^\s/"']*[:@]))[^\s"']*@/gi
 

@@ -73,8 +73,8 @@ const EXTRA_MS = 2_000
 /**
  * Connections above the bound. They are closed soon and get answers only from the health endpoints.
  * @param bound the number of connections that are served, for the message
- * @param most extra connections at the same time. For a new one the oldest without a request is closed, otherwise the oldest, so that a
- * probe gets its turn
+ * @param most extra connections at the same time. If there are as many, a new one replaces the oldest one without a request or, if all
+ * have requests, the oldest of all, so that a probe gets its turn
  * @param isAnswered whether a request of a connection is being answered
  */
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {

@@ -7,9 +7,10 @@ import { isLoopback } from './port.ts'
 import { HEALTH } from './routes.ts'
 
 /**
- * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site concern the site behind
- * the proxy. In a call without a proxy header they concern this service, and are checked. Host is checked too, because a browser may send
- * neither of the other two: for a plain http name other than localhost it sends no Sec-Fetch-Site, and with GET no Origin.
+ * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site concern the site
+ * behind the proxy. In a call without a proxy header they concern this service, and are checked. Host is checked too, because a browser
+ * may send neither Origin nor Sec-Fetch-Site: for a plain http name other than localhost it sends no Sec-Fetch-Site, and with GET no
+ * Origin.
  */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
 const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.'

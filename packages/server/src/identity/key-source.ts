@@ -14,7 +14,7 @@ const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
  * Makes the source of keys that a policy chooses for verifying tokens. It checks a large set of keys a few at a time, with requests in
  * between. Rejects with LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token.
  * @param policyFile a file of keys is found relative to its folder
- * @param before the present source: keys already fetched from the same URL are reused, because it may be unreachable now
+ * @param before the present source: keys already fetched from the same URL are reused, because the URL may be unreachable now
  */
 export async function keySource(policyFile: string, choice: JwtChoice, before?: KeySource): Promise<KeySource> {
   if (choice.by === 'upstream') return { keys: undefined, follow: () => () => {} }

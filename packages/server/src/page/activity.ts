@@ -45,8 +45,8 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const current = policyNow()
     if (!isShown(current, view.name)) return
     const known = seen.get(view.name)
-    // Views name no clients, so the known view is kept while it shows the most used. All buckets of a rule refill at the same rate, so its
-    // client stays the one with the least left.
+    // Views name no clients, so the known view is kept while it shows the most used. All buckets of a rule refill at the same rate, so the
+    // client of the known view stays the one with the least left until another uses more.
     const replaces = known === undefined || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }

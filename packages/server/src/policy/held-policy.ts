@@ -49,10 +49,10 @@ export function holdPolicy(
     /** Candidates that were accepted, including the first policy. */
     loaded: 1,
     /**
-     * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way end
-     * with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError for a file that the
-     * candidate names, or with a Refusal. Its status is 409 if the candidate names another store or other regions than those in use, 503 if
-     * it cannot be parsed now.
+     * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way
+     * end with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError for a file that
+     * the candidate names, or with a Refusal. The status of the Refusal is 409 if the candidate names another store or other regions than
+     * those in use, 503 if it cannot be parsed now.
      */
     replace(candidate: Candidate): Promise<Policy> {
       if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))

@@ -6,8 +6,8 @@ const IN_PROCESS = /^(?:memory|pglite):(?!\/\/)/
 
 /**
  * The printable form of a store's URL: without the login, and without the query, which may contain a password. The user's name is hidden
- * too, because a password may be there, if somebody left out its colon. If the end of the login cannot be located, only the scheme is
- * shown.
+ * too, because a password may be there, if somebody left out the colon of the login. If the end of the login cannot be located, only the
+ * scheme is shown.
  */
 export function withoutPassword(url: string): string {
   if (IN_PROCESS.test(url)) return url

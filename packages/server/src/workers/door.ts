@@ -11,8 +11,8 @@ const TURN_MS = 50
 const MAX_WAITING = 1_024
 
 /**
- * The port of all workers. The primary accepts connections and passes each to the worker that has been free for longest. It keeps a
- * connection until a worker takes it, so none is lost when the port is closed or a worker is late.
+ * The port of all workers. The primary accepts connections and passes each to the worker that has been free for longest. The primary keeps
+ * a connection until a worker takes it, so none is lost when the port is closed or a worker is late.
  */
 export function createDoor(at: ListenAt) {
   const { offer, emptied, ...workers } = createHandover()
@@ -55,8 +55,8 @@ function createHandover() {
       if (socket === undefined) break
       free.delete(worker)
       passed.set(worker, socket)
-      // `keepOpen`: `taken` closes this process's copy of the connection. Without it Node.js would never close the copy if the worker died
-      // before it acknowledged the message. If the channel is closed, another worker gets the connection.
+      // `keepOpen`: `taken` closes this process's copy of the connection. Without `keepOpen` Node.js would never close the copy if the
+      // worker died before it acknowledged the message. If the channel is closed, another worker gets the connection.
       worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => (error === null ? undefined : takeBack(worker)))
     }
     if (isEmpty()) whenEmpty()
