@@ -39,7 +39,7 @@ export interface ChargedOnce {
   readonly before?: Micros | undefined
 }
 
-/** The state id of a hold's record. It has the key of the states that the hold charged, so all are in the same Redis Cluster slot. */
+/** The state id of a hold's record. It has the key of the states that the hold charged, so a store of several servers keeps all on one. */
 export function recordOf(limiter: string, key: string, id: string): StateId {
   return { scope: scopeOf(limiter, id, HOLD_TAG), key }
 }
