@@ -11,7 +11,7 @@ const redis = process.platform === 'linux' ? inject('engines').redis : undefined
 const policyFile = policyFiles()
 /** A machine that does other work is late, and these tests are not about lateness. */
 const UNHURRIED = 'failure: { deadline: 20s }\n'
-const POLICY = `version: 1\n${UNHURRIED}rules:\n  - { name: workers-${process.pid}, key: [], rate: 1/h, burst: 20 }\n`
+const POLICY = `version: 1\n${UNHURRIED}rules:\n  - { name: workers-stopped-${process.pid}, key: [], rate: 1/h, burst: 20 }\n`
 
 describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () => {
   it('answers what its workers had begun to read, in every one of them', async () => {
