@@ -119,7 +119,7 @@ export const WRONG = {
       'const last = lastShift(store)\n  const time',
       'const last = lastShift(store)\n  burst = limit.whole.burst\n  const time',
     ),
-    at('rights/cell.ts', '/** The units of a cell after a shift. */', 'let burst = 1'),
+    at('rights/cell.ts', 'function unitsAfter(', 'let burst = 1\nfunction unitsAfter('),
     at(
       'rights/cell.ts',
       'for (const row of rows.received.values()) units += row.units',
