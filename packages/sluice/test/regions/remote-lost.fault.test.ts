@@ -149,6 +149,6 @@ describe.skipIf(noRedis)('regionalStore over Redis, with rights that are sent, w
     expect([await eu.remote?.unitsOf(KEY), us.unitsOf?.(KEY)]).toEqual([400, 600])
     await expect(eu.remote?.give(KEY, 'eu', 1)).rejects.toThrow('regionalStore: give to "eu", expected another region')
     await expect(exchangeRemote(eu, eu)).rejects.toThrow('expected two regions that know each other')
-    expect(eu.capabilities.changes).toEqual(['adjust', 'block', 'unblock', 'reset'])
+    expect(eu.capabilities.changes).toEqual(['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'])
   })
 })
