@@ -11,7 +11,7 @@ const FOLDER = 'deploy'
 const WORKFLOWS = '.github/workflows'
 /**
  * Rules that are not applied. Three are about the order of keys: our files have common keys before rare ones. The last forbids `image`
- * beside `build`, but `docker compose build` tags the image with that name.
+ * next to `build`, but `docker compose build` tags the image with that name.
  */
 const UNUSED_RULES = ['service-keys-order', 'services-alphabetical-order', 'top-level-properties-order', 'no-build-and-image']
 /** The highest exposure that systemd may compute for the unit, in tenths: 0 is sealed, 100 is open. */

@@ -11,7 +11,7 @@ const GAP = 14
 const TRACK = 20
 const AXIS = 26
 const RADIUS = 5.5
-/** The space beside a track without names and values, for the half of an axis number that is outside the track. */
+/** The space next to a track without names and values, for the half of an axis number that is outside the track. */
 const EDGE = 18
 const TICK_SPACE = 90
 /** Free space at the ends of the axis, as a share of it. */

@@ -53,7 +53,7 @@ describe('a policy with regions', () => {
     expect(beyond.stdout + beyond.stderr).toContain('400 is below its bound on this store, unbounded')
   })
 
-  it('is told by check what its mode does not offer, or cannot divide, so that serve would not start', async () => {
+  it('gets a warning of check for what its mode does not offer or cannot divide, so that serve would not start', async () => {
     const SLOTS = 'rules: [{ name: jobs, key: [], algorithm: concurrency, limit: 4, hold: 1s }]\n'
     const bounded = (maxHolds: number): string => `reservations: { maxHolds: ${maxHolds} }\n`
     const warned = async (mode: string, more: string, rules = RULE): Promise<string> => {

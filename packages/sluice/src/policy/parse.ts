@@ -58,7 +58,7 @@ function readSource(source: string | Uint8Array, options: ParseOptions) {
   issues.settle()
   const now = options.now === undefined ? systemTime.now() : options.now * MICROS_PER_MS
   const compiled = finish(compileTree(root, now, issues))
-  // The root is defined, because `compileTree` throws if there is none.
+  // The root is defined, because `compileTree` throws for a policy without one.
   return { root: root as PolicyNode, compiled, issues, now, hash: fingerprint(text) }
 }
 

@@ -26,7 +26,7 @@ export interface FoundRegion {
   readonly now: Micros
   /** How the record begins, by which it is recognized; empty if there is no record. */
   readonly begins: string
-  /** The state of the region, as it was stored. Undefined if there is none. */
+  /** The state of the region, as it was stored. Undefined if there is no state. */
   readonly record: unknown
   readonly cell: FoundCell
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { MICRO } from '../../src/algorithms/decimal.ts'
 import { tokenBucket } from '../../src/algorithms/token-bucket.ts'
 import { concurrency, createLimiter, fixedWindow, memoryStore } from '../../src/index.ts'
+import { readSpendPage } from '../../src/regions/counters/messages.ts'
 import { regionalStore, type RegionalStoreOptions, replicate, type Replicator } from '../../src/regions.ts'
 import { type ManualClock, manualClock } from '../../src/time/manual.ts'
 
@@ -249,6 +250,9 @@ describe('regionalStore with mode counters', () => {
     const replicator = replicate({ store, transport: async () => page, onError: (_, error) => errors.push((error as Error).message) })
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(errors).toEqual(['page of region us: rows[0] value is -5, expected a whole number from 0 to 9007199254740991'])
+    expect(() => readSpendPage({ ...page, rows: [['s:', 'k', '1/1/1', [1, 0, 5], 1, 5]] }, 'us', 'eu')).toThrow(
+      'page of region us: rows[0] most.m is 0, expected a whole number from 1 on',
+    )
     await expect(replicator.answer({ version: 1, from: 'us', to: 'eu' })).rejects.toThrow(
       'request: it is one of mode escrow, and this region has mode counters',
     )

@@ -1,4 +1,3 @@
-import type { Envelope } from '../../algorithms/algorithm.ts'
 import { LimiterError } from '../../errors/limiter-error.ts'
 import type { SpendPage, SpendRow } from './spend.ts'
 import { type Position, reader } from '../replicator/message-reader.ts'
@@ -70,8 +69,8 @@ export function readSpendPage(value: unknown, from: Region, to: Region): SpendAn
         key: read.key(`${where} key`, key),
         policy: read.policy(`${where} policy`, policy),
         most: read.optional(`${where} most`, most, (place, list) => {
-          const [n, m, burst] = read.tuple(place, list, 3).map((one, index) => read.count(`${place}[${index}]`, one))
-          return { n, m: Math.max(1, m as number), burst } as Envelope
+          const [n, m, burst] = read.tuple(place, list, 3)
+          return { n: read.positive(`${place}.n`, n), m: read.positive(`${place}.m`, m), burst: read.positive(`${place}.burst`, burst) }
         }),
         born: read.count(`${where} born`, born),
         value: read.count(`${where} value`, spent),

@@ -14,7 +14,7 @@ export interface CounterPeers {
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
   /**
    * Notes that all that a peer had spent at `requestedAt` is charged. Returns the earliest of these instants over all peers; -Infinity if
-   * there is none for some peer.
+   * some peer has never been read completely.
    */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): MonotonicInstant
   /** Notes that a peer reads now, and has read the changes up to the one with this number. */

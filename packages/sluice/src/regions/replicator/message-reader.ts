@@ -22,6 +22,8 @@ type Read<T> = (where: string, value: unknown) => T
 export interface Reader {
   fields(where: string, value: unknown, names: readonly string[]): Fields
   count(where: string, value: unknown, most?: number): number
+  /** Reads a whole number from 1 on. */
+  readonly positive: Read<number>
   readonly name: Read<string>
   readonly key: Read<string>
   list<T>(where: string, value: unknown, most: number, one: Read<T>): T[]
@@ -82,6 +84,7 @@ function jsonReader(message: string): JsonReader {
     refuse,
     fields,
     count,
+    positive: (where: string, value: unknown): number => count(where, value) || refuse(where, value, 'a whole number from 1 on'),
     name: text(1, MAX_NAME_LENGTH),
     // The least length is 0, because the key of a limit that all callers share is empty.
     key: text(0, MAX_KEY_LENGTH),

@@ -8,7 +8,7 @@ import { Caller, isPrompt, type ItemRange, Queue, type Waiting } from './queue.t
 
 export interface BatcherParts<Item, Answer extends Answered> extends BatcherOptions<Item, Answer> {
   /**
-   * Returns another batcher for an item that failed with this failure, so that other items do not wait with it. Undefined: there is none.
+   * Returns another batcher for an item that failed with this failure, so that other items do not wait with it. Undefined: it stays with this one.
    */
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
 }
