@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 
 const LINK = /(!?)\[((?:[^\][]|\[[^\]]*\])*)\]\(([^)\s]+)\)/g
-const FENCE = /^\s*(?:```|~~~)/
+const FENCE = /(^[ \t]*(?:```|~~~)[^]*?^[ \t]*(?:```|~~~)[^\n]*$)/m
 
 /**
  * A Markdown text with links that work in a published package. A link to a file that is not in the package becomes a link to the repository,
@@ -11,18 +11,17 @@ const FENCE = /^\s*(?:```|~~~)/
  * @param repository the address of the repository's files at this version, or an empty text
  */
 export function withLinks(text: string, file: string, has: (file: string) => boolean, repository: string): string {
-  let fenced = false
-  const lines = text.split('\n').map((line) => {
-    if (FENCE.test(line)) fenced = !fenced
-    if (fenced) return line
-    return line.replace(LINK, (whole: string, image: string, words: string, target: string) => {
-      if (/^(?:[a-z]+:|#)/i.test(target)) return whole
-      const [path = '', heading] = target.split('#')
-      const aim = posix.join(posix.dirname(file), path)
-      if (has(aim)) return whole
-      if (repository === '') return image === '' ? words : ''
-      return `${image}[${words}](${repository}/${aim}${heading === undefined ? '' : `#${heading}`})`
-    })
-  })
-  return lines.join('\n')
+  const linked = (whole: string, image: string, words: string, target: string): string => {
+    if (/^(?:[a-z]+:|#)/i.test(target)) return whole
+    const [path = '', heading] = target.split('#')
+    const aim = posix.join(posix.dirname(file), path)
+    if (has(aim)) return whole
+    if (repository === '') return image === '' ? words : ''
+    return `${image}[${words}](${repository}/${aim}${heading === undefined ? '' : `#${heading}`})`
+  }
+  // A link may begin on one line and end on the next one. Every other part is a fence.
+  return text
+    .split(FENCE)
+    .map((part, index) => (index % 2 === 0 ? part.replace(LINK, linked) : part))
+    .join('')
 }

@@ -12,6 +12,13 @@ describe('a document in a published package', () => {
     ['an address', '[npm](https://npmjs.com)', '[npm](https://npmjs.com)', '[npm](https://npmjs.com)'],
     ['a heading', '[below](#limits)', '[below](#limits)', '[below](#limits)'],
     ['a picture', 'x ![page](docs/page.png)', 'x ', `x ![page](${TREE}/docs/page.png)`],
+    ['a file, on two lines', 'see [law\n7](x.md#laws).', 'see law\n7.', `see [law\n7](${TREE}/x.md#laws).`],
+    [
+      'what is after code',
+      'a\n  ```js\n[a](b)\n  ```\n[a](b)',
+      'a\n  ```js\n[a](b)\n  ```\na',
+      `a\n  \`\`\`js\n[a](b)\n  \`\`\`\n[a](${TREE}/b)`,
+    ],
     ['code', '```js\n[a](b)\n```', '```js\n[a](b)\n```', '```js\n[a](b)\n```'],
   ])('links to %s', (_, text, without, known) => {
     expect(withLinks(text, 'README.md', has, '')).toBe(without)
