@@ -1,9 +1,6 @@
-import { describe, expect, it, vi } from 'vitest'
-import { coldRounds } from '../src/cold/rounds.ts'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { ColdInput } from '../src/cold/sample.ts'
-import { interleave } from '../src/interleave.ts'
-import { type OpenLane, openRounds } from '../src/open/rounds.ts'
-import { climb } from '../src/seed-000/steps.ts'
+import type { OpenLane } from '../src/open/rounds.ts'
 
 /** Each metered time counts as one percent of steal. */
 vi.mock('../src/machine/disturbance.ts', async (original) => ({
@@ -14,6 +11,14 @@ vi.mock('../src/machine/disturbance.ts', async (original) => ({
   },
 }))
 vi.mock('../src/in-child.ts', () => ({ outputOf: async () => '{}' }))
+
+// Files of one worker share their modules. Another file may have loaded the real ones, and later ones need them.
+vi.resetModules()
+afterAll(() => vi.resetModules())
+const { coldRounds } = await import('../src/cold/rounds.ts')
+const { interleave } = await import('../src/interleave.ts')
+const { openRounds } = await import('../src/open/rounds.ts')
+const { climb } = await import('../src/seed-000/steps.ts')
 
 const ROUND = { latency: { p99: 1_000 }, refused: 0 }
 const lane = (name: string): OpenLane => ({

@@ -1,7 +1,6 @@
 import { setTimeout as later } from 'node:timers/promises'
 import pg from 'pg'
-import { expect, inject, it, vi } from 'vitest'
-import { openStore } from '../src/stores/open-store.ts'
+import { afterAll, expect, inject, it, vi } from 'vitest'
 import type { Database } from '../src/stores/audit/postgres.ts'
 
 const { postgres } = inject('engines')
@@ -18,6 +17,11 @@ vi.mock('../src/stores/audit/postgres.ts', () => ({
     return query('select 1')
   },
 }))
+
+// Files of one worker share their modules. Another file may have loaded the real ones, and later ones need them.
+vi.resetModules()
+afterAll(() => vi.resetModules())
+const { openStore } = await import('../src/stores/open-store.ts')
 
 it.skipIf(postgres === undefined)(
   'a connection that the server ends between two statements is an error, and not the end of the process',
