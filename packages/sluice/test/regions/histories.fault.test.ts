@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as programs from '../../src/regions/rights/programs.ts'
 import { problemOf } from './audited.ts'
-import { historyOf, run } from './history.ts'
+import { type History, historyOf, run } from './history.ts'
+import { lostHistoryOf } from './lost-histories.ts'
 import { many, type Many } from './many.ts'
 import type { Programs } from './site.ts'
 import { variantOf } from './variants.ts'
@@ -17,32 +18,32 @@ const WRONG_COUNT = Number(process.env['WRONG_HISTORIES'] ?? 100)
 const HOURS = 6 * 3_600_000
 
 describe('regions: many histories', () => {
-  it(
-    `regions R2 to R6: ${COUNT} histories from seed ${SEED}`,
-    () => {
+  it.each([{ drawn: historyOf }, { drawn: lostHistoryOf }])(
+    `regions R2 to R6: ${COUNT} histories from seed ${SEED}, $drawn.name`,
+    ({ drawn }) => {
       let all: Many | undefined
-      for (all of many(programs, COUNT, SEED));
+      for (all of many(programs, COUNT, SEED, drawn));
       console.log(`seed ${SEED}, ${JSON.stringify(all?.coverage)}, failed ${JSON.stringify(all?.failed)}`)
       expect(all?.first).toBe(undefined)
     },
     HOURS,
   )
 
-  it(
-    `regions: wrong programs in ${WRONG_COUNT} histories from seed ${SEED}`,
-    async () => {
+  it.each([{ drawn: historyOf }, { drawn: lostHistoryOf }])(
+    `regions: wrong programs in ${WRONG_COUNT} histories from seed ${SEED}, $drawn.name`,
+    async ({ drawn }) => {
       for (const [name, replacements] of Object.entries(WRONG))
-        console.log(`${name}: ${JSON.stringify(counted(await variantOf(replacements)))}`)
+        console.log(`${name}: ${JSON.stringify(counted(await variantOf(replacements), drawn))}`)
     },
     HOURS,
   )
 })
 
 /** In how many histories a wrong program fails which audit first, the first of them, and the most above the limit in bursts. */
-function counted(wrong: Programs): object {
+function counted(wrong: Programs, drawn: (seed: number) => History): object {
   const found = { a: 0, b: 0, c: 0, d: 0, first: -1, over: 0 }
   for (let index = 0; index < WRONG_COUNT; index += 1) {
-    const outcome = run(wrong, historyOf(SEED + index))
+    const outcome = run(wrong, drawn(SEED + index))
     const problem = problemOf(outcome)
     if (problem === undefined) continue
     found[problem[0] as 'a'] += 1

@@ -1,5 +1,5 @@
 import { coverageOf, emptyCoverage, problemOf, report, type Sum } from './audited.ts'
-import { historyOf, run } from './history.ts'
+import { type History, historyOf, run } from './history.ts'
 import type { Programs } from './site.ts'
 
 /** What occurred in many histories. */
@@ -12,10 +12,10 @@ export interface Many {
 }
 
 /** Runs `count` histories from a seed. Yields after each. */
-export function* many(programs: Programs, count: number, seed: number): Generator<Many> {
+export function* many(programs: Programs, count: number, seed: number, drawn: (seed: number) => History = historyOf): Generator<Many> {
   const sum: Many = { coverage: emptyCoverage(), failed: { a: 0, b: 0, c: 0, d: 0 }, first: undefined }
   for (let index = 0; index < count; index += 1) {
-    const history = historyOf(seed + index)
+    const history = drawn(seed + index)
     const outcome = run(programs, history)
     coverageOf(sum.coverage, outcome)
     const problem = problemOf(outcome)

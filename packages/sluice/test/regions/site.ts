@@ -97,8 +97,9 @@ export function doAgree(
 /** A run of a region that is dead: the one that a store has bound, or one that the region had before. Undefined if it is of no use to name it. */
 export function goneOf({ phase, roster, next, bound }: RegionStore, { name, server, dead }: Site): Gone | undefined {
   const run = dead ? bound.get(name) : `${name}.${server - 1}`
-  const isOfUse = phase === 'closed' || roster.weights.has(name)
-  return run === undefined || server === 0 || !isOfUse || isGone(next ?? roster, name, run) ? undefined : [name, run]
+  const latest = next ?? roster
+  const isOfUse = latest.weights.has(name) || (phase === 'closed' && !isGone(latest, name, run ?? ''))
+  return run === undefined || server === 0 || !isOfUse ? undefined : [name, run]
 }
 
 /** Weights without a region: a store's own region has its weight. */

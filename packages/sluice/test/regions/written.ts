@@ -239,7 +239,7 @@ export const HISTORIES = {
     for (let round = 0; round < 3; round += 1) {
       arrive(network, 1, 0)
       arrive(network, 0, 1)
-      network.open(1)
+      for (const region of [1, 0]) network.open(region)
     }
     network.wait(30 * SECOND)
     takeAll(network)

@@ -3,13 +3,14 @@ import { problemOf } from './audited.ts'
 import { historyOf, run } from './history.ts'
 import { variantOf } from './variants.ts'
 import { HISTORIES } from './written.ts'
+import { LOST_HISTORIES } from './written-lost.ts'
 import { UNDIVIDED_HISTORIES } from './written-undivided.ts'
 import { WRONG } from './wrong.ts'
 
 const SEED = 1
 /** Enough for the wrong programs that random histories notice soon. The others have a history written by hand. */
 const FEW = 40
-const ALL = { ...HISTORIES, ...UNDIVIDED_HISTORIES }
+const ALL = { ...HISTORIES, ...LOST_HISTORIES, ...UNDIVIDED_HISTORIES }
 const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof ALL>> = {
   'a full bucket is full at its new share': 'units without tokens for a full bucket',
   'a key without a state is full at its new share': 'units without tokens for a key without a state',
@@ -31,6 +32,10 @@ const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof ALL>> = {
   'rows of any run are received': 'all stores are lost, and a row of before arrives',
   'a region that is gone is passed over, whatever its run': 'a region is said to be gone after another run of it has joined',
   'a new run passes over a region of which it knows no run': 'a new run learns of a region that is gone',
+  'rows of a run that is gone are received': 'rows of a run arrive after it is gone',
+  'a run that is gone begins an era': 'a run has begun an era, and is gone by another roster of it',
+  'a newer roster forgets which runs are gone': 'a roster is newer than the one that names a run gone',
+  'a region begins an era first, for which nobody waits': 'a region that is not in the roster reads of the next one',
   'a late hello of a dead run is applied': 'a hello of a dead run arrives',
   'a cell is whole at its next home while an era ends': 'the home of a cell changes while an era ends',
   'rows of a divided cell count when it no longer is': 'a limit is no longer divided, and had rows',
@@ -71,6 +76,10 @@ const RULES: Record<keyof typeof WRONG, string> = {
   'rows of any run are received': 'R6',
   'a region that is gone is passed over, whatever its run': 'R5',
   'a new run passes over a region of which it knows no run': 'R5',
+  'rows of a run that is gone are received': 'R5',
+  'a run that is gone begins an era': 'R5',
+  'a newer roster forgets which runs are gone': 'R5',
+  'a region begins an era first, for which nobody waits': 'R5',
   'a late hello of a dead run is applied': 'R6',
   'a cell that is not divided is whole in every region': 'R8',
   'regions differ in the home of a cell': 'R8',

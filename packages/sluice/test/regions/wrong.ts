@@ -78,7 +78,12 @@ export const WRONG = {
     ),
   ],
   'an era opens before all have closed': [
-    at('rights/era.ts', "if (status.phase !== 'closed') return store\n", "if (status.phase !== 'closed') continue\n"),
+    at('rights/era.ts', "status.era !== store.era || status.phase !== 'closed') return false", 'status.era !== store.era) return false'),
+    at(
+      'rights/era.ts',
+      'return status.next !== undefined && isSame(status.next, next)',
+      "return status.phase === 'open' || isSame(status.next, next)",
+    ),
   ],
   'closing keeps what was received': [
     at(
@@ -166,7 +171,17 @@ export const WRONG = {
   'a region that is gone is passed over, whatever its run': [
     at('rights/roster.ts', 'name === region && dead === run', 'name === region && dead !== undefined'),
   ],
-  'a new run passes over a region of which it knows no run': [at('rights/roster.ts', 'isBegun && (roster.gone', '(roster.gone')],
+  'a new run passes over a region of which it knows no run': [
+    at('rights/era.ts', 'if (run !== undefined && isGone(next, peer, run))', 'if ((next.gone ?? []).some(([region]) => region === peer))'),
+  ],
+  'rows of a run that is gone are received': [
+    at('rights/transfer.ts', 'if (isGone(store.roster, row.from, row.run)) return undefined\n', ''),
+  ],
+  'a run that is gone begins an era': [at('rights/era.ts', ' && !isGone(next, status.from, status.run)', '')],
+  'a newer roster forgets which runs are gone': [at('rights/era.ts', 'next === undefined ? wanted : keepingGone(wanted, next)', 'wanted')],
+  'a region begins an era first, for which nobody waits': [
+    at('rights/era.ts', 'store.roster.weights.has(store.region) && peers.every', 'peers.every'),
+  ],
   'a late hello of a dead run is applied': [at('rights/recovery.ts', ' || guest.joins !== joins) return', ') return')],
   'a cell that is not divided is whole in every region': [at('rights/undivided.ts', HOME, 'UNITS')],
   'regions differ in the home of a cell': [

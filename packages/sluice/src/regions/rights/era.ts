@@ -1,7 +1,7 @@
 import type { Micros } from '../../time/micros.ts'
 import { lastShift } from './cell.ts'
 import { relearn } from './recovery.ts'
-import { isNewer, isPassedOver, isSame, newest, peersOf, type Region, type Roster, weightOf } from './roster.ts'
+import { isGone, isNewer, isSame, keepingGone, newest, peersOf, type Region, type Roster, weightOf } from './roster.ts'
 import { MAX_SHIFTS, type RegionStore, type Status, type Shift } from './state.ts'
 import { isBound } from './status.ts'
 
@@ -15,7 +15,7 @@ export { statusFor } from './status.ts'
 export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
   const { phase, roster, next, region } = store
   if (phase === 'learning' || (phase === 'closed' && next !== undefined && !isNewer(wanted, next))) return store
-  const coming = newest([roster, wanted])
+  const coming = newest([roster, next === undefined ? wanted : keepingGone(wanted, next)])
   const last = lastShift(store)
   const units = Math.min(last.units, weightOf(coming, region))
   const rosters = last.rosters === undefined ? undefined : [...last.rosters, coming]
@@ -35,28 +35,24 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 }
 
 /**
- * Begins the next era, if every peer satisfies one of three conditions (R5). It is known to be closed in this era with the same roster for
- * the next one, it has begun a later era, or it is gone for good. If a peer has begun the next era, its roster is used. All rows of the era
- * that ends are void, and every cell gets its weight again. The levels of buckets stay. Then the statuses are applied to the new era, in
- * which the store may be closed again.
+ * Begins the next era (R5). If a peer has begun it, its roster is used. Otherwise each peer must be known to be closed in this era with the
+ * same roster for the next one, or be gone for good by that roster. A region that is not in the roster of this era never begins the next
+ * one first: the others do not wait for it, and may still choose another roster. For the same reason a run that is gone by the next roster
+ * does not count as a peer that has begun. All rows of the era that ends are void, and every cell gets its weight again. The levels of
+ * buckets stay. Then the statuses are applied to the new era, in which the store may be closed again.
  * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
-  if (store.phase !== 'closed' || store.next === undefined) return store
+  const { phase, next } = store
+  if (phase !== 'closed' || next === undefined) return store
   const peers = peersOf(store.roster, store.region)
-  const fixed = peers.map((peer) => statuses.get(peer)).find((status) => status?.era === store.era + 1 && isBound(store, status))
-  const roster = fixed?.roster ?? store.next
-  let agreed = true
-  for (const peer of peers) {
-    if (isPassedOver(roster, peer, store.bound.get(peer), fixed !== undefined)) continue
-    const status = statuses.get(peer)
-    if (status === undefined || !isBound(store, status) || status.phase === 'learning' || status.era < store.era) return store
-    if (status.era >= store.era + 2) return skip(store, status, now)
-    if (status.era > store.era) continue
-    if (status.phase !== 'closed') return store
-    if (status.next === undefined || !isSame(status.next, store.next)) agreed = false
-  }
-  if (!agreed && fixed === undefined) return store
+  const known = peers.flatMap((peer) => statuses.get(peer) ?? []).filter((status) => isBound(store, status))
+  const later = known.find((status) => status.era >= store.era + 2)
+  if (later !== undefined) return skip(store, later, now)
+  const begun = known.find((status) => status.era === store.era + 1 && !isGone(next, status.from, status.run))
+  const isAgreed = store.roster.weights.has(store.region) && peers.every((peer) => hasAgreed(store, next, peer, statuses.get(peer)))
+  if (begun === undefined && !isAgreed) return store
+  const roster = begun?.roster ?? next
   const era = store.era + 1
   const shifts = shiftedAt(store, { era, units: weightOf(roster, store.region), rosters: [roster], cut: false }, now)
   const opened: RegionStore = { ...store, phase: 'open', era, roster, next: undefined, shifts }
@@ -68,6 +64,14 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
     if (status !== undefined) met = meet(met, status, now)
   }
   return open(met, statuses, now)
+}
+
+/** Whether a peer will begin the next era with the same roster as this store, or never again, because it is gone by that roster. */
+function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Status | undefined): boolean {
+  const run = store.bound.get(peer)
+  if (run !== undefined && isGone(next, peer, run)) return true
+  if (status === undefined || !isBound(store, status) || status.era !== store.era || status.phase !== 'closed') return false
+  return status.next !== undefined && isSame(status.next, next)
 }
 
 /** Called if peers are two or more eras ahead, so that everything that this store held is void. It holds nothing until the next era. */

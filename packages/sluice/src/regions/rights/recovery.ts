@@ -87,7 +87,7 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
   const known = store.answers.get(status.from)
   if (known === undefined || known.run !== status.run || status.era < known.era) return store
   const isLater = status.era > known.era || isNewer(status.next ?? status.roster, known.next ?? known.roster)
-  return isLater ? learn(store, { ...status, seen: known.seen }) : store
+  return isLater ? learn(store, { ...status, seen: joinsOf(store, status.from) }) : store
 }
 
 /** The peers whose answers a new run still needs, including peers of which it learned from other answers. */

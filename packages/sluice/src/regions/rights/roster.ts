@@ -41,12 +41,12 @@ export function isGone({ gone = [] }: Roster, region: Region, run: Run): boolean
 }
 
 /**
- * Whether an era with this roster begins without a peer, because the peer's bound run is gone. If no run of the peer is bound, this store
- * is itself a new run, and does not know whether a later run of the peer holds units. Only stores that were there before know it, so one of
- * them must have begun the era (`isBegun`).
+ * A roster that replaces another one, and keeps what that one said of runs that are gone: peers may have begun an era by it. If it did not
+ * say so itself, it gets the next version.
  */
-export function isPassedOver(roster: Roster, peer: Region, bound: Run | undefined, isBegun: boolean): boolean {
-  return bound === undefined ? isBegun && (roster.gone ?? []).some(([name]) => name === peer) : isGone(roster, peer, bound)
+export function keepingGone(roster: Roster, { gone = [] }: Roster): Roster {
+  const more = gone.filter(([region, run]) => !isGone(roster, region, run))
+  return more.length === 0 ? roster : { ...roster, version: roster.version + 1, gone: [...(roster.gone ?? []), ...more] }
 }
 
 /** Whether all regions choose `one` over `other`. Of two different rosters of one version, the one with the greater text is chosen. */

@@ -2,7 +2,7 @@ import type { Micros } from '../../time/micros.ts'
 import { type BucketState, bucketWith } from '../../algorithms/token-bucket.ts'
 import { currentCell, type CurrentCell, explicitBucket, isOfRows, levelOf, resettle, unitsIn } from './cell.ts'
 import { planIn, portion, type RegionalLimit } from './limit.ts'
-import type { Region } from './roster.ts'
+import { isGone, type Region } from './roster.ts'
 import type { Cell, RegionStore, Row, Rows } from './state.ts'
 import { isUndivided, isWhole } from './undivided.ts'
 
@@ -64,6 +64,7 @@ export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefin
 export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row: Row, now: Micros, doubt?: Micros): Cell | undefined {
   if (store.phase !== 'open' || row.era !== store.era) return undefined
   if (row.to !== store.region || row.toRun !== store.run || row.run !== store.bound.get(row.from)) return undefined
+  if (isGone(store.roster, row.from, row.run)) return undefined
   const current = currentCell(store, cell, limit, now)
   const rows = current.rows ?? newRows(store, current.units, limit)
   if (!isOfRows(rows, store.roster, limit) || !isOfKind(store, limit, row)) return undefined
