@@ -95,7 +95,7 @@ export type LaneKnown = Pick<Lane, 'kind' | 'grant' | 'notAudited'>
 /** Audits the way of a lane with the callers that can meet on one key in the lane, because a caller alone cannot race with others. */
 export async function knownOf(input: LaneInput, grantOf: RedisOptions['grantOf']): Promise<LaneKnown> {
   if ('byHand' in input)
-    return { kind: input.byHand === 'empty' ? 'floor' : 'baseline', grant: undefined, notAudited: 'only its answers are checked' }
+    return { kind: input.byHand === 'empty' ? 'floor' : 'baseline', grant: undefined, notAudited: 'only the answers are checked' }
   const way = wayNameOf(input)
   const { kind } = wayOf(way)
   return { kind, grant: kind === 'floor' ? undefined : await grantOf(way, { callers: sharingOf(input) }) }
@@ -197,7 +197,7 @@ function laneTable(profile: Profile, lanes: readonly Lane[]): Table {
     rows: lanes.map((lane) => laneRow(profile, lane, first as Lane)),
     rank: { column: 'time', best: 'least' },
     notes: [
-      'The time of a round divided by its requests, which overlap if there are several callers; medians and quartiles of the rounds.',
+      'A request: the time of a round divided by the number of its requests. Those of several callers overlap. Medians and quartiles are those of the rounds.',
     ],
   }
 }

@@ -93,5 +93,5 @@ export function notAudited(rows: readonly Row[]): string[] {
     const { notAudited: reason } = row.overGrant
     reasons.set(reason, (reasons.get(reason) ?? new Set()).add(row.name))
   }
-  return [...reasons].map(([reason, names]) => `Not audited: ${[...names].join(', ')}: ${reason}.`)
+  return [...reasons].map(([reason, names]) => `Not audited (${reason}): ${[...names].join('; ')}.`)
 }

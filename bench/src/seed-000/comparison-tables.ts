@@ -7,7 +7,7 @@ import type { LaneRounds } from './arrivals.ts'
 import { ARTICLE } from './article.ts'
 import { type Compared, TERMS } from './compared.ts'
 import { driftPercent, worstPercent } from './drifts.ts'
-import type { Climb } from './steps.ts'
+import { type Climb, SHARES } from './steps.ts'
 
 /** The floor of the comparison: a request that decides nothing. */
 export interface ComparedFloor {
@@ -73,31 +73,27 @@ export function comparisonResult(found: readonly Compared[], floor: ComparedFloo
       found.filter((own) => own.way === way).map((own) => matrixRow(own, scenario, approach)),
     ),
     notes: [
-      'Low Traffic: the memory store, in the part latency. Multi-Region: `sluice/regions`, whose regions decide alone and move parts of the limit; no figure of it is here.',
+      'The matrix has two more scenarios. For Low Traffic, the part latency measures the memory store. For Multi-Region, `sluice/regions` has regions that decide alone and send each other parts of the limit; it is not measured here.',
     ],
   }
   return { tables: [main, bursts, matrix], plots: [climbPlot(found)], figures: { found, floor } }
 }
 
 const NOTES: readonly string[] = [
-  `Bytes: used_memory of the server with ${figure(TERMS.KEYS)} keys, charged ${TERMS.CHARGES} times each, less what it was without: names of 24 characters and expiry included.`,
-  `A log has ${TERMS.CHARGES} entries then (${TERMS.LOG_ENTRIES} entries: \`heavier\` in the JSON, and the part logs). The bytes of a bare way are those of the way with the ring.`,
-  `Added: p50 and p99 of ${figure(TERMS.ARRIVALS)} Poisson arrivals a second on random keys, less those of PING under the same arrivals of the same round; the floor’s own stand in its row.`,
-  'Drift: what passed in one window’s length beyond the limit (a bucket: beyond burst + refill), in the worst such interval, by the server’s clock. End of a window: one and',
-  `a half times the limit right before it and right after it. ${figure(TERMS.FLOOD.perSecond)}/s: ${TERMS.FLOOD.processes} processes under a limit of ${figure(TERMS.METERED.burst)} a second; over-grant is audited there,`,
-  'against what each algorithm promises: a fixed window promises no more than twice its limit, so its drift at an end is no over-grant.',
-  'Ways on a client’s clock (baselines) may exceed their promise by the server’s: a request waits after its time was read. Only whole requests of that count.',
-  'A second until p99: Poisson arrivals of one client process, raised step by step (0.15 to 1.35 of what 64 callers reach). The process is busy before Redis is, so this is the limit of a process and not of Redis.',
-  'A step beyond a bound is tried again, and counts as beyond it if two of three tries are. Each try has a run-in of a quarter of its time. A round in which PING itself',
-  'was beyond the bound at its first step is left out of these figures: other work had the machine.',
-  `Ended by: p99 above ${TERMS.BOUND_MS} ms, or more than 0.1 % of a step undecided; >= where neither happened up to the last step, so that the way may bear more. Undecided: of all`,
-  'requests of these steps, with the one that ended them, and of the latencies.',
+  `Bytes: used_memory of the server with ${figure(TERMS.KEYS)} keys, charged ${TERMS.CHARGES} times each, minus used_memory without them. Names of 24 characters and expiry are included.`,
+  `A log has ${TERMS.CHARGES} entries then. (\`heavier\` in the JSON, and the part logs, have ${TERMS.LOG_ENTRIES} entries.) The bytes of a bare way are those of the way with the ring.`,
+  `Added: p50 and p99 of ${figure(TERMS.ARRIVALS)} Poisson arrivals a second on random keys, minus those of PING under the same arrivals of the same round. The row of the floor has PING’s own p50 and p99.`,
+  'Drift: what passed in one window’s length beyond the limit (a bucket: beyond burst + refill), in the worst such interval, by the server’s clock. End of a window: one and a half times the limit is requested right before the end, and again right after it.',
+  `${figure(TERMS.FLOOD.perSecond)}/s: ${TERMS.FLOOD.processes} processes under a limit of ${figure(TERMS.METERED.burst)} a second. Over-grant is audited there, against what each algorithm promises. A fixed window promises no more than twice its limit, so its drift at an end is no over-grant.`,
+  'Ways that decide by a client’s clock (baselines) may exceed their promise by the server’s clock, because a request waits after its time was read. Of their over-grant only whole requests count.',
+  `A second until p99: Poisson arrivals of one client process, raised step by step (${SHARES[0]} to ${SHARES.at(-1)} times what 64 callers reach). The process is busy before Redis is, so this is the limit of a process and not of Redis.`,
+  'A step beyond a bound is tried again, and counts as beyond it if two of three tries are. Each try has a run-in of a quarter of its time. A round in which PING itself was beyond the bound at its first step is left out of these figures: other work had the machine.',
+  `Ended by: the bound that a step exceeded: p99 above ${TERMS.BOUND_MS} ms, or more than 0.1 % undecided. With >= the last step was within both bounds, so the way may bear more. Undecided: of all requests of the latencies and of these steps, including the step beyond the bound.`,
 ]
 
 const BURST_NOTES: readonly string[] = [
-  'At once: how much of a first burst passes that is as large as the limit. Half a window later: how much of another such burst, when a bucket is half full again. Around an end: one and a half times the limit is asked for right before the end of a window, and right after it.',
-  'With pressure after it: further bursts in the next window. A bucket of this burst may pass twice its limit in a window’s length: the burst, and what is refilled. A counter',
-  'assumes that earlier requests were evenly spread; if all came at the end of the window, it lets pass up to as much again.',
+  'At once: the part that passes of a first burst, which is as large as the limit. Half a window later: the part that passes of a second such burst, when a bucket is half full again. Around an end: one and a half times the limit is requested right before the end of a window, and again right after it.',
+  'With pressure after it: further bursts follow in the next window. A bucket of this burst may let twice its limit pass in a window’s length: the burst, and what is refilled. A counter assumes that earlier requests were evenly spread. If all came at the end of the window, it lets up to as much pass again.',
 ]
 
 type Quote = (own: Compared) => Row

@@ -8,7 +8,7 @@ import { spreadOf } from '../result/statistics.ts'
  * The load of each step, as a share of the lane's capacity. The capacity is measured before the lane's code is warm, so a lane may bear
  * several times as much.
  */
-const SHARES = [0.3, 0.5, 0.7, 0.85, 1, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5, 10] as const
+export const SHARES = [0.3, 0.5, 0.7, 0.85, 1, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5, 10] as const
 /** The share of undecided requests above which a lane does not bear a load: it may leave them undecided quickly, with a low p99. */
 const MAX_UNDECIDED = 0.001
 
