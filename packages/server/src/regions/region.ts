@@ -40,9 +40,10 @@ export interface Region {
 }
 
 /**
+ * Makes the store of a region with mode `escrow` or `counters`, and begins to exchange messages with the other regions.
  * @param storeName for messages
- * @throws CommandFailure as `readRegionKeys`, and exit 3 for a store that another region has; LimiterError NOT_SUPPORTED for a store that
- * cannot send units
+ * @throws CommandFailure as `readRegionKeys`, and exit 3 for a store that belongs to another region; LimiterError NOT_SUPPORTED for a store
+ * over which the mode does not run
  */
 export async function openRegion(
   { self, mode, cutoffMs, others, weights, peers, keyFile }: RegionOptions,

@@ -31,7 +31,8 @@ export interface StoreDescription {
 
 /**
  * Opens the store of the command line or of the policy, puts the ring around it, and follows whether it answers.
- * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 for regions with a store that cannot send units
+ * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 for regions over whose store the mode does
+ * not run
  */
 export async function openServiceStore(
   options: Pick<ServeOptions, 'store' | 'place' | 'requireStore' | 'region' | 'workers'>,

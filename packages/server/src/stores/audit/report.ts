@@ -14,9 +14,9 @@ export interface Finding {
   readonly fix: string
 }
 
-/** The states of one limit. */
+/** The states of one limit, or of all limits that the store does not tell apart. */
 export interface LimitUse {
-  /** The names of limiter and limit (`policy:per-key`), or what the store has kept of these names. */
+  /** The names of limiter and limit (`policy:per-key`). For a store without names, a number of the limit, such as `burst 20`. */
   readonly limit: string
   readonly algorithm: string
   /** Keys of the limit; an estimate if not all keys were looked at. */

@@ -30,7 +30,10 @@ export interface Counters {
   /** Called when the replicator was closed, so that no peer is read any more. */
   detach(): void
   readonly attached: boolean
-  /** The rows that a peer may read after a position. The position also shows up to which change the peer has read. */
+  /**
+   * A page of the rows that changed after a position, for a peer that reads them. Also notes that the peer reads now, and that it has
+   * charged the changes up to the position. Without a position, or with one of another run, the page begins at the first change.
+   */
   page(to: Region, position: { readonly run: Run; readonly at: number } | undefined): SpendPage
   /**
    * Charges the states of this region for what a peer spent. Returns false if there was no room for a state: then the peer must be read

@@ -90,7 +90,7 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
  */
 const PRESENT: Micros = 1_000_000
 
-/** Microseconds for which the states of cells with rows are kept at least after a transfer: a year. */
+/** After a transfer, a state is kept for at least this many microseconds (a year), because it may be a debt: see `writeOf`. */
 const DEBT: Micros = 31_536_000_000_000
 
 /** Whether a state equals the one that was read. */
