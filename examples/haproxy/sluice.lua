@@ -1,6 +1,6 @@
 -- Gets the service's decision on a request. Sets txn.sluice_status (0: no answer) and the fields for the client.
 
--- Fields that would pretend another request, and those of the connection.
+-- Fields that are left out: those of the connection, and those by which a client could pretend another request.
 local dropped = { ["connection"] = true, ["content-length"] = true, ["expect"] = true, ["host"] = true,
   ["keep-alive"] = true, ["te"] = true, ["transfer-encoding"] = true, ["upgrade"] = true, ["forwarded"] = true }
 

@@ -18,7 +18,7 @@ for index, name in ipairs(names) do
   numbers[index] = number
 end
 local capacity, rate, now, cost = unpack(numbers)
--- Such a request never passes, so no wait would be true.
+-- Such a request never passes, whatever wait the reply named.
 if cost > capacity then
   return redis.error_reply('ERR cost (ARGV[4]) ' .. ARGV[4] .. ' is above the capacity (ARGV[1]) ' .. ARGV[1])
 end

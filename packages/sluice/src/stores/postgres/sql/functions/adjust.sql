@@ -1,5 +1,5 @@
 -- Refunds and penalties, call by call, as the kernels' adjust: each state is locked, converted to the call's plan,
--- adjusted and written before the next one. The calls are in the order of the ids, so these cannot deadlock.
+-- adjusted and written before the next one. The calls are in the order of the ids, so transactions cannot deadlock.
 --
 -- at_us     time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
 -- receipt   store time of the charge that is given back; -1 for none

@@ -1,7 +1,7 @@
--- Decides one call to each of many buckets of one plan, all of one cost, each a group of its own: a batch of different
--- keys. The reply has the form of sluice_consume, with outcomes in the order of the ids. One statement locks the rows,
--- another writes them by their position in the table (ctid). The settings prevent plans that scan the table, even if
--- they were made while it was small.
+-- Decides one call to each of many buckets of one plan, all of one cost, each a group of its own, as in a batch of
+-- different keys. The reply has the form of sluice_consume, with outcomes in the order of the ids. One statement locks
+-- the rows, another writes them by their position in the table (ctid). The settings prevent plans that scan the table,
+-- even if they were made while it was small.
 --
 -- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
 create function sluice_buckets(
@@ -43,7 +43,7 @@ begin
   end if;
   if known_mark is not null then
     if plain = many and oldest >= shifted_us then
-      -- With r.one there is an index for the row: a plan of a scan would seem so dear that the server compiles it (JIT).
+      -- r.one lets the planner use an index: the plan of a scan would seem so costly that the server compiles it (JIT).
       locked := pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0)) is null;
       select not exists (
           select from unnest(ids, known_changes) as x (id, change)

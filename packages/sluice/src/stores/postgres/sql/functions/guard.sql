@@ -3,8 +3,9 @@
 -- state without a row it takes a lock that keeps sluice_region from inserting the row. Then it takes a lock that keeps
 -- sluice_region from writing the record. All locks are held until the transaction ends. Locks on the tables could not
 -- replace them, because a dump holds such a lock for as long as it runs.
--- Functions that may not scan tables call this one, so there is an index for each condition, such as r.one: the plan of
--- a scan would seem so dear to the server that it compiles it (JIT). The setting saves planning the statements for each call, which takes several times as long as running them.
+-- Functions whose settings prevent scans of tables call this one. So every table is read by an index, such as that of
+-- r.one: the plan of a scan would seem so costly that the server compiles it (JIT). The setting saves planning the
+-- statements for each call, which takes several times as long as running them.
 --
 -- locks         false for a peek
 -- ids           the states of the call, each once, in the order of their ids

@@ -1,18 +1,18 @@
--- Reads what a database knows of its regions, and of a cell, or replaces them if run, record, state and rows are those
--- that were read. A record is written while no decision by shares is under way, and rows while none of their key is
--- (sluice_guard).
+-- Reads what a database knows of its regions, and one cell. Or it replaces them, if run, record, state and rows are
+-- those that were read. The record is written only while no decision by shares runs, and the rows of a key only while
+-- no such decision of that key runs (sluice_guard).
 --
 -- which         the row id of a cell; empty for none
--- known_*       to write: run, what names the record (empty for none), what names the state (empty for none), number of
---               the rows (0 for none); to read: an empty run
+-- known_*       to write, what was read: run; mark and number of the record in one text (empty for none); version of
+--               the state's row (xmin; empty for none); number of the rows (0 for none). To read: an empty run
 -- new_record    empty to leave it
 -- new_bucket    plan id, zero, rest, seen, keep_for, n, m, burst as an array; empty for no state, `-` to leave it
 -- new_rows      empty for none, `-` to leave them
 -- max_cells     the most cells with rows
--- returns       to read, and where something has changed, JSON: run, time, what names the record, record, state (zero to
---               burst), what names it, end of its block, number of the rows, rows. To write: the number of this change,
---               or 0 if there is no room for another cell. Null, with nothing written, where the state was inserted
---               meanwhile: call again
+-- returns       to read, and if something has changed, JSON: run, time, mark and number of the record, record, state
+--               (zero to burst), its version, end of its block, number of the rows, rows. To write: the number of the
+--               last change, or 0 if there is no room for another cell. Null, with nothing written, if another
+--               transaction has inserted the state meanwhile: the caller calls again
 create function sluice_region(
   at_us bigint, which text, known_run text, known_begins text, known_digest text, known_change bigint, new_record text,
   new_bucket text, new_rows text, max_cells bigint
@@ -28,9 +28,9 @@ declare
 begin
   perform sluice_regions_allowed();
   if writes then
-    -- What a crash loses is void after it.
+    -- The server is in another run after a crash, so what the crash loses would not count.
     perform set_config('synchronous_commit', 'off', true);
-    -- Where there is a row, its lock keeps decisions away.
+    -- If the state has a row, the lock of this row keeps decisions away.
     perform pg_advisory_xact_lock(uuid_hash_extended(cell, 'sluice_cell'::regclass::oid::bigint));
     perform from sluice_state t where t.id = cell for update;
     if new_record = '' then
@@ -38,7 +38,7 @@ begin
     else
       perform pg_advisory_xact_lock(hashtextextended('sluice_region', 0));
     end if;
-    -- One after another, so that numbers become visible in their order.
+    -- Only one transaction writes at a time, so that numbers become visible in their order.
     if numbered then
       perform from sluice_region r for update;
     end if;

@@ -1,4 +1,4 @@
--- Refuses a standby, and transactions that see the tables as they were before they waited for a lock.
+-- Refuses a standby, and isolation levels whose transactions see the tables as they were before they waited for a lock.
 create function sluice_regions_allowed() returns void language plpgsql stable as $$
 begin
   if pg_is_in_recovery() then

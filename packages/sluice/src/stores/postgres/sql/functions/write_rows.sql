@@ -1,6 +1,6 @@
--- Updates the rows of states that are stored and are not logs, each once. Many are updated in one statement, whose plan
--- costs more than that of sluice_write. The settings prevent plans that scan the table, even if they were made while it
--- was small, and new plans for each number of rows.
+-- Updates the rows of states that are stored and are not logs, each once, in one statement. For few rows sluice_write
+-- is faster, because the plan of its statement costs less. The settings prevent plans that scan the table, even if they
+-- were made while it was small, and new plans for each number of rows.
 create function sluice_write_rows(rows_of sluice_state[]) returns void language plpgsql volatile
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
 set enable_mergejoin = off as $$

@@ -1,5 +1,5 @@
 -- Decides one call to a token bucket, for callers in any language. The name of this function never changes. It charges
--- the bucket that a limiter of this name charges for the same key, with a limit of this name, rate and burst.
+-- the bucket that a limiter named like `limiter` charges for the same key, by a limit with this name, rate and burst.
 --
 -- tokens   refilled in each period; burst: the most tokens in the bucket; cost: tokens of this call, up to six decimals
 -- returns  outcome: allowed, denied or impossible (cost above burst); remaining: whole tokens; retry_after_ms:

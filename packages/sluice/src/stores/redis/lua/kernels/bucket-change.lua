@@ -5,9 +5,9 @@ local read_bucket, bucket_value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
 local out_on, settle, leased_until = make('bucket-leases', flow, cut)
 
--- span_of(zero, rest, time, leases) returns how to move it: 1 to give back or -1 to take, whole microseconds, and n-ths of a microsecond;
--- nil to change nothing. With `settles`, a bucket whose leases have ended is written even then. Returns true, with nothing changed, if a
--- newer version wrote the state.
+-- span_of(zero, rest, time, leases) returns how to move that instant: 1 to give back or -1 to take, whole microseconds, and n-ths of a
+-- microsecond; nil to change nothing. With `settles`, a bucket with leases is written even then, without those that have ended.
+-- change_bucket returns true, with nothing changed, if a newer version wrote the state.
 local function change_bucket(state, n, m, burst, empty, empty_rest, settles, span_of)
   local time, ends = now, 0
   local value = read(state)

@@ -1,7 +1,7 @@
 -- descriptor  2, cost, limit, window, quantum
 
--- The end of the current window, and what was charged in the current and in the previous window, at the present. A window that has ended is
--- the previous one for the length of one more window.
+-- The end of the window that is current now, what was charged in it, and what was charged in the previous window. A window that has ended
+-- is the previous one for the length of one more window.
 local function rolled(finish, current, previous, length)
   if finish and now < finish then return finish, current, previous end
   if not finish or now >= finish + length then return now - now % length + length, 0, 0 end

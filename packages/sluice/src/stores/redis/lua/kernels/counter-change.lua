@@ -6,7 +6,7 @@ local adopt_counter, rolled, share = make 'counter-adopt'
 
 -- amounts_of(ended, current, previous, span, shared) returns two amounts: what is given back of the current window, and of the previous
 -- window. An amount below 0 is charged. `ended` is the end of the current window, and `shared` is how much of the previous window still
--- counts. Returns true, with nothing changed, if a newer version wrote the state.
+-- counts. The function below returns true, with nothing changed, if a newer version wrote the state.
 return function(state, descriptor, amounts_of)
   local length = args[descriptor + 3]
   local ends = 0

@@ -1,5 +1,5 @@
--- The sliding window log kernel. It also computes the numbers of the verdicts, because a caller does not get the entries that they follow
--- from.
+-- The sliding window log kernel. It also computes the numbers of the verdicts. The caller cannot compute them, because it does not get the
+-- entries.
 
 local logs = ...
 local entry, through, first_through = logs.entry, logs.through, logs.first_through

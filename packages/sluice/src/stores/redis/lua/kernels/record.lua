@@ -6,9 +6,8 @@
 local read_record, record_value = make 'record-value'
 local split = make 'block-value'
 
--- Decides the call of a record. Returns 0 if `times` is 0 or the record exists already, otherwise 1, the value of the record, and the instant
--- until which it is needed.
--- `marks` has the marks of all calls before it in its group, in order.
+-- Decides the call of a record. Returns 0 if `times` is 0 or the record exists already, otherwise 1, the value of the record, and the
+-- instant until which it is needed. `marks` has the marks (hold-record.ts) of all earlier calls of its group, in order.
 return function(value, descriptor, times, _, marks)
   local _, ends = read_record(value)
   if times == 0 or ends and now < ends + 60000000 then return 0 end

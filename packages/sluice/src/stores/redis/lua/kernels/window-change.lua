@@ -4,8 +4,8 @@ local read, put, drop = ...
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
 
--- amount_of(used, start) returns how much of `used` is given back; an amount below 0 is charged. Returns true, with nothing changed, if a
--- newer version wrote the state.
+-- amount_of(used, start) returns how much of `used` is given back; an amount below 0 is charged. `start` is the beginning
+-- of the present part of the window. The function below returns true, with nothing changed, if a newer version wrote the state.
 return function(state, descriptor, amount_of)
   local limit = args[descriptor + 2]
   local ends = 0

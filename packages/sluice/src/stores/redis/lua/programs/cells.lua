@@ -1,10 +1,10 @@
 -- Reads the rows of a region that changed after a cursor, those with the oldest changes first.
 --
--- KEYS        the region's record: how it begins; the rest; the number of changes so far of its rows and its record; a hash of all rows;
---             the numbers of changes, as region.lua lists them
+-- KEYS        the beginning of the region's record; the rest of the record; the number of changes so far of its rows and its record; a hash
+--             of all rows; the numbers of changes (see region.lua)
 -- ARGV[1]     time; the cursor: the number of a change; the most rows to return
--- returns     run; time; how the record begins, nil for none; its rest; the number of the last change; 1 if there are no more rows, else 0;
---             how many cells have rows; then of each the name and the rows
+-- returns     run; time; the beginning of the record, nil for none; its rest; the number of the last change; 1 if there are no more rows,
+--             else 0; how many cells have rows; then for each row that is returned the cell's name and its rows
 
 -- include: clock.lua
 
@@ -13,10 +13,10 @@ local info = call('INFO', 'server') .. call('INFO', 'replication')
 local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
 local begins = call('GET', KEYS[1])
 local run = begins and string.match(begins, '^%S+') or ''
--- A record of another server says nothing.
+-- The run in a record of another server does not count.
 if string.sub(run, 1, #server) ~= server then run = server end
 local names = {}
--- All lists but the first have a name of after the cursor.
+-- The first list may have no name from after the cursor. Each later list has at least one, so these lists suffice.
 local lists = call('ZRANGEBYSCORE', KEYS[5], math.floor(cursor / 64), '+inf', 'LIMIT', 0, most + 1)
 for index = 1, #lists do
   local list, after = KEYS[5] .. ':' .. lists[index], '(' .. string.format('%.0f', cursor)

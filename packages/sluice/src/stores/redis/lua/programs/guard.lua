@@ -6,19 +6,19 @@
 -- snapshot nor replicated. A server gets the text only from a call that also compares the run. This call deletes the record if another run
 -- wrote it.
 --
--- KEYS        after those of the program: how the region's record begins. The name of the hash of all rows is that of this key and `:rows`.
---             The rows of a cell are in it under the name of its state, without prefix and hash tag; the name of a state that is never
---             written has `none:` before that
--- ARGV        after those of the program: how the record begins, first the run; the instant of the latest shift; time, 0 for the server's.
---             Then, in order, cells with successive states and equal shares together: n, m and burst of the share, n 0 if the region holds
---             nothing; the instant from which an absent state need not be settled; the index of the first state; how many cells, negative
---             if none has rows; otherwise for each cell how its rows begin, 0 for none. At the end four times how many arguments the
---             program has, and 1 more to compare the run
+-- KEYS        after those of the program: the beginning of the region's record (see region.lua). The name of the hash of all rows is that
+--             of this key and `:rows`. The rows of a cell are in it under the name of its state, without prefix and hash tag. If the region
+--             holds nothing of a cell, the state in KEYS is one that is never written: `none:` is before its name
+-- ARGV        after those of the program: the beginning of the record; the instant of the latest shift; time, 0 for the server's. Then the
+--             cells in order. Those with successive states and equal shares are together: n, m and burst of the share, n 0 if the region
+--             holds nothing; the instant from which an absent state need not be settled; the index of the first state; how many cells,
+--             negative if none has rows, otherwise followed by the number of each cell's rows and a space, 0 for none. The last argument is
+--             4 * how many arguments the program has, plus 1 to compare the run, plus 2 for the brief form
 --
---             If the program is buckets.lua on the server's time, and all states have equal shares, in brief: n, m and burst are those of
---             the program, so after the instant of the latest shift there is the instant from which an absent state need not be settled;
---             how the rows of each cell begin, nothing if none has rows; and 2 more at the end
--- returns     if the program may not run: which cells must be read again, by their order; 0 for the region's record
+--             The brief form is for buckets.lua on the server's time, if all states have equal shares: those of the program's arguments.
+--             After the instant of the latest shift it has only the instant from which an absent state need not be settled, and the number
+--             of each cell's rows as above, nothing if none has rows
+-- returns     if the program may not run: which cells must be read again, counted from 1; 0 for the region's record
 
 do
   local call, KEYS, ARGV = redis.call, KEYS, ARGV

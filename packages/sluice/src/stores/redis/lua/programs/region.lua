@@ -1,17 +1,18 @@
--- Reads what a store knows of its regions, and a cell, or replaces them if server, record, state and rows are those that were read.
+-- Reads what a store knows of its regions, and one cell. Or it replaces them, if run, record, state and rows are those that were read.
 --
--- KEYS        the region's record: how it begins (its run and the number of its last change), and the rest; how often rows and record were
---             written; a hash of the rows of all cells, with the number of their last change; the numbers of changes; then, of a cell, its
---             state
--- ARGV[1]     time; then, to write: the run of the server; how the record began; the new record, empty to leave it; then, of a cell: the digest
---             of the state, empty for none; the number of its rows, 0 for none; the new state in hexadecimal digits, empty for none, `-` to leave
---             it, whatever it is; the end of its block, 0 for none; until when it is needed; the new rows, empty for none, `-` to leave them; the
---             most cells
--- returns     to read, where something has changed, and where the state was left: run, time, how the record begins, its rest, state, digest of
---             the state, rows; nil for what is not there. To write: the number of this change, or 0 if there is no room for another cell
+-- KEYS        the beginning of the region's record (its run and the number of its last change); the rest of the record; how often rows and
+--             record were written; a hash of the rows of all cells, each with the number of its last change; the numbers of changes; then,
+--             for a cell, its state
+-- ARGV[1]     time. To write, then what was read: the run; the beginning of the record; then the new record, empty to leave it. For a cell
+--             also: the digest of the state that was read, empty for none; the number of the rows that were read, 0 for none; the new state
+--             in hexadecimal digits, empty for none, `-` to leave the state, even if it is not the one that was read; the end of its block,
+--             0 for none; the instant until which it is needed; the new rows, empty for none, `-` to leave them; the most cells
+-- returns     to read, if something has changed, and if the state is left: run, time, the beginning of the record, its rest, state, digest
+--             of the state, rows; nil for what is missing. Else the number of this change. 0 if there is no room for another cell
 --
--- The numbers of changes are a set of lists, 64 successive numbers in each, of the names of cells. One set of all names would be half of what
--- a cell takes, because a set of more than 128 members is not packed. A name is that of the state, without prefix and hash tag.
+-- The numbers of changes are in sorted sets of cells' names, one set for each 64 successive numbers, and a further set lists these sets.
+-- A single set of all names would be half of the memory of a cell, because Redis does not pack a set of more than 128 members. The name of
+-- a cell is that of its state, without prefix and hash tag.
 
 -- include: clock.lua
 
@@ -33,8 +34,8 @@ local rows = has_cell and call('HGET', KEYS[4], name)
 local digest = value and redis.sha1hex(value) or ''
 local change = rows and tonumber(string.match(rows, '^%d+')) or 0
 
--- The run ends with a mark, so that a server that was emptied is in another run. It is that of the record, or that of the call that writes the
--- first record, or new.
+-- The run ends with a mark, so that a server that was emptied is in another run. It is the run of the record. If this server has not
+-- written a record, it is the run that the call proposes to write the first one, or else a new one.
 local run = string.match(begins, '^%S+') or ''
 if string.sub(run, 1, #server) ~= server then
   local time = call('TIME')

@@ -1,13 +1,13 @@
--- Reserves on token buckets of one limit, for one time: each group is the call of a bucket, then the record of its hold. Most holds are
--- such, so the program is written to run fast. See buckets.lua and consume.lua.
+-- Reserves on token buckets of one limit, all for the same length of time. Each group is the call of a bucket, then the record of its hold.
+-- Most holds are such, so the program is written to run fast. See buckets.lua and consume.lua.
 --
 -- KEYS        the states, each once
 -- ARGV        n, m, burst (2 * burst * m is below 2^53); for how many microseconds values are kept after they are needed; the microseconds
---             of the holds, 1 if they begin as settled, otherwise 0, and the name of the limit; then, if each group has a bucket of its
---             own, its record follows that, and all costs are equal: the cost, at most two bursts, and the micro-tokens that are held;
---             otherwise these for each group, after the indexes of its bucket and of its record
--- returns     the text of reply.lua: no numbers; as counts, whether each group passed. Nil, with nothing changed, if a record is there
---             already: then consume.lua decides
+--             of the holds; 1 if they begin as settled, otherwise 0; the name of the limit. Then, if each group has a bucket of its own,
+--             each record follows its bucket in KEYS, and all costs are equal: the cost, at most two bursts, and the micro-tokens that are
+--             held. Otherwise for each group: the indexes of its bucket and of its record, then its cost and what is held
+-- returns     the text of reply.lua: no numbers; as counts, whether each group passed. Nil, with nothing changed, if one of the
+--             records exists already: then consume.lua decides
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format

@@ -25,8 +25,8 @@ for state = 1, states do
   if found[states + state] ~= args[4 * state - 2] then return 0 end
 end
 local _, block_value, blocked = make 'block-value'
--- A written state stays for at least two seconds (KEPT_MS). A deleted state leaves a block that ended in 1970, at an instant that differs each time.
--- Otherwise a caller that has read before could find the same value again, and take the state for unchanged.
+-- A written state stays for at least two seconds (KEPT_MS). A deleted state leaves a block that ended in 1970, each time at
+-- another instant. Otherwise a caller that has read before could find the same value again, and take the state for unchanged.
 local noticed, past = now + 2000000, 1 + now % 1000000000
 for state = 1, states do
   local value = string.gsub(args[4 * state - 1], '..', function(digits)
