@@ -85,7 +85,7 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
 }
 
 /**
- * Microseconds for which a state that was written out is kept at least. A process that takes longer between that write and its change
+ * A state that was written out is kept for at least this many microseconds. A process that takes longer between that write and its change
  * begins again.
  */
 const PRESENT: Micros = 1_000_000
