@@ -10,11 +10,12 @@ import { WRONG } from './wrong.ts'
 
 /**
  * Many histories: `HISTORIES=1000000 SEED=7 npx vitest run --config vitest.faults.config.ts packages/sluice/test/regions`. Prints one line
- * of what occurred; a history that fails is printed as short as possible, with its seed.
+ * of what occurred; a history that fails is printed as short as possible, with its seed. `WRONG_HISTORIES=2000 SEED=1` also prints how many
+ * histories notice each wrong program, for the table in docs/decisions/0032. `wrong.long.test.ts` tests that each is noticed.
  */
 const COUNT = Number(process.env['HISTORIES'] ?? 5000)
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000)
-const WRONG_COUNT = Number(process.env['WRONG_HISTORIES'] ?? 100)
+const WRONG_COUNT = Number(process.env['WRONG_HISTORIES'] ?? 0)
 const HOURS = 6 * 3_600_000
 
 describe('regions: many histories', () => {
@@ -29,7 +30,7 @@ describe('regions: many histories', () => {
     HOURS,
   )
 
-  it.each([{ drawn: historyOf }, { drawn: lostHistoryOf }])(
+  it.each(WRONG_COUNT > 0 ? [{ drawn: historyOf }, { drawn: lostHistoryOf }] : [])(
     `regions: wrong programs in ${WRONG_COUNT} histories from seed ${SEED}, $drawn.name`,
     async ({ drawn }) => {
       for (const [name, replacements] of Object.entries(WRONG))

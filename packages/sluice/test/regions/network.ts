@@ -118,7 +118,8 @@ export function createNetwork({
       case 'ask':
         return post({ ...back, kind: 'invitation', invitation: programs.invite(store, siteOf(message.from).name) })
       case 'invitation':
-        if (store.phase === 'learning') post({ ...back, kind: 'hello', hello: programs.hello(store, message.invitation) })
+        if (programs.mustGreet(store, siteOf(message.from).name))
+          post({ ...back, kind: 'hello', hello: programs.hello(store, message.invitation) })
         return
       case 'hello': {
         const greeted = programs.greet(store, message.hello)
@@ -203,7 +204,7 @@ export function createNetwork({
       const link = { from: peer, to: region }
       const [reader, site] = [siteOf(region), siteOf(peer)]
       if (reader.dead || site.dead) return
-      if (programs.unanswered(storeOf(reader)).includes(site.name)) post({ from: region, to: peer, kind: 'ask' })
+      if (programs.mustGreet(storeOf(reader), site.name)) post({ from: region, to: peer, kind: 'ask' })
       const store = storeOf(site)
       for (const [cell, value] of site.cells) {
         const row = programs.rowTo(store, value, reader.name)

@@ -75,6 +75,31 @@ describe('regions R5: reweigh', () => {
     await network.close()
   })
 
+  it('adds a region again, after another one lost its store', async () => {
+    const network = await opened(['ap', 'eu', 'us'])
+    await reweigh(storeOf(network, 'eu'), { eu: 600, us: 400 })
+    await nextEra(network, eraOf(network))
+    // While eu learns from us, it reads nothing of ap. So ap is in no roster that it knows.
+    for (const cut of ['ap>eu', 'eu>ap']) network.cuts.add(cut)
+    await network.lose('eu')
+    const isOpen = (): boolean => ['eu', 'us'].every((name) => storeOf(network, name).phase === 'open')
+    while (isOpen()) await network.pass(100)
+    while (!isOpen()) await network.pass(100)
+    network.cuts.clear()
+    await network.pass(10_000)
+    const era = eraOf(network)
+    expect(await reweigh(storeOf(network, 'us'), { ap: 200, eu: 500, us: 300 })).toBe(true)
+    await nextEra(network, era)
+    expect(network.units()).toEqual([200, 500, 300])
+    // Units of ap reach eu.
+    await network.pass(5_000, () => void paced(network, 'eu', 100))
+    const [ap, eu] = network.units()
+    expect(ap).toBeLessThanOrEqual(20)
+    expect(eu).toBeGreaterThan(900)
+    expect(network.audit.worst.a).toBeLessThanOrEqual(0)
+    await network.close()
+  })
+
   it('waits for a region that cannot be reached, which goes on with what it holds', async () => {
     const network = await opened(['ap', 'eu'])
     const era = eraOf(network)

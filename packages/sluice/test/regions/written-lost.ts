@@ -43,6 +43,23 @@ export const LOST_HISTORIES = {
     network.wait(30 * SECOND)
     takeAll(network)
   }),
+  'a region that was removed is added again, after another one lost its store': written([400, 300, 300], [limit(30)], (network) => {
+    const rounds = () => [1, 2, 3].forEach(() => network.round())
+    const weights = new Map([
+      ['r0', 500],
+      ['r1', 500],
+    ])
+    network.close(0, { version: 2, weights })
+    rounds()
+    network.replace(0, false)
+    arrive(network, 0, 1)
+    rounds()
+    network.close(0, network.rosterOf(9, [400, 300, 300]))
+    rounds()
+    network.give(2, 0, 100)
+    network.wait(30 * SECOND)
+    takeAll(network)
+  }),
 } satisfies Record<string, (programs: Programs) => Result>
 
 /**

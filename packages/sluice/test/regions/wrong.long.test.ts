@@ -36,6 +36,8 @@ const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof ALL>> = {
   'a run that is gone begins an era': 'a run has begun an era, and is gone by another roster of it',
   'a newer roster forgets which runs are gone': 'a roster is newer than the one that names a run gone',
   'a region begins an era first, for which nobody waits': 'a region that is not in the roster reads of the next one',
+  'a store greets no peer that it did not know while it was learning':
+    'a region that was removed is added again, after another one lost its store',
   'a late hello of a dead run is applied': 'a hello of a dead run arrives',
   'a cell is whole at its next home while an era ends': 'the home of a cell changes while an era ends',
   'rows of a divided cell count when it no longer is': 'a limit is no longer divided, and had rows',
@@ -80,6 +82,7 @@ const RULES: Record<keyof typeof WRONG, string> = {
   'a run that is gone begins an era': 'R5',
   'a newer roster forgets which runs are gone': 'R5',
   'a region begins an era first, for which nobody waits': 'R5',
+  'a store greets no peer that it did not know while it was learning': 'R6',
   'a late hello of a dead run is applied': 'R6',
   'a cell that is not divided is whole in every region': 'R8',
   'regions differ in the home of a cell': 'R8',

@@ -182,6 +182,7 @@ export const WRONG = {
   'a region begins an era first, for which nobody waits': [
     at('rights/era.ts', 'store.roster.weights.has(store.region) && peers.every', 'peers.every'),
   ],
+  'a store greets no peer that it did not know while it was learning': [at('rights/recovery.ts', ': !store.bound.has(peer)', ': false')],
   'a late hello of a dead run is applied': [at('rights/recovery.ts', ' || guest.joins !== joins) return', ') return')],
   'a cell that is not divided is whole in every region': [at('rights/undivided.ts', HOME, 'UNITS')],
   'regions differ in the home of a cell': [

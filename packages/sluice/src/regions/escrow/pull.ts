@@ -1,6 +1,6 @@
 import { close } from '../rights/era.ts'
 import type { Escrow } from './escrow.ts'
-import { greet, hello, invite, learn, unanswered } from '../rights/recovery.ts'
+import { greet, hello, invite, learn, mustGreet } from '../rights/recovery.ts'
 import type { Roster } from '../rights/roster.ts'
 
 /** Reads, in pages, the rows and the status that a peer has for a region. */
@@ -20,9 +20,9 @@ export function pull(reader: Escrow, peer: Escrow): void {
   }
 }
 
-/** If a region has a new run, makes the peer bind it. The peer must know the run before this region reads rows. */
+/** Makes the peer bind the run of a region, if it has not. The peer must know the run before this region reads rows. */
 export function bind(reader: Escrow, peer: Escrow): void {
-  if (!unanswered(reader.region).includes(peer.region.region)) return
+  if (!mustGreet(reader.region, peer.region.region)) return
   const greeting = hello(reader.region, invite(peer.region, reader.region.region))
   let answer: ReturnType<typeof greet>['answer']
   peer.update((region) => {

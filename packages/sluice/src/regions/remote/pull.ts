@@ -1,7 +1,7 @@
 import type { Escrow } from '../escrow/escrow.ts'
 import { close } from '../rights/era.ts'
 import type { Ledger } from '../ledger.ts'
-import { greet, hello, invite, learn, unanswered } from '../rights/recovery.ts'
+import { greet, hello, invite, learn, mustGreet } from '../rights/recovery.ts'
 import type { Roster } from '../rights/roster.ts'
 import type { RegionStore } from '../rights/state.ts'
 
@@ -27,12 +27,12 @@ export async function pullRemote(reader: Side, peer: Side): Promise<void> {
 }
 
 /**
- * If a region has a new run, makes the peer bind it. The peer must know the run before this region reads rows. Returns what both know of
+ * Makes the peer bind the run of a region, if it has not. The peer must know the run before this region reads rows. Returns what both know of
  * the regions afterwards.
  */
 export async function bindRemote(reader: Side, peer: Side): Promise<readonly [own: RegionStore, other: RegionStore]> {
   const [own, other] = [await current(reader), await current(peer)]
-  if (!unanswered(own).includes(other.region)) return [own, other]
+  if (!mustGreet(own, other.region)) return [own, other]
   const greeting = hello(own, invite(other, own.region))
   let answer: ReturnType<typeof greet>['answer']
   await peer.update((region) => {

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger.ts'
 import { type Position, type Pulled, readPage, requestOf } from './messages.ts'
 import type { Needs } from './needs.ts'
 import { createPuller, type Puller, type PullerParts, requireProgress, type Send, URGENT } from './puller.ts'
-import { hello, learn, replace, unanswered } from '../rights/recovery.ts'
+import { hello, learn, mustGreet, replace } from '../rights/recovery.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Hello, RegionStore, Run } from '../rights/state.ts'
 
@@ -45,8 +45,8 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
       if (page.answer !== undefined) {
         const { answer } = page
         await ledger.update((store) => learn(store, answer))
-      } else if (greeting === undefined && unanswered(region).includes(peer) && !defers(peer, self, region, page)) {
-        // Before a new run reads rows, its peer must know it. So the next request contains a hello to the run of the peer that answered.
+      } else if (greeting === undefined && mustGreet(region, peer) && !defers(peer, self, region, page)) {
+        // Before a run reads rows, its peer must know it. So the next request contains a hello to the run of the peer that answered.
         greeting = hello(region, { from: peer, run: page.run, joins: page.joins })
         continue
       }

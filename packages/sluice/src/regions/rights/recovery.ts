@@ -71,11 +71,13 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
  * era it holds nothing, because its earlier runs may have sent what it would hold.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
-  if (store.phase !== 'learning' || store.replaced === true || answer.to !== store.region || answer.toRun !== store.run) return store
+  if (!mustGreet(store, answer.from) && store.phase !== 'learning') return store
+  if (store.replaced === true || answer.to !== store.region || answer.toRun !== store.run) return store
   if (answer.seen !== joinsOf(store, answer.from)) return store
-  const answers = new Map(store.answers).set(answer.from, answer)
-  const next = { ...store, answers, bound: new Map(store.bound).set(answer.from, answer.run) }
-  return unanswered(next).length > 0 ? next : learned(next)
+  const next = { ...store, bound: new Map(store.bound).set(answer.from, answer.run) }
+  if (store.phase !== 'learning') return next
+  const learning = { ...next, answers: new Map(store.answers).set(answer.from, answer) }
+  return unanswered(learning).length > 0 ? learning : learned(learning)
 }
 
 /**
@@ -90,9 +92,17 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
   return isLater ? learn(store, { ...status, seen: joinsOf(store, status.from) }) : store
 }
 
+/**
+ * Whether this store must greet a peer. While it is learning, it greets those whose answers it needs. Later it greets peers of which it has
+ * bound no run, because they were not in the latest roster while it was learning: until both have bound each other, no era ends with both.
+ */
+export function mustGreet(store: RegionStore, peer: Region): boolean {
+  if (store.replaced === true) return false
+  return store.phase === 'learning' ? unanswered(store).includes(peer) : !store.bound.has(peer)
+}
+
 /** The peers whose answers a new run still needs, including peers of which it learned from other answers. */
-export function unanswered(store: RegionStore): readonly Region[] {
-  if (store.phase !== 'learning' || store.replaced === true) return []
+function unanswered(store: RegionStore): readonly Region[] {
   return peersOf(latestRoster(store), store.region).filter((peer) => !store.answers.has(peer))
 }
 
