@@ -48,17 +48,11 @@ export function lostHistoryOf(seed: number): History {
   const open = (): Action[] => [['open', below(regions)]]
   const order = (): Action[] => [['adopt', below(regions), dead]]
   const late = (): Action[] => [['deliver', random(), 0, 0]]
-  const trouble = (): Action[] =>
-    oneOf([
-      give,
-      close,
-      open,
-      order,
-      late,
-      () => read(...pair()),
-      () => [['lose', replaced, 0]],
-      () => [['wait', 2000 * (1 + below(5_000))]],
-    ])()
+  const lose = (): Action[] => [['lose', replaced, 0]]
+  const wait = (): Action[] => [['wait', 2000 * (1 + below(5_000))]]
+  const send = (): Action[] => [['pull', ...pair()]]
+  const die = (): Action[] => [['die', dead]]
+  const trouble = (): Action[] => oneOf([give, close, open, order, late, () => read(...pair()), lose, wait])()
   /** An era ends, a region dies at some point of it, an order is given, and messages of before arrive. Any step may be missing. */
   const era = (): Action[] =>
     [
@@ -67,8 +61,8 @@ export function lostHistoryOf(seed: number): History {
       () => meet(true),
       () => some(2, open),
       () => some(2, give),
-      () => some(3, () => [['pull', ...pair()]]),
-      () => [['die', dead]],
+      () => some(3, send),
+      die,
       () => some(2, order),
       () => some(1, close),
       () => meet(false),
@@ -77,7 +71,7 @@ export function lostHistoryOf(seed: number): History {
       () => some(4, late),
       () => some(3, open),
       () => some(2, give),
-      () => some(1, () => [['lose', replaced, 0]]),
+      () => some(1, lose),
     ].flatMap((step) => [...(random() < 0.85 ? step() : []), ...(random() < 0.15 ? trouble() : [])])
   const actions = [era, era, era].slice(below(3)).flatMap((step) => step())
   // Only the run of a region that is dead is said to be gone.
