@@ -118,8 +118,11 @@ export function policyOf(charges: readonly RuleCharge[]): FailurePolicy {
 
 const STRICTNESS: Readonly<Record<FailurePolicy, number>> = { allow: 0, local: 1, deny: 2 }
 
-/** How many requests of this cost a limit admits per microsecond in the long run. Used only to order charges. */
+/**
+ * How many requests of this cost a limit admits per microsecond in the long run. Used only to order charges. A settlement may have used
+ * nothing: a cost of 0 counts as the least cost, because a quotient by 0 has no order.
+ */
 function admissions({ limit, cost }: { readonly limit: AnyLimit; readonly cost: number }): number {
   const { n, m } = limit.algorithm.envelope(limit.plan)
-  return n / m / cost
+  return n / m / Math.max(1, cost)
 }

@@ -25,4 +25,19 @@ describe('slots under a policy', () => {
     clock.advance(1)
     expect((await engine.decide(facts())).outcome).toBe('allowed')
   })
+
+  it('and other limits are listed in one order by every settlement, whatever was used', async () => {
+    const { engine } = bench(`
+rules:
+  - { name: budget, key: ["ip:address"], rate: 10/h, burst: 30 }
+  - { name: at-once, key: ["ip:address"], algorithm: concurrency, limit: 5, hold: 60s }
+  - { name: daily, key: ["ip:address"], rate: 5/h, burst: 90 }
+`)
+    for (const used of [0, 0.000001, 1, undefined]) {
+      const { id } = await engine.reserve(facts())
+      const first = await engine.settle(facts(), id, used)
+      expect(first.limits.map(({ name }) => name)).toEqual(['at-once', 'daily', 'budget'])
+      expect((await engine.settle(facts(), id, 2)).limits).toEqual(first.limits)
+    }
+  })
 })
