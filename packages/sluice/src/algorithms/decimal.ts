@@ -17,7 +17,8 @@ export function toMicroTokens(value: number | string): number | undefined {
     return Number.isSafeInteger(micro) ? micro : undefined
   }
   if (typeof value !== 'number') return undefined
-  if (Number.isInteger(value)) return value >= 0 && Number.isSafeInteger(value * MICRO) ? value * MICRO : undefined
+  // The sum turns -0 into 0.
+  if (Number.isInteger(value)) return value >= 0 && Number.isSafeInteger(value * MICRO) ? value * MICRO + 0 : undefined
   if (!(value > 0)) return undefined
   const micro = Math.round(value * MICRO)
   const tolerance = Math.min(value * ROUNDINGS, MICRO_FRACTION)

@@ -9,6 +9,7 @@ import type { StoreCaller } from './call-store.ts'
 import { requireChange } from './decidable.ts'
 import { keysOf, type NewHold, recordOf } from './held-group.ts'
 import { openHold } from './hold-bound.ts'
+import { takesSlots } from './holders.ts'
 import type { Deciders } from './on-failure.ts'
 import type { Settlement, SettledLimit } from './reservation.ts'
 
@@ -38,8 +39,10 @@ export async function changeHold(
   names: readonly string[],
   timing: () => CallOptions,
 ): Promise<Settlement> {
+  // Slots do not count what was used. With a cost of 0 they have no overage, also if the hold has expired.
+  const all = calls.map((call) => (takesSlots(call.limit) ? { ...call, cost: 0 } : call))
   const changes = keysOf(calls).map((key): HoldChange => {
-    const own = [...(calls.length === 1 ? calls : calls.filter((call) => call.id.key === key)), ...openHold(bound, key)]
+    const own = [...(all.length === 1 ? all : all.filter((call) => call.id.key === key)), ...openHold(bound, key)]
     const record = recordOf(limiter, key, id)
     if (typeof end === 'number') return { kind: 'extend', id: record, calls: own, holder: id, micros: Math.ceil(end * MICROS_PER_MS) }
     if (end === 'stands') return { kind: 'settle', id: record, calls: own, holder: id, stands: true }

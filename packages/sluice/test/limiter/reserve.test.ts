@@ -163,6 +163,20 @@ describe('reserve', () => {
     expect(await remaining()).toEqual([4])
   })
 
+  it('has no overage of slots after its end, as before it: slots do not count what was used', async () => {
+    const limits = { slots: concurrency({ limit: 5, holdMs: MINUTE }), tokens: tokenBucket({ rate: '1/h', burst: 10 }) }
+    const { limiter, clock } = ten({ limits })
+    const { settle } = await limiter.reserve('k', { cost: 2, holdMs: 1_000 })
+    clock.advance(1_000)
+    expect(await settle(6)).toMatchObject({
+      status: 'expired',
+      limits: [
+        { name: 'slots', overage: 0 },
+        { name: 'tokens', overage: 4 },
+      ],
+    })
+  })
+
   it('settles with the window of its charge, not with the current one', async () => {
     const { limiter, remaining, clock } = ten({ limits: { minute: fixedWindow({ limit: 10, window: '1m', align: 'first' }) } })
     const { settle } = await limiter.reserve('k', { cost: 6, holdMs: 5 * MINUTE })
@@ -182,6 +196,12 @@ describe('reserve', () => {
       expect(await settle(0)).toMatchObject({ status: 'settled', repeated: false })
     },
   )
+
+  it('settles -0 as 0', async () => {
+    const { limiter } = ten()
+    const { settle } = await limiter.reserve('k', { cost: 6 })
+    expect((await settle(-0)).limits).toEqual([{ name: 'default', held: 6, charged: 0, overage: 0 }])
+  })
 
   it.each(['', 'x'.repeat(129), 'tab\t', 'ü', 7])('refuses the id %j', async (id) => {
     const { limiter } = ten()
