@@ -158,7 +158,7 @@ function shown(value: unknown): string {
 }
 
 /** The type of a value, without its content: messages must not contain an identity. */
-function kindOf(value: unknown): string {
+export function kindOf(value: unknown): string {
   if (value === '') return 'empty'
   return typeof value === 'number' || typeof value === 'boolean' ? `a ${typeof value}` : shown(value)
 }

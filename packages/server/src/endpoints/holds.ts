@@ -5,7 +5,7 @@ import { objectOf, readJson } from '../http/body.ts'
 import { parametersOf } from '../http/query.ts'
 import type { Route, Routed } from '../http/routes.ts'
 import type { HoldTokens } from '../identity/hold-tokens.ts'
-import { answerDecision, MAX_REQUEST_BYTES, readRequest, wantsStatus } from './check.ts'
+import { answerDecision, kindOf, MAX_REQUEST_BYTES, readRequest, wantsStatus } from './check.ts'
 
 /** Longest token: an id of 128 characters, a dot, and the signature. */
 const MAX_TOKEN = 256
@@ -55,7 +55,7 @@ async function reserve(engine: Engine, tokens: HoldTokens, routed: Routed): Prom
   }
   const holdMs = optionalNumber('holdMs', fields['holdMs'])
   const own = fields['id']
-  if (own !== undefined && typeof own !== 'string') throw new BadRequest('The field id is not a text.')
+  if (own !== undefined && typeof own !== 'string') throw new BadRequest(`The field id is ${found(own)}; expected a text.`)
   const options = { ...(holdMs === undefined ? {} : { holdMs }), ...(own === undefined ? {} : { id: own }) }
   const { decision, id } = await engine.reserve(call, options).catch(refusedByStore)
   const mayHold = decision.outcome === 'allowed' || decision.outcome === 'undecided'
@@ -76,7 +76,8 @@ function keyOf(call: KeyRequest | RequestFacts): string | undefined {
 
 /** The id of the hold that a token signs. @throws Refusal 403 for a token that this service has not signed for this key */
 function idOf(tokens: HoldTokens, token: unknown, key: string | undefined): string {
-  if (typeof token !== 'string' || token === '') throw new BadRequest('The field id is missing; expected what /v1/reserve returned as id.')
+  if (typeof token !== 'string' || token === '')
+    throw new BadRequest(`The field id is ${found(token)}; expected what /v1/reserve returned as id.`)
   const id = token.length > MAX_TOKEN ? undefined : tokens.idOf(token, key)
   if (id === undefined) throw new Refusal(403, 'This service has not returned this id for this request.')
   return id
@@ -89,7 +90,9 @@ function optionalNumber(name: string, value: unknown): number | undefined {
 /** Checks only that the value is a number; the engine checks its range. */
 function numberOf(name: string, value: unknown): number {
   if (typeof value === 'number') return value
-  throw new BadRequest(
-    `The field ${name} is ${value === undefined ? 'missing' : `a ${value === null ? 'null' : typeof value}`}; expected a number.`,
-  )
+  throw new BadRequest(`The field ${name} is ${found(value)}; expected a number.`)
+}
+
+function found(value: unknown): string {
+  return value === undefined ? 'missing' : kindOf(value)
 }
