@@ -102,7 +102,12 @@ describe('maxHolds', () => {
       return (await limiter.reserve('other')).decision
     })
     expect(await Promise.all(decided)).toMatchObject([
-      { outcome: 'undecided', allowed: false, source: 'fallback', degraded: { kind: 'memory' } },
+      {
+        outcome: 'undecided',
+        allowed: false,
+        source: 'fallback',
+        degraded: { kind: 'memory', message: expect.stringContaining('maxHolds 1,') as string },
+      },
       { outcome: 'undecided', allowed: true, source: 'store' },
       { outcome: 'undecided', allowed: false, source: 'store' },
     ])

@@ -45,7 +45,9 @@ export class Room {
     this.#maxKeys = maxKeys
     this.#bounds = bounds
     this.#digester = createDigester(random)
-    this.full = new StoreFailure('memory', 'no', `memory store: ${maxKeys} states are in use and none is spent`)
+    // One message for every bound: which of them was reached may differ between two calls, and they share the failure.
+    const most = `maxKeys ${maxKeys}, maxHolds ${bounds.maxHolds}, maxBytes ${bounds.maxBytes}`
+    this.full = new StoreFailure('memory', 'no', `memory store: full (${most}), and no state has expired`)
   }
 
   get size(): number {
