@@ -125,6 +125,23 @@ describe('regionalStore with mode counters', () => {
     await network.pass(30_000)
     expect(network.calls('eu', 1) + network.calls('us', 1)).toBe(2)
   })
+  it('is charged with no more than what a peer spent while the link was cut, however long that was', async () => {
+    const network = countedRegions(['eu', 'us'])
+    await network.pass(200)
+    for (let second = 0; second < 60; second += 1) {
+      network.calls('us', 100)
+      await network.pass(1_000)
+    }
+    for (const link of ['eu>us', 'us>eu']) network.cuts.add(link)
+    for (let second = 0; second < 60; second += 1) {
+      network.calls('us', 1)
+      await network.pass(1_000)
+    }
+    network.cuts.clear()
+    await network.pass(2_500)
+    // eu was full, owes 60, and has accrued for up to 2.5 s.
+    expect(network.calls('eu', 100)).toBeGreaterThanOrEqual(40)
+  })
   it('keeps to its part while a peer was not read for the cutoff, from empty, until all are read again', async () => {
     const network = countedRegions(['ap', 'eu', 'us'], { cutoffMs: 3_000 })
     // Nobody has been read yet.

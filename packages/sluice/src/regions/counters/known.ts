@@ -16,8 +16,8 @@ export interface Known {
   charged(row: SpendRow, plan: BucketPlan, now: Micros): void
   /** Notes that everything is charged that the peer had spent when its run had begun `births` rows. */
   complete(run: Run, births: number): void
-  /** Forgets rows whose tokens were refilled long ago. */
-  sweep(now: Micros): void
+  /** Forgets rows whose tokens were refilled long before the peer was last read. @param readAt the store time of that read */
+  sweep(readAt: Micros): void
 }
 
 interface Row {
@@ -63,10 +63,10 @@ export function createKnown(): Known {
       meet(of)
       births = begun
     },
-    sweep(now) {
+    sweep(readAt) {
       for (const [scope, keys] of rows) {
         // The peer begins a row anew after the time in which the bucket fills. Here the row is kept twice as long.
-        for (const [key, { at, plan }] of keys) if (now - at > 2 * plan.emptyBefore.micros) keys.delete(key)
+        for (const [key, { at, plan }] of keys) if (readAt - at > 2 * plan.emptyBefore.micros) keys.delete(key)
         if (keys.size === 0) rows.delete(scope)
       }
     },

@@ -71,7 +71,9 @@ export function createCounterPeers(names: readonly Region[], monotonic: () => Mo
     readByAll: () => readByAll,
     sweep(now) {
       recount()
-      for (const { known } of peers.values()) known.sweep(now)
+      // A row is old only if it was old when the peer was last read: while the link is cut, the peer may go on with it.
+      for (const { known, completeAt } of peers.values())
+        if (completeAt !== undefined) known.sweep(now - (monotonic() - completeAt) * MICROS_PER_MS)
     },
     shift(ahead) {
       born += ahead
