@@ -92,6 +92,16 @@ describe('a policy with regions', () => {
   })
 
   it.each([
+    ['counters', 'redis://127.0.0.1:1', 'regions with mode counters run over memory: in this version, and the store is redis://127.0.0.1:1'],
+    ['escrow', 'pglite:./data', '--region runs over memory:, redis://,'],
+  ])('gets a warning of check if mode %s does not run over %s', async (mode, store, why) => {
+    const path = file(policy(`{ peers: [eu, us], mode: ${mode} }`, `store: "${store}"\n`))
+    expect((await run(['check', path])).stdout).toContain(`warning: ${why}`)
+    const memory = await run(['check', path, '--store', 'memory:'])
+    expect([memory.code, memory.stdout]).toEqual([0, expect.not.stringContaining('would not start')])
+  })
+
+  it.each([
     ['a part below one call', '{ peers: [eu, us], mode: fixed }', 'rate: 1/s, burst: 1', 'is at most 0.5 of 1 tokens'],
     ['shares that are not exact', '{ peers: [eu, us] }', 'rate: 1/s, burst: 0.0005', "a region's share of 1 in 1000: its burst is below"],
   ])('is warned of by check, and refused by serve, for %s', async (_name, regions, limit, why) => {

@@ -1,6 +1,7 @@
 import { type AnyLimit, concurrency, memoryStore, type Store } from 'sluice'
 import type { Policy, RegionChoice } from 'sluice/policy'
 import { regionalStore } from 'sluice/regions'
+import { withoutPassword } from '../stores/store-name.ts'
 
 /** Every limit is divided among the regions in this many units. */
 export const UNITS = 1_000
@@ -36,6 +37,22 @@ export function regionFacts({ self, mode, cutoffMs, peers, weights }: RegionChoi
   }
 }
 
+/**
+ * Stores that can send units to other regions. PostgreSQL with compare-and-swap cannot, because it does without the functions in the
+ * database that check what is sent.
+ */
+const SENDING = /^(?:memory|rediss?|redis\+sentinel|postgres(?:ql)?):(?!.*[?&]concurrency=compare-and-swap)/
+const SENDING_STORES =
+  'memory:, redis://, rediss:// or redis+sentinel:// with one primary, and postgres:// without concurrency=compare-and-swap,'
+
+/** Why regions of a mode do not run over a store; undefined if they do. */
+export function regionStoreProblem(mode: RegionFacts['mode'], url: string): string | undefined {
+  const but = `in this version, and the store is ${withoutPassword(url)}; or use mode fixed`
+  if (mode === 'escrow' && !SENDING.test(url)) return `--region runs over ${SENDING_STORES} ${but}`
+  if (mode === 'counters' && !url.startsWith('memory:')) return `regions with mode counters run over memory: ${but}`
+  return undefined
+}
+
 /** Whether two policies name the same regions, with the same addresses, weights and mode. */
 export function sameRegions(one: RegionChoice | undefined, other: RegionChoice | undefined): boolean {
   const textOf = (choice: RegionChoice | undefined): string => (choice === undefined ? '' : JSON.stringify(regionFacts(choice)))
@@ -55,10 +72,15 @@ export function regionsText({ regions, mode, cutoffMs }: RegionFacts): string {
   return `${regions.map(({ name, weight }) => `${name} ${weight}`).join(', ')} of ${UNITS} units, mode ${mode}${cutoff}`
 }
 
-/** The rules whose limits the regions of the policy cannot divide, each with the reason. A service with such a rule does not start. */
-export function regionProblems({ regions: choice, reservations, rules }: Policy): string[] {
+/**
+ * The rules whose limits the regions of the policy cannot divide, each with the reason, and the reason if the regions do not run over the
+ * store. A service with such a rule or store does not start.
+ * @param url of the store
+ */
+export function regionProblems({ regions: choice, reservations, rules }: Policy, url: string): string[] {
   if (choice === undefined) return []
   const { mode, cutoffMs, regions } = regionFacts(choice)
+  const ofStore = regionStoreProblem(mode, url)
   const weights = Object.fromEntries(regions.map(({ name, weight }) => [name, weight]))
   // Regions of equal weight have equal parts, so one region of each weight is tried.
   const first = regions.filter(({ weight }, index) => weight > 0 && regions.findIndex((other) => other.weight === weight) === index)
@@ -69,10 +91,11 @@ export function regionProblems({ regions: choice, reservations, rules }: Policy)
   const named = rules.map((rule) => [`rule ${rule.name}`, limitsOf(rule)] as const)
   const { maxHolds } = reservations ?? {}
   const bound = maxHolds === undefined ? [] : [['reservations.maxHolds', [concurrency({ limit: maxHolds, holdMs: 60_000 })]] as const]
-  return [...named, ...bound].flatMap(([name, limits]) => {
+  const ofRules = [...named, ...bound].flatMap(([name, limits]) => {
     const found = limits.flatMap((limit) => stores.flatMap((store) => problemOf(store, limit) ?? []))
     return found.length === 0 ? [] : [`${name}: ${found[0]}; serve would not start`]
   })
+  return ofStore === undefined ? ofRules : [`${ofStore}; serve would not start`, ...ofRules]
 }
 
 function problemOf({ capabilities }: Store, limit: AnyLimit): string | undefined {

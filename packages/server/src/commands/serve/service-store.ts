@@ -1,23 +1,15 @@
 import type { Policy } from 'sluice/policy'
 import { usage } from '../../cli/failure.ts'
+import { regionStoreProblem } from '../../policy/region-facts.ts'
 import { chosenRegion } from '../../regions/chosen.ts'
 import { openFixedRegion } from '../../regions/fixed-region.ts'
 import type { RegionOptions } from '../../regions/options.ts'
 import { openRegion, type Region } from '../../regions/region.ts'
 import { surrounded } from '../../stores/ring.ts'
 import { openServing } from '../../stores/serving-store.ts'
-import { withoutPassword } from '../../stores/store-name.ts'
 import { followStore } from '../../stores/store-health.ts'
 import type { Group } from '../../workers/worker-group.ts'
 import type { ServeOptions } from './options.ts'
-
-/**
- * Stores that can send units to other regions. PostgreSQL with compare-and-swap cannot, because it does without the functions in the
- * database that check what is sent.
- */
-const SENDING = /^(?:memory|rediss?|redis\+sentinel|postgres(?:ql)?):(?!.*[?&]concurrency=compare-and-swap)/
-const SENDING_STORES =
-  'memory:, redis://, rediss:// or redis+sentinel:// with one primary, and postgres:// without concurrency=compare-and-swap,'
 
 export type ServiceStore = Awaited<ReturnType<typeof openServiceStore>>
 
@@ -42,16 +34,10 @@ export async function openServiceStore(
   const { store: chosen, place, requireStore: required } = options
   const url = chosen ?? policy.store ?? 'memory:'
   const shared = chosenRegion(options.region, policy.regions, options.workers)
-  if (shared?.mode === 'escrow' && !SENDING.test(url)) {
-    const name = withoutPassword(url)
-    throw usage(`serve: --region runs over ${SENDING_STORES} in this version, and the store is ${name}; or use mode fixed`)
-  }
+  const problem = shared && regionStoreProblem(shared.mode, url)
+  if (problem !== undefined) throw usage(`serve: ${problem}`)
   const policyFile = chosen === undefined ? place.file : undefined
   const health = followStore(url, group.report)
-  if (shared?.mode === 'counters' && !url.startsWith('memory:'))
-    throw usage(
-      `serve: regions with mode counters run over memory: in this version, and the store is ${withoutPassword(url)}; or use mode fixed`,
-    )
   const opened = await openServing(url, { policyFile, required, log: group.logs.shared, health })
   const { store: own, ring, around } = surrounded(opened.store, opened.name, policy.failure, health.breakerChanged)
   const open = async (described: RegionOptions): Promise<Region> =>
