@@ -92,7 +92,11 @@ describe('a policy with regions', () => {
   })
 
   it.each([
-    ['counters', 'redis://127.0.0.1:1', 'regions with mode counters run over memory: in this version, and the store is redis://127.0.0.1:1'],
+    [
+      'counters',
+      'redis://127.0.0.1:1',
+      'regions with mode counters run over memory: in this version, and the store is redis://127.0.0.1:1',
+    ],
     ['escrow', 'pglite:./data', '--region runs over memory:, redis://,'],
   ])('gets a warning of check if mode %s does not run over %s', async (mode, store, why) => {
     const path = file(policy(`{ peers: [eu, us], mode: ${mode} }`, `store: "${store}"\n`))

@@ -64,7 +64,13 @@ async function factsOf(file: string, policy: Policy, store: string | undefined) 
     exempt: exempt.map(({ text }) => text),
     overrides: overrides.length,
     rules: policy.rules.map((rule) => ruleFacts(policy, rule, kind)),
-    warnings: [...policy.warnings, ...ofTokens, ...adviceOf(policy), ...regionProblems(policy, url?.url ?? 'memory:'), ...(await fileWarnings(file, policy))],
+    warnings: [
+      ...policy.warnings,
+      ...ofTokens,
+      ...adviceOf(policy),
+      ...regionProblems(policy, url?.url ?? 'memory:'),
+      ...(await fileWarnings(file, policy)),
+    ],
   }
 }
 

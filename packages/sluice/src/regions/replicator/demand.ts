@@ -35,13 +35,17 @@ const RESERVE: number = UNITS / 100
  * limit is not exceeded. It keeps what it needs, or its fair share if all regions together need more than there is. It sends everything
  * else to those who lack it.
  * @param reserve units that it keeps in any case
+ * @param total the units that it and these peers hold together, if other regions cannot be reached and hold the rest
  */
-export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number = RESERVE): readonly Gift[] {
+export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number = RESERVE, total: number = UNITS): readonly Gift[] {
   const all = [own, ...peers]
   // All regions have the same margin. It shrinks if there are few units left: with a fixed margin, a busy region might have none while
   // others have more than they use.
-  const margin = Math.min(MARGIN, Math.max(1, UNITS / all.reduce((sum, { need }) => sum + need, 0)))
-  const fair = fairShare(all.map(({ need }) => need * margin))
+  const margin = Math.min(MARGIN, Math.max(1, total / all.reduce((sum, { need }) => sum + need, 0)))
+  const fair = fairShare(
+    all.map(({ need }) => need * margin),
+    total,
+  )
   const keep = Math.max(reserve, Math.min(own.need * margin, fair))
   const left = Math.max(0, Math.floor(own.units - keep))
   const lacking = peers
@@ -52,9 +56,9 @@ export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number =
       lacks: Math.round(Math.min(need * margin, UNITS) - units),
     }))
     .filter(({ denies, wanted, lacks }) => lacks > 0 && lacks >= (denies ? Math.min(MIN_GIFT, wanted * DEAD_BAND) : wanted * DEAD_BAND))
-  const total = lacking.reduce((sum, { lacks }) => sum + lacks, 0)
+  const lack = lacking.reduce((sum, { lacks }) => sum + lacks, 0)
   return lacking
-    .map(({ to, lacks }) => ({ to, units: total <= left ? lacks : Math.floor((left * lacks) / total) }))
+    .map(({ to, lacks }) => ({ to, units: lack <= left ? lacks : Math.floor((left * lacks) / lack) }))
     .filter(({ units }) => units > 0)
 }
 
@@ -62,8 +66,8 @@ export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number =
  * The most units that each region may have if those who want less get all they want (max-min fairness); Infinity if there is enough for
  * all.
  */
-function fairShare(wants: readonly number[]): number {
-  let left = UNITS
+function fairShare(wants: readonly number[], total: number): number {
+  let left = total
   for (const [index, want] of [...wants].sort((a, b) => a - b).entries()) {
     const share = left / (wants.length - index)
     if (want > share) return share

@@ -57,6 +57,8 @@ export function createDonor(
   return {
     async give(peer, peers) {
       const wantedOf = new Map(peers.map((one) => [one, peerNeeds.of(one)]))
+      const { weights } = ledger.region.roster
+      const absent = [...weights.keys()].filter((one) => one !== self && !peers.includes(one))
       let room = MAX_GIFTS
       await eachBounded([...peerNeeds.of(peer)], async ([name, need]) => {
         const requested = requestedKey(need)
@@ -73,6 +75,7 @@ export function createDonor(
             demands,
             own,
             monotonic(),
+            UNITS - absent.reduce((sum, one) => sum + (peerNeeds.of(one).get(name)?.units ?? (weights.get(one) as number)), 0),
           )
           return gifts.find(({ to }) => to === peer)?.units ?? 0
         }
@@ -96,18 +99,25 @@ function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | und
   return { region: peer, units: units + arriving, need, cost, since: since * MICROS_PER_MS }
 }
 
-/** What a region sends of a key to each of its peers. */
+/**
+ * What a region sends of a key to each of its peers.
+ * @param rest the units that the regions which cannot be reached do not hold, as far as is known
+ */
 function giftsIn(
   { whole }: Held,
   own: Omit<WholeDemand, 'since'>,
   peers: readonly WholeDemand[],
   metered: Metered,
   at: MonotonicInstant,
+  rest: number,
 ): readonly Gift[] {
   if (metered.units === undefined || own.units > metered.units) metered.heldSince = at
   metered.units = own.units
   const { limit, heldSince } = metered
-  if (!whole && !takesTurns([own, ...peers])) return giftsOf(own, peers, reserveOf(limit))
+  if (!whole && !takesTurns([own, ...peers])) {
+    const known = peers.reduce((sum, { units }) => sum + units, own.units)
+    return giftsOf(own, peers, reserveOf(limit), Math.min(UNITS, Math.max(known, rest)))
+  }
   const refill = (limit.whole.emptyBefore.micros * own.cost) / UNITS
   const gift = wholeGiftOf({ ...own, since: heldSince * MICROS_PER_MS }, peers, refill, at * MICROS_PER_MS)
   return gift === undefined ? [] : [gift]
