@@ -4,8 +4,7 @@ import { MICRO } from '../../src/algorithms/decimal.ts'
 import * as programs from '../../src/regions/rights/programs.ts'
 import { UNITS } from '../../src/regions/rights/limit.ts'
 import { draws } from '../draws.ts'
-import { coverageOf, emptyCoverage, problemOf, report } from './audited.ts'
-import { historyOf, run } from './history.ts'
+import { many, type Many } from './many.ts'
 import { createNetwork } from './network.ts'
 
 const COUNT = draws(5000, 150)
@@ -13,14 +12,10 @@ const SEED = 20_261_123
 
 describe('regions: random histories', () => {
   it(`regions R2 to R6: ${COUNT} histories from seed ${SEED}: never over, and all agree in the end`, () => {
-    const coverage = emptyCoverage()
-    for (let index = 0; index < COUNT; index += 1) {
-      const history = historyOf(SEED + index)
-      const outcome = run(programs, history)
-      const problem = problemOf(outcome)
-      if (problem !== undefined) throw new Error(report(programs, history, problem))
-      coverageOf(coverage, outcome)
-    }
+    let all: Many | undefined
+    for (all of many(programs, COUNT, SEED));
+    expect(all?.first).toBe(undefined)
+    const { coverage } = all as Many
     // Each kind of trouble occurred, and the limit was reached exactly: the audits would have noticed one token more.
     expect(Object.values(coverage).every((count) => count > 0)).toBe(true)
     expect(coverage.mostUnits).toBe(UNITS)

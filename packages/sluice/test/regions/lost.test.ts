@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as programs from '../../src/regions/rights/programs.ts'
 import { draws } from '../draws.ts'
-import { emptyCoverage, coverageOf, problemOf, report } from './audited.ts'
-import { run } from './history.ts'
 import { lostHistoryOf } from './lost-histories.ts'
+import { many, type Many } from './many.ts'
 import { LOST_HISTORIES } from './written-lost.ts'
 
 const COUNT = draws(5000, 150)
@@ -17,15 +16,10 @@ describe('regions: runs that are gone while an era ends', () => {
   })
 
   it(`regions R5: ${COUNT} histories from seed ${SEED}: never over, and all agree in the end`, () => {
-    const coverage = emptyCoverage()
-    for (let index = 0; index < COUNT; index += 1) {
-      const history = lostHistoryOf(SEED + index)
-      const outcome = run(programs, history)
-      const problem = problemOf(outcome)
-      if (problem !== undefined) throw new Error(report(programs, history, problem))
-      coverageOf(coverage, outcome)
-    }
-    const { deaths, adopted, losses, transfers, eras } = coverage
+    let all: Many | undefined
+    for (all of many(programs, COUNT, SEED, lostHistoryOf));
+    expect(all?.first).toBe(undefined)
+    const { deaths, adopted, losses, transfers, eras } = (all as Many).coverage
     expect(Math.min(deaths, adopted, losses, transfers, eras)).toBeGreaterThan(0)
   })
 })

@@ -67,16 +67,17 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 }
 
 /**
- * Stores a peer's answer to a hello. When all peers have answered, the store is closed in the latest era that any of them knows. In that
- * era it holds nothing, because its earlier runs may have sent what it would hold.
+ * Binds a peer's run by its answer to a hello. While the store is learning, also stores the answer. When all peers have answered, the store
+ * is closed in the latest era that any of them knows. In that era it holds nothing, because its earlier runs may have sent what it would
+ * hold.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
-  if (!mustGreet(store, answer.from) && store.phase !== 'learning') return store
+  const { from, run } = answer
   if (store.replaced === true || answer.to !== store.region || answer.toRun !== store.run) return store
-  if (answer.seen !== joinsOf(store, answer.from)) return store
-  const next = { ...store, bound: new Map(store.bound).set(answer.from, answer.run) }
-  if (store.phase !== 'learning') return next
-  const learning = { ...next, answers: new Map(store.answers).set(answer.from, answer) }
+  if (answer.seen !== joinsOf(store, from)) return store
+  const bound = new Map(store.bound).set(from, run)
+  if (store.phase !== 'learning') return store.bound.has(from) ? store : { ...store, bound }
+  const learning = { ...store, bound, answers: new Map(store.answers).set(from, answer) }
   return unanswered(learning).length > 0 ? learning : learned(learning)
 }
 
