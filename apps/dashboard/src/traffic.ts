@@ -33,6 +33,7 @@ export function showTraffic(activity: Activity): void {
   if (activity.refusal !== undefined) {
     setText('why', activity.refusal.why)
     refusedAt = activity.refusal.at
+    drawAge()
     element('refusal').classList.add('some')
   }
   if (gained !== 0) {
