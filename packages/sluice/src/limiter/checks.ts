@@ -2,7 +2,7 @@ import type { Decision } from '../decision/decision.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import { refuseUnknown, shown } from '../errors/options.ts'
 import { type Listening, listeningTo, notifyOfDecision } from '../observe/events.ts'
-import type { Call, CallGroup, FailurePolicy } from '../stores/store.ts'
+import type { Call, CallGroup, FailurePolicy, GroupVerdict } from '../stores/store.ts'
 import type { Random, Stopwatch } from '../time/time.ts'
 import type { StoreCaller } from './call-store.ts'
 import { decisionOf, resultOf } from './decision-of.ts'
@@ -11,7 +11,7 @@ import type { CheckParts } from './check-parts.ts'
 import { createHolds } from './holds.ts'
 import type { CheckOptions, CheckRequest, Limiter } from './limiter.ts'
 import { forecast, microsUntil } from './forecast.ts'
-import { decideGroup, decideGroups, onFailure, type Resolved } from './on-failure.ts'
+import { decideGroups, onFailure, type Resolved, resolve } from './on-failure.ts'
 import type { Reserving } from './reservation.ts'
 import { COST, ONCE, PEEK, REQUEST, WAIT } from './timing.ts'
 import { createWaits } from './waits.ts'
@@ -41,7 +41,11 @@ export function createChecks(
         if (decision !== undefined) return Promise.resolve(decision)
         const watch = start()
         const group = calls.heldOf(key, options?.cost)
-        return decideGroup(deciders, group, parts.onStoreFailure, timing(options)).then((resolved) => finish(resolved, group, watch))
+        const timed = timing(options)
+        return main.decide([group], timed).then(([verdict]) => {
+          const resolved = resolve(verdict as GroupVerdict, parts.onStoreFailure, local, group, timed)
+          return resolved instanceof Promise ? resolved.then((one) => finish(one, group, watch)) : finish(resolved, group, watch)
+        })
       } catch (error) {
         return Promise.reject(error)
       }

@@ -50,19 +50,27 @@ export function decideGroups(
   policyAt: (index: number) => FailurePolicy,
   options: DecideOptions,
 ): Promise<readonly Resolved[]> {
-  const resolve = async (verdict: GroupVerdict, index: number): Promise<Resolved> =>
-    isDecided(verdict) ? verdict : onFailure(verdict, policyAt(index), local, groups[index] as CallGroup, options)
+  const resolved = async (verdict: GroupVerdict, index: number): Promise<Resolved> =>
+    resolve(verdict, policyAt(index), local, groups[index] as CallGroup, options)
   return main
     .decide(groups, options)
-    .then<readonly Resolved[]>((verdicts) => (verdicts.every(isDecided) ? verdicts : Promise.all(verdicts.map(resolve))))
+    .then<readonly Resolved[]>((verdicts) => (verdicts.every(isDecided) ? verdicts : Promise.all(verdicts.map(resolved))))
 }
 
 /** Decides one group and applies its failure policy. */
 export function decideGroup({ main, local }: Deciders, group: CallGroup, policy: FailurePolicy, options: DecideOptions): Promise<Resolved> {
-  return main.decide([group], options).then(([decided]) => {
-    const verdict = decided as GroupVerdict
-    return isDecided(verdict) ? verdict : onFailure(verdict, policy, local, group, options)
-  })
+  return main.decide([group], options).then(([verdict]) => resolve(verdict as GroupVerdict, policy, local, group, options))
+}
+
+/** The verdict itself if the store decided, else what the failure policy says. */
+export function resolve(
+  verdict: GroupVerdict,
+  policy: FailurePolicy,
+  local: StoreCaller | undefined,
+  group: CallGroup,
+  options: DecideOptions,
+): Resolved | Promise<Resolved> {
+  return isDecided(verdict) ? verdict : onFailure(verdict, policy, local, group, options)
 }
 
 /**

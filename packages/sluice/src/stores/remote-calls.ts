@@ -4,7 +4,7 @@ import { type CallOptions, StoreFailure } from './store.ts'
 
 /** Sends a store's calls. Each call resolves or rejects by its deadline, and the number of calls in flight is bounded. */
 export interface RemoteCalls {
-  /** @param classify converts what the client threw into the one kind of error that a store may reject with */
+  /** @param classify converts what `send` threw, or rejected with, into a StoreFailure */
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, classify: (error: unknown) => StoreFailure): Promise<T>
 }
 
@@ -40,30 +40,41 @@ export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds
   const proceed = (begin: () => void): void => {
     if (waiting.delete(begin)) begin()
   }
+  const settled = async <T>(call: Promise<T>, classify: (error: unknown) => StoreFailure): Promise<T> => {
+    try {
+      return await call
+    } catch (error) {
+      throw error instanceof StoreFailure ? error : classify(error)
+    } finally {
+      done()
+    }
+  }
   return {
     run(send, options = {}, classify) {
       const refused = refusalOf(name, options, time.monotonic(), inFlight, maxInFlight)
       if (refused !== undefined) return Promise.reject(refused)
       inFlight += 1
-      const begin = async (): ReturnType<typeof send> => {
-        sent += 1
-        try {
-          return await send()
-        } catch (error) {
-          throw error instanceof StoreFailure ? error : classify(error)
-        } finally {
-          done()
-        }
-      }
       const opened = opening?.()
       let waits: (() => void) | undefined
-      const wait = (): ReturnType<typeof send> =>
-        new Promise((resolve) => {
-          const next = (waits = () => resolve(begin()))
+      let call: ReturnType<typeof send>
+      if (opened === undefined && sent < maxSent) {
+        sent += 1
+        try {
+          call = settled(send(), classify)
+        } catch (error) {
+          call = settled(Promise.reject(error), classify)
+        }
+      } else {
+        call = new Promise((resolve) => {
+          const next = (waits = () => {
+            sent += 1
+            resolve(settled(Promise.resolve().then(send), classify))
+          })
           waiting.add(next)
           void opened?.then(() => proceed(next))
         })
-      return deadlines.within(options, opened === undefined && sent < maxSent ? begin() : wait(), (kind) => {
+      }
+      return deadlines.within(options, call, (kind) => {
         const unsent = waits !== undefined && waiting.delete(waits)
         if (unsent) inFlight -= 1
         const why = kind === 'timeout' ? 'no answer by the deadline' : 'aborted by the caller'

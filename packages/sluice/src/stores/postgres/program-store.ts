@@ -1,5 +1,5 @@
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
-import { programsOrSwap } from '../families/programs-or-swap.ts'
+import { type BySwap, programsOrSwap } from '../families/programs-or-swap.ts'
 import { withoutShares } from '../by-shares.ts'
 import { REGION_MS } from '../region-port.ts'
 import { decideAroundLocks, swapAround } from './around-locked.ts'
@@ -45,7 +45,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
 
   const charge = decideAroundLocks(onContention, query, statements.locked)
 
-  const programs: PostgresStore = {
+  const programs = (bySwap: BySwap): PostgresStore => ({
     name: 'postgres',
     capabilities: {
       clock: 'server',
@@ -56,6 +56,8 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
       regions: client.embedded === true ? 'on PGlite' : regionPort(regionQuery, statements),
     },
     decide: async (groups, callOptions) => {
+      const swapped = bySwap(groups)
+      if (swapped !== undefined) return swapped(groups, callOptions)
       if (callOptions?.charge === false) return decide(groups, callOptions, 'none')
       const verdicts = await charge(groups, callOptions, (some, locking) => decide(some, callOptions, locking))
       if (callOptions?.now === undefined) sweeper.decided()
@@ -70,6 +72,6 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     migrate: (migrateOptions) =>
       migrate(client, { ...migrateOptions, table, unlogged }).catch((error: unknown) => Promise.reject(classify(error))),
     close: async () => {},
-  }
+  })
   return programsOrSwap(programs, { ...swap, decide: swapAround(swap, charge) }, hasFunctions, isChanged)
 }

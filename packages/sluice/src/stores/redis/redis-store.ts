@@ -7,21 +7,13 @@ import { InvalidReply, replay, validated } from '../batch/replay.ts'
 import { withoutShares } from '../by-shares.ts'
 import { plannedGroups } from '../group-options.ts'
 import { hasShares, REGION_MS } from '../region-port.ts'
-import { programsOrSwap } from '../families/programs-or-swap.ts'
+import { type BySwap, programsOrSwap } from '../families/programs-or-swap.ts'
 import { compareAndSwapStore } from '../families/compare-and-swap.ts'
 import { createRemoteCalls } from '../remote-calls.ts'
-import {
-  type CallGroup,
-  type CallOptions,
-  type DecideOptions,
-  type GroupVerdict,
-  type LeaseAnswer,
-  type StateId,
-  type Store,
-} from '../store.ts'
+import { type CallGroup, type CallOptions, type LeaseAnswer, type StateId, type Store } from '../store.ts'
 import { changing, FORGET, isProgrammed, marking, type SendProgram } from './changes.ts'
 import { classify } from './failures.ts'
-import { consumeRequest, hasProgram, type Request, requestOf } from './encode.ts'
+import { consumeRequest, hasProgram, requestOf } from './encode.ts'
 import { calledOf, hasLog, type Layout, packedLayout, plainLayout } from './layout.ts'
 import { leaseArgument, replayLeases } from './leases.ts'
 import { createNewKeys, KEPT, type NewKeys, type NewKeysOptions } from './packed/new-keys.ts'
@@ -29,12 +21,12 @@ import { withOverflow } from './packed/overflow.ts'
 import { createPacking, type PackingOptions } from './packed/packing.ts'
 import { bucketsProgram, leaseProgram, reserveProgram, saltProgram } from './programs.gen.ts'
 import { type RedisPort, validPort } from './clients/redis-port.ts'
-import { changeGuarded, createSendGuarded, decideGuarded, type SendBatch } from './region-decide.ts'
+import { changeGuarded, createSendGuarded, type Decide, decideGuarded, type SendBatch } from './region-decide.ts'
 import { regionKeys, regionPort, type SendKeys } from './region-programs.ts'
 import { foundState, readReply } from './reply.ts'
 import { programRunner } from './run-program.ts'
 import { spreading } from './packed/salt.ts'
-import { replacingSilent } from './silence.ts'
+import { watchSilence } from './silence.ts'
 import { bySlot } from './slots.ts'
 import { swapBackend } from './swap.ts'
 
@@ -91,13 +83,13 @@ const NOBODY: StateId = { scope: { text: '' }, key: '' }
 export function bareRedisStore(options: BareRedisOptions): Store {
   checkOptions('redisStore', options, REDIS_FORMS)
   const { prefix = 'sluice:', maxInFlight = 10_000, clock = systemTime } = options
-  const client = replacingSilent(validPort('redisStore', options.client), clock, systemRandom)
+  const client = validPort('redisStore', options.client)
   const calls = createRemoteCalls('redis', clock, { maxInFlight, opening: client.opening })
   const layout = layoutOf(options, prefix)
   const newKeys = options.maxNewKeys === undefined ? undefined : createNewKeys(options.maxNewKeys, clock)
   const extra = newKeys === undefined ? 0 : KEPT
 
-  const run = programRunner(client)
+  const run = programRunner(client, watchSilence(client, clock, systemRandom))
   const lateFor = (callOptions: CallOptions | undefined) => (): boolean =>
     callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
   const send: SendProgram = (program, states, numbers, callOptions) => {
@@ -105,69 +97,86 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     // buckets.lua and reserve.lua have a separate argument for how long states are kept after they are needed. It is in `numbers` already.
     const isTold = program === bucketsProgram || program === reserveProgram
     const all = extra === 0 || isTold ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
-    return calls.run(() => run(program, keys, all, lateFor(callOptions)), callOptions, classify)
+    return calls.run(run(program, keys, all, lateFor(callOptions)), callOptions, classify)
   }
-  const decideBy = createDecide(layout, newKeys)
   const sendKeys: SendKeys = (program, keys, args, callOptions = { deadline: clock.monotonic() + REGION_MS }) =>
-    calls.run(() => run(program, keys, args, lateFor(callOptions)), callOptions, classify)
+    calls.run(run(program, keys, args, lateFor(callOptions)), callOptions, classify)
   const keys = regionKeys(prefix)
   const sendGuarded = createSendGuarded(sendKeys, keys, (states) => layout.addressesOf(states).keys)
-  const byShares = decideGuarded(decideBy, sendGuarded)
-  const decide = (groups: readonly CallGroup[], callOptions: DecideOptions = {}): Promise<readonly GroupVerdict[]> =>
-    groups.some((group) => hasShares(group.calls)) ? byShares(groups, callOptions) : decideBy(groups, callOptions, send)
-  const lease: Store['lease'] = async (requests, callOptions) => {
-    if (requests.length === 0) return []
-    if (hasShares(requests.map(({ call }) => call))) return requests.map(() => NO_LEASE)
-    const states = requests.map(({ call }) => calledOf(call))
-    const reply = await send(leaseProgram, states, [leaseArgument(requests, callOptions?.now ?? 0)], callOptions)
-    return validated('redis: the program', reply, () => replayLeases(requests, reply))
-  }
 
   const why = client.cluster === true ? 'on a Cluster' : layout.packed ? 'with the packed layout' : 'with maxNewKeys'
   const regions = client.cluster === true || layout.packed || newKeys !== undefined ? why : regionPort(sendKeys, keys)
-  const programs: Store = {
-    name: 'redis',
-    capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false, regions },
-    decide,
-    change: changeGuarded(changing(send), sendGuarded),
-    // No leases: the value of a bucket with leases is long, and would convert its hash to a larger form for good.
-    ...(layout.packed ? {} : { lease }),
-    // Loads the programs, so that no call has to send their text. `marking` deletes a state that does not exist: this fails on a read-only
-    // server, on which the other programs succeed.
-    ready: async (callOptions) => {
-      await client.untilConnected?.(callOptions, clock)
-      await marking(send, [NOBODY], FORGET, callOptions)
-      const peeked = decide([], { ...callOptions, charge: false })
-      await Promise.all([peeked, ...(layout.packed ? [] : [send(bucketsProgram, [], [1, 1, 1, 1, 0], callOptions)])])
-    },
-    close: async () => {},
+  const programs = (bySwap: BySwap): Store => {
+    const byShares = (groups: readonly CallGroup[]): Store['decide'] | undefined =>
+      groups.some((group) => hasShares(group.calls)) ? guarded : undefined
+    const decide = createDecide(layout, newKeys, send, (groups) => bySwap(groups) ?? byShares(groups))
+    const guarded = decideGuarded(decide, sendGuarded)
+    return {
+      name: 'redis',
+      capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false, regions },
+      decide,
+      change: changeGuarded(changing(send), sendGuarded),
+      // No leases: the value of a bucket with leases is long, and would convert its hash to a larger form for good.
+      ...(layout.packed ? {} : { lease: leasing(send) }),
+      // Loads the programs, so that no call has to send their text. `marking` deletes a state that does not exist: this fails on a read-only
+      // server, on which the other programs succeed.
+      ready: async (callOptions) => {
+        await client.untilConnected?.(callOptions, clock)
+        await marking(send, [NOBODY], FORGET, callOptions)
+        const peeked = decide([], { ...callOptions, charge: false })
+        await Promise.all([peeked, ...(layout.packed ? [] : [send(bucketsProgram, [], [1, 1, 1, 1, 0], callOptions)])])
+      },
+      close: async () => {},
+    }
   }
   const swap = withoutShares(compareAndSwapStore(swapBackend(send, newKeys), { clock, random: systemRandom }))
   const store = programsOrSwap(programs, swap, hasProgram, isProgrammed)
   const whole = client.cluster === true ? bySlot(store, layout.slotOf, client.nodeOf) : store
   if (newKeys === undefined) return whole
   const spread = spreading(prefix, systemSecret, (key, offered, callOptions) =>
-    calls.run(() => run(saltProgram, [key], [offered], lateFor(callOptions)), callOptions, classify),
+    calls.run(run(saltProgram, [key], [offered], lateFor(callOptions)), callOptions, classify),
   )
   return withOverflow(whole, options.onFull, newKeys.closed, spread, clock)
 }
 
-/** Makes a function that decides groups by one program, and replays the kernels on the states that the program found. */
-function createDecide({ packed }: Layout, newKeys: NewKeys | undefined) {
+/** Makes the store's `lease`. */
+function leasing(send: SendProgram): Required<Store>['lease'] {
+  return async (requests, callOptions) => {
+    if (requests.length === 0) return []
+    if (hasShares(requests.map(({ call }) => call))) return requests.map(() => NO_LEASE)
+    const states = requests.map(({ call }) => calledOf(call))
+    const reply = await send(leaseProgram, states, [leaseArgument(requests, callOptions?.now ?? 0)], callOptions)
+    return validated('redis: the program', reply, () => replayLeases(requests, reply))
+  }
+}
+
+/**
+ * Makes a function that decides groups by one program, and replays the kernels on the states that the program found.
+ * @param otherwise returns the function that decides the groups, if this one does not
+ */
+function createDecide(
+  { packed }: Layout,
+  newKeys: NewKeys | undefined,
+  sendAlone: SendBatch,
+  otherwise: (groups: readonly CallGroup[]) => Store['decide'] | undefined,
+): Decide {
   const extra = newKeys === undefined ? 0 : KEPT
-  return async (wanted: readonly CallGroup[], callOptions: DecideOptions, send: SendBatch): Promise<readonly GroupVerdict[]> => {
+  return async (wanted, callOptions = {}, guarded) => {
+    const other = guarded === undefined ? otherwise(wanted) : undefined
+    if (other !== undefined) return other(wanted, callOptions)
+    const send = guarded ?? sendAlone
     const groups = plannedGroups(wanted)
     const charge = callOptions.charge !== false
     const batch = batchOf(groups, hasLog)
     const closed = newKeys?.closedAmong(batch.states) ?? NONE
-    const sent = ({ program, states, args }: Request): Promise<unknown> => send(program, states, args, callOptions)
-    const request = requestOf(batch, callOptions, !packed, closed, extra)
-    let [reply, { states }] = [await sent(request), request]
+    let request = requestOf(batch, callOptions, !packed, closed, extra)
+    let reply = await send(request.program, request.states, request.args, callOptions)
     // reserve.lua has changed nothing, because a record was there already.
     if (reply === null) {
-      const general = consumeRequest(batch, callOptions, closed)
-      ;[reply, { states }] = [await sent(general), general]
+      request = consumeRequest(batch, callOptions, closed)
+      reply = await send(request.program, request.states, request.args, callOptions)
     }
+    const { states } = request
     return validated('redis: the program', reply, () => {
       const { now, next, values, isPassed } = readReply(reply, states.length, batch.entries.length)
       const found = states.map((state, index) =>

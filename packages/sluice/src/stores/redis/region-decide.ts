@@ -29,7 +29,11 @@ export type SendBatch = (
   options: DecideOptions,
 ) => Promise<unknown>
 
-type Decide = (groups: readonly CallGroup[], options: DecideOptions, send: SendBatch) => Promise<readonly GroupVerdict[]>
+/**
+ * The store's `decide`.
+ * @param guarded sends the batch together with guard.lua, which compares the shares that the groups have; absent if no group has shares
+ */
+export type Decide = (groups: readonly CallGroup[], options?: DecideOptions, guarded?: SendBatch) => Promise<readonly GroupVerdict[]>
 
 /** A state that a program gets, with its first call. */
 type ComparedState = Named & { readonly first: Call }
@@ -61,13 +65,11 @@ export function createSendGuarded(
 }
 
 /** Makes the store's `decide` by the shares that a region holds. guard.lua runs before the store's program. */
-export function decideGuarded(
-  decide: Decide,
-  send: SendGuarded,
-): (groups: readonly CallGroup[], options: DecideOptions) => Promise<readonly GroupVerdict[]> {
-  return decideByShares('redis', (groups, used, options: DecideOptions) =>
+export function decideGuarded(decide: Decide, send: SendGuarded): Store['decide'] {
+  const byShares = decideByShares('redis', (groups, used, options: DecideOptions) =>
     decide(groups, options, (program, states, args) => send(program, states, args, used, options)),
   )
+  return (groups, options = {}) => byShares(groups, options)
 }
 
 /** Makes the store's `change`. For settlements of holds that charged shares, guard.lua runs before holds.lua. */

@@ -2,6 +2,7 @@ import { StoreFailure } from '../store.ts'
 import { isNoScript } from './failures.ts'
 import type { Program } from './programs.gen.ts'
 import type { RedisPort } from './clients/redis-port.ts'
+import { NO_WATCH, type SilenceWatch } from './silence.ts'
 
 /** A program. `whenLoading` changes its arguments for the call that sends its text. */
 export interface Loadable extends Program {
@@ -9,7 +10,7 @@ export interface Loadable extends Program {
 }
 
 /**
- * Runs a program and resolves with its reply.
+ * Returns a function that runs a program, and resolves with its reply.
  * @param late returns whether the caller has stopped waiting for the reply: then nothing more is sent
  */
 export type RunProgram = (
@@ -17,40 +18,48 @@ export type RunProgram = (
   keys: readonly string[],
   args: readonly (string | number)[],
   late: () => boolean,
-) => Promise<unknown>
+) => () => Promise<unknown>
 
 /**
- * Makes a function that runs programs by their digests. A server may forget a program after a restart, a failover or SCRIPT FLUSH. Then one
- * call sends the text and the other calls wait for that call. If a thousand calls sent it, they would hold up the server and this process.
+ * Runs programs by their digests. A server may forget a program after a restart, a failover or SCRIPT FLUSH. Then one call sends the text
+ * and the other calls wait for that call. If a thousand calls sent it, they would hold up the server and this process.
  */
-export function programRunner(client: RedisPort): RunProgram {
+export function programRunner(client: RedisPort, silence: SilenceWatch = NO_WATCH): RunProgram {
   /** The calls in flight that send a text, by the digest of the program. */
   const loading = new Map<string, Promise<unknown>>()
-  const load: Send = ({ sha1, source, whenLoading }, keys, args) => {
+  const load = ({ sha1, source, whenLoading }: Loadable, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> => {
+    const watched = silence.sent(keys[0])
     const text = client.eval(source(), keys, whenLoading?.(args) ?? args)
     loading.set(sha1, text)
-    const done = (): void => void (loading.get(sha1) === text && loading.delete(sha1))
-    text.then(done, done)
+    const done = (error?: unknown): void => {
+      silence.ended(watched, error)
+      if (loading.get(sha1) === text) loading.delete(sha1)
+    }
+    text.then(() => done(), done)
     return text
   }
-  const byDigest: Send = ({ sha1 }, keys, args) => client.evalsha(sha1, keys, args)
-  const recover = async (cause: unknown, late: () => boolean, ...call: Parameters<Send>): Promise<unknown> => {
-    throwUnlessLost(cause, late)
-    const text = loading.get(call[0].sha1)
-    if (text === undefined) return load(...call)
-    await text.catch(() => {})
-    throwUnlessLost(cause, late)
-    // On a cluster, the text may have been sent to another node than that of this call.
-    return byDigest(...call).catch((again: unknown) => {
-      throwUnlessLost(again, late)
-      return load(...call)
-    })
-  }
-  return (program, keys, args, late) =>
-    client.evalsha(program.sha1, keys, args).catch((error: unknown) => recover(error, late, program, keys, args))
+  /** @param isLast whether the call has waited for a text already, and must not wait for another */
+  const running =
+    (program: Loadable, keys: readonly string[], args: readonly (string | number)[], late: () => boolean, isLast = false) =>
+    async (): Promise<unknown> => {
+      const watched = silence.sent(keys[0])
+      try {
+        const reply = await client.evalsha(program.sha1, keys, args)
+        silence.ended(watched)
+        return reply
+      } catch (error) {
+        silence.ended(watched, error)
+        throwUnlessLost(error, late)
+        const text = isLast ? undefined : loading.get(program.sha1)
+        if (text === undefined) return load(program, keys, args)
+        await text.catch(() => {})
+        throwUnlessLost(error, late)
+        // On a cluster, the text may have been sent to another node than that of this call. Then this call sends it too.
+        return running(program, keys, args, late, true)()
+      }
+    }
+  return running
 }
-
-type Send = (program: Loadable, keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
 /** Throws the error, unless it says that the server has forgotten the program and the caller still waits. */
 function throwUnlessLost(error: unknown, late: () => boolean): void {

@@ -11,23 +11,33 @@ const LAST_WAIT_MS = 50
 /** How often this wait is repeated, if this process was busy during it. */
 const MAX_REPEATS = 5
 
-interface Watched {
+export interface Watched {
   /** When the first call after the last reply was sent; undefined if no call was sent after it. */
   unansweredSince: number | undefined
   readonly silentMs: number
   suspected: boolean
 }
 
+/** Watches the replies on connections, and replaces connections that give none. */
+export interface SilenceWatch {
+  /** To be called when a call is sent. Returns the record of its connection; undefined if the connection is not watched. */
+  sent(key: string | undefined): Watched | undefined
+  /** To be called when the call has a reply, or has failed with this error. */
+  ended(watched: Watched | undefined, error?: unknown): void
+}
+
+/** Watches nothing. */
+export const NO_WATCH: SilenceWatch = { sent: () => undefined, ended: () => {} }
+
 /**
- * Wraps a port so that it replaces connections that give no replies any more. A peer that vanished without a reset (a partition, a stopped
- * server, a lost route) looks like a slow one, and TCP may take minutes to report it. A connection is suspect if calls were sent and no
- * reply came for 300 to 450 ms. This time is random, so that many stores do not act at the same moment. The next call then makes the port
- * replace the connection, unless a reply comes within another 50 ms. A refusal by the client itself is not a reply. A port without
- * `connections` is returned unchanged.
+ * Replaces connections that give no replies any more. A peer that vanished without a reset (a partition, a stopped server, a lost route)
+ * looks like a slow one, and TCP may take minutes to report it. A connection is suspect if calls were sent and no reply came for 300 to 450
+ * ms. This time is random, so that many stores do not act at the same moment. The next call then makes the port replace the connection,
+ * unless a reply comes within another 50 ms. A refusal by the client itself is not a reply. If a port does not allow replacing connections,
+ * none is watched.
  */
-export function replacingSilent(port: RedisPort, time: Time, random: Random): RedisPort {
-  const { connections } = port
-  if (connections === undefined) return port
+export function watchSilence({ connections }: RedisPort, time: Time, random: Random): SilenceWatch {
+  if (connections === undefined) return NO_WATCH
   const known = new WeakMap<object, Watched>()
   const silentMs = (): number => SILENT_MS * (1 + random() / 2)
   const watchedAt = (connection: object): Watched => {
@@ -56,32 +66,19 @@ export function replacingSilent(port: RedisPort, time: Time, random: Random): Re
       }
     })
   }
-  /** Records that a call is sent on the connection of this key, and returns the record. Undefined if the connection is not known. */
-  const watch = (key: string | undefined): Watched | undefined => {
-    const connection = connections.of(key)
-    if (connection === undefined) return undefined
-    const watched = watchedAt(connection)
-    const now = time.monotonic()
-    if (watched.unansweredSince === undefined) watched.unansweredSince = now
-    else if (now - watched.unansweredSince > watched.silentMs) suspect(connection, watched)
-    return watched
+  return {
+    sent(key) {
+      const connection = connections.of(key)
+      if (connection === undefined) return undefined
+      const watched = watchedAt(connection)
+      const now = time.monotonic()
+      if (watched.unansweredSince === undefined) watched.unansweredSince = now
+      else if (now - watched.unansweredSince > watched.silentMs) suspect(connection, watched)
+      return watched
+    },
+    ended(watched, error) {
+      if (watched === undefined) return
+      if (error === undefined || classify(error).kind !== 'connection') watched.unansweredSince = undefined
+    },
   }
-  const answered = async (watched: Watched, reply: Promise<unknown>): Promise<unknown> => {
-    try {
-      const value = await reply
-      watched.unansweredSince = undefined
-      return value
-    } catch (error) {
-      if (classify(error).kind !== 'connection') watched.unansweredSince = undefined
-      throw error
-    }
-  }
-  const watching =
-    (send: RedisPort['evalsha']): RedisPort['evalsha'] =>
-    (text, keys, args) => {
-      const watched = watch(keys[0])
-      const reply = send(text, keys, args)
-      return watched === undefined ? reply : answered(watched, reply)
-    }
-  return { ...port, evalsha: watching(port.evalsha.bind(port)), eval: watching(port.eval.bind(port)) }
 }

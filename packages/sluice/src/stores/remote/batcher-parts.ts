@@ -1,6 +1,6 @@
 import type { Deadlines } from '../../time/deadlines.ts'
-import type { MonotonicInstant, Time } from '../../time/time.ts'
-import type { StoreFailure } from '../store.ts'
+import type { Time } from '../../time/time.ts'
+import type { DecideOptions, StoreFailure } from '../store.ts'
 import type { Answered } from './answers.ts'
 import type { QueueOptions } from './queue.ts'
 
@@ -19,8 +19,9 @@ export interface BatcherOptions<Item, Answer extends Answered> extends QueueOpti
   readonly slotMs: number
   /** Whether a batch of another kind is in flight to the same servers. Absent: never. */
   isBusy?(): boolean
-  /** Sends a batch. Resolves with one answer for each item, in order. */
-  send(items: readonly Item[], deadline: MonotonicInstant): Promise<readonly Answer[]>
+  /** Sends a batch. Resolves with one answer for each item, in order. `options` are `sendOptions` and the deadline. */
+  send(items: readonly Item[], options: DecideOptions): Promise<readonly Answer[]>
+  readonly sendOptions?: DecideOptions
   /**
    * Counts a batch that was answered or has failed.
    * @param isPrompt whether one of the batch's callers had waited for at most half of the time between its call and its deadline when the

@@ -4,6 +4,7 @@ import type { MonotonicInstant } from '../../time/time.ts'
 import { type Failed, StoreFailure, type StoreFailureKind } from '../store.ts'
 import { allFailed, type Answered, isAnswer, isUnsent, NONSENSE } from './answers.ts'
 import type { BatcherOptions } from './batcher-parts.ts'
+import { type Flight, flightOf } from './flight.ts'
 import { Caller, isPrompt, type ItemRange, Queue, type Waiting } from './queue.ts'
 
 export interface BatcherParts<Item, Answer extends Answered> extends BatcherOptions<Item, Answer> {
@@ -11,14 +12,6 @@ export interface BatcherParts<Item, Answer extends Answered> extends BatcherOpti
    * Returns another batcher for an item that failed with this failure, so that other items do not wait with it. Undefined: it stays with this one.
    */
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
-}
-
-interface Flight<Item, Answer> {
-  readonly ranges: readonly ItemRange<Item, Answer>[]
-  readonly items: readonly Item[]
-  readonly sentAt: MonotonicInstant
-  /** The latest deadline of its callers. */
-  readonly deadline: MonotonicInstant
 }
 
 /**
@@ -38,7 +31,7 @@ const SOON_MS = 100
 const NO_ANSWER = 'no answer by the deadline'
 const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
 const NEVER = Number.POSITIVE_INFINITY
-const TICK = Promise.resolve()
+const TICK = Promise.resolve(undefined)
 
 /**
  * Sends items of many callers in batches. With nothing in flight, a batch is sent in the same tick. Items that arrive while a batch is in
@@ -48,6 +41,8 @@ export class Batcher<Item, Answer extends Answered> {
   readonly #parts: BatcherParts<Item, Answer>
   readonly #queue: Queue<Item, Answer>
   #flights: Flight<Item, Answer>[] = []
+  /** Items of callers that are each sent in a call of their own, before all that wait. */
+  readonly #separate: ItemRange<Item, Answer>[] = []
   /** If no item of the last batch was executed: when the next batch may be sent, and the failure. */
   #notBefore: MonotonicInstant = 0
   #trouble: StoreFailure | undefined
@@ -69,6 +64,7 @@ export class Batcher<Item, Answer extends Answered> {
     return this.#flights.length > 0
   }
 
+  /** Queues items. `#pump` sends them: at the end of this tick, or when a batch in flight ends. */
   submit(items: readonly Item[], waiting: Waiting): Promise<readonly Answer[]> {
     const { since, deadline, signal } = waiting
     const caller = new Caller<Item, Answer>(items, waiting)
@@ -80,10 +76,14 @@ export class Batcher<Item, Answer extends Answered> {
       const turn = pace()
       if (turn === undefined) refuse()
       else void turn.then(refuse)
-    } else if (signal !== undefined) {
-      const abort = (): void => caller.abort()
-      signal.addEventListener('abort', abort, { once: true })
-      caller.release = () => signal.removeEventListener('abort', abort)
+    } else {
+      if (signal !== undefined) caller.leaveOn(signal)
+      const departsAt = this.#scheduled ? NEVER : this.#departsAt(since)
+      if (departsAt > since) this.#wake(departsAt)
+      else {
+        this.#scheduled = true
+        void TICK.then(this.#pump)
+      }
     }
     return caller.answered
   }
@@ -107,16 +107,6 @@ export class Batcher<Item, Answer extends Answered> {
     if (!this.#queue.add(caller)) return false
     caller.at = this
     this.#wake(caller.notBefore > now ? caller.notBefore : caller.deadline)
-    if (this.#scheduled) return true
-    const departsAt = this.#departsAt(now)
-    if (departsAt > now) this.#wake(departsAt)
-    else {
-      this.#scheduled = true
-      void TICK.then(() => {
-        this.#scheduled = false
-        this.#pump(now)
-      })
-    }
     return true
   }
 
@@ -141,49 +131,54 @@ export class Batcher<Item, Answer extends Answered> {
     return this.#queue.weight >= calls && this.#parts.isBusy?.() !== true
   }
 
-  #pump(now: MonotonicInstant): void {
-    const { maxInFlight } = this.#parts
-    let departsAt = this.#departsAt(now)
-    for (; departsAt <= now; departsAt = this.#departsAt(now)) {
-      // With much to send, the server works on one batch while this process reads the answers to the other.
-      const isMuch = maxInFlight - this.#flights.length >= 2 && this.#isWorth(2 * WORTH_A_BATCH)
-      const ranges = this.#queue.take(now, isMuch ? 2 : 1)
-      // No caller may be sent yet. The alarm is set for the first that may.
-      if (ranges.length === 0) return
-      this.#send(ranges, now)
+  /**
+   * Sends the batches that may be sent now.
+   * @param at now; absent at the end of a tick
+   */
+  readonly #pump = (at?: MonotonicInstant): void => {
+    const { clock, send, sendOptions } = this.#parts
+    if (at === undefined) this.#scheduled = false
+    const now = at ?? clock.monotonic()
+    for (let ranges = this.#next(now); ranges.length > 0; ranges = this.#next(now)) {
+      const flight = flightOf(ranges, now)
+      const { items, deadline } = flight
+      this.#flights.push(flight)
+      try {
+        send(items, { ...sendOptions, deadline }).then(
+          (answers) =>
+            this.#land(
+              flight,
+              isAnswer(answers, items.length) ? answers : allFailed(items, this.#failure('protocol', 'unknown', NONSENSE)),
+            ),
+          (error: unknown) => this.#crash(flight, error),
+        )
+      } catch (error) {
+        this.#crash(flight, error)
+      }
     }
-    if (departsAt !== NEVER) this.#wake(departsAt)
+    const departsAt = this.#departsAt(now)
+    if (departsAt > now) this.#wake(departsAt)
     this.#rest(now)
   }
 
-  #send(ranges: readonly ItemRange<Item, Answer>[], sentAt: MonotonicInstant): void {
-    const items: Item[] = []
-    let deadline = 0
-    for (const { caller, from, to } of ranges) {
-      for (let index = from; index < to; index += 1) items.push(caller.items[index] as Item)
-      deadline = Math.max(deadline, caller.deadline)
-    }
-    const flight = { ranges, items, sentAt, deadline }
-    this.#flights.push(flight)
-    try {
-      this.#parts.send(items, deadline).then(
-        (answers) =>
-          this.#land(flight, isAnswer(answers, items.length) ? answers : allFailed(items, this.#failure('protocol', 'unknown', NONSENSE))),
-        (error: unknown) => this.#crash(flight, error),
-      )
-    } catch (error) {
-      this.#crash(flight, error)
-    }
+  /** Takes the items of the next batch. None: nothing may be sent now. */
+  #next(now: MonotonicInstant): readonly ItemRange<Item, Answer>[] {
+    const separate = this.#separate.shift()
+    if (separate !== undefined) return [separate]
+    if (this.#departsAt(now) > now) return []
+    // With much to send, the server works on one batch while this process reads the answers to the other.
+    const isMuch = this.#parts.maxInFlight - this.#flights.length >= 2 && this.#isWorth(2 * WORTH_A_BATCH)
+    return this.#queue.take(now, isMuch ? 2 : 1)
   }
 
   /** Settles a rejected batch. A StoreFailure fails its items; any other error is misuse or a defect, and the callers get that error. */
   #crash(flight: Flight<Item, Answer>, error: unknown): void {
     if (error instanceof StoreFailure) return this.#land(flight, allFailed(flight.items, error))
-    this.#land(flight, [])
-    const { ranges, sentAt } = flight
+    const { ranges } = flight
     // Misuse is refused before anything is charged, and is the fault of one caller. So each caller's items are sent again separately.
-    if (error instanceof LimiterError && ranges.length > 1) for (const range of ranges) this.#send([range], sentAt)
+    if (error instanceof LimiterError && ranges.length > 1) this.#separate.push(...ranges)
     else for (const { caller } of ranges) caller.reject(error)
+    this.#land(flight, [])
   }
 
   /**
@@ -213,6 +208,7 @@ export class Batcher<Item, Answer extends Answered> {
   /** Queues each item that was not executed once more, while its caller has time left. Returns the indexes of these items in the batch. */
   #sendAgain({ ranges, items }: Flight<Item, Answer>, answers: readonly Answered[], now: MonotonicInstant) {
     let later: Set<number> | undefined
+    let elsewhere: Set<Batcher<Item, Answer>> | undefined
     let [trouble, late]: (StoreFailure | undefined)[] = []
     let at = -1
     for (const { caller, from, to } of ranges) {
@@ -227,6 +223,7 @@ export class Batcher<Item, Answer extends Answered> {
           const notBefore = batcher === this ? Math.min(now + this.#pause, caller.deadline) : now
           if (batcher.#add(caller.again(index, notBefore, failure), now)) (later ??= new Set()).add(at)
           if (batcher === this) trouble = failure
+          else (elsewhere ??= new Set()).add(batcher)
         }
       }
     }
@@ -235,6 +232,7 @@ export class Batcher<Item, Answer extends Answered> {
     this.#notBefore = isWhole ? now + this.#pause : 0
     this.#pause = trouble === undefined ? MIN_PAUSE_MS : Math.min(MAX_PAUSE_MS, 2 * this.#pause)
     if (late !== undefined) this.#parts.gaveUp(late)
+    for (const batcher of elsewhere ?? []) batcher.#pump(now)
     return later
   }
 

@@ -69,19 +69,15 @@ export class Lane {
       ...shared,
       weigh,
       isBusy: () => this.#holds.isInFlight,
-      send: (groups, deadline) => {
-        this.#sample = groups[0]
-        return store.decide(groups, { deadline, onContention: 'fail' })
-      },
+      send: store.decide.bind(store),
+      sendOptions: { onContention: 'fail' },
       forward: (group, { kind, executed }, now) => (kind === 'contention' && executed === 'no' ? this.#contend(group, now) : undefined),
     })
     this.#peeks = new Batcher<readonly CallGroup[], Listed<GroupVerdict>>({
       ...shared,
       weigh: (groups) => groups.reduce((sum, group) => sum + weigh(group), 0),
-      send: (lists, deadline) => {
-        this.#sample = lists[0]?.[0]
-        return peekLists(lists, (groups) => callFor(name, groups, () => store.decide(groups, { deadline, charge: false })))
-      },
+      send: (lists, options) => peekLists(lists, (groups) => callFor(name, groups, () => store.decide(groups, options))),
+      sendOptions: { charge: false },
     })
     // The changes of one caller are sent in a call of their own, at once, even while other calls are in flight.
     this.#changes = new Batcher<readonly Change[], Listed<ChangeResult>>({
@@ -89,19 +85,18 @@ export class Lane {
       maxCalls: 'alone',
       maxInFlight: Number.POSITIVE_INFINITY,
       weigh: () => 1,
-      send: ([changes = []], deadline) => callFor(name, changes, () => store.change(changes, { deadline })).then((all) => [listed(all)]),
+      send: ([changes = []], options) => callFor(name, changes, () => store.change(changes, options)).then((all) => [listed(all)]),
     })
     this.#holds = new Batcher<Change, ChangeResult>({
       ...shared,
       isBusy: () => this.#decisions.isInFlight,
       weigh: (change) => ('calls' in change ? change.calls.length || 1 : 1),
-      send: (changes, deadline) => store.change(changes, { deadline }),
+      send: store.change.bind(store),
     })
-    const lease = store.lease?.bind(store) ?? (async () => [])
     this.#leases = new Batcher<LeaseRequest, LeaseAnswer>({
       ...shared,
       weigh: () => 1,
-      send: (requests, deadline) => lease(requests, { deadline }),
+      send: store.lease?.bind(store) ?? (async () => []),
     })
   }
 
@@ -110,6 +105,7 @@ export class Lane {
   }
 
   decide(groups: readonly CallGroup[], caller: Waiting): Promise<readonly GroupVerdict[]> {
+    this.#sample = groups[0]
     if (this.#contended.size > 0) this.#forgetContended(caller.since)
     if (this.#contended.size === 0) return this.#decisions.submit(groups, caller)
     const batcherOf = (group: CallGroup): DecideBatcher => this.#contendedOf(group)?.batcher ?? this.#decisions
@@ -117,6 +113,7 @@ export class Lane {
   }
 
   async peek(groups: readonly CallGroup[], caller: Waiting): Promise<readonly GroupVerdict[]> {
+    this.#sample = groups[0]
     const [peeked] = await this.#peeks.submit([groups], caller)
     return answersOf(peeked as Listed<GroupVerdict>, groups)
   }
@@ -225,7 +222,7 @@ export class Lane {
       weigh,
       maxInFlight: 1,
       slotMs: Infinity,
-      send: (groups, deadline) => store.decide(groups, { deadline }),
+      send: store.decide.bind(store),
       // A timeout here is caused by the caller that has the lock, so it does not count for the breaker.
       count: (answers) => this.#count(answers, false),
     })
@@ -242,21 +239,16 @@ export class Lane {
 /** What lanes do with items of one kind. */
 export interface Verb<Item, Answer> {
   idsOf(item: Item): readonly StateId[]
-  send(lane: Lane, items: readonly Item[], caller: Waiting): Promise<readonly Answer[]>
+  /** The method of a lane that sends such items. */
+  send(this: Lane, items: readonly Item[], caller: Waiting): Promise<readonly Answer[]>
 }
 
 const idsOf = ({ calls }: CallGroup): readonly StateId[] => calls.map(({ id }) => id)
 
-export const DECIDE: Verb<CallGroup, GroupVerdict> = { idsOf, send: (lane, groups, caller) => lane.decide(groups, caller) }
-export const PEEK: Verb<CallGroup, GroupVerdict> = { idsOf, send: (lane, groups, caller) => lane.peek(groups, caller) }
-export const CHANGE: Verb<Change, ChangeResult> = {
-  idsOf: changedStates,
-  send: (lane, changes, caller) => lane.change(changes, caller),
-}
-export const LEASE: Verb<LeaseRequest, LeaseAnswer> = {
-  idsOf: ({ call }) => [call.id],
-  send: (lane, requests, caller) => lane.lease(requests, caller),
-}
+export const DECIDE: Verb<CallGroup, GroupVerdict> = { idsOf, send: Lane.prototype.decide }
+export const PEEK: Verb<CallGroup, GroupVerdict> = { idsOf, send: Lane.prototype.peek }
+export const CHANGE: Verb<Change, ChangeResult> = { idsOf: changedStates, send: Lane.prototype.change }
+export const LEASE: Verb<LeaseRequest, LeaseAnswer> = { idsOf: ({ call }) => [call.id], send: Lane.prototype.lease }
 
 /** How many calls a group has. The record of a hold is not counted, because the caller did not make that call. */
 function weigh({ calls }: CallGroup): number {

@@ -56,11 +56,11 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
       if (laneOf !== undefined && items.length > 1) {
         const laneFor = (item: Item): Lane | StoreFailure => targetOf(verb.idsOf(item))
         return sendByTarget(items, laneFor, (target, some): Answers<Answer> =>
-          target instanceof StoreFailure ? refuse(target, some, pace()) : verb.send(target, some, caller),
+          target instanceof StoreFailure ? refuse(target, some, pace()) : verb.send.call(target, some, caller),
         )
       }
       const target = laneOf === undefined ? open(only) : targetOf(verb.idsOf(items[0] as Item))
-      return target instanceof StoreFailure ? refuse(target, items, pace()) : verb.send(target, items, caller)
+      return target instanceof StoreFailure ? refuse(target, items, pace()) : verb.send.call(target, items, caller)
     },
     /** Waits up to `drainMs` milliseconds for calls that wait or are in flight, then fails the rest. */
     async close(drainMs: number): Promise<void> {

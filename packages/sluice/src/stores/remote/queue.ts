@@ -63,6 +63,13 @@ export class Caller<Item, Answer> {
     return Object.assign(part, { notBefore, cause })
   }
 
+  /** Ends the wait when the signal aborts, unless the caller has its answers by then. */
+  leaveOn(signal: AbortSignal): void {
+    const abort = (): void => this.abort()
+    signal.addEventListener('abort', abort, { once: true })
+    this.release = () => signal.removeEventListener('abort', abort)
+  }
+
   /** Ends the wait, because the caller has aborted. Items that are sent again leave first: those that wait fail as not executed. */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)

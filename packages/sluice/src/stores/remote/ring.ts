@@ -30,6 +30,7 @@ const [DRAIN_MS, GIVE_BACK_MS] = [5_000, 1_000]
 /** The most batches in flight at once in each lane. */
 const MAX_IN_FLIGHT = 2
 const NO_BOUND = Number.POSITIVE_INFINITY
+const NONE: readonly (GroupVerdict | undefined)[] = []
 
 type RingParts = ReturnType<typeof createParts>
 
@@ -59,9 +60,16 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       if (callOptions.charge === false) return afterReturn(parts, PEEK, groups, timed)
       // Such a group may wait for tokens or take a slot. Neither a remembered denial nor leased tokens can decide that.
       if (groups.some(hasOptions)) return afterReturn(parts, DECIDE, groups, timed)
-      if (denials.isEmpty) return charge(parts, groups, timed)
-      const known = groups.map((group) => denials.find(group, now))
-      return answerRest<CallGroup, GroupVerdict>(groups, known, (rest) => charge(parts, rest, timed))
+      const known = denials.isEmpty ? NONE : groups.map((group) => denials.find(group, now))
+      const rest = denials.isEmpty ? groups : groups.filter((_, index) => known[index] === undefined)
+      if (rest.length === 0) return Promise.resolve(known as readonly GroupVerdict[])
+      const { version } = denials
+      const answered =
+        leases === undefined ? lanes.send(DECIDE, rest, timed) : leases.decide(rest, timed, (some) => lanes.send(DECIDE, some, timed))
+      return answered.then((verdicts) => {
+        rest.forEach((group, index) => denials.remember(group, verdicts[index] as GroupVerdict, now, version))
+        return rest.length === groups.length ? verdicts : filled(known, verdicts)
+      })
     },
     async change(changes, callOptions = {}) {
       if (changes.length === 0) return []
@@ -132,17 +140,6 @@ function createParts(store: Store, options: RemoteStoreOptions, ownMs: number | 
   }
 }
 
-function charge({ denials, lanes, leases }: RingParts, groups: readonly CallGroup[], timed: Waiting): Promise<readonly GroupVerdict[]> {
-  const { version } = denials
-  const answered =
-    leases === undefined ? lanes.send(DECIDE, groups, timed) : leases.decide(groups, timed, (rest) => lanes.send(DECIDE, rest, timed))
-  return answered.then((verdicts) => {
-    for (let index = 0; index < groups.length; index += 1)
-      denials.remember(groups[index] as CallGroup, verdicts[index] as GroupVerdict, timed.since, version)
-    return verdicts
-  })
-}
-
 function hasOptions({ options }: CallGroup): boolean {
   return options !== undefined
 }
@@ -164,18 +161,14 @@ async function givingBack<Item, Answer>(
   items: readonly Item[],
   timed: Waiting,
 ): Promise<readonly (Answer | Failed)[]> {
-  const failed = items.map((item) => leases.giveBack(verb.idsOf(item), timed).then(() => undefined, failedBy))
-  return answerRest<Item, Answer | Failed>(items, await Promise.all(failed), (rest) => lanes.send(verb, rest, timed))
+  const failed = await Promise.all(items.map((item) => leases.giveBack(verb.idsOf(item), timed).then(() => undefined, failedBy)))
+  const rest = items.filter((_, index) => failed[index] === undefined)
+  return filled<Answer | Failed>(failed, rest.length === 0 ? [] : await lanes.send(verb, rest, timed))
 }
 
-/** The answers to all items. Items without a known answer are passed to `call`. */
-async function answerRest<Item, Answer>(
-  items: readonly Item[],
-  known: readonly (Answer | undefined)[],
-  call: (rest: readonly Item[]) => Promise<readonly Answer[]>,
-): Promise<readonly Answer[]> {
-  const rest = items.filter((_, index) => known[index] === undefined)
-  const answers = (rest.length === 0 ? [] : await call(rest)).values()
+/** The answers to all items: those in `known`, and where that has none, the next one of `rest`. */
+function filled<Answer>(known: readonly (Answer | undefined)[], rest: readonly Answer[]): readonly Answer[] {
+  const answers = rest.values()
   return known.map((answer) => answer ?? (answers.next().value as Answer))
 }
 

@@ -37,17 +37,17 @@ describe('a program that a server has forgotten', () => {
     const { port, sent } = nodes(turn)
     const run = programRunner(port)
     const keys = ['a1', 'a2', 'a3', 'a4']
-    expect(await Promise.all(keys.map((key) => run(program, [key], [], () => false)))).toEqual(keys)
+    expect(await Promise.all(keys.map((key) => run(program, [key], [], () => false)()))).toEqual(keys)
     expect(sent.filter((one) => one.startsWith('text'))).toEqual(['text a1'])
     expect(sent).toHaveLength(8)
-    expect(await run(program, ['a5'], [], () => false)).toBe('a5')
+    expect(await run(program, ['a5'], [], () => false)()).toBe('a5')
     expect(sent).toHaveLength(9)
   })
 
   it('is brought to each node of a cluster', async () => {
     const { port, sent } = nodes(turn)
     const run = programRunner(port)
-    expect(await Promise.all(['a', 'b', 'b2'].map((key) => run(program, [key], [], () => false)))).toEqual(['a', 'b', 'b2'])
+    expect(await Promise.all(['a', 'b', 'b2'].map((key) => run(program, [key], [], () => false)()))).toEqual(['a', 'b', 'b2'])
     expect(sent.filter((one) => one.startsWith('text')).map((one) => one[5])).toEqual(expect.arrayContaining(['a', 'b']))
   })
 
@@ -58,7 +58,7 @@ describe('a program that a server has forgotten', () => {
       if (failures-- > 0) throw new Error('read ECONNRESET')
     })
     const run = programRunner(port)
-    const settled = await Promise.allSettled(['a', 'a2'].map((key) => run(program, [key], [], () => false)))
+    const settled = await Promise.allSettled(['a', 'a2'].map((key) => run(program, [key], [], () => false)()))
     expect(settled).toMatchObject([
       { status: 'rejected', reason: { message: 'read ECONNRESET' } },
       { status: 'fulfilled', value: 'a2' },
@@ -68,12 +68,12 @@ describe('a program that a server has forgotten', () => {
 
   it('is not brought for those who no longer wait, and that is late, not refused', async () => {
     const { port, sent } = nodes(turn)
-    const late = programRunner(port)(program, ['a'], [], () => true)
+    const late = programRunner(port)(program, ['a'], [], () => true)()
     await expect(late).rejects.toMatchObject({ name: 'StoreFailure', kind: 'timeout', executed: 'no' })
     let reads = 0
     const run = programRunner(port)
-    const first = run(program, ['a'], [], () => false)
-    const second = run(program, ['a2'], [], () => reads++ > 0)
+    const first = run(program, ['a'], [], () => false)()
+    const second = run(program, ['a2'], [], () => reads++ > 0)()
     expect(await first).toBe('a')
     await expect(second).rejects.toMatchObject({ kind: 'timeout', executed: 'no' })
     expect(sent).toEqual(['digest a', 'digest a', 'digest a2', 'text a'])
@@ -81,7 +81,7 @@ describe('a program that a server has forgotten', () => {
 
   it('other errors are handed on', async () => {
     const port: RedisPort = { evalsha: () => Promise.reject(new Error('OOM')), eval: async () => 1 }
-    await expect(programRunner(port)(program, ['a'], [], () => false)).rejects.toThrow('OOM')
+    await expect(programRunner(port)(program, ['a'], [], () => false)()).rejects.toThrow('OOM')
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RedisPort } from '../../../src/stores/redis/clients/redis-port.ts'
-import { replacingSilent } from '../../../src/stores/redis/silence.ts'
+import { programRunner } from '../../../src/stores/redis/run-program.ts'
+import { NO_WATCH, watchSilence } from '../../../src/stores/redis/silence.ts'
 import { type ManualClock, manualClock } from '../../../src/time/manual.ts'
 
 const HEARD_OUT_MS = 50
@@ -29,8 +30,10 @@ function byHand(random = () => 0): {
     eval: send,
     connections: { of: (key) => nodes.find(({ name }) => key?.startsWith(name)), replace: (node) => void replaced.push(node) },
   }
-  const watched = replacingSilent(port, clock, random)
-  return { clock, pending, replaced, nodes, check: (key) => watched.evalsha('sha', key === undefined ? [] : [key], []).catch(() => {}) }
+  const run = programRunner(port, watchSilence(port, clock, random))
+  const program = { sha1: 'sha', source: () => 'text' }
+  const check = (key?: string): Promise<unknown> => run(program, key === undefined ? [] : [key], [], () => false)().catch(() => {})
+  return { clock, pending, replaced, nodes, check }
 }
 
 async function turn(): Promise<void> {
@@ -179,8 +182,8 @@ describe('a silent connection', () => {
     expect(replaced).toHaveLength(2)
   })
 
-  it('a port that lets nobody replace its connections is left as it is', () => {
+  it('is not watched where the port lets nobody replace its connections', () => {
     const port: RedisPort = { evalsha: async () => 1, eval: async () => 1 }
-    expect(replacingSilent(port, manualClock(), () => 0)).toBe(port)
+    expect(watchSilence(port, manualClock(), () => 0)).toBe(NO_WATCH)
   })
 })

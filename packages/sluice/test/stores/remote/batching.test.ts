@@ -154,8 +154,10 @@ describe('batches', () => {
   it('leave their places when they take longer than the deadline of the ring: others have less time than their callers', async () => {
     const { ask, sent, pass } = ringBench({ breaker: false })
     ask('slow', { deadline: 10_000 })
+    await settle()
     await pass(3)
     ask('slow too', { deadline: 10_000 })
+    await settle()
     await pass(3)
     ask('next', { deadline: 80 })
     await pass(43)

@@ -1,0 +1,22 @@
+import type { MonotonicInstant } from '../../time/time.ts'
+import type { ItemRange } from './queue.ts'
+
+/** A batch in flight. */
+export interface Flight<Item, Answer> {
+  readonly ranges: readonly ItemRange<Item, Answer>[]
+  readonly items: readonly Item[]
+  readonly sentAt: MonotonicInstant
+  /** The latest deadline of its callers. */
+  readonly deadline: MonotonicInstant
+}
+
+/** @param sentAt when the batch is sent */
+export function flightOf<Item, Answer>(ranges: readonly ItemRange<Item, Answer>[], sentAt: MonotonicInstant): Flight<Item, Answer> {
+  const items: Item[] = []
+  let deadline = 0
+  for (const { caller, from, to } of ranges) {
+    for (let index = from; index < to; index += 1) items.push(caller.items[index] as Item)
+    deadline = Math.max(deadline, caller.deadline)
+  }
+  return { ranges, items, sentAt, deadline }
+}
