@@ -73,7 +73,7 @@ export function decisionOf(request: Request): Decision | undefined {
 const READER: RequestReader<Request> = {
   method: ({ method }) => method,
   target: ({ url }) => url,
-  // A Headers object joins several lines of a field, so a value with a comma counts as several lines.
+  // A Headers object joins repeated lines of a field with commas. So a field with a comma in its value counts as sent on several lines.
   headers: ({ headers }) => Object.fromEntries(headers),
   onLeave: onAborted,
 }

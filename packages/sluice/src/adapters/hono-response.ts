@@ -3,9 +3,9 @@ import type { Passage } from '../http/gate.ts'
 import { finishedAfter } from '../http/response-end.ts'
 
 /**
- * Replaces the response of the context by one that gives back the request's slots, and settles its hold, when it has been sent. If an
- * outer middleware throws, or makes another response, nobody reads this response. The other response then gives back the slots and settles
- * the hold in its place.
+ * Replaces the context's response by a wrapped one. When that has been sent, the request's concurrency slots are given back, and its hold
+ * (tokens charged before the response) is settled. If an outer middleware throws or makes another response, nobody reads the wrapped one.
+ * The other response is then wrapped in its place.
  */
 export function finishWithResponse(c: Context, passage: Passage): void {
   let watched = finishedAfter(c.res, passage, c.req.raw, c)
@@ -18,7 +18,7 @@ export function finishWithResponse(c: Context, passage: Passage): void {
     configurable: true,
     get: () => accessor.get?.call(c) as unknown,
     set(response: Response | undefined) {
-      // If the body of this response is locked, the other response was made from it and reads it, so nothing has to be replaced.
+      // A locked body means that the new response was made from the wrapped one and reads its body. Then the new response needs no wrapper.
       const dropped = response !== undefined && watched.body?.locked === false && response.body !== watched.body
       if (dropped) watched = finishedAfter(response, passage, c.req.raw, c)
       accessor.set?.call(c, dropped ? watched : response)

@@ -40,7 +40,7 @@ export interface HonoOptions<E extends Env = any, I extends Input = {}> extends 
 const READER: RequestReader<Context> = {
   method: ({ req }) => req.method,
   target: ({ req }) => req.url,
-  // A Headers object joins several lines of a field, so a value with a comma counts as several lines.
+  // A Headers object joins repeated lines of a field with commas. So a field with a comma in its value counts as sent on several lines.
   headers: ({ req }) => req.header(),
   route: ({ req }) => routeOf(req),
   onLeave: ({ req }, leave) => onAborted(req.raw, leave),

@@ -77,8 +77,8 @@ const READER: RequestReader<KoaContext> = {
 }
 
 /**
- * Calls the later middleware. Koa sends no response to a client that has left, so the hold of such a request is settled here by the
- * response that the later middleware made.
+ * Calls the later middleware. Koa sends no response to a client that has left, so no end of a response can settle the request's hold. (A
+ * hold is what a request is charged before its response.) This function settles the hold by the response that the later middleware made.
  */
 async function passed(context: KoaContext, next: () => Promise<unknown>, { settle }: Passage): Promise<unknown> {
   if (settle === undefined) return next()
@@ -122,7 +122,7 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
     context.status = answer.problem.status
     const handedOver = context.respond === false
     if (onDenied !== undefined) {
-      // Code that set `respond` to false would have answered in a later handler, which does not run now. So Koa is to send what onDenied
+      // Other code set `respond` to false, to answer in a later handler. That handler does not run now, so Koa must send what onDenied
       // sets.
       if (handedOver) context.respond = true
       return onDenied(context, decision)

@@ -105,7 +105,7 @@ export class RateLimitGuard implements CanActivate {
     const read = <T>(key: string): (T | undefined)[] => [ofClass, handler].map((target) => this.#reflector.get<T>(key, target as never))
     const [classSkip, handlerSkip] = read<boolean>(SKIP)
     const [classOptions, handlerOptions] = read<RouteOptions>(ROUTE_OPTIONS)
-    // The more specific decorator decides: options of a handler end the exemption of its class.
+    // The decorators of a handler take precedence over those of its class. A handler with options is limited even if its class is skipped.
     if (handlerSkip ?? (handlerOptions === undefined && classSkip === true)) return 'skip'
     const options = [classOptions, handlerOptions].reduce<RateLimitModuleOptions>(overridden, this.#options)
     const { limiters: _all, ...gateOptions } = options

@@ -51,7 +51,7 @@ export function checkModuleOptions<Request, Response>(
   checkOptions(where, options, { ...FORMS, limiters: OBJECT })
   for (const [name, limiter] of Object.entries(options.limiters ?? {})) requireForm(where, `limiters.${name}`, limiter, FORMS.limiter)
   const { limiters, ...gateOptions } = options
-  // If the module has `limiters` but no `limiter` or `engine`, it only names limiters for routes, so there is no gate to check.
+  // With `limiters` alone, the module only names limiters for routes. It has no limit of its own whose options could be checked.
   if (limiters === undefined || options.limiter !== undefined || options.engine !== undefined)
     createGate(gateOptions as GateOptions<PlatformRequest>, READER)
   return options
@@ -82,7 +82,8 @@ export function checkRouteOptions<Request, Response>(options: RouteOptions<Reque
   checkOptions('RateLimit', options, { ...FORMS, limiter: LIMITER_OR_NAME })
   const { limiter, engine } = options
   const known = typeof limiter === 'object' || engine !== undefined
-  // A route may set only `maxWaitMs`, `maxWaiting` or `holdMs`, while `onDenied: 'wait'` or `countWhen` is an option of the module.
+  // A route may set only `maxWaitMs`, `maxWaiting` or `holdMs`, while the module sets `onDenied: 'wait'` or `countWhen`. So this check
+  // assumes that the module has set them.
   const { onDenied = options.maxWaitMs === undefined && options.maxWaiting === undefined ? undefined : 'wait' } = options
   const held = options.holdMs === undefined || isCounting(options) ? {} : { countWhen: 'success' }
   const whole: object = {
