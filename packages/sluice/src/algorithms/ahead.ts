@@ -10,8 +10,8 @@ export function canChargeAhead({ algorithm }: AnyLimit): boolean {
 }
 
 /**
- * Returns the limit with another plan, which charges calls up to `most` microseconds before their tokens are there. Both plans decide on
- * the same states. A limit whose calls cannot be charged ahead is returned as it is.
+ * Returns a limit that charges calls up to `most` microseconds before their tokens are refilled. It decides on the same states as the
+ * original limit. A limit whose calls cannot be charged ahead is returned unchanged.
  */
 export function chargedAhead(limit: AnyLimit, most: Micros): AnyLimit {
   const known = made.get(limit)

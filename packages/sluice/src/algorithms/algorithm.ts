@@ -1,6 +1,6 @@
 import type { Micros } from '../time/micros.ts'
 
-/** Short name of an algorithm. It is part of every state's id; a store checks it before it passes a limit to its program. */
+/** Short name of an algorithm. It is part of every state's id. A store checks it before it passes a limit to its Lua or SQL program. */
 export type AlgorithmTag = 'tb' | 'fw' | 'sc' | 'sl' | 'cc'
 export type AlgorithmName = 'token-bucket' | 'fixed-window' | 'sliding-window-counter' | 'sliding-window-log' | 'concurrency'
 
@@ -14,14 +14,16 @@ export interface CompiledLimit<P = unknown, S = unknown> {
   readonly capacity: number
   /** Milliseconds over which the capacity is replenished (parameter `w` of the header field RateLimit-Policy). */
   readonly windowMs: number
-  /** Whether decisions depend on the key's phase. If not, callers may pass a phase of 0. */
+  /** Whether decisions depend on the key's phase, a number that `phaseOf` computes from the key. If not, callers may pass a phase of 0. */
   readonly phased: boolean
   /**
    * Set if the limit is low again at the start of each window and then grows (a ramp). A call that would pass now may then be denied later,
    * although nobody else called.
    */
   readonly ramped?: true
-  /** Set if calls may be charged before their tokens are there (`chargedAhead`). Such a call may be given back (`leave`). */
+  /**
+   * Set if calls may be charged before their tokens are refilled (`chargedAhead`). A call that stops waiting can be given back (`leave`).
+   */
   readonly ahead?: true
 }
 
@@ -91,23 +93,27 @@ export interface Algorithm<P, S> {
   readonly name: AlgorithmName
   readonly tag: AlgorithmTag
   /**
-   * Computes a key's phase: a hash of the key without a secret, so the same in every process. Absent if no limit of the algorithm is
-   * phased.
+   * Computes a key's phase: a hash of the key without a secret, so the same in every process. Absent if no limit of the algorithm depends
+   * on a phase.
    */
   phaseOf?(key: string): number
   /** Creates a step to pass to `decide`. */
   step(): Step<S>
   /**
    * Decides whether a call of this cost may pass now, and computes the state after it.
-   * @param state of this plan (see `adopt`); it is not modified
+   * @param state written under this plan, or converted to it by `adopt`; it is not modified
    * @param cost above 0
    */
   decide(plan: P, state: S | undefined, now: Micros, cost: MicroTokens, phase: number, into?: Step<S>): Step<S>
-  /** Converts a state of another plan to this one (law 7). Returns the same object if nothing changes, and undefined if it is fresh. */
+  /**
+   * Converts a state that another plan wrote to this plan (law 7). Returns the same object if nothing changes, and undefined if the result
+   * equals the state of an unused key.
+   */
   adopt(plan: P, state: S, now: Micros, phase: number): S | undefined
   /**
-   * Gives an amount back (above 0; the state never becomes better than fresh) or takes it even if the tokens are not there (below 0; down
-   * to at most one capacity below empty). Returns the same state if nothing changes, and undefined if the result is fresh.
+   * An amount above 0 is given back, but a key never gets more than an unused key has. An amount below 0 is taken even if the tokens are
+   * not there, down to at most one capacity below empty. Returns the same state if nothing changes, and undefined if the result is that of
+   * an unused key.
    * @param receipt store time of the refunded charge; nothing is given back if the window of that charge has ended
    */
   adjust(plan: P, state: S | undefined, now: Micros, amount: MicroTokens, phase: number, receipt?: Micros): S | undefined
@@ -118,17 +124,17 @@ export interface Algorithm<P, S> {
    */
   ahead?(plan: P, most: Micros): P
   /**
-   * Gives back what a call was charged, because it will not start: its cost, less what other calls were charged after it. If the tokens of
-   * the call are there already, gives back its cost as far as the state has had room for it since then. Returns the same state if nothing
-   * changes, and undefined if the result is fresh. Present where `ahead` is.
-   * @param state as stored, not adopted
+   * Gives back the charge of a call that will not start. The call gets its cost back, less what other calls were charged after it. If its
+   * tokens are refilled already, it gets back only what the bucket had room for all the time since the charge. Returns the same state if
+   * nothing changes, and undefined if the result is that of an unused key. Present where `ahead` is.
+   * @param state as stored, not converted by `adopt`
    * @param charged the state right after the call was charged
    */
   leave?(plan: P, state: S | undefined, now: Micros, cost: MicroTokens, charged: S): S | undefined
   /**
    * Returns the plan with which `decide` gives a slot to this holder. The holder has the slot until it gives it back or `hold.micros` are
-   * over. Absent if tokens of the algorithm come back with time alone. Where it is present, waits are upper bounds, because a holder may
-   * give its slot back earlier.
+   * over. Present only if tokens of the algorithm come back from their holders. Waits are then upper bounds, because a holder may give its
+   * slot back earlier.
    */
   holding?(plan: P, hold: HoldRequest): P
   /**
@@ -137,31 +143,31 @@ export interface Algorithm<P, S> {
    */
   granted?(plan: P, state: S): Grant | undefined
   /**
-   * Gives back the slot of the holder with this id. Returns the same state if this holder has no slot, and undefined if the result is
-   * fresh. Present where `holding` is.
-   * @param state as stored, not adopted
+   * Gives back the slot of the holder with this id. Returns the same state if this holder has no slot, and undefined if the result is that
+   * of an unused key. Present where `holding` is.
+   * @param state as stored, not converted by `adopt`
    */
   release?(plan: P, state: S | undefined, now: Micros, id: string): S | undefined
   /**
    * Moves the end of a holder's slot to `hold.micros` from now, unless the slot ends later already. Returns the same state if this holder
    * has no slot; it does not get one. Present where `holding` is.
-   * @param state as stored, not adopted
+   * @param state as stored, not converted by `adopt`
    */
   prolong?(plan: P, state: S | undefined, now: Micros, hold: Required<HoldRequest>): S | undefined
   /**
-   * Settles a hold: a call that was charged before it was known what it would use. Gives back what it did not use, or charges what it used
-   * in addition, down to at most one capacity below empty. Absent if the algorithm leaves holds as they were charged.
-   * @param state of this plan
+   * Settles a hold: a call that was charged before it was known what it would use. Gives back what it did not use. What it used in addition
+   * is charged, down to at most one capacity below empty. Absent if holds of the algorithm are not settled.
+   * @param state written under this plan, or converted to it by `adopt`
    */
   settle?(plan: P, state: S | undefined, now: Micros, hold: HeldCharge, phase: number): Settled<S>
   /**
-   * The number that `settle` needs later (`HeldCharge.mark`), from the state right after the hold was charged. Absent if `settle` needs
-   * none.
+   * The number that `settle` needs later as `HeldCharge.mark`. `state` is the state right after the hold was charged. Absent if `settle`
+   * needs none.
    */
   markOf?(state: S): number
   /**
-   * Only the algorithm of hold records has it. Called once the group of the record was charged: writes into the record what its calls were
-   * charged.
+   * Only the algorithm of hold records has it (`hold-record.ts`). Called after the group of the record was charged: writes into the record
+   * what its calls were charged.
    * @param before the calls of the group before the record's own, in order, with their states after the charge
    */
   note?(plan: P, state: S, before: readonly Charged[]): S
@@ -170,11 +176,11 @@ export interface Algorithm<P, S> {
   /** The exact bound on what the limit may admit over every interval (law 5). */
   envelope(plan: P): Envelope
   readonly codec: Codec<P, S>
-  /** How a table of numbers keeps the states of this algorithm; `log` if their size varies. */
+  /** How the memory store's table of numbers keeps the states of this algorithm; `log` if their size varies. */
   readonly cells: Cells<S> | 'log'
   /**
-   * Makes the cells of one table for states whose size varies. Only algorithms with such states have it, so other algorithms do not load
-   * its code.
+   * Makes the `Cells` of one table for states whose size varies. Only algorithms with such states have this function. So a program that
+   * uses none of them does not load its code.
    */
   readonly logCells?: (bounds: CellBounds) => Cells<S>
 }

@@ -1,13 +1,13 @@
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import { MICRO } from './decimal.ts'
 
-/** An exact length of time: whole microseconds, and a rest in n-ths of a microsecond, where n is that of the plan. */
+/** An exact length of time: `micros` whole microseconds, plus `rest` n-ths of a microsecond. n is the `n` of the bucket's plan. */
 export interface Span {
   readonly micros: Micros
   readonly rest: number
 }
 
-/** An instant at which a bucket is empty: whole microseconds, and a rest in n-ths of a microsecond, where n is that of the plan. */
+/** An instant at which a bucket is empty: `zero` in whole microseconds, plus `rest` n-ths of a microsecond. n is the `n` of the plan. */
 export interface Zero {
   readonly zero: Micros
   readonly rest: number
@@ -26,11 +26,11 @@ export interface BucketPlan {
   readonly perMicro: Span
   /** How long an empty bucket takes to fill. */
   readonly full: Span
-  /** A bucket that is full at an instant t has as its `zero` the whole microsecond t - `micros`, and this `rest`. */
+  /** For a bucket that is full at an instant t: its `zero` is the whole microsecond t - `micros`, plus this `rest`. */
   readonly emptyBefore: Span
   /**
-   * How many microseconds before its tokens are there a call may be charged. 0 unless the call waits for its tokens. States do not depend
-   * on it.
+   * By how many microseconds a call may be charged before its tokens are refilled. The call then waits for them. The number is 0 for calls
+   * that do not wait. States do not depend on it.
    */
   readonly ahead: Micros
 }
@@ -49,7 +49,7 @@ export function affordable(plan: { readonly n: number }, unit: Span, zero: Micro
   return count
 }
 
-/** The first whole microsecond at or after the instant that is `count` spans of `unit` later than `zero` (with its `rest`). */
+/** The instant that is `count` spans of `unit` after `zero` (plus its `rest`), rounded up to a whole microsecond. */
 export function after(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, count: number): Micros {
   const parts = rest + count * unit.rest
   return zero + count * unit.micros + (parts === 0 ? 0 : Math.ceil(parts / plan.n))
@@ -75,7 +75,8 @@ export function isLater(one: Zero, other: Zero): boolean {
 }
 
 /**
- * The tokens, in m-ths of a micro-token, at `time` in a bucket that is empty at `zero`. Exact; not capped at the burst; below 0 for a debt.
+ * What a bucket that is empty at `zero` contains at `time`, in m-ths of a micro-token. m is the `m` of the plan. The result is exact, not
+ * capped at the burst, and below 0 for a debt.
  */
 export function levelAt({ n }: BucketPlan, { zero, rest }: Zero, time: Micros): bigint {
   return BigInt(time - zero) * BigInt(n) - BigInt(rest)

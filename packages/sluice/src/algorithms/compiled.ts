@@ -3,8 +3,8 @@ import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algori
 import { fromMicroTokens } from './decimal.ts'
 
 /**
- * Makes a limit from a plan. Plans of buckets are not frozen, because the plans inside of states are not: comparing two plans is faster if
- * all have one shape.
+ * Makes a limit from a plan. Plans of token buckets are not frozen, and neither are the plans inside of states. The JavaScript engine
+ * compares two plans faster if all plans have the same internal shape.
  */
 export function compiled<P, S>(
   algorithm: Algorithm<P, S>,
@@ -18,8 +18,8 @@ export function compiled<P, S>(
 }
 
 /**
- * Creates a step. `next` is the object into which the kernel writes a charged state. Pass fractions such as 0.5 in it: then the JavaScript
- * engine stores its numbers as doubles from the start.
+ * Creates the object that a kernel fills with its decisions. The kernel writes the charged state into `next`. Pass fractions such as 0.5 in
+ * `next`: then the JavaScript engine stores its numbers as doubles from the start.
  */
 export function stepOf<S>(next: S): Step<S> {
   return { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0, state: undefined, next }

@@ -117,8 +117,8 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
     return { holders: added(held.toSpliced(index, WIDTH), holder), seen: timeOf(state, now), last: state.last }
   },
   /**
-   * The end of the last slot. Later only if several grants in one microsecond made `last` greater than the time: the state is then kept
-   * until the time exceeds `last`, so that the next fencing number is greater.
+   * The end of the last slot, or the instant after `last` if that is later. `last` exceeds the time only if several slots were granted in
+   * one microsecond. The state is kept until the time exceeds `last`, so that the next fencing number is greater.
    */
   expiresAt: (_plan, { holders, last }) => Math.max(last + 1, holders.at(UNTIL - WIDTH) ?? 0),
   envelope: ({ limit }) => ({ n: 0, m: 1, burst: limit }),
@@ -163,7 +163,7 @@ function indexOf(held: readonly number[], holder: ConcurrencyPlan['holder']): nu
   return -1
 }
 
-/** The list with one holder more, after those whose slots end earlier or at the same time. */
+/** The list with `holder` inserted. Holders whose slots end earlier, or at the same time, come before it. */
 function added(held: readonly number[], holder: readonly number[]): readonly number[] {
   const until = holder[UNTIL] as Micros
   let index = held.length

@@ -3,16 +3,17 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 
 /**
- * The most quanta (equal parts) of a window. `weighted` adds two products of a number below this and a million; the sum stays below 2^53.
+ * The most quanta (equal parts) of a window. `weighted` adds two products, each of a number below this one and a million. So the sum stays
+ * below 2^53.
  */
 const MAX_QUANTA = 2_147_483_648
 const MAX_PRODUCT = 4_503_599_627_370_496
 
 /**
- * ceil(previous * left / quanta): what `previous` micro-tokens still count when `left` of `quanta` parts of the window are left. Divides
- * the whole tokens first, then their remainder together with the micro-tokens. Exact while the whole tokens of `previous` times `quanta`
- * stay below 2^53. Beyond that bound the result is above every limit that may have so many quanta. That is enough, because callers only
- * compare the result with a limit.
+ * What `previous` micro-tokens still count when `left` of the window's `quanta` equal parts are left: previous * left / quanta, rounded up.
+ * Divides the whole tokens first, then their remainder together with the micro-tokens. Exact while the whole tokens of `previous` times
+ * `quanta` stay below 2^53. Beyond that bound the result is above every limit whose window may have so many quanta. That is enough, because
+ * callers only compare the result with a limit.
  */
 export function weighted(previous: MicroTokens, left: number, quanta: number): MicroTokens {
   const tokens = Math.floor(previous / MICRO)
@@ -23,8 +24,9 @@ export function weighted(previous: MicroTokens, left: number, quanta: number): M
 }
 
 /**
- * Divides a window whose plan is not known into at most a million quanta, with which `weighted` is exact for every limit. If the quanta do
- * not fill the window, the rest at its start belongs to none. Callers round a number of quanta up.
+ * Divides a window whose plan is not known into at most a million quanta (equal parts). With so few, `weighted` is exact for every limit.
+ * Quanta are counted from the end of the window. A rest at its start that is shorter than one quantum belongs to none. Callers round the
+ * number of quanta that are left up.
  */
 export function roughly(window: Micros): { readonly quantum: Micros; readonly quanta: number } {
   let quantum = 1
@@ -33,8 +35,8 @@ export function roughly(window: Micros): { readonly quantum: Micros; readonly qu
 }
 
 /**
- * The finest quantum: the least power of ten of microseconds that divides the window and with which `weighted` is exact for the limit. If
- * there is none, a text that says why.
+ * The shortest quantum (part of a window) with which `weighted` is exact for the limit. A quantum is a power of ten of microseconds, and
+ * the window is a multiple of it. If there is none, a text that says why.
  */
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)

@@ -33,8 +33,8 @@ export interface FixedWindowOptions extends WindowOptions {
   /** When windows begin; default `clock`. */
   readonly align?: Align
   /**
-   * Soft start: for this long after a reset, the limit grows from one token to the full limit. Shorter than the window. Not with align
-   * `first`.
+   * A soft start: for this long after a reset, the limit grows from one token to the full limit. It must be shorter than the window, and
+   * cannot be combined with align `first`.
    */
   readonly ramp?: string | number
 }
@@ -113,8 +113,8 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
   },
   adopt,
   /**
-   * Penalties raise the count to at most twice the limit. A refund gives back only what was charged in the current window, or in the
-   * current part if the plan divides the window.
+   * Penalties raise the count to at most twice the limit. A refund gives back only what was charged in the current window. If the window is
+   * divided into parts (`partAt`), it gives back only what was charged in the current part.
    */
   adjust(plan, state, now, amount, phase, receipt) {
     const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)
@@ -128,8 +128,9 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
     return { end, count: taken, window, turn: turnOf(turn, taken, plan.limit) }
   },
   /**
-   * If the hold used less than it was charged, the difference is given back to the window of the charge. If that window has ended, nothing
-   * is given back. If the hold used more, the difference is charged to the current window, whose count rises to at most twice the limit.
+   * A hold was charged before it was known what it would use. If it used less, the difference is given back to the window of the charge,
+   * unless that window has ended. If it used more, the difference is charged to the current window. Its count rises to at most twice the
+   * limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { start, used } = partNow(plan, state, now, phase)
@@ -167,8 +168,8 @@ type Plan = FixedWindowPlan
 type State = FixedWindowState | undefined
 
 /**
- * The window to which a charge at `now` belongs. If the plan divides the window of an absent longer plan (`ABSENT`), only its part at
- * `now`.
+ * The window to which a charge at `now` belongs. A plan with a longer window may have begun that window. If that plan is not called any
+ * more (`ABSENT`), the window is divided into parts of this plan's length. Then only the part at `now` is returned.
  */
 function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPart {
   const part = PART

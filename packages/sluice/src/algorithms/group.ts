@@ -1,7 +1,7 @@
 import type { Micros } from '../time/micros.ts'
 import type { AnyLimit, CallOutcome, Grant, MicroTokens, Step, View } from './algorithm.ts'
 
-/** One call as the driver sees it. Calls of one state have the same `slot` (the state's index), limit and phase. */
+/** One call of a group, as `applyGroup` takes it. Calls of one state have the same `slot` (the state's index), limit and phase. */
 export interface GroupCall {
   readonly slot: number
   readonly limit: AnyLimit
@@ -17,9 +17,9 @@ export interface CallResult extends View {
   readonly after?: unknown
   /** What the holder of the call got, if the call takes a slot and was charged. */
   readonly grant?: Grant
-  /** For a call that records a hold: the record of the same hold that exists already, and because of which the call is denied. */
+  /** For a denied call that records a hold (`hold-record.ts`): the record that exists already for the same hold. */
   readonly record?: unknown
-  /** Set if a block denies the call, even if the limit denies it too. */
+  /** Set if a block of the key (`Limiter.block`) denies the call, even if the limit denies it too. */
   readonly blocked?: true
 }
 
@@ -36,9 +36,9 @@ export interface GroupResult {
 }
 
 /**
- * The reference driver. It decides calls in order, all or nothing (law 1). If earlier calls of the group have the same state, their costs
- * are added to the call's own. If one call does not pass, the driver charges nothing, writes only states that it converted to a changed
- * limit (law 7), and reports views without the charges. Programs must return exactly the same.
+ * Decides a group of calls in order: charges all of them or none (law 1). If earlier calls of the group have the same state, their costs
+ * are added to the call's own. If one call does not pass, nothing is charged, and the views are without the charges. Then the only states
+ * to write are those that were converted to a changed limit (law 7). Programs in Lua and SQL must return exactly the same.
  * @param states by slot, as stored; undefined if absent
  * @param blocks by slot: the instant until which nothing may pass, 0 if there is no block
  * @param dryRun whether all views are reported without the charges, even if the group would pass
@@ -126,7 +126,8 @@ interface WaitingCall {
 }
 
 /**
- * The most instants that `allPassFrom` tries. With several ramped limits, there may always be one that denies, so that no instant is found.
+ * The most instants that `allPassFrom` tries. Limits with a ramp let less pass at the start of each window. With several of them, there may
+ * be one that denies at every instant that is tried.
  */
 const MAX_ROUNDS = 16
 

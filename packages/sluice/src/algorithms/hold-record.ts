@@ -8,7 +8,10 @@ export const KEPT_AFTER: Micros = 60_000_000
 
 /** The part of a hold that one limit was charged. */
 export interface HoldPart {
-  /** A hash of the limit's scope. By it a settlement finds its limits, also after a change of the policy. */
+  /**
+   * A hash of the limit's scope (the names of limiter, limit and algorithm). A settlement finds the limit by this hash, also after a change
+   * of the policy.
+   */
   readonly name: number
   /** Micro-tokens that the limit was charged when the hold began. */
   readonly held: MicroTokens
@@ -16,7 +19,7 @@ export interface HoldPart {
   readonly charged: MicroTokens
   /** Micro-tokens that the hold used and that could not be charged. */
   readonly overage: MicroTokens
-  /** The number from which the limit's algorithm settles the hold (`markOf`); 0 if it needs none. */
+  /** The number that the limit's algorithm needs to settle the hold (`markOf`); 0 if it needs none. */
   readonly mark: number
 }
 
@@ -59,8 +62,9 @@ function forgottenAt({ expires }: HoldState): Micros {
 }
 
 /**
- * The algorithm of hold records. The call that records a hold is the last call of the group that the hold charges. So the record is written
- * if and only if the other calls are charged. While a record exists, it denies further calls that would make it, so a hold is charged once.
+ * The algorithm of hold records. A hold is a call that is charged before it is known what it will use. The call that records a hold is the
+ * last call of the group that the hold charges. So the record is written if and only if the other calls are charged. While a record exists,
+ * it denies further calls that would make it, so a hold is charged once.
  */
 const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
   // Casts, because `AlgorithmName` lists only algorithms of limits that users configure.
@@ -102,7 +106,7 @@ const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
     return { remaining: 0, replenishAfter: wait, resetAfter: wait }
   },
   expiresAt: (_plan, state) => forgottenAt(state),
-  // The loosest envelope there is, so a record is never taken for the limit that restricts a group most.
+  // The loosest bound there is. So a record is never taken for the strictest limit of its group.
   envelope: () => ({ n: Number.MAX_SAFE_INTEGER, m: 1, burst: Number.MAX_SAFE_INTEGER }),
   codec: {
     encodePlan: () => [],
@@ -144,7 +148,7 @@ export const HOLD_RECORDS: AnyLimit = holdRecord({ micros: 0, final: false, part
 /** Bytes of memory of a record without parts, and of each of its parts; upper estimates. */
 const [RECORD_BYTES, PART_BYTES] = [96, 72]
 
-/** Keeps records for a table. A row contains the index of its record in a list. */
+/** Keeps hold records for a table of states. A row of the table contains the index of its record in a list. */
 function holdCells({ maxBytes, maxHolds }: CellBounds): Cells<HoldState> {
   const records: (HoldState | undefined)[] = [undefined]
   const free: number[] = []

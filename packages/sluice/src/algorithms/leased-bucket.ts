@@ -43,7 +43,7 @@ export interface LeaseArguments {
   readonly returned: MicroTokens
 }
 
-/** A wait and a view as every caller of the bucket gets them, under the assumption that no lease is given back early. */
+/** What the bucket has left, and the wait of a call, for any caller. Both assume that no lease is given back early. */
 interface LeaseView extends View {
   /**
    * If nothing was granted: the outcome of a call of this cost. `allowed` means that the bucket has the tokens, but this holder gets none
@@ -98,9 +98,9 @@ export function resetLeased(state: LeasedState, now: Micros): LeasedState | unde
 }
 
 /**
- * The token bucket's kernel for states that may have leases. Without leases it equals that kernel. Each decision first drops leases that
- * have ended, then caps the bucket at burst - leased, then calls the token bucket's kernel. Only the waits are computed in another way,
- * because a cost above burst - leased must wait until leases end.
+ * The token bucket's kernel for states that may have leases. Without leases it decides as that kernel does. Each decision first drops
+ * leases that have ended, then caps the bucket at the burst less all leased tokens, then calls the token bucket's kernel. Only the waits
+ * are computed in another way: a cost above the burst less the leased tokens must wait until leases end.
  */
 export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = kernel<BucketPlan, LeasedState>({
   ...tokenBucketKernel,
@@ -182,7 +182,10 @@ function outOn(leases: Leases | undefined): MicroTokens {
   return leases === undefined ? 0 : leases.reduce((sum, { amount }) => sum + amount, 0)
 }
 
-/** The state at `now`, without leases that have ended. Until the end of each, the bucket is capped at burst - leased. */
+/**
+ * The state at `now`, without leases that have ended. Until each lease ended, the bucket held at most the burst less the tokens leased
+ * then.
+ */
 function settled(state: LeasedState, now: Micros): LeasedState {
   const { leases } = state
   if (leases === undefined) return state
@@ -263,7 +266,7 @@ function viewOf(plan: BucketPlan, state: LeasedState | undefined, now: Micros, c
   }
 }
 
-/** The first instant at which burst - leased is at least this much, so that the bucket could hold it; 0 if it is already. */
+/** The first instant at which enough leases have ended that the bucket could hold `micro`; 0 if it could already. */
 function roomAt({ burst }: BucketPlan, { leases = [] }: LeasedState, micro: MicroTokens): Micros {
   let out = outOn(leases)
   let at = 0

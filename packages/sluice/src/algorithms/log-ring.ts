@@ -3,8 +3,8 @@ import { Arena, ENTRY } from './log-arena.ts'
 import type { Entries, LogState } from './log-state.ts'
 
 /**
- * When the sum before the first entry exceeds this number of micro-tokens, that sum is subtracted from all sums of the ring. So all sums
- * stay far below the greatest exact integer.
+ * Each entry contains the sum of all charges up to it, in micro-tokens. When the sum before the first entry exceeds this number, it is
+ * subtracted from all sums of the ring. So all sums stay far below the greatest exact integer.
  */
 const MAX_SUM = 2 ** 51
 /**

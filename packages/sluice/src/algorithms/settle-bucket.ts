@@ -11,16 +11,17 @@ interface Level extends Zero {
 type Kernel<S> = Pick<Algorithm<BucketPlan, S>, 'adjust' | 'expiresAt'>
 
 /**
- * Settles a hold of a bucket. If the hold used more than it was charged, the difference is charged now, down to one burst below empty.
+ * Settles a hold of a bucket: a call that was charged before it was known what it would use. If it used more than it was charged, the
+ * difference is charged now, down to one burst below empty.
  *
- * If the hold used less, the difference is given back, but only as far as the bucket had room for it all the time since the charge. `mark`
- * is the instant at which the bucket was empty after the hold's own charge. So at a later instant t the bucket had at most the tokens that
- * are refilled in t - mark. Of the hold, at least burst less these tokens had room until t. For t this function takes the present, or the
- * bucket's `zero` if that is later: calls that were charged ahead of their tokens start until then.
+ * If it used less, the difference is given back, as far as the bucket had room for it all the time since the charge. `mark` is the `zero`
+ * of the bucket right after the hold was charged: the instant at which the bucket is empty. So at a later instant t the bucket had at most
+ * the tokens that are refilled in t - mark. It had room for the burst less these tokens. As t the function takes the present, or the
+ * bucket's `zero` if that is later. The reason is that calls that were charged ahead of their tokens start until then.
  *
- * So settlements let no more than the limit start over any interval that contains the charges of all holds settled in it. Over other
- * intervals, refunds of several holds that overlap can add up: the over-grant (G) is then at most what was given back in the interval for
- * holds that were charged before it.
+ * If an interval contains the charges of all holds that are settled in it, no more than the limit starts in it. In other intervals, refunds
+ * of several overlapping holds can add up. The over-grant (G) is then at most what was given back in the interval for holds charged before
+ * it.
  */
 export function settleBucket<S extends Level>(
   kernel: Kernel<S>,
@@ -40,7 +41,7 @@ export function settleBucket<S extends Level>(
   }
   const present = { zero: time, rest: 0 }
   const { zero, rest } = isLater(bucket, present) ? bucket : present
-  // In n-ths of a microsecond. The refill of one micro-token takes m of them.
+  // `room` and `back` are refill times in n-ths of a microsecond. One micro-token takes m of these to refill.
   const room = burst * m - (BigInt(zero - mark) * n + BigInt(rest))
   const back = BigInt(held - actual) * m
   if (room <= 0n || back === 0n) return { state, charged: actual }

@@ -47,7 +47,8 @@ export interface HoldResult {
 }
 
 /**
- * Settles a hold. This is the reference for every store. It changes the record and the states of the limits together, or nothing.
+ * Settles a hold: a call that was charged before it was known what it would use. Every store must settle exactly as this function does. It
+ * changes the record and the states of the limits together, or nothing.
  * @param record as stored; undefined if absent
  * @param states by slot, as stored; undefined if absent
  * @param stands true if what was charged stays charged, whatever `actual` says

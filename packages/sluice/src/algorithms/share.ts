@@ -41,7 +41,7 @@ const PARTS: Readonly<Record<AlgorithmTag, PartOf>> = {
   },
 }
 
-/** `units` of `of` parts of an amount, rounded down. Exact, also if the product of amount and units is above 2^53. */
+/** micro * units / of, rounded down. Exact, also if the product of `micro` and `units` is above 2^53. */
 export function portionOf(micro: MicroTokens, units: number, of: number): MicroTokens {
   const product = micro * units
   return Number.isSafeInteger(product) ? Math.floor(product / of) : Number((BigInt(micro) * BigInt(units)) / BigInt(of))

@@ -18,9 +18,9 @@ export interface CounterPlan {
 }
 
 /**
- * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both windows: that
- * of the plan, or of a longer plan that also uses this key. `absent` is 1 if no call under that longer plan has come in the current window
- * yet. If `absent` is 0, the next window has the same length.
+ * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both windows. It is
+ * the plan's, or that of another plan of this key with a longer window (the longer plan). `absent` is 1 if no call under the longer plan
+ * has come in the current window yet. If `absent` is 0, the next window has the same length.
  */
 export interface CounterState {
   end: Micros
@@ -76,9 +76,9 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return fillView(plan, at, counted, now, into)
   },
   /**
-   * If the current window is longer than the plan's, because a longer plan was called on this key, it runs to its end. If a call under the
-   * longer plan came in the current window, the next window is as long. In all other cases the current window keeps its start and gets the
-   * plan's length, and both windows keep their charges (law 7).
+   * The key may have been called under another plan with a longer window (the longer plan). Then the current window runs to its end. If a
+   * call under the longer plan came in the current window, the next window is as long. In all other cases the current window keeps its
+   * start and gets the plan's length, and both windows keep their charges (law 7).
    */
   adopt(plan, state, now) {
     const { window } = plan
@@ -110,9 +110,9 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return next.current + next.previous === 0 ? undefined : next
   },
   /**
-   * If the hold used less than it was charged, the difference is given back to the window of the charge. If that is neither the current nor
-   * the previous window, nothing is given back. If the hold used more, the difference is charged to the window of the charge if that is the
-   * previous one, otherwise to the current window. What is counted rises to at most twice the limit.
+   * A hold was charged before it was known what it would use. If it used less, the difference is given back to the window of the charge. If
+   * that is neither the current nor the previous window, nothing is given back. If the hold used more, the difference is charged to the
+   * previous window if the charge was in that, otherwise to the current window. What is counted rises to at most twice the limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { end, current, previous, window } = rolled(plan.window, state, now)
@@ -213,8 +213,8 @@ function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros 
 }
 
 /**
- * `previous` counts in proportion to the quanta that are left of the current window. Returns the greatest number of quanta at which this
- * count is at most `room`; -1 if `room` is below 0. Estimates with doubles, then corrects the estimate by exact comparisons.
+ * The weight of `previous` is the part of the current window's quanta that are left. Returns the greatest number of quanta at which
+ * `previous` counts at most `room`; -1 if `room` is below 0. Estimates with doubles, then corrects the estimate by exact comparisons.
  */
 function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): number {
   if (room < 0) return -1

@@ -11,8 +11,8 @@ import { envelopeOf, readWindow, type WindowOptions } from './window.ts'
 const MAX_ENTRIES = 10_000
 
 /**
- * `most`: the most entries that the log keeps. Only charges of less than one token can need more. The newest entry then takes further
- * charges.
+ * `most`: the most entries that the log keeps. Only charges of less than one token can need more. Once the log has that many, its newest
+ * entry takes further charges.
  */
 export interface LogPlan {
   readonly limit: MicroTokens
@@ -62,7 +62,10 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
     }
     return fillView(plan, state, part, now, into)
   },
-  /** Keeps all entries. `keepFor` says how long the longer plan needs them, so the log is exact under each of the plans (law 7). */
+  /**
+   * Keeps all entries. A plan with a longer window may have written some of them, and `keepFor` says how long that plan needs them. So the
+   * log is exact under each of the plans (law 7).
+   */
   adopt(plan, state, now) {
     if (state.window === plan.window) return state
     const keepFor = Math.max(state.window, state.keepFor)
@@ -103,8 +106,9 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
     return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
   },
   /**
-   * Changes the entry of the charge, or the later entry into which that entry was merged. If the charge has left the window, nothing is
-   * given back. What the hold used in addition is then charged now. The count rises to at most twice the limit.
+   * A hold was charged before it was known what it would use. Changes the entry of that charge, or the later entry into which that entry
+   * was merged. If the charge has left the window, nothing is given back, and what the hold used in addition is charged now. The count
+   * rises to at most twice the limit.
    */
   settle(plan, stored, now, { held, actual, at }, phase) {
     if (actual < held) {

@@ -23,10 +23,10 @@ import { parseRate, type Rate } from './rate.ts'
 import { settleBucket } from './settle-bucket.ts'
 
 /**
- * The bucket was last empty at `zero`, in whole microseconds, plus `rest` n-ths of a microsecond; n is that of the plan. `seen`: the latest
- * time at which the state was written; no decision uses an earlier time (law 3). `keepFor`: the longest time that any earlier plan of this
- * state needs to fill a bucket. The state is kept that long after `seen`, so that two alternating policies mint nothing (law 7). `plan`:
- * the plan that wrote the state.
+ * The bucket was last empty at `zero`, in whole microseconds, plus `rest` n-ths of a microsecond. Here n is that of `plan`, the plan that
+ * wrote the state. `seen`: the latest time at which the state was written; no decision uses an earlier time (law 3). `keepFor`: the longest
+ * time that any earlier plan of this state needs to fill a bucket. The state is kept that long after `seen`, so that two alternating
+ * policies create no tokens (law 7).
  */
 export interface BucketState {
   zero: Micros
@@ -121,8 +121,8 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   /**
    * Gives back the cost less what other calls were charged after this call, as Go's x/time/rate cancels a reservation. What they were
    * charged is the present `zero` less the `zero` right after this call's charge; a penalty counts too. Nothing is given back if the limit
-   * was changed. Nor is it if `zero` is now before that of the charge, because of a refund or a reset. A call whose turn has come is given
-   * back as a hold that used nothing.
+   * was changed, or if a refund or a reset has moved `zero` before that of the charge. A call whose tokens are refilled already is settled
+   * like a hold that used nothing.
    */
   leave(plan, state, now, cost, charged) {
     const time = timeOf(state, now)
@@ -141,7 +141,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
   /**
    * Converts the tokens that the old plan would have left, capped at the new burst, to a `zero` of the new plan. `zero` is rounded up by
-   * less than an n-th of a microsecond, so nothing is minted (law 7). A debt carries over in full, even if it exceeds the new burst.
+   * less than an n-th of a microsecond, so no tokens are created (law 7). A debt carries over in full, even if it exceeds the new burst.
    */
   adopt(plan, state, now) {
     const old = state.plan
@@ -211,8 +211,8 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
 })
 
 /**
- * The instant from which no earlier plan needs the state. A bucket below empty fills from the instant at which it is empty: by a larger
- * plan it would not be full a fill time after it was written.
+ * The instant from which no earlier plan needs the state: `keepFor` after it was written. A bucket in debt begins to fill only at `zero`,
+ * so for such a bucket the time counts from there.
  */
 export function keptUntil({ zero, seen, keepFor }: BucketState): Micros {
   return Math.min(Math.max(seen, zero) + keepFor, Number.MAX_SAFE_INTEGER)
@@ -236,8 +236,8 @@ export function bucketWith(plan: BucketPlan, level: bigint, time: Micros, keepFo
 }
 
 /**
- * The state's `zero` and `rest`, or those of a bucket that is full at `time` if they are later. `keepFor` is 0 if the bucket is full and
- * that time is over.
+ * The state's `zero` and `rest`, or those of a bucket that is full at `time` if they are later. `keepFor` is 0 if the bucket is full and no
+ * earlier plan needs the state any more (`keptUntil`).
  */
 export function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): Omit<BucketState, 'seen' | 'plan'> {
   const { rest } = plan.emptyBefore

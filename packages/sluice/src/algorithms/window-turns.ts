@@ -3,18 +3,18 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-plan.ts'
 
-// Fixed windows of a key that is called with several plans in turn (law 7; docs/decisions/0006). Windows of a key follow each other and
-// never overlap. After its end, a window is remembered for at least as long as a plan's rate takes to refill its count. So no change of
-// plan mints tokens.
+// Fixed windows of a key that is called with several plans in turn (law 7; docs/decisions/0006). This happens, for example, while two
+// versions of a policy are in use. Windows of a key follow each other and never overlap. After its end, a window is remembered for at least
+// as long as a plan's rate takes to refill its count. So no change of plan creates tokens.
 
 /**
- * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. `turn` says which
- * plans were called in this window:
+ * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. A plan is called
+ * longer or shorter by the length of its window. `turn` says which plans were called in this window:
  * - below `BOTH`: one plan alone, which took up to a 64th (0), a 16th (1), a quarter (2) or all (3) of its limit
  * - `BOTH`: a longer plan and a shorter plan
  * - `ABSENT`: a shorter plan; the longer plan was called in the previous window and not yet in this one
  * - `SPENT`: as `ABSENT`, but the count became too large for exact whole numbers. `window` and `count` are then those of the rest of the
- *   window only, from the start of one part on, and a longer plan finds nothing left.
+ *   window only, from the start of one part on (see `partAt`). A longer plan finds nothing left.
  */
 export interface FixedWindowState {
   end: Micros
@@ -50,9 +50,10 @@ export function freshAt({ end, window, turn }: FixedWindowState): Micros {
 }
 
 /**
- * A longer plan extends the current window: with align `first` to its own length, from the same start; otherwise to the end of its own
- * window, if that is later. A shorter plan keeps the current window, or extends it to the end of its own window if that is later.
- * @returns the state converted to the plan; the same object if nothing changes, undefined if it is fresh
+ * Converts a state to a plan with a window of another length. A longer window extends the current window to the end of its own window, if
+ * that is later. With align `first` it extends the current window to its own length, from the same start. A shorter window keeps the
+ * current one, or extends it to the end of its own window if that is later.
+ * @returns the state converted to the plan; the same object if nothing changes, undefined if it equals that of an unused key
  */
 export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
   const { end, count, window, turn } = state
@@ -68,9 +69,10 @@ export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: n
 }
 
 /**
- * The window that a call at `now` begins, after the window `before` has ended. For a shorter plan it is as long as the previous window, so
- * that the longer plan finds what was charged. If the longer plan was absent for all of the previous window, the shorter plan begins a
- * window of its own length. If the plan's aligned window began before the previous window ended, the new window lasts one length longer.
+ * The window that a call under `plan` begins at `now`, after the window `before` has ended. If `before` is longer than the plan's window,
+ * the new window is as long as `before`. So the plan with the longer window finds what was charged. If that plan was not called in all of
+ * `before`, the new window has the length of this plan's. With align `clock` or `key`, the plan's window at `now` may have begun before
+ * `before` ended. The new window then lasts one length longer.
  */
 export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
   const own = freshEnd(plan, now, phase)
@@ -83,9 +85,9 @@ export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: 
 }
 
 /**
- * The index, from 0, of the part at `now`. While a longer plan is absent, the plan divides the longer window into parts of its own length,
- * and may take its limit in each part. Tokens not taken in a part are lost, so the count is at least `limit` times the index. The last part
- * is longer if the plan's window does not divide the longer one.
+ * The index, from 0, of the part at `now`. While no call comes under a plan with a longer window, that window is divided into parts of this
+ * plan's length. This plan may take its limit in each part. Tokens not taken in a part are lost, so the count is at least `limit` times the
+ * index. The last part is longer if the plan's window does not divide the longer one.
  */
 export function partAt(plan: Plan, end: Micros, window: Micros, now: Micros): number {
   const part = Math.floor((now - end + window) / plan.window)
@@ -97,9 +99,9 @@ function lastPart({ window }: Plan, longer: Micros): number {
 }
 
 /**
- * Whether, for a window in parts, the count starts again with this part (`SPENT`). `base` was admitted before this part, and penalties
- * raise the count of a part to twice the limit. The count starts again if the sum might exceed 2^53 - 1. No other plan can have a limit as
- * large as that, so a longer plan finds nothing left.
+ * Whether the count of a window that is divided into parts starts again with this part (`SPENT`). `base` was admitted before this part, and
+ * penalties raise the count of a part to twice the limit. The count starts again if the sum might exceed 2^53 - 1. No plan can have a limit
+ * as large as that, so a plan with a longer window finds nothing left.
  */
 export function isSpent({ limit }: Plan, turn: number, base: MicroTokens): boolean {
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
