@@ -49,10 +49,10 @@ const REMEMBERED = 1_000
 const PROBE_SECONDS = 1
 
 /**
- * The class of Rate Limiting at Scale's quick start, on top of the exact Redis store with the ring (`remoteStore`). It takes a raw ioredis
- * client, keeps states under `rl:<identifier>`, decides on the server's clock, and answers within its deadline even if Redis does not. Set
- * the client's option `autoResendUnfulfilledCommands: false`. Otherwise ioredis sends a command again if its reply was lost, which charges
- * twice.
+ * The class of Rate Limiting at Scale's quick start, on top of the exact Redis store with deadlines, breaker, batches and caches
+ * (`remoteStore`). It takes a raw ioredis client, keeps states under `rl:<identifier>`, decides on the server's clock, and answers within
+ * its deadline even if Redis does not. Set the client's option `autoResendUnfulfilledCommands: false`. Otherwise ioredis sends a command
+ * again if its reply was lost, which charges twice.
  */
 export class DistributedRateLimiter {
   readonly #store: Store

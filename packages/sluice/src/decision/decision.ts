@@ -94,7 +94,7 @@ interface Base {
   readonly limits: readonly LimitView[]
   /** Store time of the decision in milliseconds since 1970; this process's time if no store answered. */
   readonly at: number
-  /** `at` in whole microseconds. A refund uses it as the receipt, because a window may begin within a millisecond. */
+  /** `at` in whole microseconds. A refund needs it to find the window of the charge, because a window may begin within a millisecond. */
   readonly atMicros: Micros
   readonly source: Source
   readonly degraded?: Degraded
