@@ -23,11 +23,11 @@ export interface Made {
 }
 
 /**
- * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group. Each of its
- * shadow rules is a further group after that one. Rejects only because of a bug.
+ * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group, which is charged
+ * all or nothing. Each of its shadow rules (counted, never enforced) is a group of its own after that one. Rejects only because of a bug.
  * @param newHolder makes the id under which a request takes slots
- * @param watch a stopwatch that was started just before this call. It is stopped if a store in this process decided, and observers got that
- * store call
+ * @param watch a stopwatch that was started just before this call. It is stopped here only if a store in this process decided and an
+ * observer got that store call
  */
 export async function decideRequests(
   deciders: Deciders,

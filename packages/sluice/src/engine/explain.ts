@@ -45,7 +45,7 @@ export interface RuleExplanation {
    * Source and value of each part of the key. The value is null if the request has none. All requests with the value null share one state.
    */
   readonly key?: readonly { readonly source: string; readonly value: string | null }[]
-  /** Conditions of the tier that applies; empty for the tier without conditions. */
+  /** The conditions under which the rule uses this limit (its tier); empty for a tier without conditions. */
   readonly tier?: string
   /** Set if an override replaces the tier's limit for this key. */
   readonly overridden?: true

@@ -135,7 +135,8 @@ interface Charged {
 }
 
 /**
- * Makes the function that computes what a request is charged. If `used` is passed, every rule is charged `used`, sampled rules included.
+ * Makes the function that computes what a request is charged. If `used` is passed, every rule is charged `used`, even a rule that otherwise
+ * charges only one request in several (`sample`).
  */
 function charging({ verify, context, opened, loaded }: VerbParts) {
   const always: EngineContext = { ...context, random: () => 0 }

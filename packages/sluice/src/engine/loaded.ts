@@ -26,7 +26,7 @@ export interface Loaded {
   readonly policy: Policy
   readonly rulesByName: ReadonlyMap<string, Rule>
   readonly find: FindRules
-  /** The rules without a condition on path, method or host, whose other conditions hold for `NOBODY`. */
+  /** The rules without a condition on path, method or host, whose other conditions hold for a request without facts (`NOBODY`). */
   readonly unconditional: readonly Rule[]
   readonly trust: TrustedProxies
   /** Warns of a proxy that the trusted proxies do not name. Undefined if no rule reads addresses. */
@@ -53,8 +53,8 @@ export interface Surroundings {
 
 /**
  * Prepares a policy for decisions.
- * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that requires pseudonyms if `pseudonym` is absent,
- * or for a rule whose bound is above its `maxOvergrant`
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that requires pseudonyms if `pseudonym` is absent, or
+ * for a rule that could exceed its limit by more than its `maxOvergrant`
  * @throws LimiterError NOT_SUPPORTED for an algorithm that the store does not decide, and for `maxHolds` on a store without holds
  */
 export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
@@ -96,7 +96,10 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
   }
 }
 
-/** The limiter name in the bound's state ids. It differs from that of rules (`RULE_SET`), because a rule may be named as the bound is. */
+/**
+ * The limiter name in the state ids of the bound on open reservations. It differs from that of rules (`RULE_SET`), because a rule may have
+ * the same name as the bound.
+ */
 const RESERVATIONS = 'policy reservations'
 
 /** The bound on open reservations. It is not applied to the one key of rules without key parts, because all clients share that key. */

@@ -83,7 +83,7 @@ export function namedOf({ rule: { name }, tier, call: { limit } }: RuleCharge): 
   return tier.windowMs === undefined || limit !== tier.limit ? { name, limit } : { name, limit, windowMs: tier.windowMs }
 }
 
-/** For each tier, the scopes by the tag of an algorithm: an override may use another algorithm than the tier. */
+/** The scopes (first parts of state ids) of each tier, by the tag of an algorithm: an override may use another algorithm than the tier. */
 const scopes = new WeakMap<Tier, Map<string, Scope>>()
 
 /**
@@ -119,8 +119,8 @@ export function policyOf(charges: readonly RuleCharge[]): FailurePolicy {
 const STRICTNESS: Readonly<Record<FailurePolicy, number>> = { allow: 0, local: 1, deny: 2 }
 
 /**
- * How many requests of this cost a limit admits per microsecond in the long run. Used only to order charges. A settlement may have used
- * nothing: a cost of 0 counts as the least cost, because a quotient by 0 has no order.
+ * How many requests of this cost a limit admits per microsecond in the long run. Used only to order charges. A settlement may have a cost
+ * of 0. It counts as the least cost above 0, because quotients by 0 cannot be ordered.
  */
 function admissions({ limit, cost }: { readonly limit: AnyLimit; readonly cost: number }): number {
   const { n, m } = limit.algorithm.envelope(limit.plan)

@@ -42,7 +42,7 @@ export function unreadReader(request: Request, hasCost: boolean): (rule: Rule) =
   }
 }
 
-/** Reads all parts of the request that a charge would read. */
+/** Reads all parts of the request that a charge by this rule would read, so that a watcher sees which parts these are. */
 function chargeAt(rule: Rule, request: Request, hasCost: boolean): void {
   if (tierOf(rule, request) === undefined) return
   keyOf(rule, request)
