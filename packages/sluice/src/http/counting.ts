@@ -24,7 +24,8 @@ export interface ResponseEnd {
 }
 
 /**
- * Ends the hold of a request according to its response. Only the first call that knows what the request used has an effect. Never throws.
+ * Ends the hold of a request (what it was charged before its response) according to the response. Only the first call that knows what the
+ * request used has an effect. Never throws.
  */
 export type Settle = (end: ResponseEnd) => void
 
@@ -34,7 +35,7 @@ export type SettleHold = (actual?: number) => Promise<unknown>
 /** The part of a reservation that a gate uses. */
 export type Reserved = Pick<Reservation, 'decision' | 'settle'>
 
-/** Returns a function that gates call in place of a limiter's `check`. It makes a reservation. */
+/** Returns a function that makes a reservation for a request. A gate (`createGate`) calls it in place of a limiter's `check`. */
 export function reservingChecks<Request, Response>({
   holdMs,
 }: GateOptions<Request, Response>): (limiter: Limiter) => (key: string, cost: number | undefined) => Promise<Reserved> {

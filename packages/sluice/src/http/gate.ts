@@ -47,9 +47,9 @@ export interface Passage {
    */
   readonly release?: () => void
   /**
-   * Counts the request by its response (`countWhen`, `actualCost`); absent if it holds no cost. The adapter calls it when the response has
-   * ended. If it is never called, for example because the handler never ends, the cost stays charged. Only the first call that knows what
-   * the request used has an effect. Never throws.
+   * Counts the request by its response (`countWhen`, `actualCost`); absent if no cost was reserved for the request. The adapter calls it
+   * when the response has ended. If it is never called, for example because the handler never ends, the cost stays charged. Only the first
+   * call that knows what the request used has an effect. Never throws.
    */
   readonly settle?: Settle
 }
@@ -100,7 +100,7 @@ export function createGate<Request, Response = unknown>(
         : (request, peer) => chain(skip(request), (skipped) => (isSkipped(skipped) ? SKIPPED : check(request, peer))),
     applyHeaders(sink, { decision, identity }) {
       if (decision === undefined) return
-      // The writer is looked up for each response, because a reloaded policy may choose other headers.
+      // The writer of header fields is looked up for each response, because a reloaded policy may choose other fields.
       const write = headers === undefined && engine !== undefined ? writerFor(engine.headers) : writer
       write(sink, decision, retryAfterJitter ? identity : undefined)
     },

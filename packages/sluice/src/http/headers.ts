@@ -77,9 +77,9 @@ function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
 }
 
 /**
- * Merges fields with those that an outer limiter has written. To a list of the same form, items are appended. A field with a single value
- * describes the limit that is closest to exhaustion, or the one that denied. A list in another form cannot be extended; it is replaced on a
- * denial, and otherwise kept.
+ * Merges fields with those that an outer limiter has written. Items are appended to a list of the same form. A list in another form cannot
+ * be extended; it is replaced on a denial, and otherwise kept. A field with a single value describes the limit that is closest to
+ * exhaustion, or the one that denied.
  */
 function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
   const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))
@@ -107,7 +107,7 @@ function waitOf(decision: Decision): number | undefined {
   return Number.isFinite(retryAfterMs) ? retryAfterMs : undefined
 }
 
-/** The decision as the headers report it: limits that denied show the remaining tokens that `options` give. */
+/** The decision as the headers report it. If `options` are passed, limits that denied show the `remaining` of the options. */
 function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
   if (options === undefined || decision.allowed) return decision
   const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }

@@ -9,8 +9,8 @@ export interface Closable {
 }
 
 /**
- * The functions to call when a connection closes, and its one listener. Several requests may wait on one connection, and node warns of many
- * listeners.
+ * For each connection, the functions to call when it closes, and the one listener that calls them. Several requests may wait on one
+ * connection, and Node.js warns if an object has many listeners.
  */
 const known = new WeakMap<Closable, { readonly fns: Set<() => void>; readonly run: () => void }>()
 

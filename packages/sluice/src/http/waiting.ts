@@ -22,8 +22,8 @@ export function leftResponse(): Response {
 }
 
 /**
- * Returns a function that gates call in place of a limiter's `check`: requests wait for their turn instead of being denied. A request that
- * would wait too long is decided at once, and so is one that finds too many waiting.
+ * Returns a function that lets a request wait for its turn instead of denying it. A gate (`createGate`) calls it in place of a limiter's
+ * `check`. A request that would wait too long is decided at once, and so is one that finds too many waiting.
  * @param onLeave calls a function when the client of a request leaves
  */
 export function waitingChecks<Request, Response>(
