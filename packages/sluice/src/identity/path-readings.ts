@@ -17,7 +17,7 @@ export interface PathReading {
 }
 
 export interface OneReading extends PathReading {
-  /** The path after all steps, which is the same for all spellings of a resource. AMBIGUOUS if it depends on the order of the steps. */
+  /** The path after all `STEPS`, which is the same for all spellings of a resource. AMBIGUOUS if it depends on the order of the steps. */
   readonly final: string
 }
 

@@ -97,7 +97,7 @@ export function valuesOf(kind: 'header' | 'query', name: string, request: Reques
   return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
-/** Makes the source of this valid text. Its values, of which there may be several, are those that `values` returns. */
+/** Makes the source that this valid text names. `values` returns its values in a request, of which there may be several. */
 export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
   return { ...(parseSource(text) as Source), ...manyTimes(values) }
 }
@@ -209,8 +209,8 @@ function alternativesOf(values: readonly string[]): Alternatives | undefined {
 }
 
 /**
- * Reads a value from the path. If the readings of the path have different final paths, `path` is AMBIGUOUS, and the value is made from
- * that text.
+ * Reads a value from the path. Upstreams may read a path in several ways (readings). If these give different final paths, `path` is
+ * AMBIGUOUS, and the value is made from that text.
  */
 function ofPath(value: (path: string) => string): Reader {
   return {

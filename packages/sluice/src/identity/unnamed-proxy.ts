@@ -14,9 +14,9 @@ export type ProxyWatch = (peer: string | null | undefined, headers: Headers) => 
 const consoleOnce: OnWarning = firstOnly(consoleWarning)
 
 /**
- * Makes the watch for a proxy that `trustedProxies` does not name: all clients behind it count as one. Undefined if the option is an empty
- * list, which says that there is no proxy. If the list names other proxies, only requests from private addresses are watched, because any
- * client on the internet may send the header.
+ * Makes a function that watches for a proxy that `trustedProxies` does not name. All clients behind such a proxy count as one. Undefined if
+ * the option is an empty list, which says that there is no proxy. If the list names other proxies, only requests from private addresses are
+ * watched, because any client on the internet may send the header.
  * @param trust undefined if the option is absent
  * @param onWarning called once; default: a warning on the console, once in a process
  */

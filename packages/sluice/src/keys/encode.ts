@@ -23,7 +23,7 @@ export function encodeKey(key: string): string {
   return lastEncoded
 }
 
-/** The latest key and its encoding. Cached because the states of one call, such as that of its hold, mostly have the same key. */
+/** The latest key and its encoding. Cached because the states of one call mostly have the same key. */
 let [lastKey, lastEncoded] = ['', '']
 
 function encodedKey(key: string): string {
