@@ -42,8 +42,8 @@ export interface DecisionEvent {
 }
 
 /**
- * One store call of a limiter or an engine, after it returned. Not included are decisions that a ring makes without its store, calls that a
- * ring makes by itself (leases, probes), and decisions of the local fallback.
+ * One store call of a limiter or an engine, after it returned. Not included are decisions that the ring around the store (`remoteStore`)
+ * makes without it, and calls that the ring makes by itself (leases, probes). Decisions of the local fallback are not included either.
  */
 export interface StoreEvent {
   /** Name of the store. */

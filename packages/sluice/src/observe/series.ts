@@ -3,7 +3,10 @@ export const MAX_SERIES = 1_000
 const MAX_VALUE_LENGTH = 256
 const OTHER = 'other'
 
-/** Cells by label values: one for each combination of values, and one for all combinations beyond MAX_SERIES. */
+/**
+ * The values of a metric, called cells. There is one cell for each combination of label values, and one for all combinations beyond
+ * MAX_SERIES.
+ */
 export interface Series<Cell> {
   /** The cell of these label values. @param values one for each label, in the labels' order */
   at(...values: readonly string[]): Cell

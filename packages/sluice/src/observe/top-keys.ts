@@ -45,8 +45,8 @@ const TOP: Form = [(value) => value === 0 || value === Infinity || COUNT[0](valu
 
 /**
  * Counts keys by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005).
- * If all cells are taken, a new key replaces the least frequent key; the old count becomes the error of the new one. Every key with more
- * than 1/`capacity` of all requests has a cell.
+ * Each of `capacity` cells counts one key. If all cells are taken, a new key replaces the least frequent key; the old count becomes the
+ * error of the new one. Every key with more than 1/`capacity` of all requests has a cell.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function topKeys(capacity: number = CAPACITY): TopKeys {
