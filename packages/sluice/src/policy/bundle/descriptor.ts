@@ -4,7 +4,7 @@ import { textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
-/** Descriptors of the format; those that no source supports are refused. */
+/** Descriptors (names of request facts) that the format defines. Those that no source supports are refused. */
 const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bot', 'ua:bot_category']
 
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
@@ -29,7 +29,10 @@ export function readDescriptor(value: Value): Source | undefined {
   return value.refuse(` ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, { value: text, allowed: DESCRIPTOR_FORM })
 }
 
-/** Warns that the query comes from X-Original-URI, if the call has that header, and not from the call itself. */
+/**
+ * Warns that a query parameter is read from the header X-Original-URI if the call to the service has that header. Fairvisor reads the query
+ * of the call itself.
+ */
 export function warnOfQuery(value: Value, text: string): void {
   value.warn(`: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`)
 }

@@ -22,7 +22,8 @@ export function* warnOfMoves(root: Value): Sliced<void> {
   }
   const specs = specsOf(root)
   const placed: Placed[] = []
-  // Policies apply in the order of their ids. Shadow mode makes a difference only for later policies, so the last policy needs no warning.
+  // Policies apply in the order of their ids. Fairvisor applies no policy after one in shadow mode, and Sluice does. The last policy has no
+  // policy after it, so it needs no warning.
   const last = specs.reduce((latest, { id = '' }) => (id > latest ? id : latest), '')
   for (const [policy, { spec, id }] of specs.entries()) {
     yield

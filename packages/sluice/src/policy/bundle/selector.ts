@@ -19,7 +19,8 @@ export function* readSelector(value: Value): Sliced<Match> {
   if (fields === undefined) return { when: [] }
   const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name) ?? [])
   if (anchors.length === 0) fields.warn(' has no path: its rules never match; a pathPrefix of / matches every path')
-  // A path index takes only one pattern for each rule. So a rule with two anchors is not indexed; its anchors are tested at every request.
+  // A path index takes only one pattern for each rule. So a rule with two anchors (an exact path and a prefix) is not indexed. Its anchors
+  // are tested at every request.
   const path = anchors.length === 1 ? anchors[0]?.glob : undefined
   const methods = yield* readMethods(fields.get('methods'))
   const hosts = yield* readHosts(fields.get('hosts'))

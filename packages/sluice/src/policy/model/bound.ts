@@ -24,16 +24,19 @@ interface Bounding {
 }
 
 /**
- * Computes the bound of a rule. The store decides exactly, so the bound is 0 while the store can be called. In an outage `deny` admits
- * nothing, and `allow` everything. With `local` each of n processes grants from a full bucket of its own, with the limit's burst B and
- * rate r. In an outage of length T they grant at most n (B + r T). The store's bucket refills meanwhile, but only up to B: it loses at
- * least max(0, r T - B) tokens, which are subtracted.
+ * Computes the bound of a rule: by how many tokens it may exceed its limit. The store decides exactly, so the bound is 0 while the store
+ * can be called. A rule with `sample` has no bound. In an outage `deny` admits nothing, and `allow` everything. With `local` each of n
+ * processes grants from a full bucket of its own, with the limit's burst B and rate r. In an outage of length T they grant at most n (B + r
+ * T). A policy that does not state n and T has no bound. The store's bucket refills meanwhile, but only up to B. It loses at least max(0, r
+ * T - B) tokens, which are subtracted.
  *
- * The parts of the limit that the regions have are together at most the limit, so the bound of all regions is 0 too. In an outage of all
- * stores the local fallbacks grant these parts. With escrow nothing is subtracted, because another region may use a part that belongs to a
- * region whose store is down.
- * With counters each region grants the whole limit, and learns within D what the others have granted: N regions exceed the limit by at most
- * (N - 1) (B + r D). D is at most the cutoff; without a cutoff, a partition has no bound. Other limits than token buckets keep fixed parts.
+ * With regions in mode `fixed` or `escrow`, each region has a part of the limit, and the parts are together at most the limit. So the bound
+ * of all regions is 0 too. In an outage of all stores the local fallbacks grant these parts. With `escrow` nothing is subtracted, because
+ * another region may use a part that belongs to a region whose store is down.
+ *
+ * With mode `counters`, each region grants the whole limit of a token bucket, and learns within a time D what the others have granted. So N
+ * regions exceed the limit by at most (N - 1) (B + r D). D is at most the cutoff. Without a cutoff there is no bound, because regions may
+ * be disconnected for any length of time. Limits of other algorithms keep fixed parts.
  */
 export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {
   const { processes, outageMs } = failure
@@ -90,7 +93,9 @@ function fallbackBound({ n, m, burst }: Envelope, processes: number, outageMs: n
   return Math.ceil((processes * (burst + flow) - lost) / MICRO)
 }
 
-/** The message for a rule whose bound on a store of this kind is above its `maxOvergrant`; undefined otherwise. */
+/**
+ * The message for a rule that could exceed its limit by more than its `maxOvergrant` on a store of this kind; undefined for other rules.
+ */
 export function overBudget(policy: Bounding, rule: Rule, kind: StoreKind): string | undefined {
   if (rule.maxOvergrant === undefined || rule.mode === 'off') return undefined
   const { running, storeDown, text } = boundOf(policy, rule, kind)

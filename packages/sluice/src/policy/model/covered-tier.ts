@@ -1,8 +1,8 @@
 import type { Condition, Match, Tier } from './rule.ts'
 
 /**
- * The first of the earlier tiers that matches every request that `tier` matches. Undefined if no tier does. Only conditions on the same
- * source are compared, so a tier that is covered in another way is not found.
+ * The first of the earlier tiers (limits of a rule) that matches every request that `tier` matches. Undefined if no tier does. Only
+ * conditions on the same source are compared, so a tier that is covered in another way is not found.
  */
 export function coveringTier(tier: Tier, earlier: readonly Tier[]): Tier | undefined {
   return earlier.find(({ when }) => when.every((needed) => tier.when.some((condition) => implies(condition, needed))))

@@ -8,7 +8,7 @@ export interface Glob {
   readonly rank: number
 }
 
-/** The positions in a pattern are the bits of one 32-bit integer. */
+/** The most segments of a pattern. Matching keeps positions in a pattern as the bits of one 32-bit integer. */
 const MAX_SEGMENTS = 30
 
 export const GLOB_FORM: string = `a path of at most ${MAX_SEGMENTS} segments, each a literal, * (one segment) or ** (any number, also none), such as /api/*/items/**`

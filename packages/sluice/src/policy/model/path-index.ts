@@ -11,7 +11,7 @@ interface PathNode<T> {
   /** Whether this node follows `**`, so that every segment leads back to it. */
   readonly stays: boolean
   readonly things: Entry<T>[]
-  /** The number of the last step that reached this node, so that a step that reaches it twice counts it once. */
+  /** The number of the last step that reached this node. If a step reaches the node twice, this number shows that it is counted already. */
   seen: number
 }
 

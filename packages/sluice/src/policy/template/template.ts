@@ -58,7 +58,8 @@ export function* readTemplate(root: Value, now: Micros): Sliced<PolicyBody | und
   if (rules.length === 0 && !inner.issues.failed) inner.refuse(' has no limit: expected global, tenants or endpoints')
   const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
   const sections = yield* readSharedSections(outer, rules, now)
-  // A plan of a verified token, or a trusted proxy, may name any tenant. Without both, tenants that no header value names are unreached.
+  // A plan of a verified token, or a trusted proxy, may name any tenant. Without both, no request reaches a tenant that no header value
+  // names.
   if (sections.jwt === undefined && sections.trustedProxies === undefined) warnOfUnreached(inner.get('tenants'), named)
   return { rules, failure, headers, ...sections }
 }
