@@ -27,8 +27,9 @@ interface Put<Item> extends Waiter<void> {
 }
 
 /**
- * Passes items to takers, one item for each turn. A turn belongs to no particular taker or item. As many turns are requested as there are
- * pairs of an item and a taker. Each turn that comes passes the first item to the first taker, so both keep their order even if some leave.
+ * Passes items to takers. Each item needs a turn, which is granted as the limit allows. A turn belongs to no particular taker or item. As
+ * many turns are requested as there are pairs of an item and a taker. Each turn that comes passes the first item to the first taker, so
+ * both keep their order even if some leave.
  */
 export class Exchange<Item> {
   readonly #parts: ExchangeParts
