@@ -67,7 +67,7 @@ export function createDeadlines(time: Time): Deadlines {
     entry.fn = undefined
     entry.before.after = entry.after
     entry.after.before = entry.before
-    // The entry points to itself, so that an old entry does not keep later ones in memory.
+    // A removed entry points to itself, so that it does not keep later entries in memory.
     entry.before = entry
     entry.after = entry
   }
