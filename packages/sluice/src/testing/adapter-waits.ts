@@ -8,8 +8,8 @@ import type { HttpAnswer } from './send-http.ts'
 const MINUTE_MS = 60_000
 
 /**
- * Resolves when a bucket of one token a minute lacks this many tokens: one for each request that waits, and one for the peek of this
- * function.
+ * Resolves when a peek at a bucket of one token a minute reports a wait for this many tokens: one for each request that waits, and one for
+ * the peek itself.
  */
 async function missing(limiter: Limiter, tokens: number): Promise<void> {
   await expect.poll(async () => (await limiter.peek('all')).retryAfterMs, { interval: 5 }).toBe(tokens * MINUTE_MS)

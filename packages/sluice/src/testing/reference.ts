@@ -24,7 +24,7 @@ export interface ReferenceState {
  */
 export type KeepsTokens = (call: Pick<Call, 'id' | 'limit'>) => boolean
 
-/** The reference driver over a plain map, in which nothing ever expires. Every store must decide as it does. */
+/** Decides with the reference driver (`applyGroup`) over a plain map, in which nothing ever expires. Every store must decide as it does. */
 export class Reference {
   /** States by name; nothing is ever deleted for its age. */
   readonly states: Map<string, ReferenceState>
@@ -113,8 +113,8 @@ export class Reference {
   }
 
   /**
-   * The call, with a limit that keeps tokens if the call's bucket does (`KeepsTokens`). A bucket without a state was full by the limit of
-   * its last call.
+   * Returns the call. If its bucket keeps its tokens when the limit changes (`KeepsTokens`), the call gets a limit that does so. If such a
+   * bucket has no state, it was full under the limit of its last call. This full state is then converted to the new limit and stored.
    */
   #by(call: Call, now: Micros): Call {
     if (call.limit.algorithm.tag !== 'tb' || !this.#keepsTokens(call)) return call
@@ -143,7 +143,10 @@ export class Reference {
   }
 }
 
-/** The token bucket's kernel with another `adopt`: a full bucket, whose state is expired, keeps the tokens that it has, like any other. */
+/**
+ * The token bucket's kernel with another `adopt`. Here a full bucket, whose state is expired, keeps its tokens when the limit changes, like
+ * any other bucket.
+ */
 const KEEPING: typeof tokenBucketKernel = {
   ...tokenBucketKernel,
   adopt(plan, state, now) {

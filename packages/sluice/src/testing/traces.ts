@@ -28,9 +28,9 @@ export interface TraceOptions {
 }
 
 /**
- * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may repeat a state. Some steps repeat
- * one call. Costs are from a fraction of a token to more than the capacity. A key mostly keeps its limit, and sometimes gets another one.
- * Some steps are at the same instant, some days apart, and some go back in time.
+ * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may have several calls of one state.
+ * Some steps repeat one call. Costs are from a fraction of a token to more than the capacity. A key mostly keeps its limit, and sometimes
+ * gets another one. Some steps are at the same instant, some days apart, and some go back in time.
  * @param seed a whole number; equal seeds give equal traces
  * @param calls about how many calls the steps have in all
  * @throws LimiterError INVALID_OPTIONS

@@ -93,15 +93,16 @@ export function aheadOf(bench: Bench): void {
       const second = await wait([one], 10, START)
       const third = await wait([one], 10, START)
       expect(third.retryAfter).toBe(2 * SECOND)
-      // The third group's turn was computed with the charge of the second. So the second cannot give back what the third was charged after
-      // it.
+      // The turn of the third group was computed with the charge of the second. So the second group gets back its charge less what was
+      // charged after it, which is nothing.
       await leave(one, second, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(3 * SECOND)
       const fifth = await wait([one], 10, START)
       await leave(one, fifth, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(4 * SECOND)
-      // The turn of the third has come, but the bucket has no room for it before the later calls start.
+      // The turn of the third group has come. Its token is not given back, because the bucket has no room for it before the later calls
+      // start.
       await leave(one, third, START + 2 * SECOND)
       await sameState(one.id)
       expect((await wait([one], 10, START + 2 * SECOND)).retryAfter).toBe(3 * SECOND)
@@ -115,7 +116,8 @@ export function aheadOf(bench: Bench): void {
       const first = await wait([two], 10, START)
       await wait([two], 10, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
-      // Three of the later calls start within a second. So until they have started, the bucket has room for one of its four tokens.
+      // The calls after the first take three tokens, and start within a second. So until then the bucket of four tokens has room for only
+      // one more.
       await leave(two, first, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)

@@ -21,9 +21,10 @@ export interface StoreSuiteOptions {
   /** The algorithms whose tokens come back with time that the store supports; default all. */
   readonly algorithms?: readonly TimedTag[]
   /**
-   * Set if one group may be charged in several slots and refunded. A denied group then leaves states that decide like those of the
-   * reference but are not equal. The differential test therefore decides groups one by one and deletes the states of denied groups. Its
-   * time never runs backwards: if it left a window backwards after a charge, the charge could not be refunded.
+   * Set if the store may charge one group in several places, such as servers, and refund if a later place denies. A denied group then
+   * leaves states that decide like those of the reference but are not equal. The differential test therefore decides groups one by one and
+   * deletes the states of denied groups. The time of that test never runs backwards: if it left a window backwards after a charge, the
+   * charge could not be refunded.
    */
   readonly givesBack?: boolean
   /** Calls of the differential test; default 100,000. */
@@ -34,8 +35,7 @@ export interface StoreSuiteOptions {
    */
   readonly ownClockCalls?: number
   /**
-   * Set if a peek under a changed limit converts the state, as a call of cost 0 would, because only a converted state can be compared on
-   * the server. Then the suite does not peek at keys whose limits change.
+   * Set if a peek under a changed limit converts the stored state to this limit. Then the suite does not peek at keys whose limits change.
    */
   readonly peeksAdopt?: boolean
   /** Set if the store refuses a hold of a token bucket together with a sliding window log. */

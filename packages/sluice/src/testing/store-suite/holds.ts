@@ -142,7 +142,7 @@ export function holdsOf(bench: Bench): void {
       for (const id of ['a', 'b']) await reserve([slot, bucket], id, START, 2)
       expect(await extend([slot, bucket], 'a', 6, START + SECOND)).toMatchObject({ status: 'open', expires: START + 7 * SECOND })
       await sameState(slot.id)
-      // A shorter extension shortens nothing, and an extended slot keeps its number.
+      // A shorter extension does not move the end of the hold, and an extended slot keeps its fencing number.
       expect(await extend([slot, bucket], 'a', 1, START + SECOND)).toMatchObject({ status: 'open', expires: START + 7 * SECOND })
       expect(await list([{ calls: [slot], options: { hold: { id: 'a' } } }], START + SECOND)).toMatchObject([
         { calls: [{ grant: { until: START + 7 * SECOND, fence: START, again: true } }] },

@@ -101,7 +101,10 @@ async function tryLimits(tag: TimedTag, bench: Bench, random: () => number): Pro
   await bench.sameState(one(0).id)
 }
 
-/** Draws groups. With `givesBack` each call is a group of its own, because a charge that is refunded would leave another state. */
+/**
+ * Draws groups. If the store refunds parts of denied groups (`givesBack`), each call is a group of its own, because a refunded charge would
+ * leave another state.
+ */
 function groupsOf(one: (index: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
   const both = options.givesBack === true ? 0 : 0.3
   const size = 1 + Math.floor(random() * 4)

@@ -37,7 +37,7 @@ const LIMITS: readonly AnyLimit[] = [
 const DRAW = { scope: 'own', most: 4, keys: 10, steady: 0.9, alike: 0.5 }
 const VERBS = 0.3
 const SWEEPS = 0.1
-/** Calls of the trace for each required occurrence of a case. */
+/** A trace of this many calls must cover each case once, a trace of twice as many calls twice, and so on. */
 const CALLS_TO_MEET = 250
 const MEETS = [
   'allowed',

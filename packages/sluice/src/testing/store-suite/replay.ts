@@ -12,7 +12,7 @@ const SEED = 20_261_121
 const PEEK_EVERY = 1_000
 /** The probability that a step with few groups is followed by a refund, penalty, block or reset. */
 const VERBS = 0.5
-/** Calls of a trace for each required occurrence of a rare case. */
+/** A trace of this many calls must cover each rare case once, a trace of twice as many calls twice, and so on. */
 const CALLS_TO_MEET = 1_000
 /** The fewest calls of the trace with refunds, penalties, blocks and resets. With fewer it would not cover all cases. */
 const MIN_WITH_VERBS = 1_000
@@ -25,8 +25,8 @@ function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
 }
 
 /**
- * A denied answer without refill times. In one slot tokens may have been charged and then refunded, which leaves a state as full as before.
- * But this state may report later refill times than the reference, as if it had been charged when it was refunded.
+ * A denied answer without refill times. The store may have charged tokens in one place and then refunded them (`givesBack`). This leaves a
+ * state as full as before. But the state may report later refill times than the reference, as if it had been charged when it was refunded.
  */
 function withoutReturns(answer: Answer): Answer {
   if (answer.outcome === 'allowed') return answer
@@ -52,7 +52,10 @@ export function replay(bench: Bench): void {
     const resets = groups.flatMap(({ calls }) => calls.map(({ id }): Change => ({ kind: 'reset', id })))
     await changeBoth(pair, resets, now)
   }
-  /** The cases that a trace must cover. With `givesBack` there are no runs of one call, and time never runs backwards. */
+  /**
+   * The cases that a trace must cover. If the store refunds parts of denied groups (`givesBack`), no run of one call occurs, and time never
+   * runs backwards.
+   */
   const meets = [
     ...MEETS.filter((name) => options.givesBack !== true || name !== 'run of one call'),
     ...(options.givesBack === true ? [] : ['backwards']),
