@@ -59,7 +59,7 @@ export function microCost(cost: unknown): number {
 
 /** The greatest cost: the most tokens whose micro-tokens are a safe integer. */
 export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
-/** What numbers are costs, as the end of an error message. */
+/** Says which numbers are costs, as the end of an error message. */
 export const COST_FORM: string = `and at most ${MAX_COST} with at most six decimals`
 
 /** A hint on how to correct an invalid cost. */

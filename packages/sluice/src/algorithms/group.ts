@@ -11,7 +11,10 @@ export interface GroupCall {
 
 export interface CallResult extends View {
   readonly outcome: CallOutcome
-  /** The wait of this call alone, without the other calls of the group. 0 unless it is denied, or charged ahead of its tokens. */
+  /**
+   * The wait of this call alone, without the other calls of the group. It is 0 for an impossible call, and for a charged call whose tokens
+   * are there.
+   */
   readonly retryAfter: Micros
   /** The state after the charge, if the limit charges calls ahead. */
   readonly after?: unknown

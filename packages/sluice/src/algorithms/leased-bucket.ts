@@ -247,7 +247,7 @@ function levelOf(plan: BucketPlan, bucket: BucketState | undefined, time: Micros
 
 /**
  * The view and, if a cost is passed, its wait. Both are counted from `now`, under the assumption that no lease is given back early.
- * @param ahead how many microseconds before its tokens are there the call could be charged
+ * @param ahead by how many microseconds the call could be charged before its tokens are refilled
  */
 function viewOf(plan: BucketPlan, state: LeasedState | undefined, now: Micros, cost?: MicroTokens, ahead: Micros = 0): LeaseView {
   const before = state && settled(state, now)

@@ -15,7 +15,8 @@ const SIZES = 16
 const OFFSETS = 32_768
 
 /**
- * How many numbers a row has for its ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has no ring yet.
+ * How many numbers of a table row describe its ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has no
+ * ring yet.
  */
 export const RING_WIDTH = 5
 

@@ -48,8 +48,8 @@ export interface TokenBucketOptions {
 }
 
 /**
- * A token bucket: `burst` tokens at first, refilled continuously at `rate`. Over every interval of length t it admits at most burst + rate
- * * t, exactly (Rate Limiting at Scale; Turner 1986).
+ * A token bucket: `burst` tokens at first, refilled continuously at `rate`. Every interval of length t admits at most burst + rate * t
+ * tokens, exactly (Rate Limiting at Scale; Turner 1986).
  * @throws LimiterError INVALID_OPTIONS, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent the
  * limit
  */
