@@ -9,8 +9,8 @@ declare global {
   namespace Express {
     interface Request {
       /**
-       * The decision of `sluice/express`: that of the last limit that checked this request. Absent before the first limit, and if the
-       * request was skipped.
+       * The decision of the last rate limit (`sluice/express`) that checked this request. Absent before the first limit, and if the request
+       * was skipped.
        */
       rateLimit?: Decision
     }

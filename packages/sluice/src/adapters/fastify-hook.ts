@@ -12,7 +12,7 @@ declare module 'fastify' {
   // oxlint-disable-next-line no-shadow -- Fastify's own interface, by its name
   interface FastifyRequest {
     /**
-     * The decision of `sluice/fastify`: that of the last limit that checked this request. Absent before the first limit, and if the request
+     * The decision of the last rate limit (`sluice/fastify`) that checked this request. Absent before the first limit, and if the request
      * was skipped.
      */
     rateLimit?: Decision
