@@ -15,7 +15,7 @@ import { indexTiers, type Match, type Rule, truthOf } from '../policy/model/rule
 import type { Sliced } from '../policy/model/sliced.ts'
 import { OverrideTable } from './overrides.ts'
 
-/** The request that a bare key stands for. It has no method, headers or address. */
+/** The request that is used if a caller passes only a key. It has no method, headers or address. */
 export const NOBODY: Request = readRequest({ method: '', path: '*', headers: {} }, undefined, trustProxies([]))
 
 /** A keyed hash of a text. The same text has the same hash. Without the secret nobody can find the text. */

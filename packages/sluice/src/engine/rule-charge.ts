@@ -88,8 +88,8 @@ const scopes = new WeakMap<Tier, Map<string, Scope>>()
 
 /**
  * Returns always the same scope for a tier and an algorithm, because stores compare scopes by identity. Each tier of a rule has its own
- * states; `#` separates the names, because no rule's name contains it. An override uses the states of the tier, unless its algorithm
- * differs.
+ * states. In their scope `#` separates the rule's name from the tier's, because no rule's name contains it. An override uses the states of
+ * the tier, unless its algorithm differs.
  */
 function scopeOfTier(rule: Rule, tier: Tier, { algorithm: { tag } }: AnyLimit): Scope {
   let ofTier = scopes.get(tier)

@@ -45,7 +45,7 @@ export function watchProxies(where: string, trust: TrustedProxies | undefined, o
   }
 }
 
-/** Calls the caller's function. If it throws, the error is dropped, so that no decision changes. */
+/** Passes the message to `onWarning`. If that function throws, the error is dropped, so that no decision changes. */
 function warnSafely(onWarning: OnWarning, message: string): void {
   try {
     onWarning(message)
