@@ -4,7 +4,7 @@ import type { Store } from './stores/store.ts'
 
 type Ports = Pick<RemoteStoreOptions, 'clock' | 'random'>
 
-/** The form of the option `ring` of a store. It must not contain the options in `own`, because the store itself has these. */
+/** The allowed values of the option `ring` of a store. It must not contain the options in `own`, because the store itself has these. */
 export function ringForm(...own: readonly (keyof Ports)[]): Form {
   const allows = (value: unknown): boolean => value === false || (OBJECT[0](value) && !own.some((port) => port in (value as object)))
   return [allows, `options without a ${own.join(' and ')}, or false`]

@@ -31,7 +31,7 @@ export function* readSelector(value: Value): Sliced<Match> {
 interface Anchor {
   readonly text: string
   readonly everything: boolean
-  /** A pattern for the path index. It may match more paths than the anchor. */
+  /** A pattern for the path index. It may match more paths than the anchor (the exact path or prefix). */
   readonly glob: Glob | undefined
   matches(path: string): boolean
 }

@@ -3,7 +3,7 @@ import type { Issues, Position } from './issues.ts'
 import { type Field, type PolicyNode, quoted, type ScalarNode } from './value.ts'
 
 const MAX_DEPTH = 32
-/** The deepest stack of the parser. It has two entries more than the deepest nesting: the document and the innermost scalar. */
+/** The most entries on the parser's stack: one for each level of nesting, one for the document, and one for the innermost scalar. */
 const MAX_STACK = MAX_DEPTH + 2
 const MAX_MISTAKES = 200
 const MAX_LEXEMES = 150_000

@@ -4,7 +4,10 @@ import { indexByCondition } from './condition-index.ts'
 import { allHold, type Condition, type Truth } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/** Whether all conditions of one of the first `count` groups hold. Undefined if no group certainly holds, but one may hold. */
+/**
+ * Whether all conditions of one of the first `count` groups hold; a group is a list of conditions. Undefined if no group certainly holds,
+ * but one may hold.
+ */
 export type FirstHolding = (request: Request, count: number) => Truth
 
 interface Group {

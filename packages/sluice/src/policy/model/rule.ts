@@ -117,7 +117,7 @@ export interface FailureChoice {
   readonly breaker?: BreakerChoice
 }
 
-/** When to stop calling a store that fails, and when to probe it. An absent field is the breaker's default. */
+/** When to stop calling a store that fails, and when to probe it. For an absent field the default of the circuit breaker applies. */
 export interface BreakerChoice {
   /** The number of failures within `windowMs` milliseconds that opens the breaker. */
   readonly failures?: number
