@@ -22,7 +22,8 @@ export interface CompiledLimit<P = unknown, S = unknown> {
    */
   readonly ramped?: true
   /**
-   * Set if calls may be charged before their tokens are refilled (`chargedAhead`). A call that stops waiting can be given back (`leave`).
+   * Set if calls may be charged before their tokens are refilled (`chargedAhead`). If such a call stops waiting, its charge can be given
+   * back (`leave`).
    */
   readonly ahead?: true
 }
@@ -210,7 +211,7 @@ export interface HeldCharge {
 }
 
 export interface Settled<S> {
-  /** The state after the settlement. Undefined if it is fresh; the same object if nothing changes. */
+  /** The state after the settlement. Undefined if it equals that of an unused key; the same object if nothing changes. */
   readonly state: S | undefined
   /** What the limit counts for the call from now on. */
   readonly charged: MicroTokens

@@ -3,8 +3,8 @@ import type { Algorithm, CompiledLimit, MicroTokens, Step, View } from './algori
 import { fromMicroTokens } from './decimal.ts'
 
 /**
- * Makes a limit from a plan. Plans of token buckets are not frozen, and neither are the plans inside of states. The JavaScript engine
- * compares two plans faster if all plans have the same internal shape.
+ * Makes a limit from a plan. The JavaScript engine compares two plans faster if both have the same internal shape, which freezing would
+ * change. The plans inside of states of token buckets are not frozen. So the plans of their limits are not frozen either.
  */
 export function compiled<P, S>(
   algorithm: Algorithm<P, S>,

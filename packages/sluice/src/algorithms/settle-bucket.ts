@@ -19,9 +19,9 @@ type Kernel<S> = Pick<Algorithm<BucketPlan, S>, 'adjust' | 'expiresAt'>
  * the tokens that are refilled in t - mark. It had room for the burst less these tokens. As t the function takes the present, or the
  * bucket's `zero` if that is later. The reason is that calls that were charged ahead of their tokens start until then.
  *
- * If an interval contains the charges of all holds that are settled in it, no more than the limit starts in it. In other intervals, refunds
- * of several overlapping holds can add up. The over-grant (G) is then at most what was given back in the interval for holds charged before
- * it.
+ * If an interval contains the charges of all holds that are settled in it, the calls that start in it take no more than the limit admits.
+ * In other intervals, refunds of several overlapping holds can add up. The over-grant (G) is then at most what was given back in the
+ * interval for holds charged before it.
  */
 export function settleBucket<S extends Level>(
   kernel: Kernel<S>,

@@ -42,7 +42,7 @@ export interface HoldResult {
   readonly report: HoldReport
   /** The record to write; absent if it does not change. */
   readonly record?: HoldState
-  /** The state to write for each slot; undefined if it is fresh now. */
+  /** The state to write for each slot; undefined if the state now equals that of an unused key. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
 }
 

@@ -205,7 +205,7 @@ function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros 
   if (now >= 1) return end - now * quantum
   if (window > plan.window && absent === 0) {
     const next = mostLeft(current, limit - cost, quanta)
-    // The quanta of a longer plan's window may be shorter in sum than the window. Then there is a gap at the start of the window.
+    // The window of a longer plan is divided by `roughly` into quanta (parts), which may not fill it. Then there is a gap at its start.
     return next === quanta ? end : end + window - next * quantum
   }
   const then = mostLeft(current, limit - cost, plan.quanta)

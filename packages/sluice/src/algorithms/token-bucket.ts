@@ -119,10 +119,10 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
   ahead: ({ n, m, burst }, most) => planOf(n, m, burst, most),
   /**
-   * Gives back the cost less what other calls were charged after this call, as Go's x/time/rate cancels a reservation. What they were
-   * charged is the present `zero` less the `zero` right after this call's charge; a penalty counts too. Nothing is given back if the limit
-   * was changed, or if a refund or a reset has moved `zero` before that of the charge. A call whose tokens are refilled already is settled
-   * like a hold that used nothing.
+   * Gives back the cost less what other calls were charged after this call, as Go's x/time/rate cancels a reservation. Each charge moves
+   * `zero`, the instant at which the bucket is empty. So what was charged after this call is the present `zero` less the `zero` right after
+   * this call's charge; a penalty counts too. Nothing is given back if the limit was changed, or if a refund or a reset has moved `zero`
+   * before that of the charge. A call whose tokens are refilled already is settled like a hold that used nothing.
    */
   leave(plan, state, now, cost, charged) {
     const time = timeOf(state, now)
@@ -140,8 +140,9 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
   },
   /**
-   * Converts the tokens that the old plan would have left, capped at the new burst, to a `zero` of the new plan. `zero` is rounded up by
-   * less than an n-th of a microsecond, so no tokens are created (law 7). A debt carries over in full, even if it exceeds the new burst.
+   * Converts the tokens that the old plan would have left, capped at the new burst, to the `zero` of the new plan (when the bucket is
+   * empty). `zero` is rounded up by less than an n-th of a microsecond, so no tokens are created (law 7). A debt carries over in full, even
+   * if it exceeds the new burst.
    */
   adopt(plan, state, now) {
     const old = state.plan
@@ -152,9 +153,9 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     return bucketWith(plan, level, time, Math.max(state.keepFor, old.emptyBefore.micros))
   },
   /**
-   * Moves `zero` back for a refund, forward for a penalty. A penalty lowers the bucket to at most one burst below empty. If a change of the
-   * limit left it lower than that, the penalty changes nothing. If the charge of a receipt is older than the time in which the bucket
-   * fills, its tokens are refilled already, so the refund gives nothing.
+   * Moves `zero`, the instant at which the bucket is empty: back for a refund, forward for a penalty. A penalty lowers the bucket to at
+   * most one burst below empty. If a change of the limit left it lower than that, the penalty changes nothing. If the charge of a receipt
+   * is older than the time in which the bucket fills, its tokens are refilled already, so the refund gives nothing.
    */
   adjust(plan, state, now, amount, _phase, receipt) {
     const time = timeOf(state, now)
@@ -224,8 +225,8 @@ export function timeOf(state: BucketState | undefined, now: Micros): Micros {
 }
 
 /**
- * The state of a bucket that has `level` (m-ths of a micro-token) at `time`, capped at the burst. `zero` is rounded up by less than an n-th
- * of a microsecond. A level below 0 is a debt, which may exceed the burst.
+ * The state of a bucket that has `level` at `time`, capped at the burst. `level` is in m-ths of a micro-token, for the `m` of the plan.
+ * `zero` is rounded up by less than an n-th of a microsecond, for its `n`. A level below 0 is a debt, which may exceed the burst.
  */
 export function bucketWith(plan: BucketPlan, level: bigint, time: Micros, keepFor: Micros): BucketState {
   const [n, full] = [BigInt(plan.n), BigInt(plan.burst) * BigInt(plan.m)]
@@ -257,9 +258,7 @@ function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, no
   return into
 }
 
-/**
- * Caps a debt so that it is refilled within a hundred years, and so that the instant at which the bucket is full is still a safe integer.
- */
+/** Caps a debt so that it is refilled within a hundred years. The cap also keeps the instant at which the bucket is full a safe integer. */
 function bounded({ full }: BucketPlan, moved: Zero, time: Micros): Zero {
   const latest = { zero: Math.min(time + MAX_MICROS, Number.MAX_SAFE_INTEGER - full.micros - 1), rest: 0 }
   return isLater(moved, latest) ? latest : moved
