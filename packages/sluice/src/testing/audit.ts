@@ -50,7 +50,7 @@ export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
   let start = { value: 0n, at: admitted[0]?.at ?? 0, before: 0n }
   let worst = { value: -BigInt(burst) * per, from: 0, to: 0, taken: 0n }
   for (const { at, cost } of admitted) {
-    // Everything is multiplied by m, so that the rate stays an integer.
+    // Amounts are multiplied by m of the rate n / m, so that all numbers stay integers.
     const here = rate * BigInt(at) - sum * per
     if (sum === 0n || here > start.value) start = { value: here, at, before: sum }
     sum += BigInt(microCost(cost))

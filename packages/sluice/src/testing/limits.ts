@@ -62,12 +62,12 @@ function limitsOf(tokens: number, rate: string, window: string): Limits {
   }
 }
 
-/** For each algorithm, a limit of ten tokens that is fresh again within two seconds. */
+/** For each algorithm, a limit of ten tokens. After all were used, they are all there again within two seconds. */
 export const TENS: Limits = limitsOf(10, '10/s', '1s')
 
 export const ALL_TAGS = Object.keys(TENS) as readonly TimedTag[]
 
-/** For each algorithm, a limit that admits ten tokens at once and is fresh again within a tenth of a second. */
+/** For each algorithm, a limit that admits ten tokens at once. After all were used, they are all there again within a tenth of a second. */
 export const QUICK: Limits = limitsOf(10, '200/s', '50ms')
 
 /**

@@ -55,7 +55,7 @@ export interface StoreSuiteOptions {
 /** The fields of a verdict that the reference also has. */
 export type Answer = Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'>
 
-/** A store under test and the reference, which get the same calls. */
+/** A store under test and the reference (`Reference`, which decides with the kernels). Both get the same calls. */
 export interface Bench {
   readonly options: StoreSuiteOptions
   /** The algorithms whose tokens come back with time that the store supports. */

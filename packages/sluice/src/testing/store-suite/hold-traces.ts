@@ -91,8 +91,8 @@ async function trace(bench: Bench, limits: readonly AnyLimit[], random: () => nu
 }
 
 /**
- * How much time passes before a step. Mostly it is a part of the time in which the limit is fresh again. Sometimes it is 0, more than that
- * time, or below 0.
+ * How much time passes before a step. Mostly it is a part of the time in which all tokens of the limit come back. Sometimes it is 0, more
+ * than that time, or below 0.
  */
 function stepOf({ windowMs }: AnyLimit, random: () => number): Micros {
   const kind = random()

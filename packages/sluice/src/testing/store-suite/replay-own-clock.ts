@@ -15,7 +15,8 @@ import { createMet, type Met } from './met.ts'
 
 const SEED = 20_261_122
 /**
- * Limits that are fresh after 2 to 300 ms, so that states expire, are deleted and begin again during the trace. Some others last longer.
+ * Limits whose tokens are all there again after 2 to 300 ms, so that states expire, are deleted and begin again during the trace. Some
+ * others last longer.
  */
 const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '200/s', burst: 4 }),
@@ -53,8 +54,8 @@ const MEETS = [
 ]
 
 /**
- * Replays the kernel on the store's own clock. Each verdict reports its time, and must equal the verdict of the reference at that time,
- * even if the store has deleted expired states.
+ * Makes calls on the store's own clock. Each verdict reports its time, and must equal the verdict of the reference at that time, even if
+ * the store has deleted expired states.
  */
 export function replayOwnClock(bench: Bench): void {
   const { options, tags } = bench
@@ -140,7 +141,7 @@ function pairOf({ store, reference }: Pair, met: Met, random: () => number) {
     /** Changes the state of a call in the store and in the reference. @param at a time that the store has reported */
     async verb(call: Call, at: Micros): Promise<void> {
       const kind = random()
-      // Some blocks end soon, and some last even while a slow machine makes further calls.
+      // Some blocks last at most 20 ms. Others last up to two seconds, so that even a slow machine makes further calls during them.
       if (kind < 0.3) return block(call, 1 + pick(random() < 0.5 ? 20_000 : 2_000_000), at, random() < 0.5 ? undefined : at)
       if (kind < 0.4) return unblock(call, at)
       if (kind < 0.8 && (await adjustBoth(pair, call, at, random))) return met.count('adjusted')
