@@ -10,7 +10,7 @@ const FAILURE = 400
 
 const USED: Form = [(value) => typeof value === 'number' && value >= 0 && value < Infinity, 'a number of at least 0, or undefined']
 
-/** What a gate learns when the response to a request has ended. */
+/** What is known of a response to a request when it has ended. */
 export interface ResponseEnd {
   /** The status of the response; undefined if the handler failed and made no response. */
   readonly status: number | undefined

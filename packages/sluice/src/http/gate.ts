@@ -12,7 +12,7 @@ import { byLimit } from './limit-of-request.ts'
 import { type Answer, answerOf, refusals } from './problem.ts'
 import { type Checked, waitingChecks } from './waiting.ts'
 
-/** Reads a framework's request. The gate calls only the methods that it needs. */
+/** Reads a framework's request. The gate (`createGate`) calls only the methods that it needs. */
 export interface RequestReader<Request> {
   /** The method as the client sent it. */
   method(request: Request): string
@@ -31,7 +31,7 @@ export interface RequestReader<Request> {
   onLeave?(request: Request, leave: () => void): () => void
 }
 
-/** The result of a gate's check: whether a request may pass, and the answer if it may not. */
+/** The result of checking a request: whether it may pass, and the answer if it may not. */
 export interface Passage {
   /** Absent if the request was skipped. */
   readonly decision?: Decision
@@ -80,7 +80,7 @@ function isSkipped(value: unknown): boolean {
 }
 
 /**
- * Makes the gate of an adapter.
+ * Makes the gate of an adapter: the part that checks its requests and writes the header fields.
  * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine
  */
 export function createGate<Request, Response = unknown>(

@@ -45,7 +45,7 @@ function listened(connection: Closable): { readonly fns: Set<() => void>; readon
   return listeners
 }
 
-/** As `onClose`, for node's request. A stream of HTTP/2 closes before its connection does. */
+/** As `onClose`, for a request of Node.js. For HTTP/2 it watches the request's stream, which closes before its connection does. */
 export function onRequestClose({ socket, stream }: { readonly socket: Closable; readonly stream?: Closable }, fn: () => void): () => void {
   return onClose(stream ?? socket, fn)
 }

@@ -91,7 +91,7 @@ const RESETS: Readonly<Record<HeaderChoice['legacy'], readonly QuotaField[]>> = 
   ],
 }
 
-/** RateLimit-Policy in revisions 6 and 7: an item is the quota, without a name. */
+/** The field RateLimit-Policy in revisions 6 and 7 of the IETF draft: an item is the quota, without a name. */
 function quotaPolicy(textsOf: TextsOf): QuotaField {
   return list('RateLimit-Policy', /^\d/, (view) => textsOf(view).quota)
 }

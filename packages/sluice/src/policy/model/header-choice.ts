@@ -1,6 +1,6 @@
 import { checkOptions, FLAG, type Form, OBJECT, oneOf } from '../../errors/options.ts'
 
-/** Forms of RateLimit and RateLimit-Policy by revision of the draft; a response uses one of them, or none. */
+/** Forms of the fields RateLimit and RateLimit-Policy, by revision of the IETF draft. A response uses one of them, or none. */
 export const DIALECTS = ['draft-11', 'draft-7', 'draft-6', 'off'] as const
 
 /** The content of X-RateLimit-Reset: nothing, seconds to wait, or seconds since 1970. */
