@@ -11,7 +11,7 @@ export { postgresJs, type PostgresJsLike } from './stores/postgres/clients/postg
 export type { PostgresPort } from './stores/postgres/clients/postgres-port.ts'
 export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
 
-/** Options of `postgresStore`: those of the store, and of the ring around it. */
+/** Options of `postgresStore`: those of the store, and `ring`, those of the ring (breaker, batches, caches) around it. */
 export interface PostgresStoreOptions extends BarePostgresOptions {
   /**
    * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. The ring uses this

@@ -12,7 +12,7 @@ export type { BareRedisOptions, Connections, PackingOptions, RedisPort } from '.
 export { hashTagOf } from './stores/redis/names.ts'
 export type { RemoteStore, RemoteStoreOptions }
 
-/** Options of `redisStore`: those of the store, and of the ring around it. */
+/** Options of `redisStore`: those of the store, and `ring`, those of the ring (breaker, batches, caches) around it. */
 export interface RedisStoreOptions extends BareRedisOptions {
   /**
    * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. The ring uses this

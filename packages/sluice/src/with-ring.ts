@@ -11,8 +11,8 @@ export function ringForm(...own: readonly (keyof Ports)[]): Form {
 }
 
 /**
- * Puts the ring around a store, with the store's clock and random numbers. `extra` are methods of the store in addition to those of
- * `Store`; the result has them too.
+ * Puts the ring (`remoteStore`) around a store, with the store's clock and random numbers. `extra` are methods of the store in addition to
+ * those of `Store`; the result has them too.
  */
 export function withRing<Extra extends object>(
   store: Store,

@@ -80,7 +80,8 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
     const hold = { limiter: RULE_SET, id: validHoldId('engine', id), bound: at.bound }
     const names = charges.map(({ rule }) => rule.name)
     const shadows = charged.charges.filter(isShadow)
-    // Throws for wrong options, so it comes before the settlement begins: after a throw, nobody would await the settlement's promise.
+    // Throws for wrong options, so it comes before the settlement begins. After a throw nobody would await the promise of a settlement that
+    // had begun.
     const timed = timing(at, options)
     const settlement =
       charges.length === 0 ? NOTHING_HELD : changeHold('engine', deciders, charges.map(callOf), hold, end, names, () => timing(at, options))

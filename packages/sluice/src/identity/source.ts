@@ -141,7 +141,8 @@ const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new M
 ])
 
 /**
- * Prefix lengths for IPv4 and IPv6. `address`: 32 and 64. `/24`: 24 and 64. `/48`, or any length above 32: 32 and 48. `/24/48`: 24 and 48.
+ * The prefix lengths for IPv4 and IPv6 that a source's name gives. `address`: 32 and 64. `/24`: 24 and 64. `/48`, or any length above 32:
+ * 32 and 48. `/24/48`: 24 and 48.
  */
 function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
   if (name === 'address') return [32, 64]

@@ -74,7 +74,7 @@ function deferred(): Deferred {
     resolve = settle
     reject = fail
   })
-  // Avoids an unhandled rejection: nobody may be waiting when a side ends.
+  // Avoids an unhandled rejection if a side ends while nothing waits for this promise.
   wanted.catch(() => {})
   return { wanted, resolve, reject }
 }

@@ -230,7 +230,7 @@ export function warnOfBare(value: Value | undefined): void {
   if (problem !== undefined) value.warn(`: ${problem}; it is taken for milliseconds`)
 }
 
-/** Returns a function that is called for one map after another. It refuses a name that an earlier map has. */
+/** Returns a function that is called for each map and its name. It refuses a name that an earlier map has. */
 export function uniqueNames(): (at: Value, name: string) => void {
   const paths = new Map<string, string>()
   return (at, name) => {

@@ -42,7 +42,7 @@ export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing:
     const readsUnread = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { source, byValue } of bySource.values()) {
       if (readsUnread?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
-        // A source that reads an unreadable part of the request may have any value.
+        // The source reads an unreadable part of the request, so it may have any value. All things indexed by its values are found.
         for (const indexes of byValue.values()) found.push(...indexes)
         continue
       }

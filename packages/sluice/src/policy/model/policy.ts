@@ -46,7 +46,7 @@ export interface Policy {
   /** A hash of the text that distinguishes policies: 16 hexadecimal digits. */
   readonly hash: string
   /**
-   * The over-grant bound of a rule on a store of this kind, of all regions together.
+   * By how many tokens a rule may exceed its limit on a store of this kind, over all regions together.
    * @throws LimiterError INVALID_OPTIONS for an invalid rule or kind
    */
   boundOf(rule: Rule, kind: StoreKind): Bound
