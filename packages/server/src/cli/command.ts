@@ -57,7 +57,7 @@ async function run(args: readonly string[], io: Io): Promise<void> {
 }
 
 async function runVerb(verb: Verb, rest: readonly string[], io: Io): Promise<void> {
-  // Workers have the environment of the primary process, which has already written these warnings.
+  // Worker processes of `serve` have the environment of the primary process, which has already written these warnings.
   if (!cluster.isWorker) for (const line of unknownVariables(io.env, VERBS)) warningTo(io)(line)
   const args = parseArguments(verb, rest, io.env)
   try {
@@ -67,7 +67,10 @@ async function runVerb(verb: Verb, rest: readonly string[], io: Io): Promise<voi
   }
 }
 
-/** Adds to an error the names of the variables whose values its message shows: these values are not visible on the command line. */
+/**
+ * If an error's message shows a value that came from an environment variable, adds the variable's name, because the user does not see the
+ * value on the command line.
+ */
 function withVariables(error: CommandFailure, verb: Verb, args: ParsedArguments, io: Io): CommandFailure {
   const ofWord = verb.words.flatMap((word) => variableOfWord(word) ?? []).filter((name) => io.env[name] === args.words[0])
   const ofFlags = flagsOf(verb).filter(({ name, value }) => value !== '' && args.origin(name) === 'variable')

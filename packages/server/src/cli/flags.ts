@@ -12,8 +12,8 @@ export interface Flag {
 }
 
 /**
- * The only positional argument that a variable (`SLUICE_POLICY`) can replace. It has one because a container is configured by variables
- * alone.
+ * The only positional argument that an environment variable (`SLUICE_POLICY`) can replace, because containers are often configured by
+ * variables alone.
  */
 const POLICY = 'POLICY'
 

@@ -15,7 +15,7 @@ type Wrong = (message: string) => CommandFailure
 
 /**
  * Parses a verb's arguments; a flag that is not among the arguments has the value of its environment variable. Unknown flags are rejected,
- * because a typo would silently remove a limit.
+ * because a misspelt flag would have no effect.
  * @throws CommandFailure exit 3 that names the argument or the variable, and the nearest flag if one was probably meant
  */
 export function parseArguments(verb: Verb, args: readonly string[], env: Environment): ParsedArguments {
@@ -64,7 +64,7 @@ function parseLine(flags: readonly Flag[], args: readonly string[], wrong: Wrong
   return { words, values }
 }
 
-/** The positional arguments. If one that has a variable is absent, it gets the variable's value. */
+/** The positional arguments. An absent argument gets the value of its environment variable, if it has one. */
 function completed({ words: declared }: Verb, given: readonly string[], env: Environment, wrong: Wrong): readonly string[] {
   const variable = variableOfWord(declared[0] ?? '')
   const first = variable === undefined || given.length > 0 ? undefined : valuesFrom(env, { variable, value: 'FILE', repeats: false })

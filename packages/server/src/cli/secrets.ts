@@ -1,8 +1,8 @@
 import { hasPassword, withoutPassword } from '../stores/store-name.ts'
 
 /**
- * Matches the beginning of a URL with a login, anywhere in a text. The login ends at the last @. Web addresses and files may have an @ in
- * their path (packages often do). An @ in a path does not count.
+ * Matches a URL from its scheme to the end of its login (`user:password@`), anywhere in a text. The login ends at the last @. File URLs do
+ * not match, and web addresses only if a `:` or `@` is before their first slash. Both may have an @ in their path: names of packages do.
  */
 const LOGIN = /\b(?:((?!(?:https?|file):)[a-z][a-z\d+.-]*:\/\/)|(https?:\/\/)(?=[^\s/"']*[:@]))[^\s"']*@/gi
 

@@ -10,7 +10,10 @@ export const DEFAULT_URL = 'http://127.0.0.1:8080'
 export interface ServiceCalls {
   /** The printable name of the service. */
   readonly name: string
-  /** The URL of an endpoint's path. The service itself may be below a path of its origin, such as behind a proxy. */
+  /**
+   * The URL of an endpoint, from its path. Behind a proxy the service may have a path of its own, as in `https://host.example/limits`,
+   * which comes first.
+   */
   at(path: string): URL
   /**
    * Calls an endpoint; resolves with the answer's JSON, or with undefined if the answer is empty.
@@ -58,7 +61,8 @@ async function fetched(origin: string, place: URL, request: RequestInit) {
     return { status: answer.status, ok: answer.ok, text: await answer.text() }
   } catch (error) {
     const { cause, message, name } = error as Error
-    // If several addresses failed, each has a reason and the AggregateError has none.
+    // If a host has several addresses, the cause is an AggregateError: it has no reason itself, but the error of each address in it has
+    // one.
     const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause]
     const reason = [first, cause].find((one) => one instanceof Error)?.message ?? message
     const why = name === 'TimeoutError' ? `no answer within ${MAX_WAIT_MS / 1_000} s` : reason

@@ -87,8 +87,8 @@ function changing({ change, ...verb }: ChangingVerb): Verb {
 }
 
 /**
- * The keys of the service or the store that the arguments name. A flag that names one of them decides. The variables that name the other
- * one are then ignored, because they may be set for the service that runs in the same container.
+ * The keys of the service (`--url`) or the store (`--store`) that the arguments name. If a flag names one of them, environment variables
+ * that name the other one are ignored: they may be set for the service that runs in the same container.
  * @throws CommandFailure exit 3 for arguments that contradict each other, exit 2 if a store cannot be reached
  */
 async function keysOf(verb: string, args: ParsedArguments, io: Io): Promise<KeyAccess> {

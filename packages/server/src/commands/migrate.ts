@@ -42,7 +42,10 @@ export const migrateVerb: Verb = {
   },
 }
 
-/** Rewrites the store's message about an option (SL003) to name the flag instead. */
+/**
+ * If the store has refused to drop functions that were installed too recently (SL003), returns an error that names the flag `--yes`. The
+ * store's own message names an option of the library.
+ */
 function refused(error: unknown): unknown {
   if (!(error instanceof StoreFailure) || !error.message.includes(' SL003 ')) return error
   const line = error.message.replace(/^.*SL003 /, '').replace(/ \(.*$/, '')

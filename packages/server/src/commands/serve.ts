@@ -40,7 +40,8 @@ const SERVER_OPTIONS: ServerOptions = {
   // Milliseconds between checks for late requests. The connection of a late request is closed half a second after the check that finds it,
   // so less than a second after its time was over.
   connectionsCheckingInterval: 250,
-  // Longer than the proxies of docs/service.md keep an idle connection. If the server closed it first, the next request could get lost.
+  // Milliseconds; longer than the proxies of docs/service.md keep an idle connection. If the service closed a connection first, a request
+  // that the proxy sends at the same moment would be lost.
   keepAliveTimeout: 125_000,
 }
 
@@ -118,7 +119,7 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   try {
     await serveWith({ requestedAt, admin, read, decisionLog, backing, atHangup }, options, group)
   } catch (error) {
-    // A region in `backing` that stayed open would go on reading from its peers and writing to its store.
+    // A region (`backing.region`) that stayed open would go on reading from its peers and writing to its store.
     await backing.close()
     throw error
   }

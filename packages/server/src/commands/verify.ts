@@ -74,8 +74,8 @@ interface FaultRun {
 }
 
 /**
- * The test fails only for the failure policy `deny`: under it nothing may pass without the store, and never more than the limit permits.
- * What the other policies let pass is a choice, so it is only reported.
+ * The test fails only for the failure policy `deny`: if a request passes without a decision of the store, or more pass than the limit
+ * permits. Under `allow` and `local` requests pass on purpose while the store cannot be reached, so these are only reported.
  */
 async function verifyFaults({ args, io, task, limit, progress }: FaultRun): Promise<void> {
   const stopping = new AbortController()

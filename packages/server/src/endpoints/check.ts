@@ -59,8 +59,8 @@ export async function checks(engine: Engine, routed: Routed): Promise<void> {
 }
 
 /**
- * Adds the index of a wrong request to the problem body. The engine gives it only in the text of its message, which programs cannot rely
- * on.
+ * Adds the index of a wrong request to the problem body. The engine gives the index only in the text of its message, which programs cannot
+ * rely on.
  */
 function refuseWithIndex(error: unknown): never {
   if (!(error instanceof LimiterError)) throw error
@@ -115,7 +115,10 @@ function textOf(name: string, value: unknown): string {
   throw new BadRequest(`The field ${name} is ${found}; expected a text that is not empty.`)
 }
 
-/** Refuses an address that cannot be read. It would count as absent, and all requests without an address share one bucket. */
+/**
+ * Refuses an address that cannot be read. Otherwise such an address would count as absent, and all requests without an address share one
+ * bucket.
+ */
 function addressIn(text: string): string {
   if (addressOf(text) !== undefined) return text
   throw new BadRequest('The field ip is not an address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')

@@ -17,8 +17,8 @@ type Listed<T, Fields extends string> = Exclude<keyof T, Fields> extends never ?
 type View = Listed<LimitView, OfLimit>
 
 /**
- * A decision as JSON, without the retry jitter, which is for headers alone. Same output as `JSON.stringify` in a third of the time, because
- * for a list of decisions nearly all the work is here.
+ * A decision as JSON, without the random part of the retry time (jitter), which is for headers alone. The output is that of
+ * `JSON.stringify`, in a third of the time. The time counts: for a list of decisions nearly all of the endpoint's work is here.
  */
 export function decisionJson(decision: Listed<EngineDecision, Outcome | OfStore | OfRules>): string {
   const { outcome, allowed, limitName, reason, detail, retryAfterMs, limits } = decision

@@ -14,7 +14,8 @@ type Original = Readonly<Record<'method' | 'uri' | 'host', string | undefined>>
 export async function auth(engine: Engine, { request, response, rest, query }: Routed): Promise<void> {
   const trust = engine.policy.trustedProxies
   const peer = request.socket.remoteAddress
-  // Without this check all clients behind the proxy would count as one client, and nobody would notice.
+  // Without this check the headers of an untrusted proxy would be ignored. All its clients would count as one client, and nobody would
+  // notice.
   if (trust === undefined || !isTrustedPeer(peer, trust))
     throw new BadRequest('Only a trusted proxy may call this endpoint: name its address in trustedProxies of the policy.')
   const [forwarded, original] = [originalIn(request, 'x-forwarded'), originalIn(request, 'x-original')]

@@ -20,7 +20,8 @@ export interface Readiness {
 }
 
 /**
- * Computes the readiness. A service that lost its store is ready, but degraded, unless the failure policy denies requests.
+ * Computes the readiness. If the store cannot be reached, the service is `degraded` (200) under the failure policies `allow` and `local`,
+ * and `unavailable` (503) under `deny`.
  * @param health is informed of the store's answer
  */
 export async function readinessOf({ policy }: Engine, store: Store, draining: boolean, health?: StoreHealth): Promise<Readiness> {

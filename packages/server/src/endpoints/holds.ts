@@ -14,7 +14,8 @@ type Fields = Readonly<Record<string, unknown>>
 
 /**
  * `POST /v1/reserve`, `/v1/settle`, `/v1/extend`, `/v1/cancel`. The body is that of `/v1/check` with further fields of each endpoint. The
- * call's key or request facts say where the hold is stored. The field `id` is a token that `/v1/reserve` has returned.
+ * call's key or request facts say where the hold (the charge that is settled later) is stored. For `/v1/reserve` the field `id` is an id of
+ * the caller's choice. For the other endpoints it is the token that `/v1/reserve` returned: the id and a signature.
  */
 export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readonly [path: string, route: Route])[] {
   const change = (
@@ -74,7 +75,10 @@ function keyOf(call: KeyRequest | RequestFacts): string | undefined {
   return 'key' in call ? call.key : undefined
 }
 
-/** The id of the hold that a token signs. @throws Refusal 403 for a token that this service has not signed for this key */
+/**
+ * The id of the hold in a token, which is the signed id that `/v1/reserve` returned.
+ * @throws Refusal 403 for a token that this service has not signed for this key
+ */
 function idOf(tokens: HoldTokens, token: unknown, key: string | undefined): string {
   if (typeof token !== 'string' || token === '')
     throw new BadRequest(`The field id is ${found(token)}; expected what /v1/reserve returned as id.`)

@@ -18,7 +18,8 @@ export interface WatchedBy<T> {
   /** Called with the contents if they differ from those read before, and at every `read()`. If it throws, the file is read again later. */
   changed(found: T): Promise<void> | void
   /**
-   * Called at the first failure and at a failure of `read()`. Other failures are not reported until the file has been read and accepted.
+   * Called at the first failure, and at each failure of `read()`. After a failure, further ones are reported only after the file has been
+   * read and accepted again.
    */
   unreadable(error: Error): void
 }
@@ -29,7 +30,10 @@ export interface WatchedBy<T> {
  * @param last the contents as last read
  */
 export function watchFile<T>(file: string, last: T | undefined, { read, changed, unreadable }: WatchedBy<T>) {
-  /** The result of `markOf` at the last read. It is empty at first, because the file may have changed since the caller read `last`. */
+  /**
+   * The result of `markOf` at the last read. It is empty at first, so that the first check reads the file: it may have changed since the
+   * caller read `last`.
+   */
   let seen = ''
   /** A change that may not be complete: the latest mark, and when the change was first noticed. */
   let pending: { mark: string; readonly since: number } | undefined
@@ -89,8 +93,8 @@ export function watchFile<T>(file: string, last: T | undefined, { read, changed,
 }
 
 /**
- * A text that differs after each change of the file that the name leads to. It contains more than times, because times may be too coarse to
- * show two quick changes.
+ * A text that differs after each change of the file that the name leads to. It contains more than the times of changes, because two quick
+ * changes may have the same time.
  */
 function markOf(file: string): string {
   try {

@@ -73,8 +73,8 @@ const EXTRA_MS = 2_000
 /**
  * Connections above the bound. They are closed soon and get answers only from the health endpoints.
  * @param bound the number of connections that are served, for the message
- * @param most extra connections at the same time. If there are as many, a new one replaces the oldest one without a request or, if all
- * have requests, the oldest of all, so that a probe gets its turn
+ * @param most how many extra connections may be open at once. A further one replaces the oldest whose request is not being answered or, if
+ * there is none, the oldest of all. So a new connection, such as that of a health check, is always accepted
  * @param isAnswered whether a request of a connection is being answered
  */
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {

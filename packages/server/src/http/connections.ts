@@ -80,7 +80,10 @@ export function watchConnections(
     get turnedAway() {
       return turnedAway
     },
-    /** Starts no more responses until `drain`. Clients that wait for a response make no new connections, which helps to close the port. */
+    /**
+     * Starts no more responses until `drain`. Clients that wait for a response make no new connections, so fewer connections arrive while
+     * the port is being closed.
+     */
     pause: gate.pause,
     /** If the server listens, closes the port. Lets responses under way finish for at most `ms` milliseconds, then cuts off the rest. */
     async drain(ms: number) {
@@ -115,8 +118,8 @@ function createGate(server: Server, underWay: UnderWay, arrived: () => number) {
       gate.draining = true
       // Clients that connected and wrote before the signal are answered; later ones find the port closed.
       await pause(SETTLE_MS)
-      // Nothing is answered while the port is being closed. This makes turns of the event loop so short that few clients can connect during
-      // one.
+      // Nothing is answered while the port is being closed. So turns of the event loop are short, and few clients can connect during one
+      // turn.
       gate.pause()
       await closePort(server, arrived, twoTurns)
     },

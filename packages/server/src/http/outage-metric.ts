@@ -15,21 +15,21 @@ export function createOutage(policyNow: () => Policy, kind: StoreKind, now: () =
   /** When the outage began, and when the store first decided after the last failure. */
   let [since, answered]: [number | undefined, number | undefined] = [undefined, undefined]
   let [known, bounded]: [Policy | undefined, ReadonlySet<string>] = [undefined, new Set()]
-  /** The names of the rules of which an outage lets pass a finite number of requests. */
+  /** The names of the rules that let pass a finite number of requests, and not zero, in an outage of `failure.outage`. */
   const boundedRules = (): ReadonlySet<string> => {
     const policy = policyNow()
     if (policy !== known) [known, bounded] = [policy, new Set(policy.rules.filter((rule) => isBounded(policy, rule, kind)).map(nameOf))]
     return bounded
   }
   const metric: ReadMetric = counter('sluice_overgrant_bound_exceeded_total', HELP, () => {
-    // Prometheus sees no increase in a counter that begins above 0.
+    // Each counter is exported as 0 first, because Prometheus sees no increase in a counter whose first value is above 0.
     for (const rule of boundedRules()) if (!counts.has(rule)) counts.set(rule, 0)
     return [...counts].map(([rule, value]) => ({ labels: { rule }, value }))
   })
   const observer: Observer = {
     onDecision({ decision: { allowed, degraded, source }, results }) {
       if (degraded === undefined) {
-        // A remembered denial and a lease say nothing about the store.
+        // A denial from memory, or a decision from leased tokens, does not show that the store answers now.
         if (since !== undefined && source === 'store' && results.length > 0) answered ??= now()
         return
       }

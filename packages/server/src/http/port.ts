@@ -90,9 +90,9 @@ export async function twoTurns(): Promise<void> {
 
 /**
  * Shrinks the accept queue to one place, and fills that place with a connection of this process. Then no client is in the queue, and the
- * system admits none. A client that tries to connect retries, and is refused once the port is closed. The caller must close the port in the
- * same turn of the event loop, before the server accepts. Only Linux can change the queue of a listening server; on other systems this does
- * nothing.
+ * system admits none. If a client tries to connect, its system tries again and again, and is refused once the port is closed. The caller
+ * must close the port in the same turn of the event loop, before the server accepts. Only Linux can change the queue of a listening server;
+ * on other systems this does nothing.
  */
 async function fillQueue(server: Server): Promise<void> {
   const at = server.address() as AddressInfo | null

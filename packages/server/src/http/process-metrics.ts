@@ -49,7 +49,7 @@ export function processMetrics(): readonly ReadMetric[] {
 function lagMetrics(): ReadMetric[] {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
-  // The histogram measures from timer to timer, so it contains the pause between two of them.
+  // The histogram contains the whole time from one timer to the next. The timers are RESOLUTION_MS apart, so the lag is what is above that.
   const lag = (nanos: number): number => Math.max(0, nanos * PER_NANO - RESOLUTION_MS * PER_MS)
   const read = (value: () => number) => () => one(delay.count === 0 ? undefined : lag(value()))
   return [

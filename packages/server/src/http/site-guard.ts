@@ -7,9 +7,9 @@ import { isLoopback } from './port.ts'
 import { HEALTH } from './routes.ts'
 
 /**
- * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site concern the site
- * behind the proxy. In a call without a proxy header they concern this service, and are checked. Host is checked too, because a browser
- * may send neither Origin nor Sec-Fetch-Site: for a plain http name other than localhost it sends no Sec-Fetch-Site, and with GET no
+ * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site are those of a request
+ * to the site behind the proxy, so they are not checked. In a call without a proxy header they are those of a request to this service, and
+ * are checked. To check Host is necessary: to a plain http name other than localhost a browser sends no Sec-Fetch-Site, and with GET no
  * Origin.
  */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
@@ -54,7 +54,8 @@ function otherHost(host: string, more: string): Refusal {
 
 /** Whether a page of another origin made the request. Programs send neither Origin nor Sec-Fetch-Site. */
 function isForeign({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  // Sec-Fetch-Site is preferred to Origin: the browser compares the name and the port that it used, even if a proxy has changed Host.
+  // Sec-Fetch-Site takes precedence over Origin. The browser computes Sec-Fetch-Site from the name and port that it used. Origin is
+  // compared with Host, which a proxy may have changed.
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   if (origin === undefined) return false
   const own = /^https?:\/\/(.+)$/i.exec(origin)?.[1]

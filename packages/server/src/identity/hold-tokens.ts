@@ -5,9 +5,9 @@ const SIGNATURE_BYTES = 16
 const SECRET_BYTES = 32
 
 /**
- * Signs the ids of holds, so that a client can only settle a hold whose token this service has returned. Callers may choose the same id
- * for holds of two keys, so the signature also covers the key. If a call has request facts instead of a key, the signature covers only the
- * id. The keys then follow from the policy, which may change before the hold is settled.
+ * Signs the ids of holds, so that a client can only settle a hold whose token this service has returned. Callers may choose the same id for
+ * holds of two keys, so the signature also covers the key. If a call has request facts instead of a key, the signature covers only the id,
+ * because the policy computes the keys from the facts, and the policy may change before the hold is settled.
  */
 export interface HoldTokens {
   /** Undefined if the service has several processes, and the policy names no secret that they share. */
@@ -24,8 +24,8 @@ export function holdTokens(shared: () => Uint8Array | undefined, isAlone: boolea
   const own = randomBytes(SECRET_BYTES)
   const signed = (id: string, key: string | undefined): Buffer | undefined => {
     const secret = shared() ?? (isAlone ? own : undefined)
-    // Ids are printable, so the second zero ends the id. UTF-16 is hashed, because UTF-8 would encode all lone surrogates as the same
-    // bytes.
+    // An id is printable and contains no zero character, so the second zero always ends the id. UTF-16 is hashed, because UTF-8 would
+    // encode all lone surrogates as the same bytes.
     const text = key === undefined ? `hold\0${id}` : `hold\0${id}\0${key}`
     return secret && createHmac('sha256', secret).update(text, 'utf16le').digest().subarray(0, SIGNATURE_BYTES)
   }

@@ -11,8 +11,8 @@ import { type KeySource, remoteKeys } from './remote-keys.ts'
 const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
 
 /**
- * Makes the source of keys that a policy chooses for verifying tokens. It checks a large set of keys a few at a time, with requests in
- * between. Rejects with LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token.
+ * Makes the source of keys that a policy chooses for verifying tokens. It checks a large set of keys a few at a time, and answers requests
+ * in between. Rejects with LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token.
  * @param policyFile a file of keys is found relative to its folder
  * @param before the present source: keys already fetched from the same URL are reused, because the URL may be unreachable now
  */

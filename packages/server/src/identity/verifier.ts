@@ -47,7 +47,7 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
         count('malformed')
         return undefined
       }
-      // Replaces the token in memory, because the token itself is a secret.
+      // The cache contains this digest in place of the token, because the token itself is a secret.
       const digest = createHash('sha256').update(token).digest('base64url')
       // If keys change while the token is verified, `known` is replaced. The result then goes into the discarded cache.
       const table = known

@@ -13,7 +13,7 @@ export interface Target {
   close(): Promise<void>
 }
 
-/** A pipe takes a write of this many bytes as a whole, so that lines of several workers do not mix. */
+/** A pipe takes a write of at most this many bytes as a whole. So the lines of several worker processes do not mix. */
 const PIPE_BYTES = 4_096
 const writeStdout = promisify(writeFd) as (fd: number, text: string) => Promise<unknown>
 

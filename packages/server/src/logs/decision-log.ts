@@ -5,8 +5,8 @@ import { openTarget } from './decision-log-target.ts'
 import type { Log } from './log.ts'
 
 /**
- * One decision in this many is logged by default. The log then takes a few hundredths of the time of deciding; a line for every decision
- * would take about a third.
+ * By default one decision in this many is logged. Writing the log then takes a few percent of the time that the decisions take. A line for
+ * every decision would take about a third of it.
  */
 export const DEFAULT_SAMPLE = 100
 /** Milliseconds over which lines are collected into one write. */

@@ -34,8 +34,8 @@ const DOES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Writes one line when the first process of a service loses its store or opens a breaker, and one line when the last process has left that
- * state.
+ * Writes one line when the first process of a service loses its store or opens a breaker (stops calling a failing server). Writes another
+ * line when no process is in that state any more.
  * @param now monotonic, in milliseconds
  */
 export function createStates(log: Log, now: () => number) {

@@ -45,8 +45,8 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const current = policyNow()
     if (!isShown(current, view.name)) return
     const known = seen.get(view.name)
-    // Views name no clients, so the known view is kept while it shows the most used. All buckets of a rule refill at the same rate, so the
-    // client of the known view stays the one with the least left until another uses more.
+    // A view (what a client has left) does not name its client. So the known view is kept until another shows that more of the limit is
+    // used. All buckets of a rule refill at the same rate, so the client of the known view has the least left until then.
     const replaces = known === undefined || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }

@@ -34,8 +34,8 @@ function readsAddress({ key, match, tiers }: Rule): boolean {
 }
 
 /**
- * Whether clients choose the keys of a rule. If one of a part's sources is chosen by clients, the part is: the first source with a value
- * counts.
+ * Whether clients choose the keys of a rule. The value of a part of a key is that of the first of its sources that has one. So clients
+ * choose a part if they choose one of its sources.
  */
 function isChosen({ key }: Rule): boolean {
   return key.some(isChosenPart) && key.every((part) => isChosenPart(part) || part.every((source) => source.neutral === true))

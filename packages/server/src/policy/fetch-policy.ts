@@ -59,7 +59,10 @@ export async function fetchPolicy(url: URL, options: FetchOptions, validators: V
   }
 }
 
-/** If several addresses failed, each has a reason and the AggregateError has none. */
+/**
+ * The reason of a failed request. If a host has several addresses, the error is an AggregateError: it has no reason itself, but the error
+ * of each address in it has one.
+ */
 export function reasonOf(error: Error): string {
   const [first] = error instanceof AggregateError ? (error.errors as Error[]) : [error]
   return (first ?? error).message.replace(/\s+/g, ' ')

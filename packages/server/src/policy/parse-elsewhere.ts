@@ -49,7 +49,10 @@ async function answerOf(begins: ParsingBegins): Promise<Parsed> {
   }
 }
 
-/** Yields the pieces, and deserializes each only when it is used. A listener would deserialize all of them at once. */
+/**
+ * Yields the pieces of the parsed policy, and deserializes each only when it is used. A message listener would deserialize all of them at
+ * once.
+ */
 function* arrived(port: MessagePort): Iterable<NodePiece> {
   for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) yield found.message as NodePiece
 }

@@ -25,8 +25,9 @@ export interface PollOptions {
 
 /**
  * Fetches a policy again and again, and at SIGHUP, and puts it in use if it has changed. A policy that is bad or cannot be fetched changes
- * nothing. Such a policy is reported once, not at each attempt. A policy that a file or a thread prevented from being used is tried again.
- * Pauses vary by a quarter, so that services do not all fetch at the same time.
+ * nothing. Such a policy is reported once, not at each attempt. If a file that the policy names could not be read, or no thread could parse
+ * the policy, the same text is tried again. Pauses are up to a quarter shorter or longer, so that services do not all fetch at the same
+ * time.
  */
 export function polling({ name, fetch, intervalMs, first, replace, log }: PollOptions): WatchedFile {
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first

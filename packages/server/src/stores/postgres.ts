@@ -23,14 +23,16 @@ export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
   let making: Promise<void> | undefined
   pool.on('connect', (client) => {
     reached = true
-    // The pool listens only while a client is idle: one that is lost between two statements of a transaction would end the process.
+    // The pool listens for errors of a client only while the client is idle. Without this listener, a connection that is lost between two
+    // statements of a transaction would end the process.
     client.on('error', () => {})
     if (client instanceof driver.Client) clients.add(client)
   })
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))
   // The pool replaces a lost idle connection; the next call reports a lasting failure.
   pool.on('error', () => {})
-  // The warning of a missing statement_timeout is suppressed: this pool drops a connection after `query_timeout`.
+  // `onWarning` below suppresses the warning of a missing statement_timeout, because this pool drops a silent connection after
+  // `query_timeout`.
   const concurrency = new URLSearchParams(url.split('?')[1]).get('concurrency') === 'compare-and-swap' ? 'compare-and-swap' : 'lock'
   const store = postgresStore({ client: pg(pool), concurrency, ring: false, onWarning: () => {} })
   const make = async (): Promise<void> => {
@@ -87,8 +89,9 @@ async function adviceOn(pool: Pool): Promise<readonly string[]> {
 }
 
 /**
- * The configuration of the client. This function reads the files that the URL names, because the client would read them without a bound
- * and would wait for pipes. It then removes their parameters and those that set TLS, because the client prefers the URL's values.
+ * The configuration of the client. This function reads the files that the URL names, because the client would read them without a bound and
+ * would wait for pipes. If the URL names files, this function then removes all parameters of TLS from the URL, because the client prefers
+ * the URL's values.
  * @throws CommandFailure exit 3 for an invalid URL, for files that cannot be used, and for sslmode=verify-ca without a CA
  */
 function configOf(url: string, folder: string): ClientConfig {

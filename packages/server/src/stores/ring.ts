@@ -3,9 +3,10 @@ import type { FailureChoice, StoreKind } from 'sluice/policy'
 import { type BreakerChange, remoteStore } from 'sluice/remote'
 
 /**
- * Puts the ring that `serve` uses around a remote store. For a cluster it also leases busy token buckets. The limits of one request can be
- * on several nodes, so a limit that all requests share would otherwise cost each request one more round trip. `ring` is absent if the store
- * is in this process. `around` describes the ring in one line that `serve` prints.
+ * Puts the ring that `serve` uses (batches, breaker, remembered denials) around a remote store. For a cluster the ring also leases tokens
+ * of busy buckets, which means that it takes them in advance. The limits of one request can be on several nodes. So a limit that all
+ * requests share would otherwise cost each request one more round trip. `ring` is absent if the store is in this process. `around`
+ * describes the ring in one line that `serve` prints.
  * @param url of the store, for the description
  * @param failure of the first policy. A reloaded policy changes the deadline, because each call carries it; the breaker changes only at a
  * restart

@@ -3,11 +3,11 @@ import type { Candidate } from '../policy/read-policy.ts'
 import type { RelayedOverride, RelayedPolicy, ToWorker } from './messages.ts'
 
 /**
- * Keeps one worker's policy equal to that of the others. The primary puts the accepted policies of all workers in one order; each worker
- * must end with the last policy of this order. While a policy of this worker is pending, a policy that arrives from another worker is
- * earlier in the order. The arrived policy is dropped when the pending one is ordered, and used if the pending one is refused. Of two
- * policies that were fetched from the URL, the one that was requested later counts as the later one, because an answer that took long may
- * be an older text.
+ * Keeps one worker's policy equal to that of the others. The primary process puts the policies that workers have accepted in one order.
+ * Each worker must end with the last policy of this order. A policy of this worker is pending from the moment it begins to load until the
+ * primary has ordered it. A policy that arrives meanwhile from another worker is earlier in the order. So it is dropped when the pending
+ * one is ordered, and used if the pending one is refused. Of two policies that were fetched from the URL, the one that was requested later
+ * counts as the later one, because a slow answer may be an older text.
  * @param send sends a policy to the primary, in the order of the calls
  * @param keeps called with the reason why this worker keeps its present policy
  * @param firstRequestedAt milliseconds since 1970 when this worker requested the policy that it began with, if from a URL

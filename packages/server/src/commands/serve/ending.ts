@@ -5,8 +5,8 @@ import type { DecisionLog } from '../../logs/decision-log.ts'
 import type { ServiceStore } from './service-store.ts'
 
 /**
- * Milliseconds after SIGTERM that responses under way have to finish, and then that the store has to close: together less than five
- * seconds.
+ * Milliseconds: DRAIN_MS for the responses that are under way at SIGTERM, then CLOSE_MS for the store and the decision log to close.
+ * Together they are less than five seconds.
  */
 const DRAIN_MS = 4_000
 const CLOSE_MS = 500

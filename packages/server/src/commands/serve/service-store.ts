@@ -22,9 +22,10 @@ export interface StoreDescription {
 }
 
 /**
- * Opens the store of the command line or of the policy, puts the ring around it, and follows whether it answers.
- * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 for regions over whose store the mode does
- * not run
+ * Opens the store of the command line or of the policy, puts the ring (batches, breaker, remembered denials) around it, and follows whether
+ * the store answers.
+ * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 if the mode of the policy's regions does not run
+ * over this store
  */
 export async function openServiceStore(
   options: Pick<ServeOptions, 'store' | 'place' | 'requireStore' | 'region' | 'workers'>,

@@ -53,8 +53,9 @@ export interface FaultFinding {
 }
 
 /**
- * What the store itself admitted under `deny` over all faults, by the store's clock. Each line of the table permits a whole burst. So a
- * store that lost its state between two faults would exceed no line, but it exceeds this sum.
+ * What the store itself admitted under `deny` over all faults, by the store's clock. What is permitted during one fault (a FaultFinding)
+ * includes a whole burst. So a store that lost its states between two faults would not exceed the limit of any fault, but that of the whole
+ * run.
  */
 export type WholeRun = Pick<
   Awaited<ReturnType<typeof findingsOf>>,
@@ -169,7 +170,8 @@ async function face(
     if (source !== 'fallback') decided += 1
     if (allowed) passed += 1
     if (allowed && source === 'fallback') passedByPolicy += 1
-    // Only these sources have the store's time. For a lease, that is the time of the call that took it plus the time passed since.
+    // Only decisions from these sources have the store's time. If leased tokens decided, it is the store's time of the call that leased
+    // them, plus the time passed since.
     if (source !== 'store' && source !== 'lease') return
     seen.total += 1
     if (!(atMicros > seen.first)) seen.first = atMicros

@@ -2,8 +2,8 @@ import type { AnyLimit } from 'sluice'
 import type { Tally } from './hammer.ts'
 
 /**
- * Merges the tallies of all processes into the result of the test. The names of its fields are those of the paper "Benchmarking Token
- * Bucket Rate Limiters".
+ * Merges the tallies of all processes into the result of the test. The names of the result's fields are those of the article "Benchmarking
+ * Token Bucket Rate Limiters".
  */
 export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit) {
   // Imports the audit alone. The whole test kit would import vitest, which a user of the command does not have.

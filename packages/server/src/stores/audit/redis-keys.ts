@@ -85,7 +85,8 @@ async function countStep(node: Redis, prefix: string, keys: readonly string[], c
     else if (typeof bytes === 'number') bytesOf.set(key, bytes)
   }
   for (const [index, key] of keys.entries()) {
-    // The salt that chooses the overflow state of a new key is one key for each prefix, and has no expiry on purpose.
+    // `$salt` is one Redis key for each prefix: a random number that spreads keys over shared states when the store is full. It has no
+    // expiry on purpose.
     if (key === `${prefix}$salt`) continue
     const [error, ttl] = replies[index] ?? []
     if (isRefusal(error)) refused.add('pttl')
