@@ -10,8 +10,8 @@ type OfStore = 'limits' | 'at' | 'atMicros' | 'source' | 'hold'
 type OfRules = 'degraded' | 'rules' | 'shadow' | 'violated' | 'identity' | 'probabilistic' | 'exempt'
 type OfLimit = 'name' | 'limit' | 'remaining' | 'replenishAfterMs' | 'resetAfterMs' | 'windowMs' | 'unit'
 /**
- * `T` if `Fields` lists all its fields, otherwise `never`. So a field that is added to `T` fails to compile until it is listed and written
- * here.
+ * `T` if `Fields` lists all its fields, otherwise `never`. So if `T` gets a new field, this file does not compile until the field is listed
+ * and written here.
  */
 type Listed<T, Fields extends string> = Exclude<keyof T, Fields> extends never ? T : never
 type View = Listed<LimitView, OfLimit>

@@ -19,7 +19,7 @@ const TOP = 20
 /** Deadline of a store call for an operator, who can wait longer than a request. The policy's deadline is for requests. */
 const WAIT = { deadlineMs: 5_000 }
 
-/** `GET /v1/keys?top=20`: the keys with the most requests since the start, by pseudonym, over all processes. */
+/** `GET /v1/keys?top=20`: the keys with the most requests since the start, over all processes. Hashes (pseudonyms) replace the keys. */
 export function topRoute(counted: ReadReports['top'], admission: Admission | undefined): Route {
   return guarded(admission, {
     GET: async (routed) => {

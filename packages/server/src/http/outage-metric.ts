@@ -7,8 +7,9 @@ const HELP = 'Requests that a rule let pass without the store after its bound ha
 
 /**
  * Counts, by rule, the requests that pass while the store fails for longer than the policy's `failure.outage`. The bound of a rule with
- * `onStoreFailure: local` holds for an outage of that length only. Requests of rules without a bound are not counted. An outage may concern
- * only one key or one node, so a decision of the store does not end the outage while other calls fail.
+ * `onStoreFailure: local` (the most tokens that may pass above its limit) holds for an outage of that length only. Requests of rules
+ * without a bound are not counted. An outage may concern only one key or one node, so a decision of the store does not end the outage while
+ * other calls fail.
  */
 export function createOutage(policyNow: () => Policy, kind: StoreKind, now: () => number = () => performance.now()) {
   const counts = new Map<string, number>()

@@ -11,8 +11,8 @@ const PSEUDONYM_BYTES = 16
 export type Identities = Awaited<ReturnType<typeof createIdentities>>
 
 /**
- * Supplies what keys of policies are made of: the verified claims of a request's token, and pseudonyms. Rejects with LimiterError
- * INVALID_POLICY for a file that cannot be read or used.
+ * Supplies what keys of policies are made of: the verified claims of a request's token, and pseudonyms (keyed hashes of identities).
+ * Rejects with LimiterError INVALID_POLICY for a file that cannot be read or used.
  * @param file the policy's own file; the other files are found relative to its folder
  * @param count called with the result of each token
  * @param says called with a level and a line when the keys that verify tokens are replaced or cannot be read; if absent, changes of these

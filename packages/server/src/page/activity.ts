@@ -21,7 +21,7 @@ export interface Activity {
   readonly policy: string
 }
 
-/** Milliseconds for which the view of the client that has used most of a limit is kept after the client's request. */
+/** Milliseconds for which the view of a limit (what the client that has used most of it has left) is kept after that client's request. */
 const KEPT_MS = 60_000
 /** Milliseconds after a report during which views are recorded. If nobody reads reports, recording views would only cost time. */
 const WATCHED_MS = 10_000

@@ -75,8 +75,8 @@ export function readingOf(policy: Policy, view: LimitView, age: number): Reading
 }
 
 /**
- * The limits that the page shows before any request: unused, and in the tier of callers that no tier names. `notShown` is the number of
- * enforced limits that the page does not show.
+ * The limits that the page shows before any request: unused, and for each rule that of its last tier. `notShown` is the number of enforced
+ * limits that the page does not show.
  */
 export function freshReadings(policy: Policy): { readonly limits: readonly Reading[]; readonly notShown: number } {
   const rules = enforcing(policy)
@@ -89,13 +89,16 @@ export function freshReadings(policy: Policy): { readonly limits: readonly Readi
   return { limits, notShown: rules.length - limits.length }
 }
 
-/** The tier of the rule that has this capacity and window. A tier may have another window than the rule. */
+/** The tier of the rule that has this capacity and window. `windowMs` of a tier is the period that the policy states for a bucket. */
 function tierOf(policy: Policy, view: LimitView): Tier | undefined {
   const tiers = rulesOf(policy).get(view.name)?.tiers ?? []
   return tiers.find(({ limit, windowMs }) => limit.capacity === view.limit && (windowMs ?? limit.windowMs) === view.windowMs)
 }
 
-/** Milliseconds of a whole refill; undefined for a window. A limit that belongs to no tier is the bucket of an override. */
+/**
+ * Milliseconds in which an empty bucket is full again; undefined for a window. A limit that no tier has comes from an override, and is
+ * taken for a bucket.
+ */
 function fillOf(tier: Tier | undefined, { windowMs }: LimitView): number | undefined {
   if (tier === undefined) return windowMs
   return tier.limit.algorithm.name === 'token-bucket' ? tier.limit.windowMs : undefined

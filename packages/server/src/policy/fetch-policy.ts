@@ -20,7 +20,7 @@ export interface FetchOptions {
   readonly maxMs?: number
 }
 
-/** The validators of an answer, for the next conditional request. */
+/** The validators of an answer (ETag, Last-Modified), for the next conditional request. */
 export interface Validators {
   readonly etag?: string
   readonly lastModified?: string

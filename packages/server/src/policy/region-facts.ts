@@ -38,8 +38,8 @@ export function regionFacts({ self, mode, cutoffMs, peers, weights }: RegionChoi
 }
 
 /**
- * Stores that can send units to other regions. PostgreSQL with compare-and-swap cannot, because it does without the functions in the
- * database that check what is sent.
+ * Stores that can send units (parts of a limit) to other regions. PostgreSQL with compare-and-swap cannot: functions in the database check
+ * what is sent, and compare-and-swap does without functions.
  */
 const SENDING = /^(?:memory|rediss?|redis\+sentinel|postgres(?:ql)?):(?!.*[?&]concurrency=compare-and-swap)/
 const SENDING_STORES =

@@ -25,7 +25,7 @@ export function followStore(url: string, report: (change: StateChange) => void) 
   const state = { state: 'store', store: withoutPassword(url) } as const
   let [lost, inRow, calls] = [false, 0, 0]
   let quiet: NodeJS.Timeout | undefined
-  /** The lanes whose breaker is open. While there is one, the store is not back. */
+  /** The lanes (servers that fail together) whose breaker is open. While there is one, the store does not count as back. */
   const open = new Set<BreakerChange['lane']>()
   const failed = (kind: string, reason: string): void => {
     if (NOT_THE_SERVER.has(kind)) return

@@ -32,7 +32,9 @@ const STOPS = ['SIGTERM', 'SIGINT'] as const
  */
 export async function supervise(count: number, at: ListenAt, log: Log, repeated: CountRepeated, store: string | undefined): Promise<void> {
   let stopping = false
-  /** `begun`: workers that have got the shared state and get its changes. `serving`: those of them that answer requests. */
+  /**
+   * `begun`: workers that have got the shared policy and overrides, and get their changes. `serving`: those of them that answer requests.
+   */
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
   const policies = createPolicyOrder(begun, sendTo)
   const overrides = relayedOverrides(Date.now)

@@ -45,7 +45,7 @@ function logKept(log: Log, error: unknown): void {
   log('error', 'policy-not-shared', `keeps its policy, and others have a later one: ${inOneLine(error)}`)
 }
 
-/** Pseudonyms for counted keys. All processes use the same ones, so that their counts can be added. */
+/** Pseudonyms (hashes) for counted keys. All processes use the same ones, so that the counts of one key can be added. */
 export function namesFrom(names: readonly number[]): Pseudonym {
   const numbers = [...names]
   return hashKeys(() => numbers.shift() ?? 0)

@@ -34,7 +34,7 @@ export interface FaultFinding {
   readonly fault: string
   readonly policy: FailurePolicy
   readonly calls: number
-  /** Answers of the store, of its leases and of remembered denials. */
+  /** Decisions by the store, by tokens leased from it, and by remembered denials. */
   readonly decided: number
   /** All requests that passed. */
   readonly passed: number

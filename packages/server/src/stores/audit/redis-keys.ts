@@ -3,7 +3,7 @@ import { groupOf, type KeyGroup } from './limit-name.ts'
 import { isRefusal } from './refusals.ts'
 import type { AuditRequest, LimitUse } from './report.ts'
 
-/** The number of keys of one step, and how many of these keys are measured. */
+/** How many keys SCAN is to return in one step, and of how many of these keys the bytes are measured. */
 const STEP = 1_000
 const MEASURED = 20
 
@@ -22,8 +22,8 @@ export interface KeysFound {
 }
 
 /**
- * Counts the store's keys on these servers by SCAN, one step at a time. Stops when SCAN has returned `maxKeys` keys, of any program. SCAN
- * returns keys in an order of their hashes, so the keys returned up to then are a fair sample.
+ * Counts the store's keys on these servers by SCAN, one step at a time. Stops when SCAN has looked at about `maxKeys` keys, including those
+ * of other programs. SCAN looks at keys in an order of their hashes, so the keys found up to then are a fair sample.
  */
 export async function countKeys(nodes: readonly Redis[], { maxKeys, prefix, progress }: AuditRequest): Promise<KeysFound> {
   const refused = new Set<string>()
