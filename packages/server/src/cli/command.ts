@@ -68,8 +68,7 @@ async function runVerb(verb: Verb, rest: readonly string[], io: Io): Promise<voi
 }
 
 /**
- * If an error's message shows a value that came from an environment variable, adds the variable's name, because the user does not see the
- * value on the command line.
+ * If an error's message shows a value of an environment variable, adds the variable's name: the value is not visible on the command line.
  */
 function withVariables(error: CommandFailure, verb: Verb, args: ParsedArguments, io: Io): CommandFailure {
   const ofWord = verb.words.flatMap((word) => variableOfWord(word) ?? []).filter((name) => io.env[name] === args.words[0])

@@ -42,8 +42,8 @@ const BACKLOG = 4_096
 const MAX_WAIT_MS = 500
 const MIN_CHECKS = 10
 /**
- * After the wait for arriving connections, the system's accept queue is emptied for at most this many milliseconds, one connection in each
- * turn of the event loop.
+ * After the wait for arriving connections, the system's accept queue is emptied for at most this many milliseconds. Each turn of the event
+ * loop accepts one connection.
  */
 const MAX_EMPTYING_MS = 2_000
 

@@ -6,8 +6,8 @@ const SECRET_BYTES = 32
 
 /**
  * Signs the ids of holds, so that a client can only settle a hold whose token this service has returned. Callers may choose the same id for
- * holds of two keys, so the signature also covers the key. If a call has request facts instead of a key, the signature covers only the id,
- * because the policy computes the keys from the facts, and the policy may change before the hold is settled.
+ * holds of two keys, so the signature also covers the key. If a call has request facts instead of a key, the signature covers only the id.
+ * The policy computes the keys from the facts, and the policy may change before the hold is settled.
  */
 export interface HoldTokens {
   /** Undefined if the service has several processes, and the policy names no secret that they share. */

@@ -10,8 +10,8 @@ const BATCH_MS = 1_000
 const MINUTE_MS = 60_000
 
 /**
- * Writes a line at the first event of each kind and then at most once a minute, with the number of events since the previous line of that
- * kind.
+ * Writes a line at the first event of each kind, and then at most once a minute. Each line has the number of events since the previous line
+ * of its kind.
  * @param served the most connections that each process serves
  */
 export function repeatedLines(log: Log, served: number): CountRepeated {

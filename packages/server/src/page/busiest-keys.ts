@@ -12,7 +12,7 @@ export function countedBy(keys: TopKeys): Counted {
 
 /**
  * Merges the most frequent keys of several processes (Agarwal et al., "Mergeable summaries", 2012). If a process has no count of a key, the
- * floor of that process (the most requests that the key may have had there) is added to the key's count and error.
+ * key may have had up to `floor` requests there. So this floor is added to the key's count and error.
  */
 export function busiest(counted: readonly Counted[], most: number): readonly KeyCount[] {
   const floors = counted.reduce((sum, { floor }) => sum + floor, 0)

@@ -6,8 +6,8 @@ import type { RelayedOverride, RelayedPolicy, ToWorker } from './messages.ts'
  * Keeps one worker's policy equal to that of the others. The primary process puts the policies that workers have accepted in one order.
  * Each worker must end with the last policy of this order. A policy of this worker is pending from the moment it begins to load until the
  * primary has ordered it. A policy that arrives meanwhile from another worker is earlier in the order. So it is dropped when the pending
- * one is ordered, and used if the pending one is refused. Of two policies that were fetched from the URL, the one that was requested later
- * counts as the later one, because a slow answer may be an older text.
+ * one is ordered, and used if the pending one is refused. Of two policies that were fetched from the URL, the later one is the one that was
+ * requested later: a slow answer may be an older text.
  * @param send sends a policy to the primary, in the order of the calls
  * @param keeps called with the reason why this worker keeps its present policy
  * @param firstRequestedAt milliseconds since 1970 when this worker requested the policy that it began with, if from a URL
