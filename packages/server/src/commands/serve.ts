@@ -83,7 +83,8 @@ export const serveVerb: Verb = {
 }
 
 /**
- * Refuses several workers with a store in the process. Each worker would have its own store, and together they would exceed the limits.
+ * Refuses several workers with a store that keeps its states in the process. Each worker would have its own states, and together the
+ * workers would exceed the limits.
  * @throws CommandFailure exit 3
  */
 function refuseUnshared(workers: number, store: string): void {

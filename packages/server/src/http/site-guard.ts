@@ -9,8 +9,8 @@ import { HEALTH } from './routes.ts'
 /**
  * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site are those of a request
  * to the site behind the proxy, so they are not checked. In a call without a proxy header they are those of a request to this service, and
- * are checked. To check Host is necessary: to a plain http name other than localhost a browser sends no Sec-Fetch-Site, and with GET no
- * Origin.
+ * are checked. Without the check of Host, some requests of web pages would look like those of programs: to a plain http name other than
+ * localhost a browser sends no Sec-Fetch-Site, and with GET no Origin.
  */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
 const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.'

@@ -6,13 +6,13 @@ import { withoutPassword } from '../stores/store-name.ts'
 /** Every limit is divided among the regions in this many units. */
 export const UNITS = 1_000
 
-/** What the bounds of a policy with regions leave out; docs/regions.md explains each item. */
+/** Cases that the bounds of a policy with regions do not include; docs/regions.md explains each of them. */
 const NOT_BOUNDED: readonly string[] = [
   'a primary that still answers after another one was promoted: its part of burst + rate * the time that it does',
   'steps of the clock of a store, forward: rate * step',
 ]
 
-/** What the bounds leave out with `mode: counters`. No store has a replica in this mode, so no primary is promoted. */
+/** Cases that the bounds do not include with `mode: counters`. No store has a replica in this mode, so no primary is promoted. */
 const NOT_BOUNDED_COUNTERS: readonly string[] = [
   'a service that is restarted: its states are full, so the bound holds before and after it, once burst and bound more together',
   'a region that did not read for ten minutes, as if it were restarted',

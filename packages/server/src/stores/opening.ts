@@ -15,7 +15,10 @@ export interface OpenStore {
   readonly countKeys?: CountKeys
   /** Describes how states are kept and shared. */
   readonly keeps: string
-  /** Makes or updates the tables of a store that has some and, on request, the compatibility function. */
+  /**
+   * Makes or updates the tables of a store that has some. On request it also makes the compatibility function
+   * `rate_limiting_token_bucket_request`.
+   */
   migrate?(options: Readonly<Record<'compatFunction' | 'prune' | 'force', boolean>>): Promise<void>
   /** Deletes the tables of a separate `space`, and a folder that was made for it. Resetting the states deletes neither. */
   discard?(): Promise<void>

@@ -10,7 +10,7 @@ const FILES = { ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey' }
 const SETTINGS = ['ssl', 'sslmode', 'sslnegotiation', 'uselibpqcompat']
 const TLS_PARAMETERS: ReadonlySet<string> = new Set([...Object.values(FILES), ...SETTINGS])
 
-/** A store on a pool that drops a connection when it falls silent. */
+/** A store on PostgreSQL. Its pool drops a connection on which the server no longer answers. */
 export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
   const [{ default: driver }, { pg, postgresStore }] = await Promise.all([import('pg'), import('sluice/postgres')])
   const bounds = { max: 16, connectionTimeoutMillis: connectMs, query_timeout: 2 * SILENCE_MS }

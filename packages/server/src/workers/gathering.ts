@@ -57,7 +57,7 @@ export function createGathering(restarts: () => number) {
       rounds.get(id)?.(worker.id, report)
     },
     ended({ id }: Worker) {
-      // Keeps the counters of an ended worker: a counter that decreased would look like a restart of the whole service.
+      // Keeps the counters of an ended worker. Without them the sums would decrease, which looks like a restart of the whole service.
       departed = sumMetrics([departed, lastCounters(id)])
       last.delete(id)
       for (const take of rounds.values()) take(id, undefined)

@@ -15,7 +15,7 @@ import { sumMetrics } from './sum-metrics.ts'
 /** A change that this process must apply: another process of the service received or decided it. */
 export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'override' | 'pause' }>
 
-/** The processes of one service, from the side of one of them. */
+/** The processes of one service, as one of them uses them. */
 export interface Group {
   readonly logs: Logs
   /** Reports that this process lost something or has it back. The service logs it once for all processes. */

@@ -58,9 +58,10 @@ export function observe({ opened, ring, health, region }: ServiceStore, measured
     ],
   })
   const [activity, top] = [createActivity(policyNow), topKeys()]
-  // Counting keys costs more than deciding. Only an administrator can read the counts, so keys are counted only if there is an admin token.
   const ofStore = ring === undefined ? [] : [outage.observer, health.observer]
   return {
+    // `top` counts keys, which costs more than deciding. Only an administrator can read the counts, so `top` observes only if there is an
+    // admin token.
     observers: [metrics, activity, ...decisionLog.observers, ...ofStore, ...(admin === undefined ? [] : [top])],
     metricsType: metrics.contentType,
     reports: {

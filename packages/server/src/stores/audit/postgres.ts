@@ -222,7 +222,10 @@ async function addFunctions(list: FindingList, query: Query): Promise<void> {
   )
 }
 
-/** The rows of each kind and plan, from a sample of pages if there are many. The names of limits are not in the database. */
+/**
+ * The number of rows of each kind (algorithm) and plan (the numbers of a limit), from a sample of pages if there are many. The names of
+ * limits are not in the database.
+ */
 async function countRows(query: Query, { maxKeys }: AuditRequest) {
   const [size] = await query(
     `select pg_relation_size('sluice_state') / 8192 as pages,
