@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const YES = new Set(['true', '1', 'yes', 'on'])
 const NO = new Set(['false', '0', 'no', 'off'])
-/** The ends of the variables that Kubernetes sets in every container for a Service whose name begins with `sluice`. */
+/** The ends of the names of variables that Kubernetes sets in every container for a Service whose name begins with `sluice`. */
 const OF_KUBERNETES = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/
 /**
  * Variables that the repository's scripts and tests read. The command runs in their environment, so it must not warn of these variables.

@@ -85,6 +85,6 @@ export function inOneLine(error: unknown): string {
   }
   if (error instanceof Refusal || error instanceof LimiterError) return error.message.replace(/\s+/g, ' ')
   if (!(error instanceof Error)) return String(error)
-  // The name says something only of an unexpected error, such as a TypeError.
+  // The error's class is named only if it says something: for an unexpected error, such as a TypeError.
   return `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`.replace(/\s+/g, ' ')
 }

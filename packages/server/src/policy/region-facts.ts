@@ -73,8 +73,8 @@ export function regionsText({ regions, mode, cutoffMs }: RegionFacts): string {
 }
 
 /**
- * The rules whose limits the regions of the policy cannot divide, each with the reason, and the reason if the regions do not run over the
- * store. A service with such a rule or store does not start.
+ * The reasons why a service with the regions of this policy would not start: a rule whose limit they cannot divide, or a store over which
+ * their mode does not run.
  * @param url of the store
  */
 export function regionProblems({ regions: choice, reservations, rules }: Policy, url: string): string[] {

@@ -44,7 +44,7 @@ export async function openFaultProxy(target: { readonly host: string; readonly p
   return {
     port: (server.address() as AddressInfo).port,
     set(next) {
-      // Connections from which bytes were swallowed cannot be used again.
+      // Connections from which bytes were swallowed cannot be used again, so they are closed.
       if (network.passes === 'nothing' || next.passes === 'no-connection') end()
       network = next
     },

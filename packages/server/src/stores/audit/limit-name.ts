@@ -20,7 +20,7 @@ const HOLDS: KeyGroup = { limit: '(records of holds)', algorithm: '' }
 const OTHER: KeyGroup = { limit: '(other keys)', algorithm: '' }
 const PACKED: KeyGroup = { limit: '(hashes of the packed layout)', algorithm: '' }
 const PACKED_LOGS: KeyGroup = { limit: '(logs of the packed layout)', algorithm: 'sliding-window-log' }
-/** Patterns: a part of a name as Sluice encodes it; and a caller's key, or the digest of a long key. */
+/** PART matches a part of a name as Sluice encodes it. KEY matches a caller's key, or the digest that replaces a long key. */
 const PART = String.raw`(?:[\w.@+=,;~!/-]|%[\da-f]{4})+`
 const KEY = String.raw`(?:[\w.@+=,;~!/:-]|%[\da-f]{4}){0,200}|#[\da-f]{64}`
 const RECORD = /^\{[\w-]{3}\}ho:[\w-]{22}$/

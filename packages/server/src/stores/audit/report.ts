@@ -72,7 +72,7 @@ export function addClock({ add }: FindingList, skewMs: number, roundTripMs: numb
   add(uncertain > MAX_SKEW_MS, 'clock', 'warning', `the server's clock is ${amount}`, why, 'synchronise both clocks (NTP)')
 }
 
-/** Findings about the way to the server: whether others can read it, and whether others can log in. */
+/** Findings about the connection to the server: whether others can read what it carries, and whether others can log in. */
 export function addAccess({ add }: FindingList, hosts: readonly string[], encrypted: boolean, authenticated: boolean): void {
   const remote = hosts.some((host) => !/^(?:localhost|127\.|::1$|\[::1\]$|\/)/.test(host))
   const read = 'whoever can read the network between sees the password and what keys have used'
