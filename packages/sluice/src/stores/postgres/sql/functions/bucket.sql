@@ -1,7 +1,7 @@
 -- Decides calls of one cost to one bucket, each a group of its own. Most calls are such, and so are the batches of a
 -- busy key. It has few expressions, because each is prepared again in every transaction. So the caller computes what
--- does not depend on the state. If the state is missing, or has a block, another plan, or a keep_for that is over, or
--- if the cost is above the burst, sluice_consume decides. The reply has the form of that function.
+-- does not depend on the state. If the state has a block, another plan, or a keep_for that is over, if several calls
+-- find no state, or if the cost is above the burst, sluice_consume decides. The reply has the form of that function.
 --
 -- times     how many calls
 -- spent_*   how far the cost moves zero: whole microseconds, plus n-ths of a microsecond
@@ -55,6 +55,16 @@ begin
   now_us := sluice_now(at_us);
   if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null
       or now_us >= s.seen + s.keep_for or cost > burst then
+    -- The first call of a key: the bucket is full, so the call passes. `found` is false only if there is no row, because
+    -- shares are compared only for a row that was found.
+    if not found and waiting = 1 and times = 1 and cost <= burst then
+      parts := empty_parts + spent_parts;
+      insert into sluice_plan (plan_id, n, m, burst) values (call_plan_id, n, m, burst) on conflict do nothing;
+      insert into sluice_state (id, kind, plan_id, zero, rest, seen)
+        values (which, 0, call_plan_id, now_us - empty_us + spent_us + parts / n, nullif(parts % n, 0), now_us)
+        on conflict (id) do nothing;
+      return case when found then format('{%s,0,0,0,0,0,0,0}', now_us) end;
+    end if;
     return sluice_consume(
       at_us, true, waiting, array[which], array[1], array_fill(1, array[times]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],

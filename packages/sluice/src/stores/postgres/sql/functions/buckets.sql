@@ -1,7 +1,7 @@
 -- Decides one call to each of many buckets of one plan, all of one cost, each a group of its own, as in a batch of
 -- different keys. The reply has the form of sluice_consume, with outcomes in the order of the ids. One statement locks
--- the rows, another writes them by their position in the table (ctid). The settings prevent plans that scan the table,
--- even if they were made while it was small.
+-- the rows, another inserts those of new keys, and a third writes the others by their position in the table (ctid). The
+-- settings prevent plans that scan the table, even if they were made while it was small.
 --
 -- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
 create function sluice_buckets(
@@ -15,6 +15,8 @@ declare
   -- If this function does not lock the rows, sluice_consume does, one by one.
   locks boolean := waiting < 2 and cost <= burst;
   plain int;
+  fresh int;
+  made uuid[];
   oldest bigint;
   locked boolean;
   same boolean;
@@ -33,13 +35,14 @@ begin
     select count(*) filter (
           where k.plan_id = call_plan_id and k.kind = 0 and k.blocked_until is null
         ),
+        count(*) filter (where k.lies_at is null),
         min(k.seen), min(k.seen + k.keep_for), array_agg(k.lies_at), array_agg(k.zero),
         array_agg(coalesce(k.rest, 0)), array_agg(k.seen), array_agg(coalesce(k.keep_for, 0))
-      into plain, oldest, keep_until, lies_at, a_of, b_of, c_of, d_of
-      from unnest(ids) as x (id) cross join lateral (
+      into plain, fresh, oldest, keep_until, lies_at, a_of, b_of, c_of, d_of
+      from unnest(ids) as x (id) left join lateral (
         select t.ctid as lies_at, t.kind, t.plan_id, t.zero, t.rest, t.seen, t.keep_for, t.blocked_until
           from sluice_state t where t.id = x.id for update
-      ) k;
+      ) k on true;
   end if;
   if known_mark is not null then
     if plain = many and oldest >= shifted_us then
@@ -69,13 +72,30 @@ begin
     end if;
   end if;
   now_us := sluice_now(at_us);
-  if plain is distinct from many or now_us >= keep_until then
+  if plain + fresh is distinct from many or now_us >= keep_until then
     return sluice_consume(
       at_us, true, case when locks then 3 else waiting end, ids, array_fill(1, array[many]), array_fill(1, array[many]),
       array[0, call_plan_id, n, m, burst, 0, 0, 0],
       (select array_agg(v order by i, p)
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
+  end if;
+  -- New buckets are full, so their calls pass. Their rows are inserted first. If another transaction has inserted one of
+  -- them meanwhile, nothing is charged, and the caller calls again.
+  if fresh > 0 then
+    insert into sluice_plan (plan_id, n, m, burst) values (call_plan_id, n, m, burst) on conflict do nothing;
+    with inserted as (
+      insert into sluice_state (id, kind, plan_id, zero, rest, seen)
+        select x.id, 0, call_plan_id, now_us - empty_us + spent_us + (empty_parts + spent_parts) / n,
+            nullif((empty_parts + spent_parts) % n, 0), now_us
+          from unnest(ids, lies_at) as x (id, lies_at) where x.lies_at is null
+        on conflict (id) do nothing returning id
+    )
+    select array_agg(i.id) into made from inserted i;
+    if coalesce(cardinality(made), 0) < fresh then
+      delete from sluice_state t where t.id = any(made);
+      return null;
+    end if;
   end if;
   with found as (
     select x.*, greatest(now_us, x.c) as at, greatest(now_us, x.c) - empty_us as floor
@@ -96,10 +116,13 @@ begin
   )
   select count(*) filter (where d.passes), (select count(*) from wrote),
       '{' || now_us || ',' || string_agg(case when d.passes then '0' else '1' end, ',' order by d.nth)
-        || string_agg(',0,1,' || d.a || ',' || d.b || ',' || d.c || ',' || d.d, '' order by d.nth) || '}'
+        || string_agg(
+          case when d.lies_at is null then ',0,0,0,0,0,0' else ',0,1,' || d.a || ',' || d.b || ',' || d.c || ',' || d.d end,
+          '' order by d.nth
+        ) || '}'
     into passed, written, reply from decided d;
-  if written <> passed then
-    raise exception 'sluice: % rows of % were not where they had been locked', passed - written, passed
+  if written + fresh <> passed then
+    raise exception 'sluice: % rows of % were not where they had been locked', passed - fresh - written, passed - fresh
       using errcode = '40001';
   end if;
   return reply;
