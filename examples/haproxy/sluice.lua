@@ -1,6 +1,6 @@
--- Gets the service's decision on a request. Sets txn.sluice_status (0: no answer) and the fields for the client.
+-- Gets the service's decision on a request. Sets txn.sluice_status (0: no answer), and the header fields and the body for the client.
 
--- Fields that are left out: those of the connection, and those by which a client could pretend another request.
+-- Header fields that are not sent to the service: those of the connection, and those by which a client could pretend another request.
 local dropped = { ["connection"] = true, ["content-length"] = true, ["expect"] = true, ["host"] = true,
   ["keep-alive"] = true, ["te"] = true, ["transfer-encoding"] = true, ["upgrade"] = true, ["forwarded"] = true }
 
@@ -9,7 +9,7 @@ local function describe(txn)
   for name, lines in pairs(txn.http:req_get_headers()) do
     if not dropped[name] and not name:find("^x%-forwarded%-") and not name:find("^x%-original%-") then
       headers[name] = {}
-      -- HAProxy counts the lines of a field from 0.
+      -- HAProxy numbers the values of a field from 0.
       for index = 0, #lines do headers[name][index + 1] = lines[index] end
     end
   end
@@ -31,6 +31,6 @@ core.register_action("sluice", { "http-req" }, function(txn)
   keep("txn.sluice_ratelimit", "ratelimit")
   keep("txn.sluice_policy", "ratelimit-policy")
   keep("txn.sluice_retry", "retry-after")
-  -- HAProxy would send the newline at the end as %0A.
+  -- HAProxy would send the newline at the end of the body as %0A.
   txn:set_var("txn.sluice_body", ((answer.body or ""):gsub("%s+$", "")))
 end)
