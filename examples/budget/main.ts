@@ -1,15 +1,15 @@
 import { createLimiter, tokenBucket } from 'sluice'
 
-// A budget of tokens that several answers of a language model share. What an answer takes is known only at its end.
+// A budget of tokens that several answers of a language model share. How many tokens an answer takes is known only at its end.
 const budget = createLimiter({ name: 'budget', limit: tokenBucket({ rate: '1000/day', burst: 1_000 }) })
 
-/** A streamed answer: chunks of text, then the usage. As with real providers, an answer that is broken off reports no usage. */
+/** A streamed answer: chunks of text, then the tokens used. As with real providers, an answer that ends early does not report its usage. */
 async function* model(prompt: string, words: number): AsyncGenerator<{ text?: string; usage?: number }> {
   for (let index = 0; index < words; index += 1) yield { text: `word ${index} ` }
   yield { usage: Math.ceil(prompt.length / 4) + words }
 }
 
-/** An estimate from above: the prompt, and the longest answer that is allowed. */
+/** The most tokens that an answer may take: those of the prompt, and of the longest answer that is allowed. */
 const estimate = (prompt: string, maxTokens: number): number => Math.ceil(prompt.length / 3) + maxTokens
 
 /** @param leaveAfter the client leaves after so many words */
@@ -31,13 +31,13 @@ async function answer(
       if (sent >= leaveAfter) return
     }
   } finally {
-    // Also if the client has left: then what was sent is counted. The settlement has a deadline of its own, not the request's signal.
+    // Runs also if the client has left: then the words that were sent are counted. The settlement does not use the request's signal.
     const { limits } = await settle(used ?? estimate(prompt, sent))
     console.log(`${name}: held ${limits[0]?.held}, used ${limits[0]?.charged}`)
   }
 }
 
-// Together they hold 900 of 1,000: a fourth one must wait, although little is used in the end.
+// The first three answers hold 900 of 1,000 tokens together. So the fourth is refused, although few tokens are used in the end.
 const prompt = 'What is a token bucket, and who needs it?'
 await Promise.all([
   answer('a', prompt, 40, 286),

@@ -2,7 +2,7 @@ import { fastify } from 'fastify'
 import { createLimiter, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/fastify'
 
-// No store is named, so the buckets are in this process and gone with it.
+// Without the option `store`, the buckets are in the memory of this process, and are lost when it ends.
 const limiter = createLimiter({ name: 'api', limit: tokenBucket({ rate: '5/s', burst: 20 }) })
 
 const app = fastify()

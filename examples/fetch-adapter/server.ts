@@ -3,15 +3,15 @@ import type { AddressInfo } from 'node:net'
 import { createLimiter, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/fetch'
 
-// No store is named, so the buckets are in this process and gone with it.
+// Without the option `store`, the buckets are in the memory of this process, and are lost when it ends.
 const limiter = createLimiter({ name: 'api', limit: tokenBucket({ rate: '5/s', burst: 20 }) })
 
-// A Request has no address: the platform knows it. Deno: (_request, info) => info.remoteAddr.hostname.
-// Bun: (request, server) => server.requestIP(request)?.address.
+// A Request does not contain the client's address, so the platform passes it to the handler. On Deno `address` is
+// (_request, info) => info.remoteAddr.hostname, on Bun (request, server) => server.requestIP(request)?.address.
 const limit = rateLimit<[peer: string | undefined]>({ limiter, address: (_request, peer) => peer })
 const handler = limit.wrap(() => Response.json({ hello: 'world' }))
 
-// What Deno.serve, Bun.serve or a worker do themselves.
+// Node needs these lines to call the handler. Deno.serve, Bun.serve and edge workers call it themselves.
 const server = createServer((message, response) => {
   const request = new Request(`http://localhost${message.url ?? '/'}`, { headers: message.headers as Record<string, string> })
   handler(request, message.socket.remoteAddress)

@@ -4,11 +4,12 @@ import { Hono } from 'hono'
 import { createLimiter, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/hono'
 
-// No store is named, so the buckets are in this process and gone with it.
+// Without the option `store`, the buckets are in the memory of this process, and are lost when it ends.
 const limiter = createLimiter({ name: 'api', limit: tokenBucket({ rate: '5/s', burst: 20 }) })
 
 const app = new Hono()
-// A Request has no address. Each platform has a getConnInfo of its own: hono/deno, hono/bun, hono/cloudflare-workers.
+// A Request does not contain the client's address. Other platforms have their own getConnInfo, in hono/deno, hono/bun and
+// hono/cloudflare-workers.
 app.use(rateLimit({ limiter, address: (c) => getConnInfo(c).remote.address }))
 app.get('/', (c) => c.json({ hello: 'world' }))
 

@@ -3,7 +3,7 @@ import Koa from 'koa'
 import { createLimiter, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/koa'
 
-// No store is named, so the buckets are in this process and gone with it.
+// Without the option `store`, the buckets are in the memory of this process, and are lost when it ends.
 const limiter = createLimiter({ name: 'api', limit: tokenBucket({ rate: '5/s', burst: 20 }) })
 
 const app = new Koa()

@@ -9,7 +9,7 @@ const scrypt = promisify<string, string, number, Buffer>(scryptWithCallback)
 const hashed = async (password: string): Promise<string> => (await scrypt(password, 'salt', 32)).toString('hex')
 const passwords = new Map([['ada', await hashed('enchantress')]])
 
-// Three failed logins an hour for each name. An attempt is charged before its password is checked, and a success gives that back.
+// Three failed logins an hour for each name. An attempt is charged before its password is checked. A success gives the charge back.
 const failures = createLimiter({ name: 'login', limit: fixedWindow({ limit: 3, window: '1h', align: 'first' }) })
 const limit = rateLimit({ limiter: failures, key: (request) => `name:${request.body.name}`, countWhen: 'failure' })
 
@@ -42,7 +42,7 @@ console.log(`the right password: ${await login('enchantress')}, ${await left()} 
 console.log(`a wrong one: ${await login('engine')}, ${await left()} failures left`)
 console.log(`the right password: ${await login('enchantress')}, ${await left()} failures left`)
 
-// A client that closes its connection while its password is checked. Its failure counts all the same.
+// A client closes its connection while its password is checked. Its failed login counts all the same.
 const client = new AbortController()
 const leaving = login('analytical', client.signal)
 while ((await left()) === 2) await new Promise((resolve) => setTimeout(resolve, 1))

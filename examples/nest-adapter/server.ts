@@ -3,7 +3,7 @@ import { APP_GUARD, NestFactory } from '@nestjs/core'
 import { createLimiter, type Decision, tokenBucket } from 'sluice'
 import { RateLimit, RateLimitDecision, RateLimitGuard, RateLimitModule, SkipRateLimit } from 'sluice/nest'
 
-// No store is named, so the buckets are in this process and gone with it.
+// Without the option `store`, the buckets are in the memory of this process, and are lost when it ends.
 const limiter = createLimiter({ name: 'api', limit: tokenBucket({ rate: '5/s', burst: 20 }) })
 const reports = createLimiter({ name: 'reports', limit: tokenBucket({ rate: '1/min', burst: 3 }) })
 

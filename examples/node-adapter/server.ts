@@ -3,18 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { createLimiter, tokenBucket } from 'sluice'
 import { rateLimit } from 'sluice/node'
 
-// No store is named, so the buckets are in this process and gone with it.
+// Without the option `store`, the buckets are in the memory of this process, and are lost when it ends.
 const limiter = createLimiter({ name: 'api', limit: tokenBucket({ rate: '5/s', burst: 20 }) })
 const limit = rateLimit({ limiter, skip: ({ url }) => url === '/healthz' })
 
 const server = createServer((request, response) => {
   limit(request, response)
     .then((passed) => {
-      // A refused request has been answered.
+      // The limit has answered a refused request already.
       if (passed) response.setHeader('Content-Type', 'application/json').end('{"hello":"world"}\n')
     })
     .catch((error: unknown) => {
-      // Never for a used-up quota or a failing store: only for a mistake in an option's function.
+      // A used-up quota or a failing store never leads here, only an error in a function that was passed as an option.
       console.error(error)
       response.writeHead(500).end()
     })

@@ -1,11 +1,12 @@
--- The token bucket script of Rate Limiting at Scale: its contract, in a text of our own.
+-- A token bucket with the arguments and the reply of the script in Rate Limiting at Scale.
 -- KEYS[1]: the bucket
 -- ARGV[1]: capacity, in tokens
 -- ARGV[2]: refill rate, in tokens a second
 -- ARGV[3]: the caller's time, in milliseconds since 1970
 -- ARGV[4]: cost, in tokens; at most the capacity
 -- Returns { allowed (1 or 0), whole tokens that remain, whole seconds to wait (0 if allowed) }.
--- A caller whose clock is ahead gets tokens early. The others then get no new ones for as long as it is ahead: synchronize the clocks.
+-- Synchronize the callers' clocks. A caller whose clock is ahead gets tokens early. Then the bucket gets no new tokens for other callers
+-- until their clocks have reached that time.
 
 local names = { 'capacity', 'refill rate', 'time', 'cost' }
 local numbers = {}
@@ -18,14 +19,14 @@ for index, name in ipairs(names) do
   numbers[index] = number
 end
 local capacity, rate, now, cost = unpack(numbers)
--- Such a request never passes, whatever wait the reply named.
+-- No wait helps such a request, so the reply is an error.
 if cost > capacity then
   return redis.error_reply('ERR cost (ARGV[4]) ' .. ARGV[4] .. ' is above the capacity (ARGV[1]) ' .. ARGV[1])
 end
 
 local stored = redis.call('HMGET', KEYS[1], 'tokens', 'last_refill')
 local tokens, last = tonumber(stored[1]) or capacity, tonumber(stored[2]) or now
--- A caller whose clock is behind must not take tokens away, nor let the same time refill twice.
+-- Without this condition, a caller whose clock is behind would take tokens away, and the same time would be refilled twice.
 if now > last then
   tokens = tokens + (now - last) * rate / 1000
   last = now
@@ -39,8 +40,8 @@ if cost <= tokens then
 else
   wait = math.ceil((cost - tokens) / rate)
 end
--- All digits: the default of Lua would round the time and the tokens.
+-- With all digits, because by default Lua would round the time and the tokens.
 redis.call('HSET', KEYS[1], 'tokens', string.format('%.17g', tokens), 'last_refill', string.format('%.17g', last))
--- Twice the time in which an empty bucket is full again; at most 68 years, because Redis refuses much more.
+-- The key expires after twice the time in which an empty bucket fills; at most 2^31 s (68 years), because Redis refuses much more.
 redis.call('EXPIRE', KEYS[1], math.min(math.ceil(2 * capacity / rate), 2 ^ 31))
 return { allowed, math.floor(tokens), wait }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
 
-/** Calls `rate_limit.lua` for one bucket of 2 tokens, which gets one more every 2 seconds, until it refuses. */
+/** Calls `rate_limit.lua` until it refuses. The bucket has 2 tokens, and gets one more every 2 seconds. */
 const source = readFileSync(new URL('../../quick-start/rate_limit.lua', import.meta.url), 'utf8')
 const redis = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379', { autoResendUnfulfilledCommands: false })
 const key = `rl:script:${process.pid}`

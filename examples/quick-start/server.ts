@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { DistributedRateLimiter } from 'sluice/redis'
 
 const redis = new Redis(process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379', { lazyConnect: true, enableOfflineQueue: false })
-// A connection lost later shows in the limiter's answers, and the driver goes on trying.
+// If the connection is lost later, `degraded` of the limiter's answers says so, and ioredis goes on connecting.
 let problem = 'no answer'
 redis.on('error', (error: Error) => (problem = error.message))
 await redis.connect().catch(() => {
@@ -13,7 +13,7 @@ await redis.connect().catch(() => {
 })
 const limiter = new DistributedRateLimiter(redis)
 
-/** Replaces whatever identifies your users: here the address does. */
+/** Returns the user of a request. Here a user is an address; use what identifies yours. */
 const userOf = (req: Request): { readonly id: string } => ({ id: req.socket.remoteAddress ?? 'unknown' })
 
 const app = express()
@@ -25,7 +25,7 @@ app.use(async (req, res, next) => {
   if (result.allowed) return next()
   res.set('Retry-After', String(result.retryAfter))
   if (result.degraded === undefined) res.status(429).json({ error: 'Too many requests' })
-  // Nobody has used anything up: Redis did not answer.
+  // Redis did not answer, so this is no used-up quota.
   else res.status(503).json({ error: 'Try again in a moment' })
 })
 app.get('/', (_req, res) => void res.json({ hello: 'world' }))

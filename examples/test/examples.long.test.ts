@@ -7,9 +7,9 @@ const { redis: url } = inject('engines')
 
 interface Example {
   readonly child: ChildProcess
-  /** Resolves with all it printed once it has ended, and with its exit code. */
+  /** Resolves when the example has ended, with its exit code and all that it printed. */
   readonly ended: Promise<{ readonly code: number | null; readonly text: string }>
-  /** Resolves with the address a server says it listens on; rejects if it ends before. */
+  /** Resolves with the address that the server prints when it listens; rejects if the example ends before that. */
   readonly address: Promise<string>
 }
 
@@ -42,18 +42,18 @@ function start(file: string, env: NodeJS.ProcessEnv = {}): Example {
 
 interface Sent {
   readonly passed: Response[]
-  /** How many were not decided by the deadline; each may have been charged. */
+  /** How many requests the store did not decide by the deadline (503). Each of them may have been charged. */
   readonly late: number
   readonly refused: Response
 }
 
-/** Sends requests, one after the other, until one is refused: at most `most`. */
+/** Sends requests, one after the other, until one is refused. Throws if `most` requests have passed before that. */
 async function sendUntilRefused(address: string, most: number): Promise<Sent> {
   const passed: Response[] = []
   let late = 0
   while (passed.length < most) {
     const answer = await fetch(address)
-    // On a busy machine a store may miss its deadline.
+    // 503: on a busy machine the store may miss the deadline.
     if (answer.status === 503) late += 1
     else if (answer.status !== 200) return { passed, late, refused: answer }
     else passed.push(answer)

@@ -11,7 +11,7 @@ const NOW = 1_800_000_000_000
 
 type Reply = [allowed: number, remaining: number, retryAfter: number]
 
-/** Every line of the script decides something here: a change of a sign, a constant or a comparison fails a test. */
+/** These tests cover every line of the script: if a sign, a constant or a comparison changes, a test fails. */
 describe.skipIf(url === undefined)('examples/quick-start/rate_limit.lua', () => {
   const redis = new Redis(url ?? '', { lazyConnect: true })
   const key = `rl:script-test:${process.pid}`
@@ -68,13 +68,13 @@ describe.skipIf(url === undefined)('examples/quick-start/rate_limit.lua', () => 
     expect(await consume(3, 1, NOW + 4_000)).toEqual([1, 2, 0])
     await redis.del(key)
     await consume(10, 1, NOW, 1)
-    // The capacity was lowered: what the bucket holds is, too.
+    // A call with a lower capacity lowers the tokens in the bucket, too.
     expect(await consume(4, 1)).toEqual([1, 3, 0])
   })
 
   it('rounds what remains down, and the wait up', async () => {
     expect(await consume(10, 0.5, NOW, 9.5)).toEqual([1, 0, 0])
-    // 0.5 tokens are missing of 1: a second at half a token a second.
+    // 0.5 tokens are missing. At half a token a second that takes a second.
     expect(await consume(10, 0.5, NOW, 1)).toEqual([0, 0, 1])
     expect(await consume(10, 0.5, NOW, 1.001)).toEqual([0, 0, 2])
     expect(await consume(10, 0.5, NOW + 1_000, 10)).toEqual([0, 1, 18])
@@ -84,7 +84,7 @@ describe.skipIf(url === undefined)('examples/quick-start/rate_limit.lua', () => 
     await consume(10, 1, NOW, 10)
     expect(await consume(10, 1, NOW + 2_000)).toEqual([1, 1, 0])
     expect(await consume(10, 1, NOW)).toEqual([1, 0, 0])
-    // Had the time gone back to NOW, two tokens would be here again.
+    // If the stored time had gone back to NOW, two tokens would be refilled again.
     expect(await consume(10, 1, NOW + 2_000)).toEqual([0, 0, 1])
   })
 
@@ -102,11 +102,11 @@ describe.skipIf(url === undefined)('examples/quick-start/rate_limit.lua', () => 
       await consume(capacity, rate)
       return redis.ttl(key)
     }
-    // Less by one where a second ends in between.
+    // The TTL is one less if a second ends between the two calls.
     expect([19, 20]).toContain(await ttlOf(100, 10))
     expect([6, 7]).toContain(await ttlOf(10, 3))
     expect(await ttlOf(1, 1_000)).toBeLessThanOrEqual(1)
-    // 2^31 seconds: Redis would refuse the true time.
+    // The TTL is 2^31 seconds, because Redis would refuse the time in which this bucket fills.
     expect(await ttlOf(2 ** 52, 1e-9)).toBeGreaterThan(2 ** 31 - 10)
     expect(await redis.ttl(key)).toBeLessThanOrEqual(2 ** 31)
   })
@@ -133,7 +133,7 @@ describe.skipIf(url === undefined)('examples/quick-start/rate_limit.lua', () => 
       await redis.del(`rl:${identifier}`)
     })
     for (let request = 0; request < 5; request += 1) {
-      // A token in 1,000 s: no time that a busy machine takes refills any.
+      // At a token in 1,000 s, not even a busy machine takes so long that a token is refilled.
       const [allowed, remaining, retryAfter] = await consume(4, 0.001)
       const result = await limiter.consume(identifier, 4, 0.001)
       expect([result.allowed, result.remaining]).toEqual([allowed === 1, remaining])

@@ -5,20 +5,20 @@ const limit = tokenBucket({ rate: '10/s', burst: 2 })
 const started = performance.now()
 const print = (text: string): void => console.log(`${(performance.now() - started).toFixed(0).padStart(5)} ms  ${text}`)
 
-// A function: called five times at once. The first two calls run, the others take their turn.
+// A function that is called five times at once. The first two calls run at once, the others when their tokens are there.
 const send = throttleFunction((name: string) => print(`mail to ${name}`), limit)
 await Promise.all(['Ada', 'Grace', 'Edsger', 'Barbara', 'Tony'].map((name) => send(name)))
 
-// Functions that share a limiter share its tokens, here also between processes if the limiter had a Redis.
+// Functions that share a limiter share its tokens. With a Redis store in the limiter, several processes would share them too.
 const shared = createLimiter({ name: 'provider', limit })
 const add = throttleFunction((a: number, b: number) => print(`${a} + ${b} = ${a + b}`), shared)
 const subtract = throttleFunction((a: number, b: number) => print(`${a} - ${b} = ${a - b}`), shared)
 await Promise.all([add(1, 2), subtract(3, 2), add(5, 8)])
 
-// An iterable, such as the pages of an interface or a stream of Node.
+// An iterable, such as the pages of a list that an API returns, or a stream of Node.
 for await (const page of throttleIterable(['one', 'two', 'three', 'four'], limit)) print(`page ${page}`)
 
-// A stream of bytes: a token for each, in parts of at most the burst.
+// A stream of bytes: each byte takes a token, and no part has more bytes than the burst has tokens.
 const text = new ReadableStream<Uint8Array>({
   start(controller) {
     controller.enqueue(new TextEncoder().encode('to be read slowly'))
