@@ -2,7 +2,7 @@ import type uPlotClass from 'uplot'
 import { rate } from './element.ts'
 
 export interface History {
-  /** The second after that of the last entry, counted since 1970. */
+  /** Seconds from 1970 to the end of the last entry. Each entry counts the requests of one second. */
   readonly second: number
   readonly allowed: readonly number[]
   readonly refused: readonly number[]
@@ -17,10 +17,10 @@ let [box, readout]: [HTMLElement?, HTMLElement?] = []
 let chart: uPlotClass | undefined
 let drawn: History | undefined
 
-/** Prepares the chart in `into`; the values under the pointer are written to `text`. */
+/** Prepares the chart in the element `into`. The values under the pointer are written to the element `text`. */
 export function startChart(into: HTMLElement, text: HTMLElement): void {
   ;[box, readout] = [into, text]
-  // A canvas keeps the colours with which it was drawn.
+  // A canvas keeps the colours with which it was drawn, so the chart is drawn again when the colour scheme changes.
   dark.addEventListener('change', () => {
     chart?.destroy()
     chart = undefined
@@ -68,7 +68,7 @@ function optionsFor(into: HTMLElement): uPlotClass.Options {
   }
 }
 
-/** Writes the values under the pointer, or of the last second. */
+/** Writes the values of the second under the pointer, or of the last second if there is no pointer on the chart. */
 function read({ cursor, data }: uPlotClass): void {
   const [seconds, allowed, refused] = data
   const index = cursor.idx ?? seconds.length - 1
@@ -84,7 +84,7 @@ function timeText(second: number, exact = false): string {
   return new Date(second * 1_000).toLocaleTimeString(undefined, parts)
 }
 
-/** A colour in a form that a canvas reads: custom properties may be `light-dark()`. */
+/** A CSS colour as `rgb()`. The page's colours may be `light-dark()`, which a canvas cannot read. */
 function resolved(into: HTMLElement, value: string): string {
   const probe = document.createElement('span')
   probe.style.color = value

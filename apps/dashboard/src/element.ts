@@ -1,4 +1,4 @@
-/** The element with an id. The script and the page are served together, so a missing element is a bug. */
+/** The element with an id. Throws if there is none: the script and the page are served together, so a missing element is a bug. */
 export function element(id: string): HTMLElement {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`the page has no #${id}`)
@@ -38,7 +38,7 @@ export function count(number: number): string {
   return whole.format(number)
 }
 
-/** A number for a small place: `12`, `3.4`, `12K`. */
+/** A number with at most one decimal, and short if it is large: `12`, `3.4`, `12K`. */
 export function rate(number: number): string {
   return short.format(number)
 }

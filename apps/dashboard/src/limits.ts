@@ -1,9 +1,9 @@
 import { count, element, make } from './element.ts'
 
-/** A limit as the service reports it and the page draws it. */
+/** The level of one limit, as the service reports it. */
 export interface Reading {
   readonly name: string
-  /** Capacity. */
+  /** The capacity, in tokens. */
   readonly limit: number
   /** The share of the capacity that is used up, from 0 to 1. */
   readonly used: number
@@ -13,13 +13,13 @@ export interface Reading {
   readonly fillMs?: number
   /** The rate in words. */
   readonly rate: string
-  /** Whose requests the limit counts, in words. */
+  /** Which requests the limit counts together, in words. */
   readonly counts: string
 }
 
 interface Shown {
   reading: Reading
-  /** When the reading arrived, by the clock of the page. */
+  /** When the reading arrived: milliseconds of `performance.now()`. */
   at: number
   readonly row: HTMLLIElement
   readonly level: HTMLElement
@@ -33,7 +33,7 @@ interface Shown {
 const LOW = 0.2
 const shown = new Map<string, Shown>()
 
-/** Shows these limits and no others. @param notShown the number of limits that the service left out */
+/** Replaces the limits that are shown by these. @param notShown how many limits the service left out */
 export function startLimits(readings: readonly Reading[], notShown: number): void {
   shown.clear()
   element('limits').replaceChildren()
@@ -41,7 +41,7 @@ export function startLimits(readings: readonly Reading[], notShown: number): voi
   if (notShown > 0) element('limits').append(make('li', 'quiet', `${count(notShown)} more limits are not shown.`))
 }
 
-/** Stores new readings of limits that are shown. @param refused refused requests of the last minutes by rule */
+/** Stores new readings of limits that are shown. @param refused for each rule, how many requests it refused in the last five minutes */
 export function showLimits(readings: readonly Reading[], refused: Readonly<Record<string, number>>): void {
   const at = performance.now()
   for (const reading of readings) {
@@ -55,7 +55,7 @@ export function showLimits(readings: readonly Reading[], refused: Readonly<Recor
   }
 }
 
-/** Draws every level as it is now. */
+/** Draws the level of every limit as it is now, computed from the latest reading. */
 export function drawLimits(): void {
   const now = performance.now()
   for (const { reading, at, row, level, bar, fill, facts } of shown.values()) {

@@ -43,7 +43,7 @@ function listen(): void {
   let policy: string | undefined
   events.addEventListener('open', () => live(true, 'live'))
   events.addEventListener('error', () => {
-    // The browser tries again after a lost connection, but not after a refusal.
+    // The browser connects again by itself after a lost connection, but not if the service refused the connection.
     if (events.readyState !== EventSource.CLOSED) return live(false, 'connection lost, trying again')
     live(false, 'too many pages are open, trying again')
     setTimeout(listen, RETRY_MS)

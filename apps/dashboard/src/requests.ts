@@ -16,7 +16,7 @@ const FIELDS = [
   'cache-control',
 ]
 
-/** Offers to send requests to the endpoints of the demo. Without endpoints there is nothing to try. */
+/** Shows the button that sends requests to an endpoint of the demo. A service that is not the demo has no endpoints to send to. */
 export function startRequests(endpoints: readonly string[]): void {
   const select = element('endpoint') as HTMLSelectElement
   select.replaceChildren(...endpoints.map((path) => new Option(path, path)))
@@ -29,7 +29,7 @@ export function startRequests(endpoints: readonly string[]): void {
 
 /** Sends the requests one after the other, so that the answers are in the order of the decisions. */
 async function sendAll(button: HTMLElement, path: string): Promise<void> {
-  // Not `disabled`: the button would lose the focus.
+  // `disabled` would take the focus from the button.
   button.setAttribute('aria-disabled', 'true')
   element('answers').replaceChildren()
   setText('sent', `Sending ${REQUESTS} requests.`)

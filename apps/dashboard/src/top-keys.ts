@@ -10,7 +10,7 @@ interface KeyCount {
   readonly refused: number
 }
 
-/** The busiest keys, for those who have the admin token. Only this variable has the token. */
+/** Shows the busiest keys to a user who enters the admin token. The token is only kept in a variable of this function. */
 export function startTopKeys(administration: boolean): void {
   show('keys')
   if (!administration) {

@@ -2,8 +2,8 @@ import { drawChart, startChart } from './chart.ts'
 import { count, element, rate, row, setText, show } from './element.ts'
 
 /**
- * What the service reports several times a second. The first report has the counts of all seconds, each later report only those of the
- * latest seconds.
+ * What the service reports several times a second: how many requests it allowed and refused in each second. The first report has the
+ * counts of the last five minutes, each later report only those of the latest seconds.
  */
 export interface Activity {
   readonly second: number
@@ -57,8 +57,8 @@ export function drawAge(): void {
 }
 
 /**
- * The known counts of seconds, continued by those of a report. If both have a second, the report's count is used. A second between them has
- * the count 0.
+ * Appends the counts of a report to the known counts, each of one second. If both have a second, the report's count is used. Seconds that
+ * neither has get the count 0.
  * @param gained how many seconds the report ends after the known counts
  */
 function joined(known: readonly number[], report: readonly number[], gained: number): number[] {
@@ -77,7 +77,7 @@ function recent(kind: Kind): number {
   return sum(history[kind].slice(-RECENT)) / RECENT
 }
 
-/** The chart as a table, newest first. */
+/** Writes the counts of the chart into a table. A row counts 30 seconds; the newest is the first. */
 function showNumbers(): void {
   const rows: HTMLTableRowElement[] = []
   for (let end = history.allowed.length; end > 0; end -= ROW_SECONDS) {
