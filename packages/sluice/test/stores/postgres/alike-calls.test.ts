@@ -61,10 +61,54 @@ describe.skipIf(url === undefined)('calls of one cost to buckets of one plan', (
   }, 60_000)
 })
 
+describe.skipIf(url === undefined)('the first calls of keys', () => {
+  const { store, pool, open, close } = ownStore(url, 1)
+  beforeAll(open)
+  afterAll(close)
+
+  it('alone, or in a batch with keys that have rows, return and write what the kernel does', async () => {
+    const reference = new Reference()
+    const random = seeded(20_261_128)
+    let [keys, now] = [0, START]
+    const rounds = draws(200, 60)
+    for (let round = 0; round < rounds; round += 1) {
+      now += Math.floor(random() * 400_000)
+      const limit = LIMITS[round % LIMITS.length] as AnyLimit
+      const cost = [0.5, 1, limit.capacity, limit.capacity + 1][Math.floor(random() * 4)] as number
+      const fresh = Array.from({ length: round % 5 }, () => (keys += 1) + 1_000)
+      // Keys of the same limit, some rounds before.
+      const known = Array.from({ length: Math.floor(random() * 4) }, () => 1_000 + Math.ceil(random() * keys))
+      const list = [...new Set([...fresh, ...(keys === 0 ? [] : known)])]
+      const groups = list.map((key): CallGroup => ({ calls: [call(key, limit, cost)] }))
+      expect(await verbs.decide(store, groups, { now })).toMatchObject(groups.map((group) => reference.decide(group, now)))
+    }
+    expect(keys).toBeGreaterThan(rounds)
+    for (const { id, numbers } of reference.states.values()) expect(await readRow(pg(pool), id)).toEqual(numbers)
+  }, 60_000)
+})
+
 describe.skipIf(url === undefined)('the same from many connections', () => {
   const { store, pool, open, close } = ownStore(url, 8)
   beforeAll(open)
   afterAll(close)
+
+  it.each([1, 2])('charge nothing while another transaction inserts a row of %i new keys, and then once', async (many) => {
+    const limit = tokenBucket({ rate: '1/day', burst: 30 })
+    const groups = Array.from({ length: many }, (_, key): CallGroup => ({ calls: [call(200 + 10 * many + key, limit)] }))
+    const ids = groups.map(({ calls: [one] }) => digestOf((one as Call).id)).sort()
+    const other = await pool.connect()
+    await other.query('begin')
+    await other.query('insert into sluice_state (id) values ($1)', [ids.at(-1)])
+    const decided = verbs.decide(store, groups)
+    const waits = `select from pg_locks where not granted and locktype = 'transactionid'`
+    await expect.poll(async () => (await pool.query(waits)).rowCount, { timeout: 10_000 }).toBe(1)
+    await other.query('commit')
+    other.release()
+    expect((await decided).map(({ calls }) => calls[0]?.remaining)).toEqual(groups.map(() => 29))
+    const { rows } = await pool.query('select from sluice_state where id = any($1) and plan_id is not null', [ids])
+    expect(rows).toHaveLength(many)
+    expect((await verbs.decide(store, groups)).map(({ calls }) => calls[0]?.remaining)).toEqual(groups.map(() => 28))
+  })
 
   it('do not deadlock with who holds a state that was made while they waited', async () => {
     const limit = tokenBucket({ rate: '1/day', burst: 30 })
