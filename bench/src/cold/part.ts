@@ -114,9 +114,9 @@ export function coldResult(timed: readonly ColdTimed[], known: readonly ColdKnow
     rows: timed.map((own, lane) => rowOf(own, baseline, known[lane] as ColdKnown)),
     rank: { column: 'called', best: 'least' },
     notes: [
-      'import, open, calls: processor time of the process, all threads, user and system: importing client and limiter; connecting and making ready; the requests.',
-      'Over-grant is that of a run of its own, under a limit that bites: the first requests of a process reach none.',
-      `${baseline.length} processes of each way, by turns; medians and quartiles. A first process of each is not counted.`,
+      'The columns `import`, `open` and `calls` are processor time: user and system time of all threads of the process. `import` loads the client library and the limiter. `open` connects and makes the limiter ready. `calls` makes the requests.',
+      'Over-grant was measured in a separate run, because the first requests of a process do not reach their limit.',
+      `Each way was measured in ${baseline.length} processes, and the ways took turns. Medians and quartiles are those of the processes. One more process of each way ran before them and is not counted.`,
     ],
   }
   return { tables: [table], figures: timed.map(({ samples }) => samples) }

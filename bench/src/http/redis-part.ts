@@ -25,9 +25,10 @@ export const redis: Part = {
     return {
       tables,
       notes: [
-        'One private redis-server on the loopback address; every server has one connection of its own by ioredis. The time of Redis itself is not part of the processor',
-        'time. Sluice has the defaults of its store: concurrent requests share calls, and refusals are remembered. p50, p99: arrivals at random instants, at 30 % of what',
-        'the slowest server answers, from the instant at which a request was due. undecided: answered with 5xx, as the store gave no answer in time.',
+        'All web servers use one private redis-server on the loopback address, each over one ioredis connection of its own. The processor time does not include that of Redis.',
+        'Sluice has the defaults of its Redis store: concurrent requests share calls to Redis, and refusals are remembered in the process.',
+        'For `p50` and `p99`, requests arrive at random instants, at 30 % of what the slowest server can answer. Each latency counts from the instant at which the request was due.',
+        'The column `undecided` is the share of answers with 5xx: the store gave the web server no answer in time.',
       ],
       figures: answers,
     }

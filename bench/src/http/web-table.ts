@@ -28,11 +28,11 @@ export function webTable({ scenario, lanes, grants }: WebMeasured): Table {
     rows: lanes.flatMap((lane) => rowOf(lane, bare, grants.get(lane.guard))),
     rank: { column: 'added', best: 'least' },
     notes: [
-      `User and system time of the server’s process, all its threads: differences to the bare server in the same round, medians and quartiles of ${rounds} rounds.`,
-      `${LOAD.connections} keep-alive connections, ${LOAD.depth} requests in flight on each, sent by another process; one client. A 429 takes the place of the handler’s answer.`,
-      'The row `constant fields` has no limiter: it sets the fields of our first row, and 429, by hand. Fields, not reported: those of limit, remaining, reset, policy,',
-      'and with 429 also Retry-After and Cache-Control, that are not sent. Over-grant: what passed beyond the limiter’s own promise in a flood of 64 connections around the end of a window; beyond a token bucket: the same,',
-      'against burst + rate * time. Limiters that count in windows promise up to twice the limit there.',
+      `The time is user and system time of the server’s process, with all its threads. The column \`added per request\` is this time less that of the bare server in the same round. Medians and quartiles are those of ${rounds} rounds.`,
+      `Another process sends the requests as one client, over ${LOAD.connections} keep-alive connections with ${LOAD.depth} requests in flight on each. A limiter that answers 429 answers in place of the handler.`,
+      'The row `constant fields` has no limiter. Its server sets the header fields of the first Sluice row by hand, with constant values, and answers 200 or 429 as the load requires.',
+      'The column `not reported` names what the contestant sends no field for: limit, remaining, reset and policy, and with 429 also Retry-After and Cache-Control.',
+      'Over-grant is what passed beyond the contestant’s own promise, while 64 connections flooded the server around the end of a window. Limiters that count in windows promise up to twice the limit there. The column `beyond a token bucket` compares the same requests with burst + rate * time.',
     ],
   }
 }

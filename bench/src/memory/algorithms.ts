@@ -27,8 +27,8 @@ export const algorithms: Part = {
     return {
       readings,
       notes: [
-        'all allowed: the limit is 10^7 tokens a second. That of the log is 10,000 in a millisecond, more calls than a machine makes in it. A call drops the entries that left the window.',
-        `Bytes: heap and external memory after a collection, ${figure(KEYS)} keys, without the keys’ own texts. An entry of a log has 16 bytes. The block of a log’s entries doubles as it grows.`,
+        'Under `all allowed` the limit is 10^7 tokens a second. The sliding log has a limit of 10,000 in a millisecond, because no machine makes so many calls in a millisecond. Each call to a log removes the entries that have left the window.',
+        `Bytes are heap and external memory of ${figure(KEYS)} keys after a garbage collection, without the texts of the keys. An entry of a log has 16 bytes. A log keeps its entries in one block, whose size doubles when it is full.`,
       ],
     }
   },

@@ -40,7 +40,7 @@ export const hot: Part = {
       ],
       notes: [
         `${answer.name}: ${nanoseconds(answer)}; what the object of a decision costs, before anything is decided. No goal is compared with it.`,
-        `The ways took turns, 20,000 calls each in a round: ${clock.rounds.length} rounds of checkSync, ${await_.rounds.length} of check. A ratio compares times of one round.`,
+        `The ways took turns, with 20,000 calls of each way in a round. There were ${clock.rounds.length} rounds of checkSync and ${await_.rounds.length} of check. Each ratio compares two times of the same round.`,
       ],
     }
   },

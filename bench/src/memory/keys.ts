@@ -45,10 +45,10 @@ export const keys: Part = {
       readings,
       notes: [
         `Two of n keys share a ${DIGEST_BITS}-bit digest with a probability of at most n^2 / 2^${DIGEST_BITS + 1}: ${collisionBound(count).toExponential(1)} for ${figure(count)} keys.`,
-        `Memory, longest call and longest collection: the worst of ${runs}, of every side.`,
-        `Longest call of each run: by the clock alone, waits for a processor included, ${list(walls)}; without the collections that fell into a call, ${list(apart)}.`,
-        `Longest collections with Sluice: growth ${kinds('growth')} ms, lookups ${kinds('lookups')} ms.`,
-        'Bytes: heap and external memory (array buffers are counted there) after a collection, without the keys’ own texts: the caller holds those.',
+        `Memory, longest call and longest collection are the worst of ${runs} runs, for Sluice and for the baseline.`,
+        `The longest call of Sluice in each run took ${list(walls)} by the clock, which includes waits for a processor. Without the garbage collections during a call, the longest took ${list(apart)}.`,
+        `The longest garbage collections with Sluice, one figure for each run: ${kinds('growth')} ms while the store grew, ${kinds('lookups')} ms during lookups.`,
+        'Bytes are heap and external memory after a garbage collection. External memory includes array buffers. The texts of the keys are not counted, because the caller holds them.',
       ],
     }
   },

@@ -34,9 +34,9 @@ export const peersHeld: Part = {
     return {
       tables: [heldTable(keys, held, grants)],
       notes: [
-        `Bytes: heap and external memory after a collection, without the keys’ own texts, under a limit of ${figure(MANY_KEYS.burst)} in 20 days. Each figure is the worst of ${runs}.`,
-        'Pauses from zero to all keys and during as many random lookups. Collections are timed by the clock, waits for a processor included.',
-        'Map and limiter never remove a key. The others remove what has expired, each in its own way: that costs memory here, and saves it in a long run.',
+        `Bytes are heap and external memory after a garbage collection, without the texts of the keys, which the caller holds. The limit is ${figure(MANY_KEYS.burst)} tokens in 20 days. Each figure is the worst of ${runs} runs.`,
+        'The longest call was found while the number of keys grew from zero to all. Garbage collections were measured then, and during as many random lookups. Their time is wall time, which includes waits for a processor.',
+        'Map and limiter never remove a key. The others remove keys that have expired, each in its own way. For this they store more with each key, but in a long run they save memory.',
       ],
     }
   },

@@ -26,9 +26,9 @@ export const peers: Part = {
     return {
       tables,
       notes: [
-        'Each way has a process of its own. `checkSync`, Map and limiter answer at once; the others return promises, which are awaited, as their middleware does.',
-        'rate-limiter-flexible, express-rate-limit, @fastify/rate-limit and hono-rate-limiter count in fixed windows. Over-grant is beyond what a way promises; `beyond a bucket` is beyond a token bucket of the same rate and burst.',
-        'Audited once in a run, on a clock that the audit controls: 100 at once, 1,000 a second, 40,000 requests in floods with pauses, every interval. In the mixed load: tokens of each key beyond those of an exact limiter.',
+        'Each way has a process of its own. `checkSync`, Map and limiter return their answer directly. The others return promises, which the bench awaits, as their middleware does.',
+        'rate-limiter-flexible, express-rate-limit, @fastify/rate-limit and hono-rate-limiter count in fixed windows. Over-grant is what passed beyond the way’s own promise. The column `beyond a bucket` compares each way with a token bucket of the same rate and burst.',
+        'Over-grant was measured once in the run, on a clock that the bench moves. 40,000 requests came in floods with pauses, under a limit of 100 at once and 1,000 a second. Every interval was compared with the promise. Under the mixed load, over-grant is the tokens that each key got beyond those of an exact limiter.',
       ],
     }
   },

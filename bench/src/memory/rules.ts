@@ -48,7 +48,12 @@ export const rules: Part = {
         }),
       )
     }
-    return { readings, notes: ['The last rule matches; all paths begin alike; the key is a header, 16 clients take turns.'] }
+    return {
+      readings,
+      notes: [
+        'Only the last rule matches the request, and the paths of all rules begin alike. The key is a header with which 16 clients take turns.',
+      ],
+    }
   },
 }
 

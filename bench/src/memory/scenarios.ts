@@ -54,7 +54,7 @@ export const SCENARIOS: readonly Scenario[] = [
     answer: 'mixed',
     costs: true,
     notes: [
-      'Counters take one call for each token of a cost, and count requests that they deny; several limiters are consulted in turn, so a denial by the second leaves the first charged. That is why they deny too many.',
+      'Four libraries deny too many requests, because they also count the requests that they deny. They cannot charge several limits together or not at all either: if one limit denies a request, another limit may stay charged.',
     ],
   },
 ]

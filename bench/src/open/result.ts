@@ -41,10 +41,9 @@ export function openResult(measured: OpenMeasured, kinds: readonly ContestantKin
     rows: timed.map((own) => rowOf(measured, own, { kind: kinds[own.lane] ?? 'peer', over: over[own.lane] as OverGrant })),
     rank: { column: 'p99', best: 'least' },
     notes: [
-      'Latency counts from the instant at which a request should have been made. late: how much later it was made, because the process did something else.',
-      'For a request without a decision, latency ends when it becomes undecided.',
-      'Under `own` each way runs at a share of its own capacity. It is compared with the first way at the same share of the first way’s capacity.',
-      `Medians, and the least and the greatest, of ${timed[0]?.rounds.length ?? 0} rounds. The limits refuse nobody: a refusal is a wrong answer.`,
+      'Latency counts from the instant at which a request should have been made. The column `late p99` says how much later the process made it, because it was busy. The latency of an undecided request ends when the request becomes undecided.',
+      'Under the load `own`, each way runs at a share of its own capacity. It is compared with the first way at the same share of the first way’s capacity.',
+      `Cells show the median of ${timed[0]?.rounds.length ?? 0} rounds, with the least and the greatest in parentheses. The limit is so high that every request must pass, so a refusal is a wrong answer.`,
     ],
   }
   const limited: Table = {
@@ -55,7 +54,7 @@ export function openResult(measured: OpenMeasured, kinds: readonly ContestantKin
     rank: { column: 'capacity', best: 'most' },
     notes: [
       'Capacity: decisions a second with 64 requests under way.',
-      'Over-grant: what passed beyond burst + rate * time (windows: beyond the limits of all windows that can overlap the time). The time is from the first request to the last answer, plus 1 ms, because some clocks count whole milliseconds.',
+      'Over-grant is what passed beyond burst + rate * time. If a way counts in windows, it is what passed beyond the limits of all windows that can overlap the time. The time is from the first request to the last answer, plus 1 ms, because some clocks count whole milliseconds.',
     ],
   }
   return { tables: [latency, limited], notes: reasons, figures: measured }

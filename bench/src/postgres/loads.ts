@@ -60,8 +60,8 @@ export const mixed: Part = loadPart({
 })
 
 const MIXED_NOTES = [
-  'Sluice decides all three limits of a request with one statement, and charges all or none. The others check them at once, with a statement for each, and so',
-  'charge the limits that allow a request which another one denies. A right answer is the expected one; the denied requests are those of spent free plans.',
+  'Sluice decides all three limits of a request with one statement, and charges all or none. The other ways check the three limits concurrently, with one statement for each. So if one limit denies a request, they have still charged the limits that allowed it.',
+  'The requests of users whose free plan is used up must be denied, and all others must pass. Any other answer counts as wrong.',
 ]
 
 function loadPart(load: PostgresLoad): Part {
@@ -164,7 +164,7 @@ function bytesTable({ lanes }: Pick<Comparison<LoadWay>, 'lanes'>, weights: read
     }),
     rank: { column: 'all', best: 'least' },
     notes: [
-      'pg_table_size and pg_indexes_size of all tables of a way, after one insert for each key. Updates add dead rows until a vacuum.',
+      'Bytes are pg_table_size and pg_indexes_size of all tables of a way, after one insert for each key. Updates would add dead rows, which stay until a vacuum.',
     ],
   }
 }

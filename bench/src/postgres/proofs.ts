@@ -60,7 +60,7 @@ export const size: Part = {
         },
         { name: 'HOT updates', unit: '%', value: hotPercent, goal: { atLeast: 95 }, ours: `${figure(updates)} updates` },
       ],
-      notes: ['pg_table_size (with free space map and visibility map) and pg_indexes_size, without a vacuum after the writes.'],
+      notes: ['Bytes are pg_table_size (with free space map and visibility map) and pg_indexes_size. No vacuum ran after the writes.'],
     }
   },
 }

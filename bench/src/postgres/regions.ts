@@ -39,8 +39,9 @@ export const regions: Part = {
       readings,
       tables,
       notes: [
-        'One hot key. Both regions are in one database, with tables of their own. The measured one decides by a half of a limit that is twice as large, so all ways have one quota; the audit is by that.',
-        'No replicator runs in the comparisons, so nothing is counted for peers. Bytes are those of the table of rows with its indexes; those of a key that did both, after VACUUM FULL. Keys have 24 characters.',
+        'All requests have one key. The two regions are in one database, each with its own tables. The limit of the regions is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and the audit uses this quota.',
+        'While decisions are timed, no replicator runs (the part that sends units to the other region). So no region counts what its callers need.',
+        'The bytes of a key are its part of the region’s table with indexes. For a key that did both, they were measured after VACUUM FULL. Keys have 24 characters.',
       ],
     }
   },

@@ -31,9 +31,9 @@ export const sessions: Part = {
 }
 
 const SESSION_NOTES = [
-  'The article says of PostgreSQL that sessions wait, "but will not fail". Under SERIALIZABLE its function fails with 40001 wherever two of them meet. Under both',
-  'levels its first calls fail with 23505 if several sessions insert the row. After a failure a session calls again here; in the article it ends.',
-  'Sluice tries again, twice at most. A call that still conflicts with others is undecided (contention), never denied. A call that is late is undecided, too (timeout; the default deadline).',
+  'The article says of PostgreSQL that sessions wait, "but will not fail". Under SERIALIZABLE, its function fails with 40001 (serialization failure) if two sessions update the row concurrently.',
+  'Under both isolation levels, the first calls fail with 23505 (unique violation) if several sessions insert the row. After a failure a session calls again here, while the article’s session ends.',
+  'After a conflict, Sluice tries again, at most twice. A call that still conflicts with others is undecided (`contention`), never denied. A call without an answer by the default deadline of 50 ms is undecided, too (`timeout`).',
 ]
 
 /** Runs the article's own example: ten tokens, one a second, and a call every 100 ms. */
@@ -84,7 +84,7 @@ export function sessionsTable(measured: readonly SessionsMeasured[]): Table {
     rows: measured.map((one) => sessionsRow(one, codes)),
     rank: { column: 'perSecond', best: 'most' },
     notes: [
-      'Decided calls a second are those that did not fail; medians and quartiles of tenths of the time. Statements are prepared on all sides.',
+      'Decided calls a second are those that did not fail. Medians and quartiles are those of ten equal parts of the time. All ways use prepared statements.',
     ],
   }
 }
@@ -131,10 +131,9 @@ export function grantsTable(measured: readonly Pick<SessionsMeasured, 'way' | 'i
       overGrant: overGrantPercent,
     })),
     notes: [
-      'Audited over every interval by the database’s clock, which the deciding statement also returns. permitted: burst and refill until the last answer.',
-      'The article’s function rounds each refill to whole tokens: whoever comes after 0.55 of a token’s time gets a whole one, and whoever floods gets none at all,',
-      'because every call moves the time on. It records now(), the start of the transaction, and adds the refill until clock_timestamp(): a call that waited for the row',
-      'is refilled for its wait twice. A refused call leaves -1, which the next refill must pay first.',
+      'Every interval was compared with the limit by the database’s clock, which the deciding statement also returns. The columns `permitted` are burst and refill until the last answer.',
+      'The article’s function rounds each refill to whole tokens. A caller that comes every 55 ms has 0.55 tokens refilled each time and gets a whole one. A flood gets no refill, because each call rounds a small part of a token to 0 and records the time.',
+      'The function refills until clock_timestamp(), but records now(), the start of the transaction. So if a call waits for the row lock, the refill of its wait is added twice. A refused call leaves -1 tokens, so the next refilled token only makes up for it.',
     ],
   }
 }
@@ -174,8 +173,8 @@ export function exampleResult(results: readonly { readonly way: WayName; readonl
       { name: 'as the article prints it', kind: 'quoted', cells: exampleCells(printed) },
     ],
     notes: [
-      'The article prints whole seconds only: its second run began 5 to 6 s after the first had ended, not 4 s. Its -1 counts as a token that is owed.',
-      'In the plot the second run of the article begins 4 s after the first, and -1 is a refused call.',
+      'The article prints whole seconds only. By them, its calls after the pause began 5 to 6 s after the earlier calls had ended, not 4 s. In its function -1 is a token that is owed.',
+      'The report’s plot draws the article’s later calls 4 s after its earlier ones, and a refused call as -1.',
     ],
   }
   const series = (name: string, kind: Series['kind'], { before, after }: Pick<ExampleResult, 'before' | 'after'>): Series => ({

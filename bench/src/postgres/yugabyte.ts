@@ -34,8 +34,8 @@ export const yugabyte: Part = {
       tables: [{ ...table, name: 'hot', title: `one hot key, ${CALLERS} connections` }, ...tables, ...(ran.tables ?? [])],
       ...(ran.plots === undefined ? {} : { plots: ran.plots }),
       notes: [
-        'Sluice has compare-and-swap here, with its default deadline of 50 ms: what a slower database decides later is undecided.',
-        'Of this test the article says that after a while only one of its eight sessions still runs: the others ended with 40001.',
+        'Sluice uses compare-and-swap here, with its default deadline of 50 ms. A call that the database answers later is undecided.',
+        'The article says of this test that after a while only one of its eight sessions still runs, because the others ended with 40001 (serialization failure).',
         ...(version.includes('YB') ? [] : [`The server is not a YugabyteDB: ${version}. These figures say nothing about one.`]),
       ],
     }

@@ -37,8 +37,8 @@ export async function bytesTable(options: RedisOptions): Promise<Table> {
     rows,
     rank: { column: 'bytes', best: 'least' },
     notes: [
-      'Each key was charged twice. Names with the prefix of each library are included, because they cannot be left out. An undecided request stored less or nothing.',
-      'A sliding window has two names for a key once a second window has begun; here it is one.',
+      'Each key was charged twice. The bytes include the keys’ names in Redis with the prefix of each library, because no library works without its names. A request that ended undecided may have stored nothing.',
+      'A sliding window that is implemented with two counters has two names for a key as soon as a second window has begun. Here each key has one name, because only one window had begun.',
     ],
   }
 }

@@ -45,7 +45,9 @@ export const cluster: RedisPart = {
     }
     return {
       readings,
-      notes: ['Programs that all nodes ran, by their own count, for one request; states of the three limits lie in slots of their own.'],
+      notes: [
+        'The figure is the number of programs that all nodes together ran for one request, as the nodes count them. The states of the three limits are in three different slots.',
+      ],
     }
   },
 }

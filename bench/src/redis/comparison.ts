@@ -197,7 +197,7 @@ function laneTable(profile: Profile, lanes: readonly Lane[]): Table {
     rows: lanes.map((lane) => laneRow(profile, lane, first as Lane)),
     rank: { column: 'time', best: 'least' },
     notes: [
-      'A request: the time of a round divided by the number of its requests. Those of several callers overlap. Medians and quartiles are those of the rounds.',
+      'The column `a request` is the wall time of a batch, divided by the number of its decided requests. With several callers, requests overlap, so one request takes longer than this time. Medians and quartiles (in parentheses) are those of all batches.',
     ],
   }
 }

@@ -32,6 +32,12 @@ export const holds: RedisPart = {
       )
       tables.push({ ...comparison.table, name: `lanes-${callers}`, title: at })
     }
-    return { readings, tables, notes: ['100 keys in turn, one token or one slot a request. The audit is that of checks.'] }
+    return {
+      readings,
+      tables,
+      notes: [
+        'The requests use 100 keys in turn, and each takes one token or one slot. The over-grant is that of plain checks by the same way: reservations have no audit of their own.',
+      ],
+    }
   },
 }

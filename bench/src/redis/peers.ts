@@ -84,15 +84,13 @@ export const peers: RedisPart = {
 }
 
 const NOTES = [
-  'Each as its own pages set it up for ioredis: rate-limiter-flexible with points, duration and no offline queue; rate-limit-redis with `client.call`, its store',
-  'called as express-rate-limit calls it; @fastify/rate-limit with the client settings of its example, through `createRateLimit`. None runs its HTTP part. These',
-  'three count in fixed windows, and the audit holds them to that: twice the limit may pass across a boundary. Auto-pipelining is an option of ioredis.',
-  '@upstash/ratelimit is made for the REST API of Upstash. Here its programs run over ioredis, without their first line, which only Upstash’s servers know; so its',
-  'figures have no HTTP in them. It has its defaults: a cache denies from memory. It takes the time from its process. The audit holds its',
-  'sliding window to what a sliding window counter promises. Its token bucket refills in steps, so the audit allows it twice the limit around a step, as a fixed window around its end.',
-  'Over-grant: a run of its own under burst 10 and 10 a second, with as many callers on one key as the row has.',
-  'Under the mixed load Sluice decides all three limits of a request with one call, and charges all or none. The others check them at once, one by one, and so',
-  'charge the limits that allow a request which another one denies. An answer there is right if it is the expected one: to be denied are the requests of free plans that are used up.',
+  'Each library is configured for ioredis as its own documentation says. rate-limiter-flexible has points, duration and no offline queue. rate-limit-redis has `client.call`, and its store is called as express-rate-limit calls it. @fastify/rate-limit has the client settings of its example and is called through `createRateLimit`.',
+  'No HTTP code of a library runs. These three libraries count in fixed windows, which promise no more than twice the limit around the end of a window. Their over-grant is what passed beyond this promise. Auto-pipelining is an option of ioredis.',
+  '@upstash/ratelimit is made for the REST API of Upstash. Here its programs run over ioredis, so its figures include no HTTP. The first line of each program is left out, because only Upstash’s servers know it.',
+  '@upstash/ratelimit has its default options: a cache in the process repeats denials, and the time comes from the client’s clock. Its sliding window is compared with the promise of a sliding window counter. Its token bucket refills in steps, so around a step twice the limit may pass, as around the end of a fixed window.',
+  'Over-grant comes from a separate run with a burst of 10 and a rate of 10 a second. As many callers as the row has call one key.',
+  'Under the mixed load, Sluice decides all three limits of a request with one call, and charges all or none. The others check the three limits concurrently, with one call each. So if one limit denies a request, they have still charged the limits that allowed it.',
+  'Under the mixed load, the requests of users whose free plan is used up must be denied, and all others must pass. Any other answer counts as wrong.',
 ]
 
 async function measured(load: PeersLoad, callers: number, options: RedisOptions): Promise<PartResult> {

@@ -50,9 +50,9 @@ export const regions: RedisPart = {
       readings,
       tables,
       notes: [
-        'Both regions are on one server. The measured one decides by a half of a limit that is twice as large, so all ways have one quota; the audit is by that.',
-        'The ring is the default one, without leases, which regions with escrow do not grant. No replicator runs, so nothing is counted for peers.',
-        'Bytes are those of MEMORY USAGE: of a key: its part of the hash of all rows, and of the lists of their changes. Keys have 24 characters.',
+        'The two regions are on one server. Their limit is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and the audit uses this quota.',
+        'The ring is the default one without leases, because regions with escrow grant no leases. While decisions are timed, no replicator runs (the part that sends units to the other region). So no region counts what its callers need.',
+        'The bytes of a key are computed from MEMORY USAGE of the hash of all rows and of the lists of their changes. Keys have 24 characters.',
       ],
     }
   },

@@ -74,7 +74,7 @@ async function measured({ growing, title, sizes }: Scenario, { seconds, depth, s
     columns: COLUMNS,
     rows: [...rows, slope],
     notes: [
-      'slope: least squares of the logarithms; its ratio is what ten times as many multiply the time by. Over-grant: a burst of 10 at this size.',
+      'The row `slope` is a line fitted by least squares to the logarithms of size and time. Its ratio is the factor by which the time grows if the size grows tenfold. Over-grant was measured at each size, with a burst of 10.',
     ],
   }
   const plot: Plot = {

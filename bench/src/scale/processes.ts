@@ -73,8 +73,8 @@ export const processes: Part = {
       tables,
       plots,
       notes: [
-        'All processes of a way call at the same time; the ways take turns. The machine’s processors are shared by all processes and by Redis, so more processes than',
-        'processors add no speed: what still grows then is the work that each decision leaves to Redis. Over-grant: 4 processes, 16 callers each, one key, burst 10, 10/s.',
+        'All processes of a way call at the same time, and the ways take turns. The processes and Redis share the machine’s processors, so more processes than processors add no speed.',
+        'Over-grant was measured with 4 processes of 16 callers each on one key, with a burst of 10 and a rate of 10 a second.',
       ],
     }
   },

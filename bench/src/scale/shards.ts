@@ -121,8 +121,8 @@ function tablesOf(speed: readonly Row[], nodes: readonly Row[]): Table[] {
       rows: speed,
       rank: { column: 'time', best: 'least' },
       notes: [
-        'Each way has a process and a client of its own; the ways take turns. One process of callers uses one processor, so nodes beyond the machine’s processors add',
-        'no speed here. Over-grant: 30 keys with a burst of 10, called 40 times each, 64 calls at once.',
+        'Each way has its own process with its own client, and the ways take turns. The callers and the nodes share the machine’s processors, so more nodes than processors add no speed here.',
+        'Over-grant was measured on 30 keys with a burst of 10. Each key was called 40 times, with 64 calls in flight.',
       ],
     },
     {
@@ -131,7 +131,9 @@ function tablesOf(speed: readonly Row[], nodes: readonly Row[]): Table[] {
       first: 'node',
       columns: NODES,
       rows: nodes,
-      notes: ['How many Lua programs the node ran, and the processor time of its main thread, in the whole measurement of that cluster.'],
+      notes: [
+        'The columns show how many Lua programs each node ran while its cluster was measured, and the processor time of the node’s main thread.',
+      ],
     },
   ]
 }

@@ -42,7 +42,7 @@ export function ceilingResult(found: readonly Lifted[], over: ReadonlyMap<Way, O
     rows: groups.map((rounds) => rowOf(rounds, over)),
     rank: { column: 'perSecond', best: 'most' },
     notes: [
-      'Processes, Redis and this bench share the cores of one machine, so that a second process takes time from Redis. Redis’s time: the processor time of its main thread.',
+      'The processes, Redis and the bench share the cores of one machine, so a second process takes time from Redis. The column `Redis’s time a decision` is the processor time of Redis’s main thread.',
     ],
   }
   const quoted: Row = { name: `in the article: ${figure(QUOTED.perSecond)} a second on a cluster`, kind: 'quoted', cells: {} }
@@ -52,9 +52,8 @@ export function ceilingResult(found: readonly Lifted[], over: ReadonlyMap<Way, O
     columns: MILLION_COLUMNS,
     rows: [quoted, ...groups.filter(([first]) => first?.processes === most).map(millionOf)],
     notes: [
-      `Computed, not measured, from the rows with ${most} processes: processes = 1,000,000 * processes / decisions a second; commands = 1,000,000 * commands a decision; busy`,
-      'threads = 1,000,000 * Redis’s time a decision / 1 s. It assumes that all of these grow in proportion: that each process has a processor like the ones here and keys of',
-      'its own load, and that Redis is divided into as many shards as threads would be busy, which needs as many keys. One key belongs to one shard.',
+      `This table is computed from the rows with ${most} processes. Processes = 1,000,000 * processes / decisions a second. Commands = 1,000,000 * commands a decision. Busy threads = 1,000,000 * Redis’s time a decision / 1 s.`,
+      'The table assumes that all three grow in proportion to the decisions. So each process must have a processor like the ones here. Redis must have as many shards as busy threads, with keys on every shard, because one key belongs to one shard.',
     ],
   }
   return { tables: [measured, million], plots: [plotOf(groups)], figures: found }

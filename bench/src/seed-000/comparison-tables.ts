@@ -73,27 +73,29 @@ export function comparisonResult(found: readonly Compared[], floor: ComparedFloo
       found.filter((own) => own.way === way).map((own) => matrixRow(own, scenario, approach)),
     ),
     notes: [
-      'The matrix has two more scenarios. For Low Traffic, the part latency measures the memory store. For Multi-Region, `sluice/regions` has regions that decide alone and send each other parts of the limit; it is not measured here.',
+      'The article’s matrix has two more scenarios. For Low Traffic, the part `latency` measures the memory store. For Multi-Region, Sluice has `sluice/regions`: each region decides alone, and regions send each other parts of the limit. It is not measured here.',
     ],
   }
   return { tables: [main, bursts, matrix], plots: [climbPlot(found)], figures: { found, floor } }
 }
 
 const NOTES: readonly string[] = [
-  `Bytes: used_memory of the server with ${figure(TERMS.KEYS)} keys, charged ${TERMS.CHARGES} times each, minus used_memory without them. Names of 24 characters and expiry are included.`,
-  `A log has ${TERMS.CHARGES} entries then. (\`heavier\` in the JSON, and the part logs, have ${TERMS.LOG_ENTRIES} entries.) The bytes of a bare way are those of the way with the ring.`,
-  `Added: p50 and p99 of ${figure(TERMS.ARRIVALS)} Poisson arrivals a second on random keys, minus those of PING under the same arrivals of the same round. The row of the floor has PING’s own p50 and p99.`,
-  'Drift: what passed in one window’s length beyond the limit (a bucket: beyond burst + refill), in the worst such interval, by the server’s clock. End of a window: one and a half times the limit is requested right before the end, and again right after it.',
-  `${figure(TERMS.FLOOD.perSecond)}/s: ${TERMS.FLOOD.processes} processes under a limit of ${figure(TERMS.METERED.burst)} a second. Over-grant is audited there, against what each algorithm promises. A fixed window promises no more than twice its limit, so its drift at an end is no over-grant.`,
-  'Ways that decide by a client’s clock (baselines) may exceed their promise by the server’s clock, because a request waits after its time was read. Of their over-grant only whole requests count.',
-  `A second until p99: Poisson arrivals of one client process, raised step by step (${SHARES[0]} to ${SHARES.at(-1)} times what 64 callers reach). The process is busy before Redis is, so this is the limit of a process and not of Redis.`,
-  'A step beyond a bound is tried again, and counts as beyond it if two of three tries are. Each try has a run-in of a quarter of its time. A round in which PING itself was beyond the bound at its first step is left out of these figures: other work had the machine.',
-  `Ended by: the bound that a step exceeded: p99 above ${TERMS.BOUND_MS} ms, or more than 0.1 % undecided. With >= the last step was within both bounds, so the way may bear more. Undecided: of all requests of the latencies and of these steps, including the step beyond the bound.`,
+  `Bytes are used_memory of the Redis server with ${figure(TERMS.KEYS)} keys, charged ${TERMS.CHARGES} times each, minus used_memory without them. The keys’ names (24 characters) and expiry are included. A log has ${TERMS.CHARGES} entries then.`,
+  `Ways with and without the ring (\`bare\`) store the same, so they have the same bytes. The field \`heavier\` of the JSON results has the bytes of logs with ${TERMS.LOG_ENTRIES} entries.`,
+  `The columns \`added\` are p50 and p99 of requests on random keys, minus those of PING under the same arrivals in the same round. ${figure(TERMS.ARRIVALS)} requests a second arrive at random instants (Poisson). The row of PING shows its own p50 and p99.`,
+  'Drift is what passed beyond the limit in the worst interval as long as a window, by the server’s clock. For a bucket, the limit of such an interval is burst + refill. For the column `end of a window`, one and a half times the limit is requested right before the end, and again right after it.',
+  `For the column \`${figure(TERMS.FLOOD.perSecond)}/s\`, ${TERMS.FLOOD.processes} processes send together so many requests under a limit of ${figure(TERMS.METERED.burst)} a second. Over-grant is measured in the same run, against the promise of each algorithm. A fixed window promises no more than twice its limit, so its drift at the end of a window is no over-grant.`,
+  'Some baselines decide by a client’s clock, which is read before the request travels to the server. So by the server’s clock they may exceed their promise a little. Only whole requests count as over-grant of these ways.',
+  `For the column \`a second until p99 is ${TERMS.BOUND_MS} ms\`, one client process sends Poisson arrivals. The rate rises step by step, from ${SHARES[0]} to ${SHARES.at(-1)} times the rate that 64 callers reach. The client process is fully busy before Redis is, so the figure is the limit of one client process.`,
+  `A step exceeds its bounds if p99 is above ${TERMS.BOUND_MS} ms, or if more than 0.1 % of the requests are undecided. Such a step is tried again, and counts if two of three tries exceed a bound. Before each try, the same arrivals come for a quarter of its time without being counted.`,
+  'If PING itself exceeds a bound at its first step, other work used the machine, and the round is left out of these figures.',
+  'The column `ended by` names the bound that the last step exceeded. A figure with >= means that a way passed all steps, so it may bear more. The column `undecided` counts the requests of the latencies and of all steps.',
 ]
 
 const BURST_NOTES: readonly string[] = [
-  'At once: the part that passes of a first burst, which is as large as the limit. Half a window later: the part that passes of a second such burst, when a bucket is half full again. Around an end: one and a half times the limit is requested right before the end of a window, and again right after it.',
-  'With pressure after it: further bursts follow in the next window. A bucket of this burst may let twice its limit pass in a window’s length: the burst, and what is refilled. A counter assumes that earlier requests were evenly spread. If all came at the end of the window, it lets up to as much pass again.',
+  'The column `of a burst at once` is the share that passes of a first burst as large as the limit. The column `again half a window later` is the share of a second such burst, when a bucket is half full again.',
+  'For the last two percentages, one and a half times the limit is requested right before the end of a window, and again right after it. `With pressure after it` means that further bursts follow in the next window.',
+  'A bucket may let twice its limit pass in a window’s length: its full burst, and the refill. A sliding window counter assumes that the requests of the previous window were evenly spread. If all of them came at its end, nearly the whole limit may pass again.',
 ]
 
 type Quote = (own: Compared) => Row

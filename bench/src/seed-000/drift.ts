@@ -64,9 +64,9 @@ export function driftResult(found: readonly Drifted[]): PartResult {
         rows: [quoted, ...found.map(rowOf)],
         rank: { column: 'drift', best: 'least' },
         notes: [
-          'Drift: what passed in one window’s length beyond the limit (a bucket: beyond burst + refill), in the worst such interval. It grows with the requests that are under',
-          `way when the limit is reached, in relation to the limit: here up to ${CALLERS} for each process, and a limit of ${figure(TERMS.METERED.burst)}. Counters in each process admit the limit once each.`,
-          'Windows of different ways begin at different instants; the ends of fixed windows, where twice the limit may pass, are measured in the part comparison.',
+          `Drift is what passed beyond the limit in the worst interval as long as a window. For a bucket, the limit of such an interval is burst + refill. For ways that are not atomic, drift grows with the number of requests in flight when the limit is reached: here up to ${CALLERS} for each process.`,
+          `The limit is ${figure(TERMS.METERED.burst)} a second. With counters in each process, every process admits the whole limit.`,
+          'Fixed windows let up to twice the limit pass around the end of a window, which is no fault of atomicity. The windows of different ways begin at different instants, so such an end falls into some runs only. The part `comparison` measures this effect alone.',
         ],
       },
     ],

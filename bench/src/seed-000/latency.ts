@@ -86,8 +86,8 @@ export function latencyResult(measured: readonly LaneRounds[], metered: readonly
         ],
         rank: { column: 'p99', best: 'least' },
         notes: [
-          `The same ${figure(ARRIVALS)} arrivals a second for every way, ${measured[0]?.rounds.length ?? 0} rounds; servers on the loopback address, so that a network is to be added. PostgreSQL`,
-          'waits for its disk at each commit, as it does by default (synchronous_commit on): its figures are those of the disk. Undecided: later than the default deadline of 50 ms.',
+          `Every way gets the same ${figure(ARRIVALS)} arrivals a second, in ${measured[0]?.rounds.length ?? 0} rounds. The servers are on the loopback address, so the time of a network is not included.`,
+          'PostgreSQL waits for its disk at each commit, as it does by default (synchronous_commit on). So its rows mainly measure the disk. Requests without an answer by Sluice’s default deadline of 50 ms are undecided.',
         ],
       },
     ],

@@ -21,8 +21,8 @@ export const boundary: Part = {
       tables: [boundaryTable(results)],
       plots: BOUNDARY_LOADS.filter(({ drawn }) => drawn).map(({ name }, index) => admittedPlot(`admitted-${index + 1}`, name, results)),
       notes: [
-        'Deterministic: the measurement moves the clock, so every run gives the same figures. Over-grant is beyond the limiter’s own promise; a window promises no more than twice its limit around an end.',
-        'The article’s bucket grants a request only if something is left after it. So of a full bucket of 10 it grants 9 at once, and the last token only when a part of the next one has come.',
+        'The bench moves the clock, so every run gives the same figures. Over-grant is what passed beyond the limiter’s own promise. A fixed window promises no more than twice its limit around the end of a window.',
+        'The article’s bucket grants a request only if more than 0 tokens are left after it. So it grants only 9 of the 10 tokens of a full bucket at once. It grants the last token when a part of the next one has been refilled.',
       ],
     }
   },

@@ -23,8 +23,8 @@ export const inProcess: Part = {
     return {
       tables,
       notes: [
-        'Written in TypeScript after the article: a state that is never changed, and swapped at once; one for each key, in a Map from which nothing is removed. The queue keeps an identity (a random UUID) and an instant for each request.',
-        'The same states in Clojure cost another time: these figures compare the designs in one language, not Clojure with TypeScript. Nothing runs concurrently here, so no swap is repeated.',
+        'The article’s limiters are written anew in TypeScript. Each key has an immutable state, which a decision replaces by a new one in one step. The states are in a Map from which nothing is removed. The queue has a random UUID and an instant for each request.',
+        'In Clojure the same states would take other times. So these figures compare the designs in one language, and do not compare Clojure with TypeScript.',
       ],
     }
   },
@@ -47,6 +47,6 @@ async function weighed(grants: Grants, options: PartOptions): Promise<Table> {
     columns: [{ key: 'bytes', title: 'a key', unit: 'bytes' }],
     rows,
     rank: { column: 'bytes', best: 'least' },
-    notes: ['Heap and external memory after a collection, without the keys’ own texts.'],
+    notes: ['Bytes are heap and external memory after a garbage collection, without the texts of the keys.'],
   }
 }

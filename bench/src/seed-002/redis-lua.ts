@@ -28,9 +28,9 @@ export const redisLua: RedisPart = {
       tables: [...tables, pollTable(article, ours)],
       plots: [pollPlot(article, ours)],
       notes: [
-        'The program is written after the article, with its two keys, its rounding, its log line and without expiry, and called by its digest with the client’s time, as its client does.',
-        'Redis writes a log line for each call of it. Here the log is a pipe that the bench reads, elsewhere it is a file or a journal; the price differs.',
-        'Over-grant of the rows: burst 10, 10 a second, 64 callers on one key, every interval by the server’s clock.',
+        'The program is written anew with the article’s behaviour: two keys, rounding to whole tokens, a log line for each call, and no expiry. As in the article, it is called by its digest and gets the client’s time.',
+        'For each call of the program, Redis writes a log line. Here the log is a pipe that the bench reads. On other servers it is a file or a journal, whose cost differs.',
+        'The over-grant of these rows was measured with 64 callers on one key, with a burst of 10 and a rate of 10 a second. Every interval was compared with the limit by the server’s clock.',
       ],
     }
   },
@@ -84,7 +84,7 @@ async function idleTable({ server, say, depth, grantOf }: RedisOptions): Promise
     rows,
     rank: { column: 'bytesLater', best: 'least' },
     notes: [
-      'used_memory of the server, less what it was without. A full bucket needs no state, so nothing but an expiry is needed to remove it.',
+      'The bytes of a user are used_memory of Redis with the keys, minus used_memory without them, divided by the users. A full bucket needs no state, so its key can expire.',
     ],
   }
 }
@@ -109,7 +109,7 @@ export function pollTable(article: readonly Polled[], ours: readonly Polled[]): 
     ],
     rows: article.flatMap((_, index) => both.flatMap((rows) => rows[index] ?? [])),
     notes: [
-      'Half a token is rounded to a whole one. So a client that calls every half second gets twice the rate. One that calls slightly less often than that gets less, and calls below half a token change nothing until half a token is there.',
+      'The article’s program rounds half a token up to a whole one. So a client that calls every half second gets twice the rate, and one that calls a little less often gets less. If less than half a token has been refilled, a call is refused and changes nothing.',
     ],
   }
 }

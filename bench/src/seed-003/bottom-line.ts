@@ -61,10 +61,10 @@ export function bottomLineTable(lines: readonly Line[]): Table {
     columns: COLUMNS,
     rows: lines.flatMap((line, index) => rowsOf(line, order.indexOf(times[index] as number) + 1, lines.length)),
     notes: [
-      `Correctness, of the test of the part over-grant: “exact” if the audit found no over-grant, at least ${FEW * 100} % of the limit passed and at most ${UNDECIDED * 100} % were undecided.`,
-      'Throughput: the rank by the time of an operation, 64 callers on one key, all allowed.',
-      `Complexity: “low” if all callers share a connection and contention does not add round trips; “high” if each caller needs a connection of its own, or round trips grow to ${RETRIES} times.`,
-      'Of the limit: allowed in percent of floor(burst + rate * time). Trips: round trips to the store for each request.',
+      `Correctness is judged by the test of the part \`over-grant\`. A way is “exact” if it has no over-grant, let at least ${FEW * 100} % of the limit pass, and left at most ${UNDECIDED * 100} % undecided.`,
+      'Throughput is the rank by the time of an operation, with 64 callers on one key and all requests allowed.',
+      `Complexity is “high” if each caller needs its own connection. It is also “high” if a request needs more than ${RETRIES} times as many round trips with 64 callers as with one. Otherwise it is “low”.`,
+      'The column `of the limit` is what was allowed in the test, in percent of burst + rate * time. The columns `trips` count round trips to the store for each request, with one caller (`alone`) and with 64 (`contended`).',
     ],
   }
 }

@@ -65,12 +65,12 @@ export function clocksTable(all: readonly Observed[]): Table {
     rows: all.flatMap(({ scenario, results, proxy }) => results.map((result) => rowOf(scenario, result, proxy))),
     rank: { column: 'beyond', best: 'least' },
     notes: [
-      'Skew: the hosts’ clocks are spread evenly over so much. Drift: the fastest gains so much a second and the slowest loses it; clocks that NTP steers drift by less than 0.5 ms/s.',
-      'Delay: the round trip through a proxy, each direction a half of it times 0.5 to 1.5 at random. The proxy forwards late by the last column, which adds to the jitter.',
-      'An exact bucket: what it would allow of the same requests at the instants of their decisions. Beyond the limit: tokens in the worst interval above burst + rate * its length.',
-      'False denials: requests that were denied although an exact bucket, charged with every request that passed, had a token; in percent of the decided ones.',
-      'Errors: requests without an answer. Each may have been charged, so a later denial is false only if the exact bucket had a token more than there were errors before it.',
-      'All ways get the same requests at the same time. The deadline of Sluice is 1 s here, because its default of 50 ms is shorter than the longest delays. Its clock is skewed, too.',
+      'With a skew of 100 ms, the hosts’ clocks are spread evenly over 100 ms around the server’s clock. With a drift of 20 ms/s, the fastest clock gains 20 ms in each second, and the slowest loses as much. Clocks that NTP corrects drift by less than 0.5 ms/s.',
+      'The delay is the round trip that a proxy adds. Each direction takes a half of it, times a random factor from 0.5 to 1.5. The column `proxy late` says by how much the proxy forwarded later than that.',
+      'The column `an exact bucket` is what an exact bucket would allow of the same requests, at the instants of their decisions. The column `beyond the limit` is the tokens above burst + rate * length in the worst interval.',
+      'A denial is false if an exact bucket had a token at that instant. This bucket is charged with every request that passed. False denials are in percent of the decided requests.',
+      'Errors are requests without an answer. The server may have charged each of them. So a later denial is false only if the exact bucket had one token more than there were errors before.',
+      'All ways get the same requests at the same time. The hosts’ clocks also differ for Sluice. Its deadline is 1 s here, because its default of 50 ms is shorter than the longest delays.',
     ],
   }
 }

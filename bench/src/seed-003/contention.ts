@@ -34,11 +34,11 @@ const LIMITED_COLUMNS: readonly Column[] = [
 ]
 
 const NOTES = [
-  'An operation: the wall time of a round divided by its decided requests, with all callers at once; medians and quartiles of the rounds; ns/op of the article.',
-  'Store calls: round trips for each request; a transaction from MULTI to EXEC is one. The article counts Redis commands, and its calls of WATCH include failed tries.',
-  'p50 and p99 are latencies, measured in separate batches, because two readings of the clock for each request would slow the rounds down.',
-  'Allocated: bytes of JavaScript objects on V8’s heap for each decided request, which includes the client library: growth of the heap plus what each collection freed.',
-  'V8 does not count objects, so allocations are the article’s alone (allocs/op of Go). Errors: requests that ended without a decision, because WATCH gives up after 20 tries.',
+  'The column `an operation` is the wall time of a batch with all callers, divided by its decided requests. Medians and quartiles are those of all batches. In the article’s rows it is ns/op.',
+  'The column `store calls` counts round trips for each request, where a transaction from MULTI to EXEC is one. The article counts Redis commands instead, and its row for WATCH includes failed tries.',
+  'The columns `p50` and `p99` are latencies. They come from separate batches, because reading the clock twice for each request would make the timed batches slower.',
+  'The column `allocated` is bytes of JavaScript objects for each decided request, those of the client library included. It is the growth of V8’s heap plus what each garbage collection freed.',
+  'The column `allocations` is filled for the article only (allocs/op of Go), because V8 does not count objects. The column `errors` counts requests without a decision, such as those that WATCH gave up after 20 tries.',
 ]
 
 /** The article's benchmark: both of its scenarios at its numbers of callers, with its figures. */
@@ -120,8 +120,8 @@ function limitedTable(all: readonly Measured[]): Table {
     columns: LIMITED_COLUMNS,
     rows,
     notes: [
-      'Every row of the other tables has the over-grant of this table, with as many callers on one key; under per_user each key has one caller.',
-      'At most: floor(burst + rate * time until the last answer). Over-grant is the worst interval of all on the server’s clock.',
+      'The rows of the tables `hot_key` and `per_user` take their over-grant from this table, from the row with as many callers on one key. Under `per_user` that is one caller.',
+      'The column `at most` is burst + rate * time until the last answer, rounded down. Over-grant is that of the worst interval by the server’s clock.',
     ],
   }
 }

@@ -68,8 +68,8 @@ export function regressionTable({ results }: Pick<Observed, 'results'>): Table {
     rows,
     notes: [
       'Each host has a connection through a proxy that delays each direction by 2.5 to 7.5 ms, so requests arrive in another order than their timestamps.',
-      'Errors are requests without a decision, such as those later than the deadline of 1 s. The exact bucket counts the decided requests only.',
-      'The over-grant depends on how many requests overtake each other. The article states its figures with ~, for goroutines on one machine.',
+      'Errors are requests without a decision, such as those without an answer by the deadline of 1 s. The column `an exact bucket` is what an exact bucket would allow of the decided requests.',
+      'The over-grant depends on how many requests overtake each other. The article states approximate figures (~), for goroutines on one machine.',
     ],
   }
 }
@@ -102,7 +102,7 @@ export function writeTable(grants: readonly (readonly [Way, Grant])[]): Table {
     columns: WRITE_COLUMNS,
     rows,
     notes: [
-      'As printed, a denial writes max(tokens - cost, 0), which destroys the part of a token that was refilled. The others keep it, and differ in what they write on denial.',
+      'The article’s code as printed writes max(tokens - cost, 0) when it denies, which destroys the part of a token that was refilled. The other two variants keep this part, and differ in what they write on denial.',
     ],
   }
 }
@@ -146,7 +146,7 @@ export function watchTable(all: readonly Measured[]): Table {
     rows,
     rank: { column: 'perSecond', best: 'most' },
     notes: [
-      'Tries: store calls divided by the three of a try. A request is given up after 20. Of Lua’s: its decisions a second in the same round.',
+      'The column `tries` is the store calls of a request divided by three, because each try makes three calls. A request is given up after 20 tries. The column `of Lua’s` compares the decisions a second with those of the article’s Lua program in the same round.',
     ],
   }
 }

@@ -35,9 +35,9 @@ export const overGrant: RedisPart = {
           columns: COLUMNS,
           rows: grants.flatMap(([way, grant]) => rowsOf(way, grant)),
           notes: [
-            'Theoretical max and over_grant as in the article: burst + rate * seconds. Below 0 %: the last token came after the last request, or was lost to an error.',
-            'At most: floor(burst + rate * time until the last answer). Over-grant, the last column: the worst of all intervals on the server’s clock.',
-            'Errors are requests without a decision; they are not allowed.',
+            'The column `theoretical max` is burst + rate * seconds, as in the article. The column `over_grant of the article` compares `allowed` with it. It is below 0 % if the last token came after the last request, or if a token was lost to an error.',
+            'The column `at most` is burst + rate * time until the last answer, rounded down. Over-grant is that of the worst interval by the server’s clock.',
+            'Errors are requests without a decision. They do not count as allowed.',
           ],
         },
       ],

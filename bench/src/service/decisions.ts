@@ -37,9 +37,9 @@ export const decisions: Part = {
       readings: measured.flatMap(decisionReadings),
       tables: [decisionTable(measured, grants)],
       notes: [
-        `Another process sends the requests: ${LOAD.connections} keep-alive connections, ${LOAD.depth} requests in flight on each; ${figure(CLIENTS.length)} clients take turns. One rule; the store is in memory.`,
-        'Throughput: answers a second of wall time. Processor time: that of the server’s process alone, which varies less if other processes use the machine.',
-        'The baseline of /v1/check reads the body and answers a constant; the baseline of /v1/checks parses the body and serializes an answer.',
+        `Another process sends the requests for ${figure(CLIENTS.length)} clients in turn, over ${LOAD.connections} keep-alive connections with ${LOAD.depth} requests in flight on each. The policy has one rule, and the store is in memory.`,
+        'Throughput is answers a second of wall time. Processor time is that of the server’s process alone. It varies less than wall time if other processes use the machine.',
+        'The baseline of /v1/check reads the body and answers a constant. The baseline of /v1/checks parses the body and serializes an answer.',
       ],
     }
   },

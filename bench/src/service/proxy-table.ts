@@ -33,10 +33,11 @@ export function proxyTable(rows: readonly ProxyRow[]): Table {
     rows: rows.map(rowOf),
     rank: { column: 'cpu', best: 'least' },
     notes: [
-      'nginx with one worker; the service with one process and its memory as the store. cpu: user and system time of nginx and the service together.',
-      'Requests a second: 8 keep-alive connections, 4 requests in flight on each; a client process and the servers share the machine. p50, p99: arrivals at random instants,',
-      'at 30 % of what the slowest way answers, from the instant at which a request was due. limit_req: burst, nodelay, 429, and no header fields. allowed: 1,000 clients;',
-      'refused: one client and a token a minute, the slowest rate of limit_req. Over-grant: beyond burst + rate * time in a flood of 64 connections.',
+      'nginx has one worker. The service has one process, with the store in its memory. The column `cpu a request` is user and system time of nginx and the service together.',
+      'For the column `requests a second`, a client process sends over 8 keep-alive connections with 4 requests in flight on each. The client and the servers share the machine.',
+      'For `p50` and `p99`, requests arrive at random instants, at 30 % of what the slowest way can answer. Each latency counts from the instant at which the request was due.',
+      'limit_req has a burst with `nodelay`, answers 429 to refused requests, and sends no rate limit fields.',
+      'Under `allowed`, 1,000 clients take turns. Under `refused` there is one client with one token a minute, which is the slowest rate of limit_req. Over-grant is what passed beyond burst + rate * time in a flood of 64 connections.',
     ],
   }
 }

@@ -117,8 +117,8 @@ export function workersTable(timed: readonly ServerTimed[], latencies: readonly 
     }),
     rank: { column: 'rate', best: 'most' },
     notes: [
-      'cpu: user and system time of all processes of the service, without Redis. The client, Redis and the service share the machine: on two cores a second process has no',
-      'core of its own. p50, p99: arrivals at random instants, at 30 % of what the slowest way answers. undecided: answered with 503 at the store’s deadline.',
+      'The column `cpu a decision` is user and system time of all processes of the service, without Redis. The client, Redis and the service share the machine, so on two cores a second process has no core for itself.',
+      'For `p50` and `p99`, requests arrive at random instants, at 30 % of what the slowest way can answer. Undecided requests were answered with 503 at the store’s deadline.',
     ],
   }
 }
