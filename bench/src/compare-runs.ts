@@ -7,7 +7,10 @@ export interface RunsCompared {
   readonly text: string
   /** Pairs of rows that could be compared. */
   readonly pairs: number
-  /** Whether no two rows changed places between the runs. Pairs with a row that other work disturbed in one of the runs do not count. */
+  /**
+   * Whether no pair of rows changed its order between the runs. Pairs with a row that was measured while other work used the machine do not
+   * count.
+   */
   readonly alike: boolean
 }
 
@@ -20,18 +23,20 @@ interface NamedTable {
 interface TablesCompared {
   readonly pairs: number
   /**
-   * The number of pairs whose medians are further apart than their spreads in both runs; `doubtful` counts those of them with a row that
-   * other work disturbed in one of the runs.
+   * The number of pairs whose medians differ, in both runs, by more than the widths of both spreads together. `doubtful` counts those of
+   * them with a row that was measured while other work used the machine.
    */
   readonly apart: number
   readonly doubtful: number
   /** The pairs whose order differs between the runs. */
   readonly swaps: readonly string[]
-  /** The pairs whose order differs, but with a row that other work disturbed in one of the runs: their order says little. */
+  /** The pairs whose order differs, but with a row that was measured while other work used the machine. So their order says little. */
   readonly disturbed: readonly string[]
   /** Rows of the first run that the second one lacks. */
   readonly missing: readonly string[]
-  /** Rows that have a figure without a spread in one of the runs: any noise would count as a difference. */
+  /**
+   * The number of rows that are not compared, because their figure has no spread in one of the runs. Any noise would count as a difference.
+   */
   readonly single: number
 }
 
@@ -122,7 +127,7 @@ function loadOf({ load }: Row): string {
   return load === undefined ? '' : `, ${load}`
 }
 
-/** -1 or 1 if the medians are further apart than both spreads together, 0 if not. */
+/** The order of two figures: -1 or 1 if their medians differ by more than the widths of both spreads together, otherwise 0. */
 function orderOf(one: Spread, other: Spread): -1 | 0 | 1 {
   const spread = one.high - one.low + (other.high - other.low)
   if (Math.abs(one.median - other.median) <= spread) return 0

@@ -1,7 +1,7 @@
 import { concurrency, createLimiter, type Decision, type Store, tokenBucket } from 'sluice'
 import type { Quota } from './contestants/contestant.ts'
 
-/** What a request of a lane does with what it was granted. */
+/** What one request does: a plain check, a reservation that it then settles, or a slot that it takes and gives back. */
 export type HeldWork = 'check' | 'reserve and settle' | 'slot'
 
 export const HELD_NAMES: Readonly<Record<HeldWork, string>> = {
@@ -11,7 +11,10 @@ export const HELD_NAMES: Readonly<Record<HeldWork, string>> = {
 }
 
 const KEYS = 100
-/** Milliseconds of a hold, and slots of a limit: so many that no hold ends before it is settled, and no slot is refused. */
+/**
+ * The milliseconds after which a hold ends by itself, and the slots of the limit. Both are so large that no hold ends early and no slot is
+ * refused.
+ */
 const [HOLD_MS, SLOTS] = [10_000, 1_000]
 
 /** Makes a function that returns the keys of requests with holds, one after the other. */
@@ -23,7 +26,10 @@ export function nextHeldKey(): () => string {
   }
 }
 
-/** Makes a limiter of a store and the requests of a lane to it. A request is done when what it held is given back. */
+/**
+ * Makes a limiter on the store, and a function that makes one request. The request ends when its reservation is settled or its slot is
+ * given back.
+ */
 export function heldRequests(held: HeldWork, store: Store, { tokens, per, burst }: Quota) {
   const limit = held === 'slot' ? concurrency({ limit: SLOTS, holdMs: HOLD_MS }) : tokenBucket({ rate: { tokens, per }, burst })
   const limiter = createLimiter({ limit, store })

@@ -37,7 +37,8 @@ export async function outputOf(
     child.kill()
     await closed.catch(() => {})
   })
-  // A child that ends before it has read all reports its failure itself.
+  // If the child ends before it has read its input, this write fails. The error is ignored, because the child's exit code reports the
+  // failure.
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(input))
   const [out, [code, signal]] = await Promise.all([text(child.stdout), closed])

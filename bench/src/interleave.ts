@@ -40,7 +40,8 @@ export async function interleave(lanes: readonly Lane[], { calls, warmUp, second
   for (let round = 0; round < warmUp && (round === 0 || performance.now() < warm); round += 1)
     for (const lane of lanes) await lane.run(calls)
   const found = lanes.map(({ name }) => ({ name, rounds: [] as number[], calls: 0, allowed: 0 }))
-  // One meter for all lanes: a batch takes a few milliseconds, and the system counts processor time in steps of ten.
+  // One meter counts the other work for all lanes together. For a single batch of a few milliseconds it would be too coarse: the system
+  // counts processor time in steps of 10 ms.
   const meter = disturbanceMeter()
   meter.begin()
   const until = performance.now() + seconds * 1_000

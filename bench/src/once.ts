@@ -3,7 +3,10 @@ import type { PartOptions } from './part.ts'
 /** What was measured in a run already, by name. */
 const known = new WeakMap<PartOptions['engines'], Map<string, Promise<unknown>>>()
 
-/** Measures once in a run what several parts show. The name must say everything that the result depends on. */
+/**
+ * Returns what `measure` returns, but calls it only once in a run for each name, because several parts show the same result. The name must
+ * contain everything that the result depends on.
+ */
 export function once<Result>({ engines }: Pick<PartOptions, 'engines'>, name: string, measure: () => Promise<Result>): Promise<Result> {
   const all = known.get(engines) ?? new Map<string, Promise<unknown>>()
   known.set(engines, all)

@@ -1,4 +1,4 @@
-/** The input of a process that `startOrdered` has started. To be awaited before the process listens for orders. */
+/** Resolves with the input that `startOrdered` sent to this process. The process must await it before it listens for orders. */
 export function orderedInput(): Promise<unknown> {
   return new Promise((resolve) => process.once('message', resolve))
 }

@@ -106,7 +106,10 @@ const ALGORITHMS: Readonly<Record<Promised, Algorithm>> = {
   log: 'sliding-window-log',
 }
 
-/** Finds the interval in which admitted requests exceed a promise most. A log is held to its exact promise, which has no refill. */
+/**
+ * Finds the interval in which admitted requests exceed a promise most. The promise of a log is `burst` requests in any window, without a
+ * refill.
+ */
 export function auditPromise(admitted: readonly TraceEntry[], promise: Promised, quota: Quota): Audit {
   if (promise !== 'log') return audit(admitted, limitUnder(ALGORITHMS[promise], quota))
   const { from, to, count } = worstWindow(

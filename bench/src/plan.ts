@@ -4,8 +4,8 @@ import { isChosen } from './run-suite.ts'
 import type { Suite } from './suites/suite.ts'
 
 /**
- * Seconds in which each part must be done on two cores, in a quick run and in a full one. A run says which parts took longer. The sums
- * have bounds: 8 minutes for a suite, 15 minutes for all suites in a quick run, 50 minutes for all suites in a full one.
+ * Seconds that each part may take on two cores, in a quick run and in a full one. A run says which parts took longer. The sums have bounds:
+ * 8 minutes for a suite, 15 minutes for all suites in a quick run, 51 minutes for all suites in a full one.
  */
 const SECONDS: Readonly<Record<string, Readonly<Record<string, readonly [quick: number, full: number]>>>> = {
   'seed-000': {

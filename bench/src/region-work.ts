@@ -8,13 +8,13 @@ import type { Reading } from './result/reading.ts'
 /** What two regions write. */
 export interface RegionWork {
   /**
-   * Bytes in the store for a key, without its bucket: for a key that sent units to one peer, for one that received units from one peer,
-   * and for one that did both with two peers.
+   * Bytes that a region's store has for one key, without the key's bucket. `sent`: units (parts of the key's limit) were sent to one other
+   * region. `received`: units came from one other region. `both`: units were sent to two regions and came from both.
    */
   readonly bytes: readonly [sent: number, received: number, both: number]
   /**
-   * Rows that one region changes for the other in a second: `busy` while the callers change between the regions, `idle` while nobody
-   * calls.
+   * Rows that one region changes in a second to send units to the other. `busy`: while callers move from one region to the other and back.
+   * `idle`: while nobody calls.
    */
   readonly busy: number
   readonly idle: number
@@ -30,7 +30,7 @@ export const REGIONS = ['a', 'b', 'c'] as const
 const WEIGHTS = { a: 400, b: 300, c: 300 } as const
 const UNITS = 100
 const AT_ONCE = 32
-/** Milliseconds for which rows are counted: peers read each other once a second. */
+/** Milliseconds for which changed rows are counted. They are more than a second, because regions read each other once a second. */
 const [IDLE_MS, BUSY_MS] = [1_500, 4_500]
 /** Milliseconds after which the callers of the busy key change to the other region. */
 const TURN_MS = 1_500

@@ -9,7 +9,7 @@ import type { Depth, PartResults, SuiteResults } from './result/suite-result.ts'
 import type { Suite } from './suites/suite.ts'
 import { undosOf } from './undos.ts'
 
-/** Milliseconds after an error in which an interruption is taken for its cause. */
+/** If the run is interrupted within this many milliseconds after an error, the interruption is taken for the cause of the error. */
 const SIGNAL_MS = 50
 
 export interface RunOptions extends Pick<PartOptions, 'say' | 'atEnd'> {
@@ -98,7 +98,10 @@ async function runPart(part: Part, options: PartOptions, engines: Engines): Prom
   return { results, ...(error === undefined ? {} : { error }) }
 }
 
-/** Runs a part, and ends the processes that it left: those of one that failed would disturb the next one. */
+/**
+ * Runs a part, and then ends the processes that it left. The processes of a failed part would otherwise use the processors during the next
+ * part.
+ */
 async function outcomeOf({ name, run }: Part, options: PartOptions): Promise<{ readonly found: PartResult; readonly error?: Error }> {
   const undos = undosOf()
   options.atEnd(undos.run)

@@ -8,7 +8,7 @@ export interface WorstWindow {
   readonly count: number
 }
 
-/** Counts requests in every interval that is shorter than the window of the quota; the order of the instants does not matter. */
+/** Finds the interval, shorter than the window of the quota, in which most requests were admitted. The instants may be in any order. */
 export function worstWindow(instants: readonly number[], quota: Quota): WorstWindow {
   const all = instants.toSorted((one, other) => one - other)
   const window = Math.round(windowOf(quota) * 1e6)

@@ -24,7 +24,7 @@ export function textOf(parts: readonly LuaPart[]): string {
  * - `-- include: FILE`, at the top of a file: the local definitions of FILE come before the code. Each call of the program executes them.
  * - `make 'NAME'`: what NAME.lua returns. Such files are the branches of one function, `make`, which is at the line `-- modules`, and cost
  *   nothing until they are called. Each call makes their functions anew; arguments after the name are the file's `...`.
- * - `-- inline: FILE`: the text of the file, for what is too hot to be a function.
+ * - `-- inline: FILE`: the text of the file, for code that runs so often that a function call would cost too much.
  * @throws Error that names the file and line where these rules are broken, or the files that require each other in a circle
  */
 export function luaProgram(folder: string, file: string, read: (path: string) => string): LuaPart[] {

@@ -9,8 +9,8 @@ import { createTester } from './mutate/tester.ts'
 
 /**
  * Runs the fixed sample of mutants (packages/sluice/test/mutants-sample.json), each against the test that noticed it before. Prints the
- * result of each room. Exits with 1 if a mutant that was noticed before now survives, or if a room is below its goal. Usage:
- * mutate-sample.js [SECONDS]; mutants that are not tried within this time are left out.
+ * result of each room (sources with the same tests). Exits with 1 if a mutant that was noticed before now survives, or if a room is below
+ * its goal. Usage: mutate-sample.js [SECONDS]; mutants that are not tried within this time are left out.
  */
 const root = join(import.meta.dirname, '..', '..')
 const seconds = Number(process.argv[2] ?? 240)
@@ -39,7 +39,7 @@ const { ok, text } = judge(results.sort((a, b) => ROOMS.indexOf(a.room) - ROOMS.
 console.log(text)
 process.exit(ok ? 0 : 1)
 
-/** Tries the mutants of a room in the order of the sample, until the room's share of the time is over. */
+/** Tries the mutants of a room (sources with the same tests) in the order of the sample. Ends when the room's share of the time is over. */
 async function runSample(room: Room): Promise<SampleResult> {
   const here = sample.filter(({ file }) => roomOf(file) === room)
   const there = here.filter((one) => mutants.has(sampledKey(one)))

@@ -12,8 +12,8 @@ import { filesBelow } from './source-files.ts'
 
 /**
  * `npm run mutate`: changes one operator, constant or statement at a time, and runs the tests that reach it. Changes that no test notices
- * are listed. `--without` leaves out tests whose path contains TEXT. `--draw` makes the tried mutants the fixed sample of their rooms.
- * Usage: mutate.js [--sample N] [--draw] [--fresh] [--workers N] [--without TEXT] [PATH ...]
+ * are listed. `--without` leaves out tests whose path contains TEXT. `--draw` makes the tried mutants the fixed sample that
+ * `mutate-sample.js` runs. Usage: mutate.js [--sample N] [--draw] [--fresh] [--workers N] [--without TEXT] [PATH ...]
  */
 const EXPLANATIONS = 'packages/sluice/test/mutants.json'
 const SAMPLE = 'packages/sluice/test/mutants-sample.json'

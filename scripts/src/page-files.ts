@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path'
 import { filesBelow } from './source-files.ts'
 
-/** Files of the page's folder that are not part of the page. */
+/** Files of the dashboard's folder that are not part of the built page. */
 const APART = /^(?:package\.json|tsconfig\.json|[^/]*\.md|(?:src|test)\/.*)$/
 
 /**

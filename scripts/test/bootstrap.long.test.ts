@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'sluice-bootstrap-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A program that says its process id and the signals that it gets, and ends at the first one after a while. */
+/** A program that prints its process id and the signals that it gets. It ends some time after the first signal. */
 const program = join(folder, 'program.mjs')
 writeFileSync(
   program,
@@ -22,7 +22,7 @@ writeFileSync(
   console.log('pid', process.pid)`,
 )
 
-/** Runs the program through the bootstrap, as npm does with \`npm start\`: in a shell that waits for it. */
+/** Runs the program through the bootstrap, as npm does with `npm start`: in a shell that waits for it. */
 async function started(shell: boolean): Promise<{ child: ChildProcess; pid: number; output: () => string }> {
   const path = relative(ROOT, program)
   const env = { ...process.env, npm_lifecycle_event: 'start' }

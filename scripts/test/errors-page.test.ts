@@ -10,7 +10,7 @@ const headingsOf = (text: string): string[] => [...text.matchAll(/^### `?([\w-]+
 /** The headings of one part of the page: up to the next part. */
 const headingsIn = (part: string): string[] => headingsOf(page.split(`\n## ${part}\n`)[1]?.split('\n## ')[0] ?? '')
 
-/** The texts of a union. Read as text: nothing of a type is left at run time. */
+/** The texts of a union type. They are read from the source file, because types do not exist at run time. */
 function unionOf(file: string, type: string): string[] {
   const union = new RegExp(`type ${type} =([^]*?)\\n\\n`).exec(read(file))?.[1] ?? ''
   return [...union.matchAll(/'(\w+)'/g)].map((match) => match[1] as string)

@@ -30,12 +30,12 @@ const WRONG: readonly (readonly [rule: string, text: string])[] = [
   ['unused directive', `// oxlint-disable-next-line typescript/no-explicit-any -- gone\nexport const a = 1\n`],
 ]
 
-/** The text of a test that is left out: put together, as this file has no such test. */
+/** Makes the text of a test that is skipped. It is joined from parts, because the lint would report it in this file. */
 function leftOut(of: string, how: string): string {
   return `${of}.${how}('x', () => {})`
 }
 
-/** A test that is left out, and what must report it; with a reason (`skipIf`) it may be. */
+/** Tests that are skipped, and the rule that must report each of them. A skip with a condition (`skipIf`) is allowed. */
 const LEFT_OUT: readonly (readonly [rule: string, text: string])[] = [
   ['no-focused-tests', leftOut('it', 'only')],
   ['no-focused-tests', leftOut('describe', 'only')],
@@ -47,7 +47,10 @@ const LEFT_OUT: readonly (readonly [rule: string, text: string])[] = [
   ['nothing', `it('x', (context) => context.skip(process.platform !== 'linux', 'the reason'))`],
 ]
 
-/** A file, what it imports, and whether the table of imports lets it. Below `packages/sluice/src`, or from the root with a slash. */
+/**
+ * What is imported by whom: the file, what it imports, and whether the import rules refuse that. Paths are relative to
+ * `packages/sluice/src`, or to the root if they begin with a slash.
+ */
 const IMPORTS: readonly (readonly [what: string, file: string, target: string, refused?: 'refused'])[] = [
   ['a room imports what is below it', 'time/clock.ts', '../errors/codes.ts'],
   ['a room imports what is above it', 'time/clock.ts', '../limiter/limiter.ts', 'refused'],
@@ -137,7 +140,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(WRONG.map(([, text], index) => [`${LIMITER}/wrong-${index}.ts`, text])),
 }
 
-/** By file: what the repository's own configuration reports, in one run over all the texts. */
+/** By file: what the lint reports with the repository's own configuration. All texts are checked in one run. */
 const reported = new Map<string, string[]>()
 
 beforeAll(() => {

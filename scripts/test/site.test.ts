@@ -6,7 +6,7 @@ import { NAV, SIDEBAR } from '../../site/.vitepress/navigation.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const links = [...NAV, ...Object.values(SIDEBAR).flatMap((sections) => sections.flatMap(({ items }) => items))].map(({ link }) => link)
 
-/** The file of a link; the API reference is made when the site is built. */
+/** The Markdown file that a link of the site leads to. The API reference is made only when the site is built. */
 const fileOf = (link: string): string => (link.endsWith('/') ? `${link}README.md` : `${link}.md`).slice(1)
 
 describe('the navigation of the site', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder with these files, by relative path, gone when the test is over. */
+/** Makes a folder with these files, given by relative path. The folder is removed when the test is over. */
 export function tree(files: Readonly<Record<string, string>>): string {
   const root = plant(files)
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))

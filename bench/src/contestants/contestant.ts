@@ -33,7 +33,7 @@ export type Promised = 'bucket' | 'window' | 'counter' | 'log'
 /** One way of keeping a limit in Redis. */
 export interface Contestant {
   readonly name: string
-  /** Ours; a way that the documents show (`baseline`); another library (`peer`); or less than any limiter must do (`floor`). */
+  /** Sluice (`ours`); a way that the documents show (`baseline`); another library (`peer`); or less than any limiter must do (`floor`). */
   readonly kind: ContestantKind
   readonly promise?: Promised
   /**

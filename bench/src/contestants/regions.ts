@@ -4,8 +4,8 @@ import { exchangeRemote, type RegionalStore, regionalStore } from 'sluice/region
 import type { Quota } from './contestant.ts'
 
 /**
- * How a region decides. `fixed`: by a part of each limit that never changes. `escrow`: by escrow, on keys of which no units were sent.
- * `rows`: by escrow, on keys of which units were sent.
+ * How a region decides. `fixed`: by a part of each limit that never changes. `escrow`: by escrow, where regions send each other units
+ * (parts of a key's limit), on keys of which no units were sent. `rows`: by escrow, on keys of which units were sent.
  */
 export type RegionKind = 'fixed' | 'escrow' | 'rows'
 

@@ -35,7 +35,7 @@ export function sluiceRegion(kind: RegionKind): Contestant {
   return sluiceOver(REGION_NAMES[kind], 'sluice', regionLimit, 'bucket', (open) => openRegion(kind, open))
 }
 
-/** @param wrap makes the store to decide with from stores that it opens, each under a prefix of its own; absent: a single store */
+/** @param wrap opens stores, each with its own prefix of keys, and makes of them the store that decides. Default: a single store decides */
 function sluiceOver(
   name: string,
   ring: RingName,

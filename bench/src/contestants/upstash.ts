@@ -10,7 +10,8 @@ type Config = ConstructorParameters<typeof Ratelimit>[0]
 
 /**
  * @upstash/ratelimit with the sliding window and the cache of its first example, over a client for Redis itself. It weights the count of
- * the window before, and rounds the result down, so it may let pass less than one request more than our sliding window counter.
+ * the window before, and rounds the result down, so compared with Sluice's sliding window counter it may let pass more, but less than one
+ * request more.
  */
 export const upstash: Contestant = contestant('@upstash/ratelimit', 'counter', ({ burst }, windowMs) =>
   Ratelimit.slidingWindow(burst, `${windowMs} ms`),

@@ -3,5 +3,5 @@
  * used.
  */
 process.on('message', () => process.send?.(process.cpuUsage()))
-// The channel does not keep a server running that has nothing else to do.
+// Without this, the open channel would keep the process running although the server has nothing else to do.
 process.channel?.unref()

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 
-/** The databases of a private Redis: servers of different limits must not share the states of their clients. */
+/** The numbered databases of a private Redis. Each web server gets its own, because servers with different limits must not share states. */
 export interface Databases {
   /** The URL of a database that no server of this run has used since the last `clear`. */
   next(): string

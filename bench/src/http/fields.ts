@@ -15,7 +15,10 @@ export const TARGET = '/api/items/7'
 
 const OF_LIMITS = /^(?:x-)?ratelimit(?:-|$)|^(?:retry-after|cache-control)$/i
 
-/** What every contestant should report, each by one of these fields. The combined field of later drafts reports three of them. */
+/**
+ * What every contestant should report, and the header fields of which one is enough. Later drafts have a combined field `RateLimit`, so it
+ * stands for several of these.
+ */
 const REPORTS: readonly (readonly [what: string, fields: RegExp, status?: number])[] = [
   ['limit', /^(?:x-)?ratelimit-(?:limit|policy)$/i],
   ['remaining', /^(?:x-)?ratelimit(?:-remaining)?$/i],

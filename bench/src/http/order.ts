@@ -4,8 +4,8 @@ export type Framework = 'node' | 'express' | 'fastify' | 'hono'
 
 /**
  * What stands before the handler. `bare`: nothing. `constant`: the header fields of the order, set by hand, and 429 if the order says so.
- * `sluice`: our adapter with the fields that all contestants can send. `sluice-default`: our adapter with its default fields.
- * `sluice-off`: our adapter without fields. `async`: a function that returns true.
+ * `sluice`: Sluice's adapter with the fields that all contestants can send. `sluice-default`: the adapter with its default fields.
+ * `sluice-off`: the adapter without fields. `async`: a function that returns true.
  */
 export type Guard =
   | 'bare'

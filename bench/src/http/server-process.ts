@@ -24,7 +24,10 @@ export interface ServerProcess extends MeasuredServer {
 }
 
 export interface ServerOptions extends Pick<PartOptions, 'atEnd'> {
-  /** `several`: the processor time is also that of the processes that it starts, as far as the system reports it. Default `one`. */
+  /**
+   * `one` (default): the processor time is that of the server's process alone. `several`: it includes the processes that the server starts,
+   * as far as the system reports it.
+   */
   readonly processes?: 'one' | 'several'
 }
 

@@ -86,7 +86,10 @@ function latenciesUnder(opened: readonly Opened[], timed: readonly ServerTimed[]
   return latenciesOf(lanes, seconds)
 }
 
-/** The bare server, then constants and contestants under both loads. The constants are the fields of our first contestant. */
+/**
+ * Opens the bare server, and then, under both loads, a server with constant header fields and the contestants. The constant fields are
+ * those of the first contestant, an adapter of Sluice.
+ */
 async function openLanes({ framework, contestants }: WebScenario, options: WebMeasureOptions): Promise<Opened[]> {
   const requests = Math.min(MAX_REQUESTS, Math.max(MIN_REQUESTS, Math.round(options.seconds * PER_SECOND)))
   const openOne = async (
@@ -118,7 +121,10 @@ async function openLanes({ framework, contestants }: WebScenario, options: WebMe
   return lanes
 }
 
-/** Floods each contestant under a limit that bites, in a new server. They wait most of the time, so all are flooded at once. */
+/**
+ * Floods each contestant in a new server, under a limit that the flood exceeds. A flood mostly waits for the end of a window, so all
+ * servers are flooded concurrently.
+ */
 async function auditsOf({ framework, contestants }: WebScenario, options: WebMeasureOptions): Promise<Map<Guard, GrantCounted>> {
   const servers = await byTwos(contestants, async (contestant): Promise<[WebContestant, ServerProcess]> => {
     return [contestant, await startWeb({ framework, guard: contestant.guard, quota: BITING }, options)]

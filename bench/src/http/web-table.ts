@@ -46,7 +46,7 @@ function rowOf(lane: WebLane, bare: WebLane, grant: GrantCounted | undefined): R
     fields: answered.fields.length,
     ...(latency === undefined ? {} : { ...latency, undecided: (timed.failed / timed.total) * 100 }),
   }
-  // Without a store on a server, an answer with 5xx is wrong, too, because no store can be late.
+  // If the counts are in the server's own memory, an answer with 5xx is wrong, too, because no store can be late.
   const wrongAnswers = timed.wrong + (latency === undefined ? timed.failed : 0)
   if (guard === 'constant') return [{ name: 'constant fields', kind: 'floor', load, cells, ...disturbed }]
   if (guard === 'bare')

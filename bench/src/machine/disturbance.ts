@@ -12,8 +12,8 @@ export interface Disturbance {
 const MAX_NOISE = { stealPercent: 2, othersPercent: 5 } as const
 
 /**
- * Ticks that a stretch may count for others although they were the run's own: the machine and each process round to ticks on their own,
- * and a batch of 30 ms has only three ticks.
+ * Ticks that may be counted for others although they were the run's own. The system rounds the times of the machine and of each process
+ * separately, and a batch of 30 ms has only three ticks.
  */
 const UNSURE = 1
 
@@ -34,8 +34,8 @@ export interface DisturbanceMeter {
 }
 
 /**
- * @param root the process whose descendants belong to the run: servers and lanes. Child processes of the bench get the process of the
- * bench
+ * @param root the process whose descendants (servers and lanes) belong to the run. In child processes of the bench this is the process of
+ * the bench
  */
 export function disturbanceMeter(root: number = Number(process.env['SLUICE_BENCH_PID'] ?? process.pid)): DisturbanceMeter {
   const read = tickReader(root)
@@ -58,13 +58,13 @@ export function disturbanceMeter(root: number = Number(process.env['SLUICE_BENCH
   }
 }
 
-/** The field `disturbed` of a row or a part. Absent if too little disturbed to matter. */
+/** The field `disturbed` of a row or a part. It is absent if others used too little processor time to matter. */
 export function disturbedBy(meter: Pick<DisturbanceMeter, 'result'>): { readonly disturbed?: string } {
   const disturbed = disturbanceText(meter.result())
   return disturbed === undefined ? {} : { disturbed }
 }
 
-/** What disturbed, in words; undefined if it was too little to matter. */
+/** Says in words who else used the processors, and how much. Undefined if it was too little to matter. */
 export function disturbanceText(disturbance: Disturbance | undefined): string | undefined {
   if (disturbance === undefined) return undefined
   const { stealPercent, othersPercent } = disturbance

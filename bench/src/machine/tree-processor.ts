@@ -3,7 +3,8 @@ import { belowOf } from './disturbance.ts'
 
 /**
  * Makes a function that reads the processor time of a process and of its descendants, with all their threads, in microseconds. The
- * processes are those of now, so the server must have started its workers. Always 0 on other systems than Linux.
+ * descendants are found once, when this function is called, so the server must have started its workers before. Always 0 on other systems
+ * than Linux.
  */
 export function treeProcessor(root: number): () => number {
   const pids = belowOf(root)

@@ -85,7 +85,7 @@ async function speedOf(profile: Profile, options: PartOptions): Promise<Reading>
   }
 }
 
-/** Compares the worst run of each side, because a pause that occurs in one of three runs counts. */
+/** Compares the worst run of each side, because a pause counts even if it occurs in only one of the runs. */
 export function heldReadings({ sluice, map, lookup, bare }: HeldRuns): Reading[] {
   const worst = (runs: readonly HoldResult[], of: (run: HoldResult) => number): number => Math.max(...runs.map(of))
   const bytes = ({ bytesPerKey }: HoldResult): number => bytesPerKey

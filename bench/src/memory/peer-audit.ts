@@ -10,7 +10,7 @@ export interface PeerAuditInput {
   readonly contestants: readonly ContestantName[]
 }
 
-/** What a contestant allowed under a limit that bites, over every interval of the trace. */
+/** What a contestant allowed under a limit that is reached, compared with the limit in every interval. */
 export interface PeerGrant {
   readonly requests: number
   readonly allowed: number

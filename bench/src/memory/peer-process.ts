@@ -23,7 +23,8 @@ export interface PeerInput {
 async function serve({ contestant, scenario: name, keys, batchMs, warmUpMs }: PeerInput): Promise<void> {
   const scenario = scenarioOf(name)
   const play = await playOf(contestant, scenario, keys)
-  // A tape leaves its keys behind, so the number of requests in its batches, and of its warm-up, does not grow with the time.
+  // Each batch of a tape (recorded requests) leaves new keys in the limiter. So its batches and its warm-up have fixed numbers of requests,
+  // which do not depend on the time.
   const mixed = scenario.answer === 'mixed'
   let calls = mixed ? TAPE_REQUESTS : MIN_CALLS
   let total: Verdicts = { permitted: 0, over: 0, under: 0 }

@@ -47,7 +47,7 @@ function hold(contestant: ContestantName, keys: number, { atEnd }: PartOptions):
   return inChild<PeerHoldResult>('peer-hold', input, { atEnd })
 }
 
-/** The worst run of each way counts, because a pause that occurs in one of three runs counts. */
+/** Makes the table of the worst run of each way, because a pause counts even if it occurs in only one of the runs. */
 export function heldTable(keys: number, held: ReadonlyMap<ContestantName, readonly PeerHoldResult[]>, grants: Grants): Table {
   const rows = [...held].map(([contestant, runs]): Row => {
     const { name, kind } = contestantOf(contestant)

@@ -114,7 +114,7 @@ function rowOf({ contestant, timed, verdicts }: PeerMeasured, first: PeerMeasure
   const { name } = contestantOf(contestant)
   if (kind === 'floor') return { name, kind, cells, ...doubt }
   const audited = grant?.overGrantPercent ?? { notAudited: 'the audit has no figure of it' }
-  // On the tape each request has an answer of its own, so the run is an audit itself.
+  // Under a load of recorded requests (`mixed`), the right answer of each request is known. So the run itself measures the over-grant.
   const overGrant = answer === 'mixed' ? (over / permitted) * 100 : audited
   return { name, kind, cells, overGrant, wrongAnswers: answer === 'mixed' ? over : over + under, ...doubt }
 }

@@ -6,7 +6,10 @@ import { keysOf } from './many-keys.ts'
 import type { Scenario } from './scenarios.ts'
 import { comparedTokens, grantedBy, type Tape, tapeOf } from './tape.ts'
 
-/** What was granted, compared with an exact limiter, over all counted batches: in requests, or on a tape in tokens of each key. */
+/**
+ * What was granted in all counted batches, compared with an exact limiter. The unit is requests, or for a tape (recorded requests) the
+ * tokens of each key.
+ */
 export interface Verdicts {
   /** Granted by an exact limiter. */
   readonly permitted: number
@@ -16,11 +19,17 @@ export interface Verdicts {
   readonly under: number
 }
 
-/** A batch of requests, with its time in nanoseconds. On a tape every batch has the requests of the tape. */
+/**
+ * Plays a batch of requests, and measures its time in nanoseconds. With a tape (recorded requests), each batch has all requests of the
+ * tape.
+ */
 type Play = (calls: number) => Promise<{ readonly wall: number; readonly client: number } & Verdicts>
 
 const ORDER = 2 ** 20
-/** A limiter has room for the new keys of this many batches of a tape. This is only a bound: nobody allocates memory for it. */
+/**
+ * Each batch of a tape (recorded requests) has new keys. Limiters with a bound on their keys get room for those of this many batches. The
+ * bound itself takes no memory.
+ */
 const TAPE_BATCHES = 10_000
 
 /** Opens a contestant under a load of `count` keys. */
@@ -54,7 +63,8 @@ async function steady(contestant: ContestantName, { quotas, answer }: Scenario, 
 }
 
 /**
- * Each batch plays the whole tape with new keys. The limiter stays: with a new one, each batch would begin with code that is not compiled.
+ * Each batch plays the whole tape (recorded requests) with new keys on the same limiter. With a new limiter, each batch would begin with
+ * code that is not compiled.
  */
 async function taped(contestant: ContestantName, { quotas, costs }: Scenario, count: number): Promise<Play> {
   const { open, awaited = false } = contestantOf(contestant)
@@ -94,7 +104,7 @@ function awaitedWalk(decide: Decide, keys: readonly string[], order: Uint32Array
   }
 }
 
-/** Plays the tape, and adds up the tokens that each key was granted. */
+/** Plays the tape (recorded requests), and adds up the tokens that each key was granted. */
 function syncTape(decide: Decide, keys: readonly string[], { keys: order, costs }: Tape): Int32Array {
   const granted = new Int32Array(keys.length)
   for (let call = 0; call < order.length; call += 1) {

@@ -10,7 +10,7 @@ export interface Scenario {
   /** Whether only a full run measures it. */
   readonly fullOnly?: true
   readonly quotas: readonly Quota[]
-  /** What every answer must be. `mixed`: each request of a tape has an answer of its own. */
+  /** What every answer must be. `mixed`: each request of a tape (recorded requests) has its own right answer. */
   readonly answer: 'allowed' | 'denied' | 'mixed'
   /** Whether a tenth of the requests of a tape costs 5. */
   readonly costs?: true
@@ -29,7 +29,7 @@ const PLENTY: Quota = { tokens: 1e9, per: '1d', burst: 1e9 }
  */
 export const MANY_KEYS: Quota = { tokens: 250, per: '1d', burst: 5_000 }
 
-/** The tokens of a key on the tape of the mixed load: an exact limiter denies a tenth of the requests. */
+/** The tokens of a key under the mixed load. With so many, an exact limiter denies a tenth of the recorded requests. */
 const MIXED_LIMIT = 81
 
 const perDay = (limit: number): Quota => ({ tokens: limit, per: '1d', burst: limit })
@@ -59,7 +59,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ]
 
-/** Loads of the suite `seed-002`, with the article's limit of 10 requests. Within a day nothing is refilled during a run. */
+/** Loads of the suite `seed-002`, with a limit of 10 requests in a day. So nothing is refilled during a run. */
 const ARTICLE_SCENARIOS: readonly Scenario[] = [
   {
     name: 'ten-users',

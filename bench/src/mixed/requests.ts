@@ -7,7 +7,7 @@ import type { Quota } from '../contestants/contestant.ts'
  */
 export const MIXED = { users: 10_000, tenants: 20, spent: 100, deniedShare: 0.1 } as const
 
-/** A limit that nothing reaches, in every plan but the free one. */
+/** A limit that no request reaches. All limits are this one, except that of users of the free plan. */
 export const WIDE: Quota = { tokens: 300, per: '1d', burst: 10_000_000 }
 export const FREE: Quota = { tokens: 1, per: '1d', burst: 1 }
 
@@ -25,7 +25,7 @@ const SEED = 0x5bd1_e995
 const FEW = 0.2
 const OFTEN = 0.8
 
-/** The requests that take turns. The same for every way; drawn before the measurement. */
+/** Draws the requests of the load before the measurement. They are the same for every way, and are repeated in the same order. */
 export function mixedRequests(): readonly MixedRequest[] {
   const draw = xorshift32(SEED)
   const below = (bound: number): number => draw() % bound
@@ -73,7 +73,7 @@ async function untilDecided(decide: DecideMixed, request: MixedRequest): Promise
     try {
       return void (await decide(request))
     } catch {
-      // Undecided: whether it was charged is not known, so it is made again.
+      // The request was undecided, so it is not known whether it was charged. It is made again.
     }
   }
   await decide(request)

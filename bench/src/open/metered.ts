@@ -35,7 +35,8 @@ export async function metered(
 }
 
 /**
- * The most that may pass: of a bucket or an estimate the burst and the refill, of windows the limit of every window that overlaps the time.
+ * The most requests that may pass in this time. For a bucket or a sliding window counter, it is the burst and the refill. For windows, it
+ * is the limit of every window that overlaps the time.
  */
 export function permittedOf(quota: Quota, promise: Promised, elapsedMs: number): number {
   const seconds = (elapsedMs + CLOCK_MS) / 1_000

@@ -23,7 +23,7 @@ begin
   return remaining;
 end $$`
 
-/** Functions with the arguments and results of the article's: the whole tokens that are left, or -1. */
+/** The two measured functions. Both have the arguments of the article's function, and return the whole tokens that are left, or -1. */
 export type FunctionName = 'take_token' | 'rate_limiting_token_bucket_request'
 
 export interface Taken {
@@ -60,7 +60,10 @@ export const article: Way = functionWay('take_token', {
     ]),
 })
 
-/** The function that Sluice creates under the article's name, with its table. */
+/**
+ * The function that Sluice creates, with its table. It has the name of the function in the article "Rate limiting with PostgreSQL /
+ * YugabyteDB".
+ */
 export const compatFunction: Way = functionWay('rate_limiting_token_bucket_request', {
   name: 'Sluice, its function of the same name',
   kind: 'ours',

@@ -9,8 +9,8 @@ import { POSTGRES_WAYS } from './ways.ts'
 import { type PlaceInput, placeOf } from './place.ts'
 
 /**
- * The article's example: ten tokens, one a second. A call every 100 ms until the third refusal, a pause of 4 s, and calls again until the
- * first refusal.
+ * The example of the article "Rate limiting with PostgreSQL / YugabyteDB": ten tokens, one a second. A call comes every 100 ms until the
+ * third refusal. After a pause of 4 s, calls come again until the first refusal.
  */
 const REFILL = 1
 const WINDOW = 10

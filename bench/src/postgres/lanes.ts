@@ -64,7 +64,7 @@ export async function compareWays({ seconds, ways, ...options }: LanesInput): Pr
   }
 }
 
-/** The schema in which rows were made first, by the tables that have them. */
+/** By the names of tables: the schema in which their rows were made first. Other ways with these tables copy the rows from there. */
 type Made = Map<string, string>
 
 async function open(name: WayName, { url, quota, callers, keys }: Omit<LanesInput, 'seconds' | 'ways'>, made: Made): Promise<OpenedLane> {
@@ -116,7 +116,7 @@ interface Rows {
   readonly made: Made
 }
 
-/** Makes a row for each key, or copies the rows of a way with the same ones, and measures the tables. */
+/** Makes a row for each key, or copies the rows of another way that has the same rows. Then measures the tables. */
 async function filled(pool: pg.Pool, name: WayName, { quota, keys, schema, made }: Rows): Promise<Weight> {
   const { fill, alike = [] } = POSTGRES_WAYS[name]
   if (fill === undefined) throw new Error(`${POSTGRES_WAYS[name].name} cannot make rows beforehand`)

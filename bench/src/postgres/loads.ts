@@ -119,7 +119,10 @@ export function withLatencies(table: Table, samples: readonly (readonly Sample[]
   }
 }
 
-/** Compares our ways with others. Only many different keys have a goal: our ways with batches against the article's function. */
+/**
+ * Compares Sluice with other ways. There is a goal only if many keys are called: Sluice with batches against the function of the article
+ * "Rate limiting with PostgreSQL / YugabyteDB".
+ */
 function readingsOf(comparison: Comparison<LoadWay>, at: string, keys: LanesInput['keys']): Reading[] {
   const speed = (whose: string, ours: LoadWay, baseline: LoadWay): Reading =>
     judge(comparison, { name: `${whose}, ${at}, against ${comparison.lanes[baseline].name}`, ours, baseline, as: 'speed' })

@@ -17,12 +17,12 @@ export async function onPostgres(options: PartOptions): Promise<PostgresOptions>
   return { ...options, url }
 }
 
-/** No request is denied, and the numbers fit the types of the article's function. */
+/** No request is denied. The numbers fit the types of the function in the article "Rate limiting with PostgreSQL / YugabyteDB". */
 export const ALLOWED: Profile = { name: 'all allowed, burst 10^7', burst: 10_000_000, tokens: 1_000_000, per: '1s', answer: 'allowed' }
 const BATCH_MS = 60
 /**
- * The warm-up of each lane, in milliseconds of processor time for each second of the comparison. It creates the states, and the code is
- * compiled.
+ * The warm-up of each lane, in milliseconds of processor time for each second of the comparison. In this time the states are created and
+ * the code is compiled.
  */
 const WARM_UP_MS = 600
 const WAYS = ['article', 'compat', 'update', 'bare', 'coalescing', 'sluice', 'flexible'] as const
@@ -33,8 +33,8 @@ const OURS = [
 ] as const
 
 /**
- * How many callers a comparison has, each with a connection, and its goal. A quick run has only the comparison with eight callers, as many
- * as the article has.
+ * How many callers a comparison has, each with a connection, and its goal. A quick run has only the comparison with eight callers, as in
+ * the article "Rate limiting with PostgreSQL / YugabyteDB".
  */
 const HOT: readonly { readonly callers: number; readonly goal: Goal; readonly quick: boolean }[] = [
   { callers: 32, goal: { atLeast: 20 }, quick: false },

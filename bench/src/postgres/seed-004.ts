@@ -11,7 +11,7 @@ import { SESSIONS, type SessionsInput, type SessionsResult } from './sessions.ts
 
 const ISOLATIONS: readonly Isolation[] = ['read committed', 'serializable']
 
-/** A database on which the article's tests run, and the ways that run there. */
+/** A database on which the tests of the article "Rate limiting with PostgreSQL / YugabyteDB" run, and the ways that run there. */
 export interface ArticleTarget {
   readonly url: string
   readonly sessions: readonly WayName[]
@@ -20,7 +20,10 @@ export interface ArticleTarget {
 
 const ON_POSTGRES = { sessions: ['article', 'compat', 'update', 'bare', 'sluice'], example: ['article', 'compat', 'sluice'] } as const
 
-/** Runs the article's test with eight sessions under both isolation levels, and counts every failure. */
+/**
+ * Runs the test of the article "Rate limiting with PostgreSQL / YugabyteDB" with eight sessions, under both isolation levels, and counts
+ * every failure.
+ */
 export const sessions: Part = {
   name: 'sessions',
   title: 'the article’s eight sessions on one key: READ COMMITTED against SERIALIZABLE',
@@ -36,7 +39,7 @@ const SESSION_NOTES = [
   'After a conflict, Sluice tries again, at most twice. A call that still conflicts with others is undecided (`contention`), never denied. A call without an answer by the default deadline of 50 ms is undecided, too (`timeout`).',
 ]
 
-/** Runs the article's own example: ten tokens, one a second, and a call every 100 ms. */
+/** Runs the example of the article "Rate limiting with PostgreSQL / YugabyteDB": ten tokens, one a second, and a call every 100 ms. */
 export const example: Part = {
   name: 'example',
   title: `the article’s example: ten tokens, one a second, a call every 100 ms, then ${PAUSE_MS / 1_000} s of pause`,
@@ -138,7 +141,10 @@ export function grantsTable(measured: readonly Pick<SessionsMeasured, 'way' | 'i
   }
 }
 
-/** What the article prints for its example: the tokens before and after the pause. */
+/**
+ * What the article "Rate limiting with PostgreSQL / YugabyteDB" prints for its example: the remaining tokens after each call, before and
+ * after the pause.
+ */
 const PRINTED = { before: [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1, -1, -1], after: [3, 2, 1, 0, -1], everySeconds: 0.1 } as const
 
 export async function exampleOn({ url, example: ways }: ArticleTarget, options: PartOptions): Promise<PartResult> {

@@ -17,7 +17,10 @@ export interface SessionsResult {
   readonly failures: Readonly<Record<string, number>>
 }
 
-/** The article's test: eight sessions that call again as soon as they are answered, 1000 tokens a second, and a window of an hour. */
+/**
+ * The test of the article "Rate limiting with PostgreSQL / YugabyteDB". Eight sessions call again as soon as they are answered, with 1,000
+ * tokens a second and a window of an hour.
+ */
 export const SESSIONS = 8
 const QUOTA: Quota = { tokens: 1_000, per: '1s', burst: 3_600_000 }
 const SLICES = 10

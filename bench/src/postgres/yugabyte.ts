@@ -13,7 +13,9 @@ const WAYS = { sessions: ['article', 'update', 'bareSwap', 'swap'], example: ['a
 >
 const CALLERS = 8
 
-/** Runs the tests of the article on a YugabyteDB of the user's, as the article does at its end. */
+/**
+ * Runs the tests of the article "Rate limiting with PostgreSQL / YugabyteDB" on the user's own YugabyteDB, as the article does at its end.
+ */
 export const yugabyte: Part = {
   name: 'yugabyte',
   title: `the same on a YugabyteDB (${URL_VARIABLE})`,

@@ -20,7 +20,7 @@ export interface BytesResult {
   readonly undecided: number
 }
 
-/** Requests for each key. After two, a level has a fraction and a window a count. */
+/** Requests for each key. After two, the level of a bucket has a fraction, as in normal use. */
 const CHARGES = 2
 const IN_FLIGHT = 64
 

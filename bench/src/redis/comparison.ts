@@ -23,12 +23,12 @@ const BATCH_MS = 30
  */
 const LONGER = 4
 /**
- * The warm-up of each lane, in milliseconds for each second of the comparison; more for each second of a short comparison, because its
- * code would still be cold.
+ * A lane warms up for WARM_UP_MS milliseconds for each second of the comparison, but for MIN_WARM_UP_MS if that is longer. In very short
+ * comparisons the warm-up is at most three times as long as the comparison.
  */
 const [WARM_UP_MS, MIN_WARM_UP_MS] = [900, 600]
 
-/** The measurements of a lane, with the audit of its way. Floors have none. */
+/** The measurements of a lane, with the audit of its way (the over-grant under a limit that is reached). Floors have no audit. */
 export interface Lane extends CallersTimed {
   readonly kind: ContestantKind
   readonly grant: Pick<Grant, 'overGrantPercent'> | undefined
@@ -92,7 +92,10 @@ function wayNameOf(input: Exclude<LaneInput, HandLane>): Way {
 /** What is known of a lane in addition to its times. */
 export type LaneKnown = Pick<Lane, 'kind' | 'grant' | 'notAudited'>
 
-/** Audits the way of a lane with the callers that can meet on one key in the lane, because a caller alone cannot race with others. */
+/**
+ * Audits the way of a lane: its over-grant under a limit that is reached. As many callers share the key as in the lane, because a caller
+ * alone cannot race with others.
+ */
 export async function knownOf(input: LaneInput, grantOf: RedisOptions['grantOf']): Promise<LaneKnown> {
   if ('byHand' in input)
     return { kind: input.byHand === 'empty' ? 'floor' : 'baseline', grant: undefined, notAudited: 'only the answers are checked' }

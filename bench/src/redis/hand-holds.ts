@@ -37,8 +37,8 @@ return 1
 `
 
 /**
- * Opens a lane of reservations and settlements without Sluice. `programs` is what a program could do by itself: no repeated call, changed
- * limit, expiry or overage is cared for. `empty` does nothing, in two batches one after the other: the least that batches cost.
+ * Opens a lane of reservations and settlements without Sluice. `programs`: programs written by hand, which do not handle repeated calls,
+ * changed limits, expiry or overage. `empty`: an empty program in two batches, one after the other, which is the least that batches cost.
  */
 export async function openHandLane({ byHand, callers }: HandLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const passed = (answer: unknown): boolean => answer === 1 || answer === true

@@ -30,13 +30,13 @@ export interface MixedLane {
   readonly callers: number
 }
 
-/** Our store with its ring, where each request holds something for a moment. */
+/** Sluice's store with its ring. Each request takes a reservation or a slot, and gives it back at once. */
 export interface HoldsLane {
   readonly held: HeldWork
   readonly callers: number
 }
 
-/** Reservations and settlements without Sluice: by programs that are written for them, or by nothing. */
+/** Reservations and settlements without Sluice: by programs that are written by hand, or by an empty program as a floor. */
 export interface HandLane {
   readonly byHand: 'programs' | 'empty'
   readonly callers: number
@@ -44,7 +44,7 @@ export interface HandLane {
 
 export type LaneInput = WayLane | RulesLane | MixedLane | HoldsLane | HandLane
 
-/** The callers that can meet on one key. The audit of a lane has as many. */
+/** The number of callers that share one key. The audit of a lane has as many callers. */
 export function sharingOf(input: LaneInput): number {
   return 'keys' in input && input.keys === 'own' ? 1 : input.callers
 }

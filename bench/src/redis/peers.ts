@@ -19,7 +19,10 @@ interface PeersLoad {
   readonly keys: number | 'mixed'
   /** Whether only a full run measures it. */
   readonly fullOnly?: true
-  /** Not measured with one caller, because that would say the same as another load: one request after the other shares nothing. */
+  /**
+   * Set for a load that is measured with many callers only. A single caller makes one request after the other, so it would show the same as
+   * under another load.
+   */
   readonly crowdOnly?: true
   /** Ways in addition to `EVERYWHERE`. */
   readonly more?: readonly Way[]

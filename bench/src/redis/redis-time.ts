@@ -9,7 +9,7 @@ import type { LaneName, RedisTimeInput, RedisTimeResult } from './redis-time-lan
 /** The goal of 3.6 us, divided by the time of the baseline on the machine where the goal was set. */
 const RATIO = 0.78
 
-/** Measures what a decision costs the server itself. It bounds the throughput if keys differ. */
+/** Measures what a decision costs the server itself. This cost bounds the throughput if each request has a different key. */
 export const redisTime: RedisPart = {
   name: 'redis-time',
   title: "Redis's own time per decision, as it counts it (INFO commandstats)",

@@ -4,7 +4,7 @@ import type { PartOptions } from '../part.ts'
 import type { Grant, GrantInput } from './grants.ts'
 import type { Way } from './ways.ts'
 
-/** The load of an audit: default 64 callers on the key, for the seconds of a comparison, at most one. */
+/** The load of an audit. The default is 64 callers on one key, for the seconds of a comparison but at most one second. */
 export type GrantLoad = Partial<Pick<GrantInput, 'callers' | 'seconds'>>
 
 export type GrantOf = (way: Way, load?: GrantLoad) => Promise<Grant>

@@ -7,14 +7,15 @@ import { columnAmount } from './cells.ts'
 import { figure } from './columns.ts'
 import { readingParts } from './readings.ts'
 
-/** The name of our rows without options; those with options name them. */
+/** The name of Sluice's rows with default options. The names of Sluice's other rows contain the options. */
 const DEFAULT = 'Sluice'
 
 export type Verdict = 'better' | 'worse' | 'alike'
 
 /**
- * How our way of a ranking, the default one if the ranking has it, compares with every other way that answered correctly. `other` is the
- * best one that is clearly better, if there is one, because the row with the best median of all may have quartiles that overlap ours.
+ * How Sluice compares, in one ranking, with every other way that answered correctly. Sluice's row is the default one, if the ranking has
+ * it. `other` is the best of the ways that are clearly better, if there is one. The way with the best median need not be clearly better,
+ * because its quartiles may overlap those of Sluice.
  */
 export interface Finding {
   /** The part, with the table and the load if the part has several. */
@@ -22,11 +23,14 @@ export interface Finding {
   readonly column: Column
   readonly ours: { readonly name: string; readonly value: number; readonly wrong: boolean }
   readonly other: { readonly name: string; readonly value: number }
-  /** `worse`: another way is clearly better. `better`: ours is clearly better than all. `alike`: the quartiles of some overlap ours. */
+  /**
+   * `worse`: another way is clearly better than Sluice. `better`: Sluice is clearly better than all others. `alike`: the quartiles of
+   * another way overlap those of Sluice.
+   */
   readonly verdict: Verdict
   /**
-   * How many times as good as the other ours is, from the quartiles that are least good for it to those that are best. Absent if a quartile
-   * is not above 0.
+   * How many times as good as the other way Sluice is, from the quartiles that are worst for Sluice to those that are best. Absent if a
+   * quartile is not above 0.
    */
   readonly ratio?: Spread
 }
@@ -34,7 +38,7 @@ export interface Finding {
 /** What was found in a suite, counted from its rows. */
 export interface SuiteFindings {
   readonly findings: readonly Finding[]
-  /** Rankings where ours is better or worse, and those where the quartiles overlap. */
+  /** The number of rankings in which Sluice is better or worse, and of those in which the quartiles overlap. */
   readonly better: number
   readonly worse: number
   readonly alike: number
@@ -75,7 +79,7 @@ function findingsOfTable({ name, tables }: PartResults, { title, columns, rows, 
   const several = tables.filter((table) => table.rank !== undefined).length > 1
   return [...byLoad(rows)].flatMap(([load, members]) => {
     const own = members.filter(({ kind }) => kind === 'ours')
-    // Chosen before anything is left out, so that a default without a figure is not replaced by another way of ours.
+    // Sluice's row is chosen before rows are left out. Otherwise another row of Sluice would replace a default row that has no figure.
     const ours = sideOf(own.find((row) => row.name === DEFAULT) ?? own[0], column)
     const correct = members.filter((row) => (row.kind === 'peer' || row.kind === 'baseline') && !isWrong(row))
     const sides = correct.flatMap((row) => sideOf(row, column) ?? [])
@@ -118,8 +122,8 @@ function sideOf(row: Row | undefined, { key }: Column): Side | undefined {
 interface Standing {
   readonly verdict: Verdict
   /**
-   * `above` and `below` are the spreads of our row and of the other row, in the order in which a larger quotient `above` / `below` is
-   * better for ours.
+   * `above` and `below` are the spreads of Sluice's row and of the other row. Their order is such that a larger quotient `above` / `below`
+   * is better for Sluice.
    */
   readonly above: Spread
   readonly below: Spread
@@ -165,7 +169,7 @@ function goalLine(parts: readonly PartResults[]): string | undefined {
   return undefined
 }
 
-/** How often ours is better in the suite's rankings: `better in 3, worse in 1, no clear difference in 2`. */
+/** In how many of the suite's rankings Sluice is better, such as `better in 3, worse in 1, no clear difference in 2`. */
 export function standing({ better, worse, alike, findings }: SuiteFindings): string {
   if (findings.length === 0) return ''
   return `better in ${better}, worse in ${worse}, no clear difference in ${alike}`

@@ -8,7 +8,7 @@ import { goalText, titleOf } from './readings.ts'
 const WORDS: Readonly<Partial<Record<Mark, string>>> = { missed: 'MISSED', floor: 'below the floor', wrong: 'WRONG' }
 const HEADING = ['suite', 'figure', 'goal', 'measured', 'quartiles', '', 'baseline', 'floor', 'better there'] as const
 
-/** Every figure with a goal that it missed, with its floor and the ways that are clearly better than ours in the same part. */
+/** Every figure that missed its goal, with its floor and the ways that are clearly better than Sluice in the same part. */
 export function misses(suites: readonly SuiteResults[]): string | undefined {
   if (suites.length === 0) return undefined
   const rows = suites.flatMap((suite) => suite.parts.flatMap((part) => missesOf(suite, part)))
@@ -38,7 +38,10 @@ function missesOf(results: SuiteResults, part: PartResults): string[][] {
   ])
 }
 
-/** The baseline of a ratio that is clearly on the wrong side of 1, if it is another way and not another load of ours. */
+/**
+ * The baseline of a ratio, if it is clearly better than Sluice and is another way. It may also be Sluice under another load, which does not
+ * count.
+ */
 function lostTo({ unit, goal, spread, baseline = '' }: Measured, { parts }: SuiteResults): string[] {
   if (unit !== 'x' || goal === undefined || spread === undefined) return []
   const lost = 'atMost' in goal ? spread.low > 1 : spread.high < 1

@@ -5,7 +5,7 @@ export type Unit = 'x' | 'ns' | 'us' | 'ms' | 's' | 'bytes' | 'calls' | '%'
 /** The goal of a figure. The bound itself is allowed. */
 export type Goal = { readonly atMost: number } | { readonly atLeast: number }
 
-/** A bound that no code in the place of ours could pass, in the unit of the figure. */
+/** The best figure that any code could reach in this measurement, in the unit of the figure. */
 export interface Floor {
   readonly value: number
   /** What was measured to find the floor. */
@@ -25,7 +25,7 @@ export interface Measured extends Named {
   readonly value: number
   /** The quartiles, if there were several measurements. */
   readonly spread?: Spread
-  /** The measured value of our side and that of the baseline, in words: `131 ns`, `Map 63 ns`. */
+  /** The measured values of Sluice and of the baseline, in words: `131 ns`, `Map 63 ns`. */
   readonly ours?: string
   readonly baseline?: string
   readonly floor?: Floor

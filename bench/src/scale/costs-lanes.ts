@@ -14,7 +14,7 @@ export interface CostsInput {
   readonly seconds: number
 }
 
-/** The lanes, and what a limit that bites let pass at each size, both in the order of the sizes. */
+/** The lanes, and the over-grant under a burst of 10 at each size, both in the order of the sizes. */
 export interface CostsResult {
   readonly lanes: readonly Timed[]
   readonly overGrantPercent: readonly number[]
@@ -86,7 +86,7 @@ function rulesLane(size: number): Lane {
   }
 }
 
-/** A limiter of `size` limits, all of which no run reaches, except the last if `last` is a limit that bites. */
+/** Makes a limiter with `size` limits. No run reaches them, except the last one if `last` is a small limit. */
 function limiterOf(size: number, last: CompiledLimit = limitOf(ALLOWED_KEYS)): Limiter {
   const limits = Array.from({ length: size }, (_, index) => [`limit-${index}`, index + 1 === size ? last : limitOf(ALLOWED_KEYS)] as const)
   return createLimiter({ name: 'limits', limits: Object.fromEntries(limits) })
@@ -105,7 +105,7 @@ function limitsLane(size: number): Lane {
   }
 }
 
-/** What a burst of 10 lets pass at this size, above 10, in percent. */
+/** The over-grant under a burst of 10 at this size, in percent: what passes beyond 10 requests. */
 const biteOf: Readonly<Record<Growing, (size: number) => number | Promise<number>>> = {
   keys(size) {
     const limiter = createLimiter({ name: 'keys', limit: tokenBucket(BITES), store: memoryStore({ maxKeys: size }) })

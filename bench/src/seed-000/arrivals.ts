@@ -2,7 +2,7 @@ import { disturbanceMeter, disturbedBy } from '../machine/disturbance.ts'
 import type { OpenRound } from '../open/open-loop.ts'
 import type { OpenLane } from '../open/rounds.ts'
 
-/** The rounds of a lane, each with the arrivals that the other lanes had in the same round. */
+/** The results of one lane, round by round. In the same round all lanes had the same arrivals. */
 export interface LaneRounds {
   readonly name: string
   readonly rounds: readonly OpenRound[]
@@ -16,7 +16,7 @@ export interface SameArrivals {
   readonly rounds: number
 }
 
-/** Gives every lane the same Poisson arrivals, in turns, forth and back. */
+/** Sends every lane the same Poisson arrivals. The lanes take turns, in alternating order. */
 export async function sameArrivals(lanes: readonly OpenLane[], { perSecond, ms, rounds }: SameArrivals): Promise<LaneRounds[]> {
   const all = lanes.map((lane) => ({ lane, rounds: [] as OpenRound[], meter: disturbanceMeter() }))
   for (let round = 0; round < rounds; round += 1) {

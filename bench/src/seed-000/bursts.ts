@@ -5,8 +5,8 @@ import { answerOf, instantsOf } from './loads.ts'
 import type { Bursts, WorkerOrder } from './worker-order.ts'
 
 /**
- * Times of bursts, as parts of a window: how long before its end one burst is sent, how long after it the next, and when further ones
- * follow in the next window.
+ * Times of bursts, as shares of a window's length. One burst comes BEFORE_END before the end of a window, and the next AFTER_END after it.
+ * Further bursts come at FURTHER in the next window.
  */
 const BEFORE_END = 0.12
 const AFTER_END = 0.04
@@ -15,8 +15,8 @@ const FURTHER = [0.3, 0.5, 0.7, 0.8] as const
 const MORE = 1.5
 
 /**
- * Sends bursts at instants of windows that begin with whole windows of the clock. Ways whose windows begin with the first request of a key
- * begin theirs at the same instants.
+ * Sends bursts at fixed instants of windows, which begin at multiples of their length by the clock. If a limiter begins its windows with
+ * the first request of a key, that request is sent when such a window begins.
  */
 export async function bursts({ url, way, quota, key }: Extract<WorkerOrder, { what: 'bursts' }>): Promise<Bursts> {
   const window = windowOf(quota) * 1_000
@@ -49,7 +49,7 @@ export async function bursts({ url, way, quota, key }: Extract<WorkerOrder, { wh
     await send(end, `${key}:end`, many)
   }
   const pressed = instantsOf(end)
-  // The keys stay: to delete them may fail on a busy machine, and the server is of this run alone.
+  // The keys are not deleted. Deleting them may fail on a busy machine, and the server belongs to this run alone.
   await once.close([])
   await end.close([])
   return { atOnce, later: half, undecided, boundary, pressed }

@@ -12,11 +12,13 @@ import { overGrantOf } from './drifts.ts'
 
 const CALLERS = 64
 const KEYS = 1_000
-/** No request is denied, and leases are as large as a process can use. */
+/** A limit so high that no request is denied, and that each lease is as large as a process can use. */
 const GENEROUS: Quota = { tokens: 1_000_000, per: '1s', burst: 10_000_000 }
 const WAYS: readonly Way[] = ['rate-limit-lua', 'bare', 'sluice', 'leases']
 
-/** The most decisions a second of this machine, and what a million would need. */
+/**
+ * Measures the most decisions a second of this machine, and computes how many processes and Redis threads a million a second would need.
+ */
 export const ceiling: Part = {
   name: 'ceiling',
   title: `decisions a second of all processes on one Redis, ${CALLERS} callers in each`,

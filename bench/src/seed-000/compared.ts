@@ -6,15 +6,15 @@ import type { LaneRounds } from './arrivals.ts'
 import type { Climb } from './steps.ts'
 import type { Bursts, Sent, Weight } from './worker-order.ts'
 
-/** A way of the comparison, under the algorithm that it is compared within. */
+/** A way (a limiter, or a program written by hand), and the algorithm within which it is compared with other ways. */
 export interface ComparedWay {
   readonly way: Way
   readonly algorithm: Algorithm
-  /** The way whose measured memory also holds for this way, because only the ring differs. */
+  /** The way whose measured bytes are also those of this way, because the two differ only in the ring. */
   readonly weighedAs?: Way
 }
 
-/** Within an algorithm the ways that documents and users write themselves come first, then other libraries, then ours. */
+/** Within an algorithm, programs that people write by hand come first, then other libraries, then Sluice. */
 export const COMPARED: readonly ComparedWay[] = [
   { way: 'incr-expire', algorithm: 'fixed-window' },
   { way: 'flexible', algorithm: 'fixed-window' },
@@ -46,20 +46,26 @@ export interface Compared extends ComparedWay {
 }
 
 interface Terms {
-  /** No request is denied: each of 10,000 keys has far fewer in ten seconds. A log may not have more entries than this limit. */
+  /**
+   * A limit under which no request is denied: each of 10,000 keys has far fewer requests in ten seconds. Its burst is not higher, because a
+   * log may not have more entries.
+   */
   readonly GENEROUS: Quota
   /** States live for a day, so that none expires before it is measured. */
   readonly LONG: Quota
   /**
-   * A limit with windows of a second and an eighth of the requests that the flood sends: a way without a limit then exceeds every promise
-   * at least fourfold.
+   * A limit of an eighth of the requests that the flood sends, with windows of a second. So a way without a limit would let at least four
+   * times pass what any way promises.
    */
   readonly METERED: Quota
   /** Small bursts, so that even a slow machine answers them within their part of the window. */
   readonly BURSTS: Quota
   /** The flood lasts more than two windows of METERED, however short the run is. */
   readonly FLOOD: { readonly perSecond: number; readonly processes: number; readonly ms: number }
-  /** Keys whose memory is measured, as in the article, and the charges of each. Logs are also measured with more. */
+  /**
+   * The number of keys whose memory is measured, as in the article "Rate Limiting at Scale". Each key is charged CHARGES times; keys of
+   * logs are also measured with LOG_ENTRIES charges.
+   */
   readonly KEYS: number
   readonly CHARGES: number
   readonly LOG_ENTRIES: number

@@ -40,7 +40,10 @@ const MATRIX_COLUMNS: readonly Column[] = [
   { key: 'pressed', title: 'most in a window’s length', unit: '%', decimals: 0 },
 ]
 
-/** The scenarios of the article's decision matrix whose approach is in the comparison, each with our way that uses the approach. */
+/**
+ * Three scenarios of the decision matrix in the article "Rate Limiting at Scale". Each has the approach that the article recommends, and
+ * the way of Sluice that uses this approach.
+ */
 const SCENARIOS = [
   { scenario: 'High Burst, Fair Usage', approach: 'token bucket', way: 'sluice' },
   { scenario: 'Strict Accuracy Required', approach: 'sliding window log', way: 'log' },
@@ -163,8 +166,8 @@ function floorRow({ latency, climbs }: ComparedFloor): Row {
 }
 
 /**
- * How far a way scales, what ended it, and the share of undecided requests. A round in which not even the floor was within the bound at its
- * first step says nothing of a limiter, only of the machine.
+ * The highest rate of arrivals that a way bears, the bound that it exceeded above this rate, and the share of undecided requests. Rounds in
+ * which PING (the floor) exceeded the bound at its first step are left out: they say nothing about a limiter, only about the machine.
  */
 function scaleOf({ latency: { rounds }, climbs }: ComparedFloor, floor: ComparedFloor): Record<string, Cell> {
   const said = climbs.filter((_, round) => floor.climbs[round]?.most !== 0)

@@ -64,7 +64,7 @@ export const latency: Part = {
   },
 }
 
-/** Makes the table of what was measured, with the article's figures before each kind of store. */
+/** Makes the table of the measurements. Before each kind of store stand the figures of the article "Rate Limiting at Scale". */
 export function latencyResult(measured: readonly LaneRounds[], metered: readonly MeteredRound[]): PartResult {
   const rows = STORE_WAYS.map((way, index) => rowOf(way, measured[index] as LaneRounds, metered[index] as MeteredRound))
   const quoted = (store: string, p99: string, what: string): Row => ({

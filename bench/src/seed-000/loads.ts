@@ -5,8 +5,8 @@ import { wayOf } from '../redis/ways.ts'
 import type { Flood, Press, Sent } from './worker-order.ts'
 
 /**
- * Sends requests at a steady rate, whether or not earlier ones are answered. A timer sends those that are due: what passes is counted here,
- * not how long it takes.
+ * Sends requests at a steady rate, whether or not earlier ones are answered. A timer sends those that are due. It need not be exact,
+ * because admitted requests are counted and no latency is measured.
  */
 export async function flood({ url, way, quota, key, perSecond, ms, at }: Flood): Promise<Sent> {
   const running = await wayOf(way).open(url, quota, { callers: 1, note: true })
@@ -22,13 +22,13 @@ export async function flood({ url, way, quota, key, perSecond, ms, at }: Flood):
   const answered = await Promise.all(answers)
   const elapsedMs = performance.now() - started
   const sent = { commands: running.wire.sent().commands, admitted: instantsOf(running) }
-  // The key stays: to delete it would give its tokens back, while other processes still send.
+  // The key is not deleted. Deleting it would give its tokens back while other processes still send.
   await running.close([])
   const count = (value: boolean | undefined): number => answered.filter((answer) => answer === value).length
   return { total: due, allowed: count(true), undecided: count(undefined), warmedUp: 0, elapsedMs, ...sent }
 }
 
-/** Puts callers on one key or many, and counts from `at` on. */
+/** Runs callers on one key or on many, and counts their requests from the instant `at` on. */
 export async function press({ url, way, quota, key, keys, callers, ms, at, warmUpMs, note }: Press): Promise<Sent> {
   const running = await wayOf(way).open(url, quota, { callers, note })
   const names = keys === 1 ? [key] : Array.from({ length: keys }, (_, index) => `${key}:${index}`)

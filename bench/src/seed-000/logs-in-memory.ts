@@ -3,7 +3,7 @@ import { heldBytes } from '../memory/held-bytes.ts'
 
 export interface LogsInput {
   readonly users: number
-  /** Entries of each log, which is full then: the limit is as many in a day. */
+  /** Entries of each log. The limit is the same number in a day, so each log is full. */
   readonly entries: number
 }
 

@@ -84,7 +84,9 @@ function weighed(name: string, users: number, { bytesPerUser, refused, beyond }:
   return { name, kind: 'ours', users, bytesPerUser, refused, overPercent: (beyond / (users * ENTRIES)) * 100 }
 }
 
-/** Makes the table: each store measured, and the same scaled to the users of the article. */
+/**
+ * Makes the table: the measured bytes of each store, and the same computed for the 100,000 users of the article "Rate Limiting at Scale".
+ */
 export function logsResult(found: readonly WeighedLogs[]): PartResult {
   const quoted: Row = { name: 'in the article: not pruned', kind: 'quoted', cells: { users: SCALED, all: QUOTED.logsOf100000 } }
   const entries = ENTRIES * ENTRY_BYTES

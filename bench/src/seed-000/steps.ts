@@ -9,17 +9,20 @@ import { spreadOf } from '../result/statistics.ts'
  * several times as much.
  */
 export const SHARES = [0.3, 0.5, 0.7, 0.85, 1, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5, 10] as const
-/** The share of undecided requests above which a lane does not bear a load: it may leave them undecided quickly, with a low p99. */
+/**
+ * If a larger share of requests is undecided, the lane does not bear the load. The p99 alone would not show this, because a lane may leave
+ * requests undecided quickly.
+ */
 const MAX_UNDECIDED = 0.001
 
 /**
- * A step beyond a bound is tried again, until one outcome has a majority of TRIES tries, because a single pause of the machine that is as
- * long as the bound decides the p99 of a try.
+ * A step that exceeds a bound is tried again, until more than half of TRIES tries have the same outcome. With one try, a single pause of
+ * the machine could make the p99 exceed its bound.
  */
 const TRIES = 3
 /**
- * Before each try, the lane gets the same arrivals for this share of the try's time, which are not counted, because the lane was idle
- * while others had their turns.
+ * Before each try, the lane gets the same arrivals for this share of the try's time, without being counted. Until then the lane was idle,
+ * because other lanes had their turns.
  */
 const RUN_IN = 0.25
 
@@ -40,8 +43,8 @@ export interface Climb {
 }
 
 /**
- * Raises the arrivals step by step, for the lanes in turns, forth and back, until the p99 of a lane exceeds `boundMs` or requests stay
- * undecided in most tries of a step.
+ * Raises the rate of arrivals step by step. At each step the lanes take turns. A lane ends at a step if, in most tries, its p99 exceeds
+ * `boundMs` or too many requests stay undecided.
  */
 export async function climb(
   lanes: readonly OpenLane[],

@@ -8,7 +8,7 @@ import { usedMemory } from '../redis/used-memory.ts'
 const BATCH = 500
 /** Keys of the further round that must be denied. */
 const DENIED = 1_000
-/** The most tries of a charge: our ways miss their deadline on a busy machine, and are then called again. */
+/** The most tries of a charge. On a busy machine, a call of Sluice may miss its deadline, and is then made again. */
 const TRIES = 50
 
 /** Charges every key this often, in rounds over all keys, on a server without other keys, and measures its memory. */
@@ -18,7 +18,7 @@ export async function weigh({ url, way, quota, key, keys, charges }: Extract<Wor
   // Names of 24 characters.
   const names = Array.from({ length: keys }, (_, index) => `${key}${String(index).padStart(24 - key.length, '0')}`)
   let refused = 0
-  /** Names whose last charge may have been made twice, so that a denial of them need not be wrong. */
+  /** Keys whose last charge may have been made twice, so that a denial of them need not be wrong. */
   const uncertain = new Set<string>()
   const charge = async (some: readonly string[]): Promise<void> => {
     for (let left = some, tries = 0; left.length > 0 && tries < TRIES; tries += 1) {

@@ -70,6 +70,9 @@ export interface Weight {
   readonly refused: number
   /** Keys on the server at the end. */
   readonly keys: number
-  /** If the charges of a key were the whole limit: requests of one more round that were admitted, in percent of the limit. */
+  /**
+   * Present if the charges of a key were its whole limit. It is what one more request of some of the keys admitted, in percent of their
+   * limits.
+   */
   readonly overPercent?: number
 }

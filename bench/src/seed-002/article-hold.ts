@@ -14,7 +14,10 @@ export interface ArticleHoldResult {
   readonly allowed: number
 }
 
-/** The article's limit, in a day instead of a minute, so that nothing expires before the memory is measured. */
+/**
+ * The limit of the article "Rate limiting in Clojure and Redis Lua", but in a day instead of a minute. So nothing expires before the memory
+ * is measured.
+ */
 const TEN_A_DAY: Quota = { tokens: 10, per: '1d', burst: 10 }
 
 /** Makes nine requests for every key, so that also a bucket that keeps its last token allows them, and measures the memory. */

@@ -37,7 +37,9 @@ const COLUMNS: readonly Column[] = [
   { key: 'limit', title: 'of' },
 ]
 
-/** The counterpart of Sluice follows each limiter of the article, and is exact. */
+/**
+ * Makes the table. Each limiter of the article is followed by Sluice's limiter of the same kind, which shows what an exact limiter allows.
+ */
 export function boundaryTable(results: readonly BoundaryResult[]): Table {
   const rows = results.map((result): Row => {
     const { load, contestant, offered, allowed, worstMinute, overGrantPercent } = result

@@ -11,7 +11,7 @@ import { IN_PROCESS } from './contestants.ts'
 
 const KEYS = { quick: 20_000, full: 100_000 } as const
 
-/** Window, queue and bucket as the article builds them, against the algorithms of Sluice. */
+/** Compares window, queue and bucket of the article "Rate limiting in Clojure and Redis Lua" with Sluice's algorithms of the same kinds. */
 export const inProcess: Part = {
   name: 'in-process',
   title: 'window, queue and bucket in process: time and memory',

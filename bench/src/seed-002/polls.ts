@@ -34,7 +34,10 @@ export async function polled(everyMs: number, decide: Decide): Promise<Polled> {
   return { everyMs, requests, allowed: admitted.length, overGrantPercent }
 }
 
-/** The article's program on Redis. Its time is an argument, so 100 seconds pass at once. */
+/**
+ * Calls the Lua program of the article "Rate limiting in Clojure and Redis Lua". The program gets its time as an argument, so no call has
+ * to wait.
+ */
 export async function pollArticle(url: string, everyMs: number): Promise<Polled> {
   const client = new Redis(url)
   const keys = clojureKeys(`sluice-bench:poll:${everyMs}`)
@@ -47,7 +50,10 @@ export async function pollArticle(url: string, everyMs: number): Promise<Polled>
   return result
 }
 
-/** The bucket of Sluice on a clock that is moved. The Redis store computes the same decisions, on the server's clock. */
+/**
+ * Calls Sluice's bucket in memory, on a clock that this function moves. The Redis store makes the same decisions, but on the server's
+ * clock, which cannot be moved.
+ */
 export function pollSluice(everyMs: number): Promise<Polled> {
   const clock = manualClock(1_000_000_000)
   const { tokens, per, burst } = TEN_IN_TEN

@@ -89,7 +89,10 @@ async function idleTable({ server, say, depth, grantOf }: RedisOptions): Promise
   }
 }
 
-/** A row of the article's program and one of ours for each interval between two requests. A token takes a second. */
+/**
+ * For each interval between two requests, the table has a row of the article's program and a row of Sluice. A token is refilled in a
+ * second.
+ */
 export function pollTable(article: readonly Polled[], ours: readonly Polled[]): Table {
   const rowsOf = (polls: readonly Polled[], name: string, kind: 'baseline' | 'ours'): Row[] =>
     polls.map(({ everyMs, requests, allowed, overGrantPercent }) => ({

@@ -34,7 +34,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'connections', title: 'connections' },
 ]
 
-/** The article's table "Bottom Line", made from the figures of this run. */
+/** The table "Bottom Line" of the article "Benchmarking Token Bucket Rate Limiters", made from the figures of this run. */
 export const bottomLine: RedisPart = {
   name: 'bottom-line',
   title: 'the article’s table “Bottom Line”, made from the figures of this run',

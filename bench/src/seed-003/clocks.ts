@@ -7,7 +7,10 @@ import type { HostsInput, HostsResult } from './hosts-run.ts'
 import { openProxy, type ProxyReport } from './proxy.ts'
 import { CLOCKS_LOAD, type HostsLoad, type Scenario, SCENARIOS } from './scenarios.ts'
 
-/** The article's program by the client's time, with and without the article's correction; the program by the server's time; and Sluice. */
+/**
+ * The Lua program of the article "Benchmarking Token Bucket Rate Limiters" by the client's time, with and without the correction
+ * `math.max`; the same program by the server's time; and Sluice.
+ */
 const WAYS: readonly Way[] = ['lua-article', 'lua-last-time', 'lua-server-time', 'sluice', 'bare']
 
 /** What each of the WAYS decided under one scenario. */
@@ -29,7 +32,10 @@ const COLUMNS: readonly Column[] = [
 
 const { hosts, perSecond, rate, burst } = CLOCKS_LOAD
 
-/** The article's open question: is `math.max` sufficient if clocks differ, or should the server's time be used? */
+/**
+ * The open question of the article "Benchmarking Token Bucket Rate Limiters": is `math.max` sufficient if clocks differ, or should the
+ * server's time be used?
+ */
 export const clocks: RedisPart = {
   name: 'clocks',
   title: `client time against server time: ${hosts} hosts, ${perSecond} requests a second, burst ${burst}, ${rate}/s`,

@@ -41,7 +41,10 @@ const NOTES = [
   'The column `allocations` is filled for the article only (allocs/op of Go), because V8 does not count objects. The column `errors` counts requests without a decision, such as those that WATCH gave up after 20 tries.',
 ]
 
-/** The article's benchmark: both of its scenarios at its numbers of callers, with its figures. */
+/**
+ * The benchmark of the article "Benchmarking Token Bucket Rate Limiters": both of its scenarios at its numbers of callers, next to the
+ * article's figures.
+ */
 export const contention: RedisPart = {
   name: 'contention',
   title: 'hot_key and per_user, from 1 to 256 callers, all allowed',
@@ -65,7 +68,7 @@ async function measured(options: RedisOptions, scenario: Load['scenario']): Prom
   return all
 }
 
-/** The rows of all loads, each contestant of the article followed by the article's own figures. */
+/** Makes the rows of all loads. A contestant that is also in the article is followed by the article's own figures. */
 export function tableOf(all: readonly Measured[]): Pick<Table, 'columns' | 'rows' | 'rank'> {
   const rows = all.flatMap(({ load, lanes }) => lanes.flatMap((lane) => [rowOf(load, lane, lanes[0] as Lane), ...quotedRow(load, lane)]))
   return { columns: COLUMNS, rows, rank: { column: 'time', best: 'least' } }

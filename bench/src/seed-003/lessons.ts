@@ -151,7 +151,10 @@ export function watchTable(all: readonly Measured[]): Table {
   }
 }
 
-/** The article's drawing of its regression: which instants the bucket has stored, in the order in which the server decided. */
+/**
+ * The plot of timestamps that go back, as in the article "Benchmarking Token Bucket Rate Limiters": the stored instants of the bucket, in
+ * the order in which the server decided.
+ */
 export function timeline({ results }: Pick<Observed, 'results'>): Plot[] {
   const sent = results.find(({ way }) => way === 'lua-last-time')?.sent.slice(0, DRAWN) ?? []
   const first = sent[0] ?? 0

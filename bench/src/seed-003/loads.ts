@@ -2,10 +2,16 @@ import type { LaneInput } from '../redis/lane-input.ts'
 import type { Depth } from '../result/suite-result.ts'
 import type { Way } from '../redis/ways.ts'
 
-/** The contestants of every load: the article's three, with its own program first as the baseline, and Sluice. */
+/**
+ * The contestants of every load: the three of the article "Benchmarking Token Bucket Rate Limiters", and Sluice. The article's Lua program
+ * comes first, because the first one is the baseline.
+ */
 export const WAYS: readonly Way[] = ['lua-article', 'multi-command', 'watch', 'sluice', 'bare', 'leases']
 
-/** One of the article's scenarios: all callers share a key (`hot_key`), or each has its own (`per_user`). */
+/**
+ * A scenario of the article "Benchmarking Token Bucket Rate Limiters": all callers share a key (`hot_key`), or each has its own
+ * (`per_user`).
+ */
 export interface Load {
   readonly scenario: 'hot_key' | 'per_user'
   readonly callers: number

@@ -44,7 +44,10 @@ export function lanesUnder(options: RedisOptions, load: Load): Promise<readonly 
   })
 }
 
-/** Runs the article's test of a way, once in a run: 3 seconds, or the seconds of the run if they are less than one. */
+/**
+ * Runs the over-grant test of the article "Benchmarking Token Bucket Rate Limiters" for a way, once in a run. It takes 3 seconds, or the
+ * seconds of the run if they are less than one.
+ */
 export function testOf(options: RedisOptions, way: Way): Promise<Grant> {
   return options.grantOf(way, { callers: TEST.callers, seconds: testSeconds(options) })
 }

@@ -17,7 +17,10 @@ const COLUMNS: readonly Column[] = [
   { key: 'maximum', title: 'at most' },
 ]
 
-/** What each contestant lets through on one key in the article's test, with the article's figures. */
+/**
+ * What each contestant lets through on one key in the test `TestOverGrant` of the article "Benchmarking Token Bucket Rate Limiters", next
+ * to the article's figures.
+ */
 export const overGrant: RedisPart = {
   name: 'over-grant',
   title: `over-grant: burst ${TEST.burst}, ${TEST.rate}/s, cost 1, ${TEST.callers} callers on one key`,

@@ -24,7 +24,7 @@ export interface Measured {
   readonly many: number
   readonly check: Pair
   readonly checks: Pair
-  /** Answers of the service, beyond those of the rounds, that its load does not allow. */
+  /** The number of wrong answers of the service outside of the rounds: answers that its load does not allow. */
   readonly wrong: number
 }
 
@@ -133,7 +133,8 @@ function rowOf(
     },
     ...(timed.disturbed === undefined ? {} : { disturbed: timed.disturbed }),
   }
-  // A server that decides nothing is no limiter to lose against. Its wrong answers count in the readings.
+  // A server that decides nothing is shown as a floor, because it is not a limiter that could be better than Sluice. Its wrong answers
+  // count in the readings.
   if (ours === undefined) return { ...measured, kind: 'floor' }
   return { ...measured, kind: 'ours', overGrant: ours.overGrant, wrongAnswers: timed.wrong + timed.failed + ours.wrong }
 }

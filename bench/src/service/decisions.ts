@@ -123,7 +123,7 @@ async function wrongOf(server: ServerProcess, { answer }: Profile): Promise<numb
   return outcome === answer ? 0 : 1
 }
 
-/** Over-grant of single checks and of lists in a flood under a limit that bites, each in a service of its own. */
+/** Measures the over-grant of single checks and of lists in a flood that exceeds its limit, each in a service of its own. */
 async function auditsOf(folder: string, { atEnd }: PartOptions): Promise<{ readonly check: number; readonly checks: number }> {
   const [one, lists] = [await startService(BITING, { folder, atEnd }), await startService(BITING, { folder, atEnd })]
   const key = CLIENTS[0] as string

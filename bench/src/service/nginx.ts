@@ -53,7 +53,7 @@ export function nginxVersion(path: string): string {
 export function configOf(guard: NginxGuard, port: number, folder: string): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`)
   return [
-    // The workers of root are another user's, who may not read the folder.
+    // If root starts nginx, its workers run as another user by default, who may not read the folder. So they run as root.
     ...(process.getuid?.() === 0 ? ['user root;'] : []),
     `daemon off; worker_processes 1; pid ${folder}/pid; error_log stderr crit;`,
     'events { worker_connections 4096; }',

@@ -19,7 +19,7 @@ const LOAD = { connections: 8, depth: 4 } as const
 const ROUNDS = { warmUp: 3, least: 5 } as const
 const MAX_REQUESTS = 2_000
 /**
- * The two loads, with their limit and their clients. Under the limit that bites there is one client, whose second token comes after a
+ * The two loads, with their limit and their clients. Under the limit that refuses there is one client, whose second token comes after a
  * minute.
  */
 const LOADS = [
@@ -126,7 +126,7 @@ async function loadOf(load: Load, path: string, folder: string, options: PartOpt
   }))
 }
 
-/** Floods each way under a limit that bites; undefined for the one without a limit. */
+/** Floods each way under a limit that the flood exceeds, and returns its over-grant; undefined for the way without a limit. */
 async function auditsOf(path: string, folder: string, options: PartOptions): Promise<(number | undefined)[]> {
   const opened = await openWays(path, BITING, folder, options)
   const [key = ''] = keysOf(1)

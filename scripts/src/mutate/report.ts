@@ -26,14 +26,15 @@ export interface Report {
   readonly unexplained: readonly Explanation[]
 }
 
-/** The most that explanations may add to the share of a room. */
+/** The most by which a room may miss its goal because of survivors that have an explanation. */
 const EXCUSED = 0.1
 /** The largest share of survivors that may have no explanation. */
 const UNEXPLAINED = 0.05
 
 /**
- * Reports how many mutants the tests noticed, by file and by room, and lists the survivors. `ok` means: every room reaches its goal, at
- * most 5 % of the survivors have no explanation, and no explanation is out of date. Mutants that are not valid programs are not counted.
+ * Reports how many mutants the tests noticed, by file and by room (sources with the same tests), and lists the survivors. `ok` means: every
+ * room reaches its goal, at most 5 % of the survivors have no explanation, and no explanation is out of date. Mutants that are not valid
+ * programs are not counted.
  * @param all the mutants that were tried, with their results
  * @param known every mutant of the files that were tried, also those left out of a sample
  */

@@ -24,7 +24,7 @@ export interface RoomRun {
   readonly record: Record
 }
 
-/** Tries mutants of one room, several at a time, and records each as soon as it is known. */
+/** Tries mutants of one room (sources with the same tests), several at a time, and records each result at once. */
 export async function runRoom({ root, room, mutants, sources, workers, without, record }: RoomRun): Promise<void> {
   if (mutants.length === 0) return
   const testers = Array.from({ length: Math.min(workers, mutants.length) }, () => createTester(root, room))

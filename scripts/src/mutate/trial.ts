@@ -34,7 +34,10 @@ const PROBE_CHANCE = 0.05
 /** A test that takes more than SLOW_SHARE of its file's time, and more than SLOW_MS milliseconds, runs by itself. */
 const SLOW_SHARE = 0.25
 const SLOW_MS = 500
-/** The weight of results for mutants of the same source, added to those of the whole room. */
+/**
+ * Results of earlier mutants say how likely a test notices the next one. Results for mutants of the same source are counted this many times
+ * more.
+ */
 const OWN = 3
 /** A test file, or a part of one, with the measurements of a run without any change. */
 export interface Test {
@@ -197,8 +200,8 @@ function resultOf({ path, cases }: Test, outcome: Outcome | 'timeout'): Result {
 }
 
 /**
- * Tries mutants of one source. First come single tests that noticed mutants of this room before, then whole files. Both are sorted by the
- * probability that they notice a mutant, divided by their time.
+ * Tries mutants of one source. First come single tests that noticed mutants of this room (sources with the same tests) before, then whole
+ * files. Both are sorted by the probability that they notice a mutant, divided by their time.
  */
 export function createTrial(file: string, source: string, tests: readonly Test[]): Trial {
   const here = new Map(tests.map((test) => [test, { run: 0, noticed: 0 }]))

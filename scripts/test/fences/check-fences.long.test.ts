@@ -6,7 +6,7 @@ import { tree } from '../tree.ts'
 const REPOSITORY = join(import.meta.dirname, '..', '..', '..')
 const fence = (info: string, ...lines: readonly string[]): string => [`\`\`\`${info}`, ...lines, '```', '', ''].join('\n')
 
-/** What the check says of one document, each problem by its first line. */
+/** What the check says about one document with these fences: the first line of each problem. */
 async function problemsOf(...fences: readonly string[]): Promise<string[]> {
   const { text } = await checkFences(tree({ 'docs/page.md': fences.join('') }), REPOSITORY)
   return text.split('\n').filter((line) => line.startsWith('docs/'))

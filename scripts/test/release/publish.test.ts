@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { publishAll } from '../../src/release/publish.ts'
 import { tree } from '../tree.ts'
 
-/** An npm that knows some versions (name to digest), cannot publish some tarballs, and writes down what it published, with the token. */
+/**
+ * Makes a fake npm. Its registry has the versions in `there` (name to digest), and it cannot publish the tarballs in `failing`. It records
+ * what it publishes, with the token.
+ */
 function fakeNpm(there: Readonly<Record<string, string>>, failing: readonly string[] = []) {
   const code = `#!${process.execPath}
 const { appendFileSync } = require('node:fs')
