@@ -15,14 +15,15 @@ export interface Timed {
   readonly rounds: readonly number[]
   readonly calls: number
   readonly allowed: number
-  /** What else used the machine during the rounds, in words; the same for all lanes. */
+  /** What else used the machine during the rounds, in words; the same for all lanes (measured limiters). */
   readonly disturbed?: string
 }
 
 export interface InterleaveOptions {
   readonly calls: number
   /**
-   * Batches of every lane before anything is counted, so that all lanes are compiled. They end early if they take longer than `seconds`.
+   * Batches of every lane (a measured limiter) before anything is counted, so that all lanes are compiled. They end early if they take
+   * longer than `seconds`.
    */
   readonly warmUp: number
   /** Rounds are made for this many seconds, but at least `MIN_ROUNDS` rounds. */
@@ -32,16 +33,16 @@ export interface InterleaveOptions {
 const MIN_ROUNDS = 8
 
 /**
- * Runs small batches of the lanes in turns, A B C C B A A B C. So other load on the machine, and the order itself, affect all lanes alike.
- * The results are in the order of the lanes.
+ * Runs small batches of the lanes (measured limiters) in turns, A B C C B A A B C. So other load on the machine, and the order itself,
+ * affect all lanes alike. The results are in the order of the lanes.
  */
 export async function interleave(lanes: readonly Lane[], { calls, warmUp, seconds }: InterleaveOptions): Promise<Timed[]> {
   const warm = performance.now() + seconds * 1_000
   for (let round = 0; round < warmUp && (round === 0 || performance.now() < warm); round += 1)
     for (const lane of lanes) await lane.run(calls)
   const found = lanes.map(({ name }) => ({ name, rounds: [] as number[], calls: 0, allowed: 0 }))
-  // One meter counts the other work for all lanes together. For a single batch of a few milliseconds it would be too coarse: the system
-  // counts processor time in steps of 10 ms.
+  // One meter counts the other work for all lanes (measured limiters) together. For a single batch of a few milliseconds it would be too
+  // coarse: the system counts processor time in steps of 10 ms.
   const meter = disturbanceMeter()
   meter.begin()
   const until = performance.now() + seconds * 1_000

@@ -84,15 +84,15 @@ function timesOf(admitted: readonly TraceEntry[]): number[] {
   return instants.slice(0, MAX_TIMES).map((at) => (at - (instants[0] as number)) / 1_000)
 }
 
-/** What the audit must know of a way: whose clock it decides by, and how its instants are read. */
+/** What the audit must know of a limiter: whose clock it decides by, and how its instants are read. */
 export interface Timing {
   readonly instants?: 'reported' | 'own' | 'read' | 'after' | 'before'
   readonly clock?: 'client' | 'server'
 }
 
 /**
- * The over-grant in percent. Only whole requests of it count if the way decides by a client's clock, or if its instants are a little early
- * or late, because a request may then seem to pass shortly before its token is refilled.
+ * The over-grant in percent. A request may seem to pass shortly before its token is refilled, if the limiter decides by a client's clock or
+ * its instants are not exact. Then only whole requests count as over-grant.
  */
 export function percentOf({ overGrant, overGrantPercent, permitted }: Audit, { instants, clock }: Timing): number {
   const rough = clock === 'client' || instants === 'before' || instants === 'after'

@@ -83,7 +83,7 @@ async function measured(
   return coldResult(timed, known)
 }
 
-/** What is known of a way in addition to the samples of its processes. */
+/** What is known of a limiter in addition to the samples of its processes. */
 export interface ColdKnown {
   readonly kind: ContestantKind
   /** Over-grant in percent, from an audit under a limit below the load. */
@@ -104,7 +104,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'undecided', title: 'undecided' },
 ]
 
-/** The measurements of all ways. The first way is the baseline. Samples of the same round are compared. */
+/** The measurements of all limiters. The first limiter is the baseline. Samples of the same round are compared. */
 export function coldResult(timed: readonly ColdTimed[], known: readonly ColdKnown[]): PartResult {
   const baseline = timed[0]?.samples ?? []
   const table: Table = {

@@ -6,7 +6,7 @@ import type { ColdInput, ColdSample, ColdWay } from './sample.ts'
 /** Measures the way on stdin from its first import to its last request. The process has imported nothing else. */
 interface Cold {
   readonly name: string
-  /** Opens the way, so that it is ready for its first request. */
+  /** Opens the limiter, so that it is ready for its first request. */
   open(): Promise<{ invoke(key: string): Promise<unknown>; passed(answer: unknown): boolean; close(): Promise<void> }>
 }
 

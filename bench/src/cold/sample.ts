@@ -1,9 +1,9 @@
-/** A way that is measured from the first import of a process on: its engine, its name, and its server's URL. */
+/** A limiter that is measured from the first import of a process on: its engine, its name, and its server's URL. */
 export interface ColdInput {
   readonly engine: 'redis' | 'postgres'
   readonly way: ColdWay
   readonly url: string
-  /** The prefix of every key of this sample, or for PostgreSQL the schema that was prepared for the way. */
+  /** The prefix of every key of this sample, or for PostgreSQL the schema that was prepared for the limiter. */
   readonly space: string
   readonly calls: number
 }
@@ -16,7 +16,7 @@ export interface ColdSample {
   readonly cpu: {
     /** Importing the modules: the client library, and the limiter if there is one. */
     readonly imported: number
-    /** Connecting, sending the program, and everything else that the way's documentation requires before the first request. */
+    /** Connecting, sending the program, and everything else that the limiter's documentation requires before the first request. */
     readonly opened: number
     /** Making the requests, one after the other. */
     readonly called: number

@@ -31,7 +31,7 @@ export interface ServerOrder {
   readonly redis?: string
 }
 
-/** Milliseconds for which a server keeps an idle connection: long enough for a lane that waits for its turn. */
+/** Milliseconds for which a server keeps an idle connection: long enough for a server that waits for its turn while others are measured. */
 export const KEPT_MS = 600_000
 /** The body of every answer of the handler, and of the constant refusal. */
 export const BODY = 'ok'

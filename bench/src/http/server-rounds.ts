@@ -55,7 +55,7 @@ export async function serverRounds(lanes: readonly ServerLane[], { warmUp, secon
     for (let place = 0; place < lanes.length; place += 1) {
       const index = round % 2 === 0 ? place : lanes.length - 1 - place
       const [{ server, pipeline, requests, status }, timed] = [lanes[index] as ServerLane, found[index] as (typeof found)[number]]
-      // On a busy machine a lane may wait so long for its turn that its server has closed the idle connections.
+      // On a busy machine a server may wait so long for its turn that it has closed the idle connections.
       await pipeline.revive()
       timed.meter.begin()
       const before = await server.cpuMicros()

@@ -25,7 +25,9 @@ interface Ticks {
   readonly own: number
 }
 
-/** Sums up the processor time that others than this run used over many short stretches of time, such as the batches of one lane. */
+/**
+ * Sums up the processor time that others than this run used. It covers many short stretches of time, such as the batches of one limiter.
+ */
 export interface DisturbanceMeter {
   begin(): void
   end(): void
@@ -34,8 +36,8 @@ export interface DisturbanceMeter {
 }
 
 /**
- * @param root the process whose descendants (servers and lanes) belong to the run. In child processes of the bench this is the process of
- * the bench
+ * @param root the process whose descendants (servers and measured limiters) belong to the run. In child processes of the bench this is the
+ * process of the bench
  */
 export function disturbanceMeter(root: number = Number(process.env['SLUICE_BENCH_PID'] ?? process.pid)): DisturbanceMeter {
   const read = tickReader(root)

@@ -12,7 +12,7 @@ export interface AlgorithmsInput {
   readonly load: Load
 }
 
-/** One lane for each of `ALGORITHMS`, in the same order. */
+/** One lane (a measured limiter) for each of `ALGORITHMS`, in the same order. */
 export interface AlgorithmsResult {
   readonly lanes: readonly Timed[]
 }

@@ -22,7 +22,7 @@ export interface HotResult {
 
 const KEY = 'user:1000042'
 const CALLS = 20_000
-/** The batches of every lane that run before anything is counted. */
+/** The batches of every lane (a measured limiter) that run before anything is counted. */
 const WARM_UP = 10
 /** The limit and the length of the flood. It admits some requests, but far fewer than are made. */
 export const METERED = { rate: 10_000, burst: 100, seconds: 0.25 } as const

@@ -10,7 +10,7 @@ export interface KeysInput {
 }
 
 export interface KeysResult {
-  /** The lanes of the Map, of Sluice, and of the bare table. */
+  /** The lanes (measured limiters) of the Map, of Sluice, and of the bare table. */
   readonly lanes: readonly [map: Timed, sluice: Timed, bare: Timed]
   /** The number of keys that Sluice allowed when each was called for the first time. */
   readonly firstAllowed: number
@@ -21,8 +21,8 @@ const WARM_UP = 5
 const ORDER = 2 ** 20
 
 /**
- * Calls random keys of a full table, in several lanes. All lanes use the same order of keys but begin at different indexes, so that no lane
- * warms the caches for another.
+ * Calls random keys of a full table, in several lanes (measured limiters). All lanes use the same order of keys but begin at different
+ * indexes, so that no lane warms the caches for another.
  */
 export async function compareKeys({ seconds, keys: count, profile }: KeysInput): Promise<KeysResult> {
   const keys = keysOf(count)

@@ -40,7 +40,7 @@ export async function holdPeer({ contestant, keys: count }: PeerHoldInput): Prom
   let refused = 0
   const step = (key: string): void | Promise<void> => {
     const answer = decide(key, 1)
-    // A promise of our own would be garbage that a synchronous contestant does not make.
+    // This function makes no promise itself, because that would be garbage that a synchronous contestant does not make.
     if (typeof answer !== 'boolean') return answer.then((allowed) => void (refused += allowed ? 0 : 1))
     refused += answer ? 0 : 1
   }

@@ -12,7 +12,10 @@ export interface PeerInput {
   readonly keys: number
   /** The length of a batch in milliseconds. */
   readonly batchMs: number
-  /** How long a lane runs before its first batch, in milliseconds of processor time; longer if its code is not compiled by then. */
+  /**
+   * How long a lane (a measured limiter) runs before its first batch, in milliseconds of processor time; longer if its code is not compiled
+   * by then.
+   */
   readonly warmUpMs: number
 }
 

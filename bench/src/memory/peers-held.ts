@@ -19,7 +19,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'majorMs', title: 'together', unit: 'ms' },
 ]
 
-/** Measures what the ways in this process hold, and the pauses that this causes. */
+/** Measures what the limiters in this process hold, and the pauses that this causes. */
 export const peersHeld: Part = {
   name: 'peers-held',
   title: 'limiters in this process: bytes for each key, and the longest pauses',
@@ -47,7 +47,7 @@ function hold(contestant: ContestantName, keys: number, { atEnd }: PartOptions):
   return inChild<PeerHoldResult>('peer-hold', input, { atEnd })
 }
 
-/** Makes the table of the worst run of each way, because a pause counts even if it occurs in only one of the runs. */
+/** Makes the table of the worst run of each limiter, because a pause counts even if it occurs in only one of the runs. */
 export function heldTable(keys: number, held: ReadonlyMap<ContestantName, readonly PeerHoldResult[]>, grants: Grants): Table {
   const rows = [...held].map(([contestant, runs]): Row => {
     const { name, kind } = contestantOf(contestant)

@@ -10,11 +10,11 @@ import { openPeer } from './peer-lane.ts'
 import type { Verdicts } from './plays.ts'
 import { type Scenario, SCENARIOS } from './scenarios.ts'
 
-/** The length of a lane's batch in milliseconds, and of its warm-up for each second of the comparison. */
+/** The length of a measured limiter's batch in milliseconds, and of its warm-up for each second of the comparison. */
 const BATCH_MS = 10
 const WARM_UP_MS = 400
 
-/** Compares the ways that keep limits in this process, each as its own middleware calls it, but without HTTP. */
+/** Compares limiters that run in this process. Each is called as its own middleware calls it, but without HTTP. */
 export const peers: Part = {
   name: 'peers',
   title: 'limiters in this process: a plain Map, Sluice and five other libraries',

@@ -9,7 +9,7 @@ export interface RulesInput {
 }
 
 export interface RulesResult {
-  /** One lane for each entry of COUNTS, then one for a `check` without an engine. */
+  /** One lane (a measured limiter) for each entry of COUNTS, then one for a `check` without an engine. */
   readonly lanes: readonly Timed[]
 }
 

@@ -25,7 +25,7 @@ const SEED = 0x5bd1_e995
 const FEW = 0.2
 const OFTEN = 0.8
 
-/** Draws the requests of the load before the measurement. They are the same for every way, and are repeated in the same order. */
+/** Draws the requests of the load before the measurement. They are the same for every limiter, and are repeated in the same order. */
 export function mixedRequests(): readonly MixedRequest[] {
   const draw = xorshift32(SEED)
   const below = (bound: number): number => draw() % bound
@@ -44,7 +44,7 @@ export type DecideMixed = (request: MixedRequest) => Promise<boolean>
 /** A check of one limit, by its name and key. */
 export type CheckLimit = (key: string) => Promise<boolean>
 
-/** The limits as three checks at once, for ways that check one limit with each call: the request passes if all of them allow it. */
+/** The limits as three checks at once, for limiters that check one limit with each call: the request passes if all of them allow it. */
 export function threeChecks(wide: CheckLimit, free: CheckLimit): DecideMixed {
   return async ({ tenant, user, plan }) => {
     const answers = await Promise.all([wide('global'), wide(tenant), plan === 'free' ? free(user) : wide(user)])

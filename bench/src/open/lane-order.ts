@@ -5,7 +5,7 @@ import type { Way } from '../redis/ways.ts'
 /** `one`: every request has the same key. `many`: each request has a random one of 10,000 keys. */
 export type OpenKeys = 'one' | 'many'
 
-/** A way on Redis or PostgreSQL, and the other settings of its process. */
+/** A limiter on Redis or PostgreSQL, and the other settings of its process. */
 export type OpenPlace = OpenSettings & ({ readonly redis: Way } | { readonly postgres: WayName })
 
 export interface OpenSettings {
@@ -14,7 +14,7 @@ export interface OpenSettings {
   readonly callers: number
   readonly keys: OpenKeys
   readonly quota: Quota
-  /** A name that separates the states of this lane from others: letters and digits. */
+  /** A name that separates the states of this lane (a measured limiter) from others: letters and digits. */
   readonly space: string
 }
 

@@ -7,7 +7,7 @@ import { metered } from './metered.ts'
 import { openLane } from './open-lane.ts'
 import { openLoop } from './open-loop.ts'
 
-/** One way in a process of its own. It sends its name over the channel when it is ready, then answers each order. */
+/** One limiter in a process of its own. It sends its name over the channel when it is ready, then answers each order. */
 const place = (await orderedInput()) as OpenPlace
 const lane = await openLane(place)
 

@@ -14,12 +14,15 @@ export interface Limited extends Target {
 
 /** Milliseconds: more than two windows. Some libraries count in whole seconds, so that a window cannot be shorter than one. */
 const METERED_MS = 2_500
-/** The limit is an eighth of the arrivals: a way without a limit then lets pass more than four times what any promise permits. */
+/**
+ * The limit is an eighth of the arrivals. If a limiter limited nothing, it would then let pass more than four times what any promise
+ * permits.
+ */
 const LIMITED = 1 / 8
-/** Some ways use a client's clock, which counts whole milliseconds. The permitted number allows for one millisecond more. */
+/** Some limiters use a client's clock, which counts whole milliseconds. The permitted number allows for one millisecond more. */
 const CLOCK_MS = 1
 
-/** Measures a way under a limit far below the arrivals. Requests that pass beyond the limit are over-grant. */
+/** Measures a limiter under a limit far below the arrivals. Requests that pass beyond the limit are over-grant. */
 export async function metered(
   open: (quota: Quota) => Promise<Limited>,
   { perSecond, seed }: Pick<Arrivals, 'perSecond' | 'seed'>,

@@ -15,7 +15,7 @@ const DRAWS = 65_536
 /** Connections of each way on PostgreSQL. */
 const CONNECTIONS = 16
 
-/** Opens a way, so that it is ready for its first request. Rejects if the server does not answer. */
+/** Opens a limiter, so that it is ready for its first request. Rejects if the server does not answer. */
 export async function openLane(place: OpenPlace): Promise<OpenedLane> {
   const { url, callers, keys, quota, space } = place
   const choose = chooser(keys, space)

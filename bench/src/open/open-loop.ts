@@ -32,8 +32,8 @@ const MICROS = 1_000
 
 /**
  * Makes requests at the given instants (milliseconds, in order), and measures each from the instant at which it was due (no coordinated
- * omission). The event loop runs without a pause. A timer would fire at whole milliseconds and make arrivals in bunches, which favours ways
- * that batch calls. Each turn makes one request at most, because a server also reads its sockets one after the other.
+ * omission). The event loop runs without a pause. A timer would fire at whole milliseconds and make arrivals in bunches, which favours
+ * limiters that batch calls. Each turn makes one request at most, because a server also reads its sockets one after the other.
  */
 export function openLoop({ invoke, passed }: Target, arrivals: Float64Array): Promise<OpenRound> {
   const total = arrivals.length

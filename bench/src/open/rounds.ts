@@ -13,10 +13,10 @@ export interface OpenLane {
   kill(): void
 }
 
-/** Whether a load is a share of the baseline's capacity or of the way's own. */
+/** Whether a load is a share of the baseline's capacity or of the limiter's own. */
 export type LoadOf = 'baseline' | 'own'
 
-/** One way under one load. In a round, all ways under the same load have arrivals at the same instants. */
+/** One limiter under one load. In a round, all limiters under the same load have arrivals at the same instants. */
 export interface OpenTimed {
   readonly lane: number
   readonly of: LoadOf
@@ -29,16 +29,16 @@ export interface OpenTimed {
 
 export interface OpenMeasured {
   readonly names: readonly string[]
-  /** Decisions a second of each way with 64 requests in flight. */
+  /** Decisions a second of each limiter with 64 requests in flight. */
   readonly capacities: readonly number[]
   readonly timed: readonly OpenTimed[]
   readonly metered: readonly MeteredRound[]
-  /** What else used the machine while each way's capacity was measured, and while it was under a limit. */
+  /** What else used the machine while each limiter's capacity was measured, and while it was under a limit. */
   readonly limited: readonly { readonly disturbed?: string }[]
 }
 
 export interface OpenOptions extends Pick<PartOptions, 'seconds' | 'say' | 'atEnd'> {
-  /** Whether to measure loads relative to each way's own capacity, too. */
+  /** Whether to measure loads relative to each limiter's own capacity, too. */
   readonly own: boolean
 }
 
@@ -59,8 +59,8 @@ export function startLanes(places: readonly OpenPlace[], { atEnd }: Pick<PartOpt
 }
 
 /**
- * Warms all lanes up and measures their capacity. Then each load is given to one lane after the other, in alternating order, so that other
- * load on the machine affects all lanes alike. At the end each lane is measured under a limit.
+ * Warms all lanes (measured limiters) up and measures their capacity. Then each load is given to one lane after the other, in alternating
+ * order, so that other load on the machine affects all lanes alike. At the end each lane is measured under a limit.
  */
 export async function openRounds(lanes: readonly OpenLane[], { seconds, say, own }: OpenOptions): Promise<OpenMeasured> {
   const ms = (of: number): number => Math.ceil(seconds * 1_000 * of)
@@ -115,7 +115,7 @@ async function roundsUnder(lanes: readonly OpenLane[], { of, share, capacities, 
   )
 }
 
-/** The lanes, each with a meter of what else uses the machine while it carries out an order. */
+/** The lanes (measured limiters), each with a meter of what else uses the machine while it carries out an order. */
 function observed(lanes: readonly OpenLane[]): {
   invoke(place: number, order: OpenOrder): Promise<unknown>
   disturbed(place: number): { readonly disturbed?: string }

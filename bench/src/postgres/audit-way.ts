@@ -10,7 +10,7 @@ export interface AuditWayInput extends PlaceInput {
   readonly seconds: number
 }
 
-/** What a way allowed under one load, audited over every interval by the database's clock. */
+/** What a limiter allowed under one load. Every interval was compared with the limit by the database's clock. */
 export interface Audited {
   readonly total: number
   readonly allowed: number
@@ -40,7 +40,7 @@ export async function auditWay({ seconds, ...input }: AuditWayInput): Promise<Po
   return auditOf(POSTGRES_WAYS[input.way], { seconds, ...input })
 }
 
-/** Audits a way under two loads at once, each on a key of its own. They share the schema, but no connections. */
+/** Measures the over-grant of a limiter under two concurrent loads, each on its own key. The loads share the schema, but no connections. */
 export async function auditOf(way: Way, { seconds, ...input }: AuditWayInput): Promise<PostgresGrant> {
   const place = await placeOf(input, 'audit')
   const pools = [place.pool(FLOOD_CALLERS), place.pool(1)] as const

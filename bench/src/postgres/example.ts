@@ -97,7 +97,7 @@ async function limiterCalls(pool: pg.Pool, way: 'sluice' | 'swap', admitted: Tra
   const store = postgresStore({ client: port(pool), concurrency: way === 'swap' ? 'compare-and-swap' : 'lock' })
   await store.migrate()
   const limit = tokenBucket({ rate: `${REFILL}/s`, burst: REFILL * WINDOW })
-  // The article's session has no deadline, and every one of its calls must be decided.
+  // The session in the article has no deadline, so every call must be decided here, too.
   const limiter = createLimiter({ name: 'bench', limit, store, deadlineMs: DEADLINE_MS })
   await limiter.ready()
   return {

@@ -6,14 +6,14 @@ import type { AuditWayInput, PostgresGrant } from './audit-way.ts'
 import type { WayName } from './ways.ts'
 import type { Isolation } from './place.ts'
 
-/** Audits a way on PostgreSQL under an isolation level, default READ COMMITTED. */
+/** Measures the over-grant of a limiter on PostgreSQL under an isolation level, by default READ COMMITTED. */
 export type PostgresGrantOf = (way: WayName, isolation?: Isolation) => Promise<PostgresGrant>
 
 /** Seconds of an audit for each second of a comparison, and the most seconds of an audit. A wrong refill shows after a second or two. */
 const LENGTH = 4
 const MAX_SECONDS: Readonly<Record<Depth, number>> = { quick: 1.5, full: 3 }
 
-/** Makes a function that audits each way once in a run, when it is first requested. */
+/** Makes a function that returns the over-grant of a limiter. It is measured once in a run, when it is first requested. */
 export function postgresGrants(url: string, options: PartOptions): PostgresGrantOf {
   const seconds = Math.min(MAX_SECONDS[options.depth], options.seconds * LENGTH)
   return (way, isolation = 'read committed') => {

@@ -19,14 +19,14 @@ export interface LanesInput extends BatchOptions {
   readonly seconds: number
   readonly url: string
   readonly quota: Quota
-  /** The callers of each way. It has as many connections. */
+  /** The callers of each limiter. It has as many connections. */
   readonly callers: number
   /** A number: each request has a random one of this many keys, whose rows are made beforehand. `mixed`: three limits for each request. */
   readonly keys: number | 'mixed'
   readonly ways: readonly WayName[]
 }
 
-/** Bytes for each key, of the tables of a way (with their maps and free space) and of the indexes. */
+/** Bytes for each key, of the tables of a limiter (with their maps and free space) and of the indexes. */
 export interface Weight {
   readonly table: number
   readonly index: number
@@ -34,9 +34,9 @@ export interface Weight {
 
 export interface LanesResult {
   readonly timed: readonly CallersTimed[]
-  /** Latencies from extra batches of each way, in which each request is timed. In the rounds only a whole batch is timed. */
+  /** Latencies from extra batches of each limiter, in which each request is timed. In the rounds only a whole batch is timed. */
   readonly samples: readonly (readonly Sample[])[]
-  /** One for each way; empty if no rows were made beforehand. */
+  /** One for each limiter; empty if no rows were made beforehand. */
   readonly weights: readonly Weight[]
 }
 
@@ -46,7 +46,7 @@ interface OpenedLane {
   close(): Promise<void>
 }
 
-/** Compares ways on one server. Each has its own schema, and as many connections as callers. */
+/** Compares limiters on one server. Each has its own schema, and as many connections as callers. */
 export async function compareWays({ seconds, ways, ...options }: LanesInput): Promise<LanesResult> {
   const opened: OpenedLane[] = []
   try {
@@ -64,7 +64,7 @@ export async function compareWays({ seconds, ways, ...options }: LanesInput): Pr
   }
 }
 
-/** By the names of tables: the schema in which their rows were made first. Other ways with these tables copy the rows from there. */
+/** By the names of tables: the schema in which their rows were made first. Other limiters with these tables copy the rows from there. */
 type Made = Map<string, string>
 
 async function open(name: WayName, { url, quota, callers, keys }: Omit<LanesInput, 'seconds' | 'ways'>, made: Made): Promise<OpenedLane> {
@@ -116,7 +116,7 @@ interface Rows {
   readonly made: Made
 }
 
-/** Makes a row for each key, or copies the rows of another way that has the same rows. Then measures the tables. */
+/** Makes a row for each key, or copies the rows of another limiter that has the same rows. Then measures the tables. */
 async function filled(pool: pg.Pool, name: WayName, { quota, keys, schema, made }: Rows): Promise<Weight> {
   const { fill, alike = [] } = POSTGRES_WAYS[name]
   if (fill === undefined) throw new Error(`${POSTGRES_WAYS[name].name} cannot make rows beforehand`)

@@ -100,7 +100,7 @@ async function measured(
   return { tables, readings: readingsOf(comparison, at, keys) }
 }
 
-/** The table with the latency of each way, whose samples are in the order of the rows. */
+/** The table with the latency of each limiter, whose samples are in the order of the rows. */
 export function withLatencies(table: Table, samples: readonly (readonly Sample[])[]): Table {
   const [callers, time, ratio, ...others] = table.columns
   const latency: readonly Column[] = [
@@ -120,8 +120,8 @@ export function withLatencies(table: Table, samples: readonly (readonly Sample[]
 }
 
 /**
- * Compares Sluice with other ways. There is a goal only if many keys are called: Sluice with batches against the function of the article
- * "Rate limiting with PostgreSQL / YugabyteDB".
+ * Compares Sluice with other limiters. There is a goal only if many keys are called: Sluice with batches against the function of the
+ * article "Rate limiting with PostgreSQL / YugabyteDB".
  */
 function readingsOf(comparison: Comparison<LoadWay>, at: string, keys: LanesInput['keys']): Reading[] {
   const speed = (whose: string, ours: LoadWay, baseline: LoadWay): Reading =>

@@ -6,7 +6,7 @@ import { type DecideMixed, FREE, threeChecks } from '../mixed/requests.ts'
 import { type RingName, RINGS } from '../redis/rings.ts'
 import { POSTGRES_WAYS, type WayName } from './ways.ts'
 
-/** The ways whose requests are one call of the policy engine. */
+/** The limiters whose requests are one call of the policy engine. */
 const ENGINES: Readonly<Partial<Record<WayName, RingName>>> = { sluice: 'sluice', bare: 'bare', coalescing: 'coalescing' }
 
 export interface MixedWay {
@@ -14,7 +14,7 @@ export interface MixedWay {
   close(): Promise<void>
 }
 
-/** Opens a way whose requests have three limits: the quota for all and for the tenant, and that of the plan for the user. */
+/** Opens a limiter whose requests have three limits: the quota for all and for the tenant, and that of the plan for the user. */
 export async function openMixed(name: WayName, pool: pg.Pool, quota: Quota): Promise<MixedWay> {
   const ring = ENGINES[name]
   if (ring === undefined) {

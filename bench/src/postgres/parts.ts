@@ -21,8 +21,8 @@ export async function onPostgres(options: PartOptions): Promise<PostgresOptions>
 export const ALLOWED: Profile = { name: 'all allowed, burst 10^7', burst: 10_000_000, tokens: 1_000_000, per: '1s', answer: 'allowed' }
 const BATCH_MS = 60
 /**
- * The warm-up of each lane, in milliseconds of processor time for each second of the comparison. In this time the states are created and
- * the code is compiled.
+ * The warm-up of each lane (a measured limiter), in milliseconds of processor time for each second of the comparison. In this time the
+ * states are created and the code is compiled.
  */
 const WARM_UP_MS = 600
 const WAYS = ['article', 'compat', 'update', 'bare', 'coalescing', 'sluice', 'flexible'] as const
@@ -110,7 +110,7 @@ export const single: Part = {
   },
 }
 
-/** Compares ways on one hot key, all allowed. The first is the baseline of the table. */
+/** Compares limiters on one hot key, all allowed. The first is the baseline of the table. */
 export async function comparedOn<Name extends WayName>(
   options: PostgresOptions,
   callers: number,
@@ -119,12 +119,12 @@ export async function comparedOn<Name extends WayName>(
   return (await comparedUnder(options, ALLOWED, { callers, keys: 1, ways })).comparison
 }
 
-/** How long lanes are measured and warmed up, computed from the seconds of a comparison. */
+/** How long lanes (measured limiters) are measured and warmed up, computed from the seconds of a comparison. */
 export function timesOf({ seconds }: Pick<PartOptions, 'seconds'>): Pick<LanesInput, 'seconds' | 'batchMs' | 'warmUpMs'> {
   return { seconds: seconds * 2, batchMs: Math.min(BATCH_MS, seconds * 20), warmUpMs: seconds * WARM_UP_MS }
 }
 
-/** Compares ways under a load. The first is the baseline of the table. */
+/** Compares limiters under a load. The first is the baseline of the table. */
 export async function comparedUnder<Name extends WayName>(
   options: PostgresOptions,
   profile: Profile,

@@ -4,7 +4,7 @@ import { poolAt, poolIn } from './pool.ts'
 
 export type Isolation = 'read committed' | 'serializable'
 
-/** A way on a server, in a schema of its own and under an isolation level. */
+/** A limiter on a server, in a schema of its own and under an isolation level. */
 export interface PlaceInput {
   readonly url: string
   readonly way: WayName

@@ -106,7 +106,7 @@ function sessionsRow({ way, isolation, result, grant }: SessionsMeasured, codes:
   }
 }
 
-/** What each way let pass under a limit of ten a second. */
+/** What each limiter let pass under a limit of ten a second. */
 export function grantsTable(measured: readonly Pick<SessionsMeasured, 'way' | 'isolation' | 'grant'>[]): Table {
   return {
     name: 'over-grant',

@@ -13,7 +13,7 @@ const FILLERS = 2
 /** Milliseconds: long enough for every batch of rows, on any machine. */
 const FILL_MS = 60_000
 
-/** A request without a decision. Its `code` is the cause. Errors of the other ways have an SQLSTATE in this field. */
+/** A request without a decision. Its `code` is the cause. Errors of the other limiters have an SQLSTATE in this field. */
 class Undecided extends Error {
   override readonly name = 'Undecided'
   readonly code: string
@@ -56,7 +56,7 @@ export function regionOf(kind: RegionKind): Way {
 }
 
 /**
- * Sluice as it is published. All ways of Sluice have the default deadline. A request that misses it is undecided, and is counted as an
+ * Sluice as it is published. All limiters of Sluice have the default deadline. A request that misses it is undecided, and is counted as an
  * error.
  */
 export const sluice: Way = sluiceWith('Sluice', 'sluice')

@@ -9,7 +9,7 @@ export interface Way {
   /** The limit that it promises: a token bucket, or `burst` tokens in every window. Default `bucket`. */
   readonly promise?: 'bucket' | 'window'
   /**
-   * How `admitted` gets the database's time. `own`: it is the time by which the way decided. `after`: the deciding statement reads it
+   * How `admitted` gets the database's time. `own`: it is the time by which the limiter decided. `after`: the deciding statement reads it
    * when it has decided. `before`: a statement directly before the request reads it.
    */
   readonly instants: 'own' | 'after' | 'before'
@@ -18,11 +18,11 @@ export interface Way {
   /** Makes rows of many keys, each as after requests that spent `SPENT` of the burst. */
   fill?(pool: pg.Pool, quota: Quota, keys: readonly string[]): Promise<void>
   /**
-   * The tables that `fill` fills, if every way with these tables fills them with the same rows. The next way then copies the rows, in
-   * their order.
+   * The tables that `fill` fills, if every limiter with these tables fills them with the same rows. The next limiter then copies the rows,
+   * in their order.
    */
   readonly alike?: readonly string[]
-  /** Opens the way after `prepare`, so that it is ready for its first request. */
+  /** Opens the limiter after `prepare`, so that it is ready for its first request. */
   open(pool: pg.Pool, quota: Quota, options?: OpenWayOptions): Promise<Opened>
 }
 

@@ -4,7 +4,7 @@ import type { Sent } from '../wire.ts'
 import { sampleOf, type SampledLane } from './samples.ts'
 import type { Batch } from './rounds.ts'
 
-/** A lane of callers that call again as soon as they are answered. */
+/** A lane (a measured limiter) of callers that call again as soon as they are answered. */
 export interface CallersLane {
   readonly name: string
   readonly callers: number
@@ -17,9 +17,9 @@ export interface CallersLane {
 export interface BatchOptions {
   /** The pid of the server, if one thread of it does the work. Absent: the server's processor time is not known. */
   readonly pid?: number
-  /** The length of a batch in milliseconds: it has as many requests as the lane makes in about this time. */
+  /** The length of a batch in milliseconds: it has as many requests as the lane (a measured limiter) makes in about this time. */
   readonly batchMs: number
-  /** Milliseconds of processor time for which the lane runs before its first batch, so that its code is compiled. */
+  /** Milliseconds of processor time for which the lane (a measured limiter) runs before its first batch, so that its code is compiled. */
   readonly warmUpMs: number
 }
 
@@ -33,7 +33,10 @@ const [MIN_WARM_UP_CALLS, PATIENCE_FOR_CALLS] = [10_000, 5]
 /** Before each batch, this fraction (1 / RUN_IN) of its requests runs without being counted. */
 const RUN_IN = 4
 
-/** Makes a lane in this process. The number of requests in a batch is fixed beforehand, so that no caller reads the clock. */
+/**
+ * Makes a lane (a measured limiter) in this process. The number of requests in a batch is fixed beforehand, so that no caller reads the
+ * clock.
+ */
 export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOptions): SampledLane {
   const server = pid === undefined ? undefined : scheduleOf(pid)
   const least = lane.callers * 2
@@ -60,8 +63,8 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
       }
     },
     async batch() {
-      // An uncounted part of the batch comes first. While other lanes had their turns, this lane may have lost leases or caches, which it
-      // gets again here.
+      // An uncounted part of the batch comes first. While other lanes (measured limiters) had their turns, this lane may have lost leases
+      // or caches, which it gets again here.
       await spend(lane, Math.ceil(calls / RUN_IN))
       const before = { trips: lane.sent().calls, ran: server?.().ran ?? 0, processor: process.cpuUsage() }
       const started = performance.now()
@@ -94,7 +97,7 @@ async function spend({ callers, invoke, passed }: CallersLane, calls: number): P
         errors += 1
         const message = error instanceof Error ? error.message : String(error)
         reasons.set(message, (reasons.get(message) ?? 0) + 1)
-        // Lets other work run. A lane that rejects at once would otherwise keep the event loop busy forever.
+        // Lets other work run. A lane (a measured limiter) that rejects at once would otherwise keep the event loop busy forever.
         await nextTurn()
       }
     }

@@ -24,7 +24,7 @@ export interface BytesResult {
 const CHARGES = 2
 const IN_FLIGHT = 64
 
-/** Fills an empty server through a way, request by request, and measures its memory. */
+/** Fills an empty server through a limiter, request by request, and measures its memory. */
 export async function weighWay({ url, way, keys, quota }: BytesInput): Promise<BytesResult> {
   const client = new Redis(url)
   await client.flushall()

@@ -14,21 +14,22 @@ import { type CallersTimed, interleaveLanes, type Round } from './rounds.ts'
 import { type Way, wayOf } from './ways.ts'
 
 /**
- * The length of a lane's batch in milliseconds: long compared with a turn of the event loop, short compared with phases of other load on
- * the machine.
+ * The length of a measured limiter's batch in milliseconds: long compared with a turn of the event loop, short compared with phases of
+ * other load on the machine.
  */
 const BATCH_MS = 30
 /**
- * The factor for batches of lanes with leases, or with a key for each caller. After a pause such a lane needs time to get its leases again.
+ * The factor for batches of lanes (measured limiters) with leases, or with a key for each caller. After a pause such a lane needs time to
+ * get its leases again.
  */
 const LONGER = 4
 /**
- * A lane warms up for WARM_UP_MS milliseconds for each second of the comparison, but for MIN_WARM_UP_MS if that is longer. In very short
- * comparisons the warm-up is at most three times as long as the comparison.
+ * A lane (a measured limiter) warms up for WARM_UP_MS milliseconds for each second of the comparison, but for MIN_WARM_UP_MS if that is
+ * longer. In very short comparisons the warm-up is at most three times as long as the comparison.
  */
 const [WARM_UP_MS, MIN_WARM_UP_MS] = [900, 600]
 
-/** The measurements of a lane, with the audit of its way (the over-grant under a limit that is reached). Floors have no audit. */
+/** The measurements of a lane (a measured limiter), with its audit: the over-grant under a limit that is reached. Floors have no audit. */
 export interface Lane extends CallersTimed {
   readonly kind: ContestantKind
   readonly grant: Pick<Grant, 'overGrantPercent'> | undefined
@@ -36,11 +37,11 @@ export interface Lane extends CallersTimed {
   readonly notAudited?: string
 }
 
-/** Lanes that were measured in the same rounds, by the names that the caller gave them. */
+/** Lanes (limiters) that were measured in the same rounds, by the names that the caller gave them. */
 export interface Comparison<Name extends string> {
   readonly profile: Profile
   readonly lanes: Readonly<Record<Name, Lane>>
-  /** All lanes with their times, round trips, errors and over-grant. */
+  /** All lanes (measured limiters) with their times, round trips, errors and over-grant. */
   readonly table: Table
 }
 
@@ -49,7 +50,7 @@ function holds(input: LaneInput): boolean {
   return 'keys' in input && (input.keys === 'own' || input.way === 'leases' || input.way === 'leases-store')
 }
 
-/** Measures lanes in the same rounds, each in a process of its own. */
+/** Measures lanes (limiters) in the same rounds, each in a process of its own. */
 export async function compare<Name extends string>(
   options: RedisOptions,
   profile: Profile,
@@ -65,7 +66,7 @@ export async function compare<Name extends string>(
   return comparisonOf(profile, Object.keys(issued) as Name[], timed, known)
 }
 
-/** Opens lanes under the limit of a profile, each in a process of its own. */
+/** Opens lanes (measured limiters) under the limit of a profile, each in a process of its own. */
 export function openLanes(
   { server, seconds, atEnd }: Pick<RedisOptions, 'server' | 'seconds' | 'atEnd'>,
   { tokens, per, burst }: Profile,
@@ -82,19 +83,22 @@ export function openLanes(
   return byTwos(inputs, (input, index) => openLane(input, placeOf(input, index), { atEnd }))
 }
 
-/** The way whose audit also holds for the lane. For a policy it is the store with the same ring. */
+/**
+ * The name of the limiter whose over-grant also holds for this lane (a measured limiter). For a policy engine it is the store with the same
+ * ring.
+ */
 function wayNameOf(input: Exclude<LaneInput, HandLane>): Way {
   if ('way' in input) return input.way
   if ('held' in input) return 'sluice'
   return 'mixed' in input ? input.mixed : input.ring
 }
 
-/** What is known of a lane in addition to its times. */
+/** What is known of a lane (a measured limiter) in addition to its times. */
 export type LaneKnown = Pick<Lane, 'kind' | 'grant' | 'notAudited'>
 
 /**
- * Audits the way of a lane: its over-grant under a limit that is reached. As many callers share the key as in the lane, because a caller
- * alone cannot race with others.
+ * Measures the over-grant of a lane (a measured limiter), in a separate run whose limit is reached. As many callers share the key as in the
+ * lane, because a caller alone cannot race with others.
  */
 export async function knownOf(input: LaneInput, grantOf: RedisOptions['grantOf']): Promise<LaneKnown> {
   if ('byHand' in input)
@@ -104,7 +108,7 @@ export async function knownOf(input: LaneInput, grantOf: RedisOptions['grantOf']
   return { kind, grant: kind === 'floor' ? undefined : await grantOf(way, { callers: sharingOf(input) }) }
 }
 
-/** Makes the comparison of lanes that were measured in the same rounds. The first lane is the baseline of the table. */
+/** Makes the comparison of lanes (limiters) that were measured in the same rounds. The first lane is the baseline of the table. */
 export function comparisonOf<Name extends string>(
   profile: Profile,
   names: readonly Name[],
@@ -129,7 +133,7 @@ export interface Judged<Name extends string> {
   readonly goal?: Goal
 }
 
-/** Compares a lane with its baseline of the same rounds. */
+/** Compares a lane (a measured limiter) with its baseline of the same rounds. */
 export function judge<Name extends string>({ profile, lanes }: Comparison<Name>, judged: Judged<Name>): Reading {
   const { name, as } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }
@@ -154,13 +158,13 @@ export function judge<Name extends string>({ profile, lanes }: Comparison<Name>,
     baseline: `${baseline.name} ${microseconds(baseline)}`,
     processor: ratio(ours, processorOf),
     ...floor,
-    // A request without an answer is not a wrong answer. The table of lanes counts it as an error.
+    // A request without an answer is not a wrong answer. The table of lanes (measured limiters) counts it as an error.
     wrongAnswers: wrongAnswersOf(profile, { calls: total - errors, allowed }),
     ...(ours.grant === undefined ? {} : { overGrantPercent: ours.grant.overGrantPercent }),
   }
 }
 
-/** The round trips to the server per request of a lane. */
+/** The round trips to the server per request of a lane (a measured limiter). */
 export function storeCalls<Name extends string>({ lanes, profile }: Comparison<Name>, judged: Omit<Judged<Name>, 'as' | 'floor'>): Reading {
   const { name } = judged
   const goal = judged.goal === undefined ? {} : { goal: judged.goal }

@@ -13,7 +13,7 @@ export interface GrantInput {
   readonly callers: number
 }
 
-/** The requests that a way allowed on one key, audited over every interval by the server's clock. */
+/** The requests that a limiter allowed on one key. Every interval was compared with the limit by the server's clock. */
 export interface Grant {
   readonly name: string
   readonly allowed: number

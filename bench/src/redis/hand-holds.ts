@@ -37,8 +37,9 @@ return 1
 `
 
 /**
- * Opens a lane of reservations and settlements without Sluice. `programs`: programs written by hand, which do not handle repeated calls,
- * changed limits, expiry or overage. `empty`: an empty program in two batches, one after the other, which is the least that batches cost.
+ * Opens a lane (a measured limiter) of reservations and settlements without Sluice. `programs`: programs written by hand, which do not
+ * handle repeated calls, changed limits, expiry or overage. `empty`: an empty program in two batches, one after the other, which is the
+ * least that batches cost.
  */
 export async function openHandLane({ byHand, callers }: HandLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const passed = (answer: unknown): boolean => answer === 1 || answer === true

@@ -6,7 +6,7 @@ import { openWire } from '../wire.ts'
 import type { HoldsLane, LanePlace, OpenLane } from './lane-input.ts'
 import { RINGS } from './rings.ts'
 
-/** Opens a lane of a limiter that has its own states. */
+/** Opens a lane: a limiter that is measured with its own states. */
 export async function openHoldsLane({ held, callers }: HoldsLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const wire = await openWire(url, 1, SOUND)
   const store = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:`, ring: RINGS.sluice })

@@ -24,7 +24,7 @@ export interface RulesLane {
   readonly callers: number
 }
 
-/** A way under the mixed load, with three limits for each request. */
+/** A limiter under the mixed load, with three limits for each request. */
 export interface MixedLane {
   readonly mixed: Way
   readonly callers: number
@@ -44,12 +44,14 @@ export interface HandLane {
 
 export type LaneInput = WayLane | RulesLane | MixedLane | HoldsLane | HandLane
 
-/** The number of callers that share one key. The audit of a lane has as many callers. */
+/** The number of callers that share one key. The over-grant of the lane (a measured limiter) is measured with as many callers. */
 export function sharingOf(input: LaneInput): number {
   return 'keys' in input && input.keys === 'own' ? 1 : input.callers
 }
 
-/** The other parameters of a lane: the server, the quota, and a name (`space`) that separates its states from others. */
+/**
+ * The other parameters of a lane (a measured limiter): the server, the quota, and a name (`space`) that separates its states from others.
+ */
 export interface LanePlace extends BatchOptions {
   readonly url: string
   readonly quota: Quota

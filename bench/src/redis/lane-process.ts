@@ -8,8 +8,8 @@ import { openRulesLane } from './rules-lane.ts'
 import { openWayLane } from './way-lane.ts'
 
 /**
- * One lane in a process of its own, so that no other lane affects its heap or its compiled code. It sends its name over the channel
- * when it is open, then answers each order.
+ * One lane (a measured limiter) in a process of its own, so that no other lane affects its heap or its compiled code. It sends its name
+ * over the channel when it is open, then answers each order.
  */
 type Order = 'warm-up' | 'batch' | 'sample' | 'close'
 

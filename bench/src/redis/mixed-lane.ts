@@ -9,10 +9,10 @@ import type { LanePlace, MixedLane, OpenLane } from './lane-input.ts'
 import { type RingName, RINGS } from './rings.ts'
 import { wayOf } from './ways.ts'
 
-/** The ways whose requests are one call of the policy engine. */
+/** The limiters whose requests are one call of the policy engine. */
 const ENGINES: Readonly<Partial<Record<MixedLane['mixed'], RingName>>> = { sluice: 'sluice', bare: 'bare', leases: 'leases' }
 
-/** Opens a lane whose requests have three limits. Its batches count rightly decided requests as allowed. */
+/** Opens a lane (a measured limiter) whose requests have three limits. Its batches count rightly decided requests as allowed. */
 export async function openMixedLane({ mixed, callers }: MixedLane, place: LanePlace): Promise<OpenLane> {
   const contestant = wayOf(mixed)
   const ring = ENGINES[mixed]
@@ -36,7 +36,7 @@ interface Opened {
   close(): Promise<void>
 }
 
-/** The way with one limiter for each limit, over one connection. */
+/** One limiter for each limit, over one connection. */
 async function checks(contestant: Contestant, callers: number, { url, space }: LanePlace): Promise<Opened> {
   const first = await contestant.open(url, WIDE, { callers })
   const second = await contestant.open(url, FREE, { callers, wire: first.wire })
@@ -56,7 +56,7 @@ async function checks(contestant: Contestant, callers: number, { url, space }: L
 
 async function engine(ring: RingName, { url, space }: LanePlace): Promise<Opened> {
   const wire = await openWire(url, 1, SOUND)
-  // Lanes share the server, but not the states: each lane has its own prefix.
+  // Lanes (measured limiters) share the server, but not the states: each lane has its own prefix.
   const store = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:`, ring: RINGS[ring] })
   const { decide, close } = mixedEngine(store, WIDE)
   return {

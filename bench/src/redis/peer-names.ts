@@ -1,4 +1,4 @@
-/** The name of the figure that compares Sluice with another way under a load of the part `peers`. Documents quote such figures. */
+/** The name of the figure that compares Sluice with another limiter under a load of the part `peers`. Documents quote such figures. */
 export function peerReadingName(ours: string, other: string, load: { readonly title: string; readonly at: string }): string {
   return `${ours}, against ${other}, ${load.title}, ${load.at}`
 }

@@ -4,7 +4,7 @@ import { type GrantOf, redisGrants } from './taken-grants.ts'
 
 export interface RedisOptions extends PartOptions {
   readonly server: RedisServer
-  /** The audit of a way under a load, which is made once in a run. */
+  /** Measures the over-grant of a limiter with a number of callers. It is measured once in a run and then remembered. */
   readonly grantOf: GrantOf
 }
 

@@ -11,7 +11,7 @@ export interface RedisTimeInput {
   readonly quota: Quota
 }
 
-/** For each lane, Redis's own time for one decision in microseconds, round by round. */
+/** For each lane (a measured limiter), Redis's own time for one decision in microseconds, round by round. */
 export interface RedisTimeResult {
   readonly rounds: Readonly<Record<LaneName, readonly number[]>>
   /** Decisions that were not allowed, though all may pass. */
@@ -28,7 +28,8 @@ const MIN_ROUNDS = 20
 const WARM_ROUNDS = 10
 
 /**
- * Measures the time of programs as Redis reports it (`INFO commandstats`). Lanes take turns, and no other client sends programs meanwhile.
+ * Measures the time of programs as Redis reports it (`INFO commandstats`). Lanes (measured limiters) take turns, and no other client sends
+ * programs meanwhile.
  */
 export async function measureRedisTime({ url, seconds, quota }: RedisTimeInput): Promise<RedisTimeResult> {
   const client = new Redis(url)

@@ -8,7 +8,7 @@ export interface RemoteLane extends SampledLane {
   close(): Promise<void>
 }
 
-/** Opens a lane in a process of its own. Every call rejects if the process has ended. */
+/** Opens a lane (a measured limiter) in a process of its own. Every call rejects if the process has ended. */
 export async function openLane(lane: LaneInput, place: LanePlace, { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<RemoteLane> {
   const { hello, invoke, kill } = await startOrdered('lane-process.js', import.meta.url, { lane, place }, { atEnd })
   return {

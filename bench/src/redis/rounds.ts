@@ -1,6 +1,8 @@
 import { disturbanceMeter, disturbedBy } from '../machine/disturbance.ts'
 
-/** The times of one batch, in nanoseconds per decided request. So undecided requests do not make a lane look faster. */
+/**
+ * The times of one batch, in nanoseconds per decided request. So undecided requests do not make a lane (a measured limiter) look faster.
+ */
 export interface Round {
   /** Wall time. With one caller this is the latency of a request. */
   readonly wall: number
@@ -21,11 +23,11 @@ export interface Batch {
   readonly trips: number
 }
 
-/** A lane that is controlled by calls, in this process or another. */
+/** A lane (a measured limiter) that is controlled by calls, in this process or another. */
 export interface LaneHandle {
   readonly name: string
   readonly callers: number
-  /** Runs the lane until its code is compiled, and finds how many requests a batch should have. */
+  /** Runs the lane (a measured limiter) until its code is compiled, and finds how many requests a batch should have. */
   warmUp(): Promise<void>
   batch(): Promise<Batch>
 }
@@ -40,16 +42,16 @@ export interface CallersTimed {
   readonly reasons: Readonly<Record<string, number>>
   /** Round trips to the server per request. */
   readonly storeCalls: number
-  /** What else used the machine during the lane's batches, in words. */
+  /** What else used the machine during the measured limiter's batches, in words. */
   readonly disturbed?: string
 }
 
 const MIN_ROUNDS = 7
 
 /**
- * Runs batches of the lanes in turns, A B C C B A, so that other load on the machine affects all lanes alike. The rounds take `seconds`
- * seconds, but there are at least `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up concurrently (`concurrent` at a time),
- * because nothing is counted yet.
+ * Runs batches of the lanes (limiters) in turns, A B C C B A. So other load on the machine affects all lanes alike. The rounds take
+ * `seconds` seconds, but there are at least `MIN_ROUNDS` rounds. Lanes in processes of their own may warm up concurrently (`concurrent` at
+ * a time), because nothing is counted yet.
  */
 export async function interleaveLanes(lanes: readonly LaneHandle[], seconds: number, concurrent: number = 1): Promise<CallersTimed[]> {
   for (let at = 0; at < lanes.length; at += concurrent) await Promise.all(lanes.slice(at, at + concurrent).map((lane) => lane.warmUp()))

@@ -19,10 +19,10 @@ const USERS = 1_000
 const TENANTS = 20
 const ENDPOINTS = 8
 
-/** Opens a lane: a policy engine on states that no other lane uses. */
+/** Opens a lane (a measured limiter): a policy engine on states that no other lane uses. */
 export async function openRulesLane({ rules, ring, callers }: RulesLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const wire = await openWire(url, 1, SOUND)
-  // Lanes share the server, but not the states: each lane has its own prefix.
+  // Lanes (measured limiters) share the server, but not the states: each lane has its own prefix.
   const store = redisStore({ client: ioredis(wire.clients[0] as Redis), prefix: `${space}:`, ring: RINGS[ring] })
   const limit = `rate: ${quota.tokens}/${quota.per === '1d' ? 'd' : 's'}, burst: ${quota.burst}`
   const text = RULES.slice(0, rules).map(([name, key]) => `  - { name: ${name}, key: [${key}], ${limit} }`)

@@ -4,14 +4,17 @@ import type { PartOptions } from '../part.ts'
 import type { Grant, GrantInput } from './grants.ts'
 import type { Way } from './ways.ts'
 
-/** The load of an audit. The default is 64 callers on one key, for the seconds of a comparison but at most one second. */
+/**
+ * The load under which over-grant is measured. The default is 64 callers on one key, for the seconds of a comparison but at most one
+ * second.
+ */
 export type GrantLoad = Partial<Pick<GrantInput, 'callers' | 'seconds'>>
 
 export type GrantOf = (way: Way, load?: GrantLoad) => Promise<Grant>
 
 const CALLERS = 64
 
-/** Makes a function that audits each way under each load once in a run, when it is first requested. */
+/** Makes a function that returns the over-grant of a limiter under a load. Each is measured once in a run, when it is first requested. */
 export function redisGrants(url: string, options: PartOptions): GrantOf {
   return (way, { callers = CALLERS, seconds = Math.min(1, options.seconds) } = {}) => {
     const name = `over-grant of ${way}, ${callers} ${callers === 1 ? 'caller' : 'callers'}`

@@ -7,7 +7,7 @@ const MANY = 50_000
 const DRAWS = 1_048_576
 const SEED = 0x2545_f491
 
-/** Opens a lane of a way with its own keys. The states are not deleted, because the server is only for this run. */
+/** Opens a lane: a limiter that is measured with its own keys. The states are not deleted, because the server is only for this run. */
 export async function openWayLane({ way, callers, keys }: WayLane, { url, quota, space }: LanePlace): Promise<OpenLane> {
   const contestant = wayOf(way)
   const running = await contestant.open(url, quota, { callers })

@@ -23,7 +23,7 @@ export interface ClusterLane {
   close(): Promise<void>
 }
 
-/** One way over a cluster: decides one call for a key under a burst and tokens a day. */
+/** One limiter over a cluster: decides one call for a key under a burst and tokens a day. */
 interface Decider {
   decide(key: string): Promise<boolean>
   close(): Promise<void>
@@ -42,7 +42,7 @@ const CALLS_A_KEY = 40
 /** Calls in flight during the audit: few enough to be answered before the deadline. */
 const AT_ONCE = 64
 
-/** Connects to the cluster and opens a way, with its own keys, which are spread over the nodes. */
+/** Connects to the cluster and opens a limiter, with its own keys, which are spread over the nodes. */
 export async function openClusterLane({ urls, ring, callers, keys }: ClusterInput): Promise<ClusterLane> {
   const nodes = urls.map((url) => ({ host: new URL(url).hostname, port: Number(new URL(url).port) }))
   const client = new Cluster(nodes, { lazyConnect: true })

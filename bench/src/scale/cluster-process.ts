@@ -3,8 +3,8 @@ import { batchesOf } from '../redis/batches.ts'
 import { type ClusterInput, openClusterLane } from './cluster-lanes.ts'
 
 /**
- * One way over a cluster in a process of its own, so that no other way affects its heap or its compiled code. It sends its
- * name over the channel when it is open, then answers each order.
+ * One limiter over a cluster in a process of its own, so that no other limiter affects its heap or its compiled code. It sends its name
+ * over the channel when it is open, then answers each order.
  */
 export type ClusterOrder = 'warm-up' | 'batch' | 'audit' | 'close'
 

@@ -14,7 +14,7 @@ export interface CostsInput {
   readonly seconds: number
 }
 
-/** The lanes, and the over-grant under a burst of 10 at each size, both in the order of the sizes. */
+/** The lanes (measured limiters), and the over-grant under a burst of 10 at each size, both in the order of the sizes. */
 export interface CostsResult {
   readonly lanes: readonly Timed[]
   readonly overGrantPercent: readonly number[]

@@ -41,7 +41,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'undecided', title: 'undecided', unit: '%' },
 ]
 
-/** What one way did in one round, with all its processes at the same time. */
+/** What one limiter did in one round, with all its processes at the same time. */
 interface Together {
   readonly perSecond: number
   readonly busyPercent: number

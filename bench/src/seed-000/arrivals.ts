@@ -2,7 +2,7 @@ import { disturbanceMeter, disturbedBy } from '../machine/disturbance.ts'
 import type { OpenRound } from '../open/open-loop.ts'
 import type { OpenLane } from '../open/rounds.ts'
 
-/** The results of one lane, round by round. In the same round all lanes had the same arrivals. */
+/** The results of one lane (a measured limiter), round by round. In the same round all lanes had the same arrivals. */
 export interface LaneRounds {
   readonly name: string
   readonly rounds: readonly OpenRound[]
@@ -16,7 +16,7 @@ export interface SameArrivals {
   readonly rounds: number
 }
 
-/** Sends every lane the same Poisson arrivals. The lanes take turns, in alternating order. */
+/** Sends every lane (a measured limiter) the same Poisson arrivals. The lanes take turns, in alternating order. */
 export async function sameArrivals(lanes: readonly OpenLane[], { perSecond, ms, rounds }: SameArrivals): Promise<LaneRounds[]> {
   const all = lanes.map((lane) => ({ lane, rounds: [] as OpenRound[], meter: disturbanceMeter() }))
   for (let round = 0; round < rounds; round += 1) {

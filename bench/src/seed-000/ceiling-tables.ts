@@ -59,7 +59,7 @@ export function ceilingResult(found: readonly Lifted[], over: ReadonlyMap<Way, O
   return { tables: [measured, million], plots: [plotOf(groups)], figures: found }
 }
 
-/** The rounds of each load and way, in the order in which they were first measured. */
+/** The rounds of each load and limiter, in the order in which they were first measured. */
 function grouped(found: readonly Lifted[]): Lifted[][] {
   const groups = new Map<string, Lifted[]>()
   for (const own of found) {

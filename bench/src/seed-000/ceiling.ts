@@ -53,7 +53,7 @@ export const ceiling: Part = {
   },
 }
 
-/** Audits every way in several processes, under a limit of an eighth of their requests. */
+/** Measures the over-grant of every limiter in several processes, under a limit of an eighth of their requests. */
 async function overGrants(url: string, crowd: Crowd, { say }: PartOptions): Promise<Map<Way, OverGrant>> {
   const found = new Map<Way, OverGrant>()
   for (const way of WAYS) {

@@ -54,8 +54,8 @@ interface Terms {
   /** States live for a day, so that none expires before it is measured. */
   readonly LONG: Quota
   /**
-   * A limit of an eighth of the requests that the flood sends, with windows of a second. So a way without a limit would let at least four
-   * times pass what any way promises.
+   * A limit of an eighth of the requests that the flood sends, with windows of a second. If a limiter limited nothing, it would let at
+   * least four times pass what any limiter promises.
    */
   readonly METERED: Quota
   /** Small bursts, so that even a slow machine answers them within their part of the window. */
@@ -69,9 +69,9 @@ interface Terms {
   readonly KEYS: number
   readonly CHARGES: number
   readonly LOG_ENTRIES: number
-  /** Arrivals a second while latencies are measured: a load that every way can bear on a small machine. */
+  /** Arrivals a second while latencies are measured: a load that every limiter can bear on a small machine. */
   readonly ARRIVALS: number
-  /** The p99 (milliseconds) at which a way no longer scales. */
+  /** The p99 (milliseconds) at which a limiter no longer scales. */
   readonly BOUND_MS: number
 }
 

@@ -42,7 +42,7 @@ const MATRIX_COLUMNS: readonly Column[] = [
 
 /**
  * Three scenarios of the decision matrix in the article "Rate Limiting at Scale". Each has the approach that the article recommends, and
- * the way of Sluice that uses this approach.
+ * the limiter of Sluice that uses this approach.
  */
 const SCENARIOS = [
   { scenario: 'High Burst, Fair Usage', approach: 'token bucket', way: 'sluice' },
@@ -103,7 +103,7 @@ const BURST_NOTES: readonly string[] = [
 
 type Quote = (own: Compared) => Row
 
-/** The article's row comes before the first way of its algorithm. */
+/** The article's row comes before the first limiter of its algorithm. */
 function quotedBefore(found: readonly Compared[], index: number, quote: Quote): Row[] {
   const own = found[index] as Compared
   return found[index - 1]?.algorithm === own.algorithm ? [] : [quote(own)]
@@ -166,8 +166,9 @@ function floorRow({ latency, climbs }: ComparedFloor): Row {
 }
 
 /**
- * The highest rate of arrivals that a way bears, the bound that it exceeded above this rate, and the share of undecided requests. Rounds in
- * which PING (the floor) exceeded the bound at its first step are left out: they say nothing about a limiter, only about the machine.
+ * The highest rate of arrivals that a limiter bears, the bound that it exceeded above this rate, and the share of undecided requests.
+ * Rounds in which PING (the floor) exceeded the bound at its first step are left out: they say nothing about a limiter, only about the
+ * machine.
  */
 function scaleOf({ latency: { rounds }, climbs }: ComparedFloor, floor: ComparedFloor): Record<string, Cell> {
   const said = climbs.filter((_, round) => floor.climbs[round]?.most !== 0)

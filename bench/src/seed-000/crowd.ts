@@ -2,7 +2,7 @@ import { type OrderedProcess, startOrdered } from '../orders.ts'
 import type { PartOptions } from '../part.ts'
 import type { Bursts, Flood, Press, Sent, Weight, WorkerOrder } from './worker-order.ts'
 
-/** Time in which every worker opens its way before a load begins, in milliseconds. */
+/** Time in which every worker opens its limiter before a load begins, in milliseconds. */
 const LEAD_MS = 400
 
 /** Processes that put load on a server together. */

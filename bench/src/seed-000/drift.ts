@@ -12,7 +12,7 @@ import type { Sent } from './worker-order.ts'
 /** Callers of each process; each calls again as soon as it is answered. */
 const CALLERS = 32
 
-/** Ways that split the check from the update, or keep a count for each process. */
+/** Limiters that split the check from the update, or keep a count for each process. */
 const NOT_ATOMIC: readonly Way[] = ['get-incr', 'multi-command', 'in-process']
 const ATOMIC: readonly Way[] = ['incr-expire', 'rate-limit-lua', 'bare', 'sluice']
 
@@ -30,7 +30,7 @@ export interface Drifted {
   readonly sent: readonly Sent[]
 }
 
-/** How much ways that are not atomic let pass beyond the limit, compared with atomic ones. */
+/** How much limiters that are not atomic let pass beyond the limit, compared with atomic ones. */
 export const drift: Part = {
   name: 'drift',
   title: `one key under ${figure(TERMS.METERED.burst)} a second, ${CALLERS} callers in each of several processes`,

@@ -5,13 +5,13 @@ import type { Point } from '../result/plot.ts'
 import { spreadOf } from '../result/statistics.ts'
 
 /**
- * The load of each step, as a share of the lane's capacity. The capacity is measured before the lane's code is warm, so a lane may bear
- * several times as much.
+ * The load of each step, as a share of the limiter's capacity. The capacity is measured before the limiter's code is warm, so the limiter
+ * may bear several times as much.
  */
 export const SHARES = [0.3, 0.5, 0.7, 0.85, 1, 1.35, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5, 10] as const
 /**
- * If a larger share of requests is undecided, the lane does not bear the load. The p99 alone would not show this, because a lane may leave
- * requests undecided quickly.
+ * If a larger share of requests is undecided, the lane (a measured limiter) does not bear the load. The p99 alone would not show this,
+ * because a lane may leave requests undecided quickly.
  */
 const MAX_UNDECIDED = 0.001
 
@@ -21,8 +21,8 @@ const MAX_UNDECIDED = 0.001
  */
 const TRIES = 3
 /**
- * Before each try, the lane gets the same arrivals for this share of the try's time, without being counted. Until then the lane was idle,
- * because other lanes had their turns.
+ * Before each try, the lane (a measured limiter) gets the same arrivals for this share of the try's time, without being counted. Until then
+ * the lane was idle, because other lanes had their turns.
  */
 const RUN_IN = 0.25
 
@@ -30,7 +30,7 @@ const RUN_IN = 0.25
 export interface Climb {
   /** The largest arrivals a second within both bounds; 0 if the first step was beyond one. */
   readonly most: number
-  /** The bound that a step exceeded; absent if none did, so that the lane may bear more than `most`. */
+  /** The bound that a step exceeded; absent if none did, so that the lane (a measured limiter) may bear more than `most`. */
   readonly ended?: 'p99' | 'undecided'
   /** p99 in milliseconds over arrivals a second, up to the first step beyond a bound: the median of its tries with quartiles. */
   readonly points: readonly Point[]
@@ -43,8 +43,8 @@ export interface Climb {
 }
 
 /**
- * Raises the rate of arrivals step by step. At each step the lanes take turns. A lane ends at a step if, in most tries, its p99 exceeds
- * `boundMs` or too many requests stay undecided.
+ * Raises the rate of arrivals step by step. At each step the lanes (measured limiters) take turns. A lane ends at a step if, in most tries,
+ * its p99 exceeds `boundMs` or too many requests stay undecided.
  */
 export async function climb(
   lanes: readonly OpenLane[],

@@ -1,7 +1,7 @@
 import type { Quota } from '../contestants/contestant.ts'
 import type { Way } from '../redis/ways.ts'
 
-/** A way that a worker opens for one order, and closes after it. */
+/** A limiter that a worker opens for one order, and closes after it. */
 interface Opens {
   readonly url: string
   readonly way: Way

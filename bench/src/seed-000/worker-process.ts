@@ -4,7 +4,7 @@ import { flood, press } from './loads.ts'
 import { weigh } from './weigh.ts'
 import type { WorkerOrder } from './worker-order.ts'
 
-/** A process that opens any way and puts a load on it. It sends a message when it is ready, then answers each order. */
+/** A process that opens any limiter and puts a load on it. It sends a message when it is ready, then answers each order. */
 await orderedInput()
 process.on('message', (order: WorkerOrder) => void obey(order))
 process.send?.('ready')

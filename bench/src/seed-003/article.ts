@@ -2,7 +2,7 @@ import type { Way } from '../redis/ways.ts'
 
 /** The figures of the article "Benchmarking Token Bucket Rate Limiters". Nothing here was measured by the bench. */
 
-/** The article's three ways, by the short names of our contestants. */
+/** The article's three limiters, by the short names of our contestants. */
 export type ArticleWay = 'lua-article' | 'multi-command' | 'watch'
 
 export const ARTICLE_NAMES: Readonly<Record<ArticleWay, string>> = {

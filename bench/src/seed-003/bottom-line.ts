@@ -9,7 +9,7 @@ import { type Lane, lanesUnder, testOf } from './measured.ts'
 
 /** A way's figures that its line is made from. */
 export interface Line {
-  /** The way's lane with a single caller, and its lane with 64 callers on one key. */
+  /** The measurements of the limiter with a single caller, and those with 64 callers on one key. */
   readonly alone: Lane
   readonly contended: Lane
   readonly test: Grant
@@ -19,7 +19,7 @@ export interface Line {
 const FEW = 0.9
 /** More undecided requests than this share are under-throughput. */
 const UNDECIDED = 0.01
-/** A way retries if a request takes more than this multiple of its round trips without contention. */
+/** A limiter retries if a request takes more than this multiple of its round trips without contention. */
 const RETRIES = 1.5
 
 const COLUMNS: readonly Column[] = [

@@ -54,7 +54,7 @@ export const clocks: RedisPart = {
   },
 }
 
-/** Runs all ways at the same time in one child process. They share a proxy, which is another process. */
+/** Runs all limiters at the same time in one child process. They share a proxy, which is another process. */
 export async function observe(options: RedisOptions, scenario: Scenario, ways: readonly Way[], load: HostsLoad): Promise<Observed> {
   const { atEnd, seconds, server } = options
   const proxy = await openProxy(server.url, { delayMs: scenario.delayMs, atEnd })

@@ -8,7 +8,7 @@ import { ARTICLE_NAMES, HOT_KEY, isArticleWay, PER_USER } from './article.ts'
 import { type Load, loadsOf, textOf } from './loads.ts'
 import { type Lane, lanesUnder } from './measured.ts'
 
-/** A load with its lanes. The first lane is the baseline. */
+/** A load with its lanes (measured limiters). The first lane is the baseline. */
 export interface Measured {
   readonly load: Load
   readonly lanes: readonly Lane[]
@@ -108,7 +108,7 @@ function quotedRow({ scenario, callers }: Load, { way }: Lane): Row[] {
   return [{ name: `${ARTICLE_NAMES[way]} in the article`, load: textOf({ scenario, callers }), kind: 'quoted', cells }]
 }
 
-/** What each way lets through at each number of callers under a limit that is reached. */
+/** What each limiter lets through at each number of callers under a limit that is reached. */
 function limitedTable(all: readonly Measured[]): Table {
   const rows = all.flatMap(({ load, lanes }) =>
     lanes.map(({ way, grant }): Row => {

@@ -24,7 +24,7 @@ export interface HostsResult extends Judged {
   readonly errors: number
   /** The number of errors by message. */
   readonly reasons: Readonly<Record<string, number>>
-  /** Over-grant in percent. Only whole requests of it count if the way decides by the client's clock. */
+  /** Over-grant in percent. Only whole requests of it count if the limiter decides by the client's clock. */
   readonly overGrantPercent: number
   /** The clients' times (ms) of the first `MAX_SENT` requests, in the order in which the server decided them. */
   readonly sent: readonly number[]
@@ -49,7 +49,7 @@ interface Group {
   readonly reasons: Map<string, number>
 }
 
-/** Makes the same requests by every way at the same time, each way on a key of its own, and judges what each way decided. */
+/** Makes the same requests by every limiter at the same time, each limiter on a key of its own, and judges what each limiter decided. */
 export async function runHosts({ url, ways, seconds, scenario, load }: HostsInput): Promise<HostsResult[]> {
   const { hosts: count, perSecond, rate, burst } = load
   const clocks = clocksOf(scenario, count)

@@ -10,7 +10,7 @@ import type { Way } from '../redis/ways.ts'
 import { TEST } from './article.ts'
 import { inputsOf, type Load, textOf, WAYS } from './loads.ts'
 
-/** Each lane's allocations and latencies are measured this many times after the rounds. The lanes take turns. */
+/** After the rounds, the allocations and latencies of each limiter are measured this many times. The limiters take turns. */
 const SAMPLES = 3
 
 /** A way under a load. */
@@ -18,11 +18,11 @@ export interface Lane {
   readonly way: Way
   readonly timed: CallersTimed
   readonly samples: readonly Sample[]
-  /** The audit of the lane's way under a limit that is reached, with as many callers on one key as share a key in the lane. */
+  /** The over-grant of the limiter under a limit that is reached. As many callers share one key as in the timed rounds. */
   readonly grant: Grant
 }
 
-/** Measures all ways under a load in the same rounds, each in a process of its own. A load is measured once in a run. */
+/** Measures all limiters under a load in the same rounds, each in a process of its own. A load is measured once in a run. */
 export function lanesUnder(options: RedisOptions, load: Load): Promise<readonly Lane[]> {
   return once(options, `lanes under ${textOf(load)}`, async () => {
     options.say(textOf(load))
@@ -45,8 +45,8 @@ export function lanesUnder(options: RedisOptions, load: Load): Promise<readonly 
 }
 
 /**
- * Runs the over-grant test of the article "Benchmarking Token Bucket Rate Limiters" for a way, once in a run. It takes 3 seconds, or the
- * seconds of the run if they are less than one.
+ * Runs the over-grant test of the article "Benchmarking Token Bucket Rate Limiters" for a limiter, once in a run. It takes 3 seconds, or
+ * the seconds of the run if they are less than one.
  */
 export function testOf(options: RedisOptions, way: Way): Promise<Grant> {
   return options.grantOf(way, { callers: TEST.callers, seconds: testSeconds(options) })

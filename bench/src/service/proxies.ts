@@ -40,7 +40,7 @@ type Way = (typeof WAYS)[number]
 interface Opened {
   readonly way: Way
   readonly server: MeasuredServer
-  /** The request as each way needs it, for one key. */
+  /** The request as each limiter needs it, for one key. */
   readonly request: (key: string) => Buffer
 }
 
@@ -62,7 +62,7 @@ export const proxies: Part = {
   },
 }
 
-/** Starts the ways for one limit. nginx without a limit has none. */
+/** Starts the servers that are compared under one limit. One of them is nginx without a limit. */
 async function openWays(path: string, quota: Quota, folder: string, { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<Opened[]> {
   const [bare, limit, auth, alone] = WAYS
   const [behind, direct] = [await startService(quota, { folder, atEnd }), await startService(quota, { folder, atEnd })]
@@ -126,7 +126,7 @@ async function loadOf(load: Load, path: string, folder: string, options: PartOpt
   }))
 }
 
-/** Floods each way under a limit that the flood exceeds, and returns its over-grant; undefined for the way without a limit. */
+/** Floods each limiter under a limit that the flood exceeds, and returns its over-grant; undefined for nginx without a limit. */
 async function auditsOf(path: string, folder: string, options: PartOptions): Promise<(number | undefined)[]> {
   const opened = await openWays(path, BITING, folder, options)
   const [key = ''] = keysOf(1)

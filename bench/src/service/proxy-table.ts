@@ -3,7 +3,7 @@ import type { ServerTimed } from '../http/server-rounds.ts'
 import { ratiosOf, spreadOf } from '../result/statistics.ts'
 import type { Column, Row, Table } from '../result/table.ts'
 
-/** One way under one load, and the first way in the same rounds. */
+/** One limiter under one load, and the first limiter in the same rounds. */
 export interface ProxyRow {
   readonly name: string
   readonly kind: 'floor' | 'peer' | 'ours'

@@ -88,7 +88,7 @@ async function measure(servers: readonly ServerProcess[], options: PartOptions):
   return { timed, latencies }
 }
 
-/** Each way with its times, latencies and over-grant, in the order of the ways. The first is the one with memory. */
+/** Each limiter with its times, latencies and over-grant, in the order of the limiters. The first is the one with memory. */
 export function workersTable(timed: readonly ServerTimed[], latencies: readonly Latency[], grants: readonly number[]): Table {
   const [first] = timed as [ServerTimed]
   return {
