@@ -19,7 +19,10 @@ const [compiled, bundled] = [join(root, 'dist'), join(root, 'bundle')]
 /** A file of the bundle with modules that several subpaths share. */
 interface Shared {
   readonly file: string
-  /** Files of the library: the shared file has the modules that all of these load, without the modules of the shared files before it. */
+  /**
+   * Files of the library. The shared file contains the modules that all of these files load, except those that an earlier shared file
+   * contains.
+   */
   readonly loadedBy: readonly string[]
 }
 

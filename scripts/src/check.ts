@@ -63,7 +63,7 @@ function packageTypes(root: string): Finding {
   return inFolder((folder) => pack(root, folder, readOwner(root)).flatMap((one) => typesLint(root, one)))
 }
 
-/** The problems that `find` returns, which may write into a temporary folder. */
+/** Calls `find` with a temporary folder that it may write into, and makes a finding of the problems that it returns. */
 function inFolder(find: (folder: string) => string[]): Finding {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
   try {

@@ -26,7 +26,7 @@ if not refused then
 end
 `
 
-/** Returns 1 if the request is refused, otherwise nil, as a boolean of Lua arrives. */
+/** Returns 1 if the request is refused, otherwise nil, because Redis converts true and false of Lua to these. */
 export const CLOJURE_PROGRAM: string = `${DECIDE}return refused\n`
 const NOTING = `${DECIDE}return { refused and 1 or 0, unpack(redis.call('TIME')) }\n`
 

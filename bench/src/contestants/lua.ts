@@ -92,7 +92,10 @@ export const lua: Contestant = contestant('Lua EVALSHA', LEAN)
 /** As `lua`, but with the contract of the program in the article "Benchmarking Token Bucket Rate Limiters". */
 export const luaArticle: Contestant = contestant('Lua EVALSHA, as in the article', articleSources({ now: CLIENT_TIME, kept: LATEST }))
 
-/** The article's first version of its program: it stores the time of the last request, which may be before that of an earlier one. */
+/**
+ * The first version of the program in the article "Benchmarking Token Bucket Rate Limiters". It stores the time of the last request, even
+ * if an earlier request had a later time.
+ */
 export const luaLastTime: Contestant = contestant('Lua EVALSHA, ts = now', articleSources({ now: CLIENT_TIME, kept: 'now' }))
 
 /** As `luaArticle`, but with the server's time instead of the client's. */

@@ -17,7 +17,10 @@ export const REGION_NAMES: Readonly<Record<RegionKind, string>> = {
 
 /** Units of a key that are sent before its first call. */
 const SENT = 100
-/** A region that is still learning after MAX_EXCHANGES exchanges will not open. PAUSE_MS is the pause between two exchanges. */
+/**
+ * Regions exchange what they know until all are ready to decide, but at most MAX_EXCHANGES times. PAUSE_MS is the pause between two
+ * exchanges.
+ */
 const [MAX_EXCHANGES, PAUSE_MS] = [50, 20]
 
 /** A limit that two regions share, with twice the quota: a region that holds a half of the limit has this quota. */

@@ -9,7 +9,7 @@ import { microsOf } from './server-time.ts'
 interface Scripted {
   readonly name: string
   readonly promise: Promised
-  /** `server`: it reads no time but that of Redis, which expires its keys. */
+  /** `client`: the program gets the time of the client. `server`: it needs no time, because Redis expires its keys. */
   readonly clock: 'client' | 'server'
   readonly plain: string
   /** The same program, but it returns whether the request may pass (1 or 0) and the server's time (TIME). */

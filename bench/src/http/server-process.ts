@@ -37,7 +37,7 @@ export async function startServer(
   args: readonly string[],
   { atEnd, processes = 'one' }: ServerOptions,
 ): Promise<ServerProcess> {
-  // Processes of a cluster would load the probe, too, and answer each other with it.
+  // A server of several processes gets no probe. Its workers would load the probe, too, and answer the messages of their parent with it.
   const probe = processes === 'one' ? ['--import', PROBE] : []
   const child = spawn(process.execPath, [...probe, script, ...args], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const output = new PassThrough()

@@ -34,7 +34,7 @@ export async function warmedUp(
     // The shortest time counts, because other load can only make a batch slower. The time for which the thread waited for a processor is
     // subtracted. It is read from another clock a moment later, so a batch may seem to take no time at all.
     if (time > 0) quickest = Math.min(quickest, time)
-    // The first batches are slow and say little, so the number grows at most tenfold at a time.
+    // The first batches are slow and say little. So the number of requests in a batch grows at most tenfold at a time.
     if (batchMs !== undefined) calls = Math.max(MIN_CALLS, Math.min(Math.round((batchMs * 1e6) / quickest), calls * 10))
   }
   return calls

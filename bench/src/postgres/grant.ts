@@ -22,7 +22,10 @@ const CLIENTS = 64
 const MAX_WAIT_MS = 10_000
 const RATE = { rate: '200/s', burst: 50 }
 
-/** Runs clients on one key, half of them with groups of four limits in random order. Audits the decisions by the database's timestamps. */
+/**
+ * Runs clients on one key, half of them with groups of four limits in random order. Compares what they were allowed with the limit, by the
+ * database's timestamps.
+ */
 export async function auditClients({ url, seconds, ring }: GrantInput): Promise<GrantResult> {
   const pool = await poolIn(url, `grant_${ring}`, CLIENTS)
   const { client: counted, deadlocks } = countingDeadlocks(pg(pool))

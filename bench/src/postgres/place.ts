@@ -11,7 +11,7 @@ export interface PlaceInput {
   readonly isolation: Isolation
 }
 
-/** Milliseconds that a statement may wait for a session that has lost its process. */
+/** Milliseconds for which the drop of a schema may wait for the locks of a session whose process was killed. */
 const DROP_MS = 30_000
 
 export interface Place {

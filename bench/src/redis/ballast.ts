@@ -8,8 +8,8 @@ const CHUNK = 50_000
 const FILL = "for i = ARGV[1], ARGV[2] do redis.call('SET', 'ballast:' .. i, '1234567890123456') end return 1"
 
 /**
- * Runs the work while the server holds `keys` other keys, so that its tables have the size of the load from the first request on. The server
- * is empty afterwards.
+ * Runs the work while the server holds `keys` other keys, so that the server's hash tables have their full size from the first request on.
+ * The server is empty afterwards.
  */
 export async function withBallast<Result>({ server }: RedisOptions, keys: number, work: () => Promise<Result>): Promise<Result> {
   if (keys < FEW) return work()

@@ -58,7 +58,7 @@ export function batchesOf(lane: CallersLane, { pid, batchMs, warmUpMs }: BatchOp
         made += calls
         // The shortest time counts, because other load can only make a batch slower.
         quickest = Math.min(quickest, (performance.now() - started) / calls)
-        // The first batches are slow and say little, so the number grows at most tenfold at a time.
+        // The first batches are slow and say little. So the number of requests in a batch grows at most tenfold at a time.
         calls = Math.max(least, Math.min(Math.round(batchMs / quickest), calls * 10))
       }
     },

@@ -19,7 +19,7 @@ export interface Grant {
   readonly allowed: number
   readonly total: number
   readonly errors: number
-  /** burst + rate * the requested seconds, and by the seconds that really passed. */
+  /** `nominalMaximum` is burst + rate * the requested seconds. `maximum` has the seconds that really passed instead. */
   readonly nominalMaximum: number
   readonly maximum: number
   /** `allowed` compared with `nominalMaximum`; below 0 if fewer were allowed. */

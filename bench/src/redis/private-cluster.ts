@@ -23,8 +23,8 @@ export async function startCluster({ atEnd }: Pick<PartOptions, 'atEnd'>, count:
   if ('missing' in found) throw new MissingEngine(`no Redis to make a cluster of: ${found.missing}`)
   const nodes: (ClusterNode & { readonly client: Redis; readonly bus: number })[] = []
   for (let index = 0; index < count; index += 1) {
-    // A node that no other node has met yet does not know its own address.
-    // The port of the bus is chosen too. The default, 10,000 above the client port, may be taken or above 65,535.
+    // The address is set, because a node that no other node has met yet does not know its own address. The port of the cluster bus is set,
+    // too: the default, 10,000 above the client port, may be taken or above 65,535.
     const bus = await freePort()
     const starting = startRedis(found.path, [
       '--cluster-enabled',

@@ -1,6 +1,9 @@
 import type { RemoteStoreOptions } from 'sluice/remote'
 
-/** The ring around a store: none, the default one, or one with a single part. Leases are requested in batches. */
+/**
+ * The ring (batches, denial cache and leases) around a store: none, the default one, or one with a single part. Leases are requested in
+ * batches.
+ */
 export type RingName = 'bare' | 'sluice' | 'coalescing' | 'denied-cache' | 'leases'
 
 export const RINGS: Readonly<Record<RingName, RemoteStoreOptions | false>> = {

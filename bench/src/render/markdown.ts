@@ -8,7 +8,7 @@ import { plotNumbers } from './plot-numbers.ts'
 import { readingsMarkdown } from './readings.ts'
 import { machineText } from './text.ts'
 
-/** Everything that a part measured, for documents, below a heading of their own. Plots are in the report only. */
+/** Everything that a part measured, as Markdown without a heading, because documents have their own. Plots are in the report only. */
 export function partMarkdown(part: Pick<PartResults, 'readings' | 'tables' | 'notes'>): string {
   const figures = figuresMarkdown(part)
   return [...(figures === '' ? [] : [figures]), ...(part.notes.length === 0 ? [] : [markdownNotes(part.notes)])].join('\n\n')

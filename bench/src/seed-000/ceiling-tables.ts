@@ -31,7 +31,10 @@ const MILLION_COLUMNS: readonly Column[] = [
   { key: 'servers', title: 'Redis threads kept busy', decimals: 2 },
 ]
 
-/** Makes tables of the rounds, and computes from those with most processes what a million decisions a second would need. */
+/**
+ * Makes a table of the measured rounds. A second table is computed from the rounds with the most processes: what a million decisions a
+ * second would need.
+ */
 export function ceilingResult(found: readonly Lifted[], over: ReadonlyMap<Way, OverGrant>): PartResult {
   const groups = grouped(found)
   const most = Math.max(...found.map(({ processes }) => processes))

@@ -10,7 +10,7 @@ import type { Bursts, Sent, Weight } from './worker-order.ts'
 export interface ComparedWay {
   readonly way: Way
   readonly algorithm: Algorithm
-  /** The way whose measured bytes are also those of this way, because the two differ only in the ring. */
+  /** The limiter whose measured bytes are also those of this one, because the two differ only in the ring. */
   readonly weighedAs?: Way
 }
 

@@ -34,7 +34,7 @@ export interface Climb {
   readonly ended?: 'p99' | 'undecided'
   /** p99 in milliseconds over arrivals a second, up to the first step beyond a bound: the median of its tries with quartiles. */
   readonly points: readonly Point[]
-  /** The requests of all tries of these steps, and those that were denied or not decided. */
+  /** The number of requests in all tries of all steps, and how many of these were denied or not decided. */
   readonly total: number
   readonly refused: number
   readonly undecided: number

@@ -57,7 +57,7 @@ export async function idleMemory(url: string, contestant: Contestant, { users, r
   return { before, after, refused }
 }
 
-/** Without an expiry on any key there is nothing to wait for. */
+/** Whether any key has an expiry. If none has, the measurement need not wait until keys have expired. */
 async function hasExpiry(client: Redis): Promise<boolean> {
   const keyspace = await client.info('keyspace')
   return Number(/expires=(\d+)/.exec(keyspace)?.[1] ?? 0) > 0

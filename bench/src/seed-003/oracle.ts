@@ -7,7 +7,10 @@ export interface Judged {
   readonly allowed: number
   /** What an exact bucket would have allowed of the same requests at the same instants. */
   readonly exactAllowed: number
-  /** Denials although an exact bucket had a token, charged with every request that passed or may have passed. */
+  /**
+   * The requests that were denied although an exact bucket had a token. That bucket is charged with every request that passed or may have
+   * passed.
+   */
   readonly falseDenials: number
   readonly audit: Audit
 }

@@ -22,7 +22,10 @@ export interface HostsLoad {
 /** Twice as many requests as the limit lets pass, so there are tokens to be denied wrongly and denials to be allowed wrongly. */
 export const CLOCKS_LOAD: HostsLoad = { hosts: 8, perSecond: 400, rate: 200, burst: 20 }
 
-/** Many requests of many hosts, so that they overtake each other in the network. The limit is that of the article's test. */
+/**
+ * Many requests of many hosts, so that they overtake each other in the network. The limit is that of `TestOverGrant` in the article
+ * "Benchmarking Token Bucket Rate Limiters".
+ */
 export const REGRESSION_LOAD: HostsLoad = { hosts: 64, perSecond: 2_000, rate: 10, burst: 10 }
 
 export const REGRESSION: Scenario = { name: 'delay 10 ms', skewMs: 0, driftMsPerSecond: 0, delayMs: 10, quick: true }

@@ -20,7 +20,7 @@ export type NginxGuard =
 /** Starts nginx with one worker. Its processor time is that of the master and the worker. */
 export async function startNginx(path: string, guard: NginxGuard, { atEnd }: Pick<PartOptions, 'atEnd'>): Promise<MeasuredServer> {
   const port = await freePort()
-  // From here to the registration of the stop nothing waits, so that an interrupted run leaves no folder.
+  // Nothing is awaited between this line and the registration of the stop. So an interrupted run leaves no folder.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-nginx-'))
   mkdirSync(join(folder, 'site'))
   writeFileSync(join(folder, 'site', 'item'), 'ok')

@@ -121,7 +121,7 @@ async function loadOf(load: Load, path: string, folder: string, options: PartOpt
     timed: timed[index] as (typeof timed)[number],
     first: timed[0] as (typeof timed)[number],
     latency: latencies[index] as (typeof latencies)[number],
-    // The refused client gets a token a minute, so as many of its requests may pass.
+    // The refused client gets one token a minute, so one of its requests may pass in each minute of the run.
     tolerated: load.load === 'refused' ? minutes : 0,
   }))
 }

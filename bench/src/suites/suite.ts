@@ -10,7 +10,7 @@ export interface Suite {
   /** The title of the document whose figures it reproduces. */
   readonly document?: string
   readonly parts: readonly Part[]
-  /** The seconds of one comparison. The aim is at most 8 minutes for a suite, and 15 for all quick ones together. */
+  /** The seconds of one comparison. The aim is at most 8 minutes for a suite, and 15 minutes for a quick run of all suites. */
   readonly seconds: Readonly<Record<Depth, number>>
   /** Settings of its PostgreSQL (`name=value`) in addition to the defaults. */
   readonly postgres?: readonly string[]

@@ -25,7 +25,7 @@ export interface MemoryContestant {
 
 export interface Opened {
   readonly decide: Decide
-  /** Stops its timers; these are the keys that it was called with. */
+  /** Stops the timers of the limiter. `keys` are all keys that it was called with. */
   close?(keys: readonly string[]): void
 }
 
