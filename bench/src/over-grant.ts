@@ -10,7 +10,10 @@ export interface OverGrantOptions {
   readonly seconds: number
   readonly rate: number
   readonly burst: number
-  /** Whether to audit every interval. If decisions do not report the server's time, it is then queried, which costs further commands. */
+  /**
+   * Whether to compare every interval with the limit. If decisions do not report the server's time, it is then queried, which costs further
+   * commands.
+   */
   readonly audited?: boolean
 }
 
@@ -76,7 +79,7 @@ export async function measureOverGrant(contestant: Contestant, options: OverGran
   }
 }
 
-/** Enough admissions to draw. A contestant without a limit would have millions. */
+/** The most admissions that are kept for a plot. A contestant that limits nothing would have millions. */
 const MAX_TIMES = 2_000
 
 function timesOf(admitted: readonly TraceEntry[]): number[] {
@@ -84,15 +87,15 @@ function timesOf(admitted: readonly TraceEntry[]): number[] {
   return instants.slice(0, MAX_TIMES).map((at) => (at - (instants[0] as number)) / 1_000)
 }
 
-/** What the audit must know of a limiter: whose clock it decides by, and how its instants are read. */
+/** What must be known of a limiter to compute its over-grant: whose clock it decides by, and how the instants of its decisions are read. */
 export interface Timing {
   readonly instants?: 'reported' | 'own' | 'read' | 'after' | 'before'
   readonly clock?: 'client' | 'server'
 }
 
 /**
- * The over-grant in percent. A request may seem to pass shortly before its token is refilled, if the limiter decides by a client's clock or
- * its instants are not exact. Then only whole requests count as over-grant.
+ * The over-grant in percent. If the limiter decides by a client's clock, or if its instants are inexact, a request may seem to pass before
+ * its token is refilled. Then only whole requests count as over-grant.
  */
 export function percentOf({ overGrant, overGrantPercent, permitted }: Audit, { instants, clock }: Timing): number {
   const rough = clock === 'client' || instants === 'before' || instants === 'after'

@@ -22,7 +22,7 @@ const POSTGRES: Readonly<Partial<Record<ColdWay, WayName>>> = {
   flexible: 'flexible',
 }
 
-/** The same ways by their names in the suite `redis`, for the audit. */
+/** The names of the same limiters in the suite `redis`, which measures their over-grant. */
 const REDIS_NAMES: Readonly<Record<ColdWay, Way>> = {
   baseline: 'lua',
   bare: 'bare',
@@ -86,7 +86,7 @@ async function measured(
 /** What is known of a limiter in addition to the samples of its processes. */
 export interface ColdKnown {
   readonly kind: ContestantKind
-  /** Over-grant in percent, from an audit under a limit below the load. */
+  /** Over-grant in percent, from a separate run whose limit is below the load. */
   readonly overGrant: number
 }
 

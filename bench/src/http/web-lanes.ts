@@ -58,7 +58,7 @@ interface Opened {
   readonly lane: ServerLane
 }
 
-/** Measures the contestants of a framework in the same rounds, each in a server of its own, and audits each of them. */
+/** Measures the contestants of a framework in the same rounds, each in a server of its own. Then measures the over-grant of each. */
 export async function measureWeb(scenario: WebScenario, options: WebMeasureOptions): Promise<WebMeasured> {
   const opened = await openLanes(scenario, options)
   const [{ lane: first }] = opened as [Opened]

@@ -61,7 +61,7 @@ function rowOf(lane: WebLane, bare: WebLane, grant: GrantCounted | undefined): R
         ...disturbed,
       },
     ]
-  // Guards without an audit are left out of the table, because they are measured only for a reading.
+  // Guards whose over-grant was not measured are left out of the table. They were measured only for a figure with a goal.
   if (contestant === undefined || grant === undefined) return []
   return [
     {

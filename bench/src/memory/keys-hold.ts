@@ -20,7 +20,7 @@ export interface HoldResult {
   readonly call: Longest
   /** The longest turn of an empty loop in the same process, with the same readings of the clock, for as long as the growth took. */
   readonly nothing: Longest
-  /** The longest collection while the table grew, and the longest during as many random lookups. */
+  /** The longest garbage collection while the table grew, and the longest during as many random lookups. */
   readonly collections: { readonly growth: Collection; readonly lookups: Collection }
   readonly allowed: number
 }
@@ -31,7 +31,7 @@ export async function holdKeys({ holder, keys: count }: HoldInput): Promise<Hold
   const order = randomOrder(count, count, 0x2545_f491)
   const collections = watchCollections()
   const before = await heldBytes()
-  // Drops the collections before this point, which the table did not cause.
+  // Drops the garbage collections before this point, because the table did not cause them.
   await collections.taken()
   const check = holderOf(holder, ALLOWED_KEYS, count)
   let allowed = 0

@@ -16,7 +16,7 @@ const HOLDERS: readonly Holder[] = ['sluice', 'map', 'lookup', 'bare']
 const SPEED_GOAL: Goal = { atMost: 0.6 }
 const BYTES_GOAL: Goal = { atMost: 56 }
 const CALL_GOAL: Goal = { atMost: 2 }
-/** Milliseconds by which the longest collection may exceed that with a Map for lookups only. */
+/** Milliseconds by which the longest garbage collection may exceed that with a Map that is only looked up. */
 const COLLECTION_MS = 2
 /** Bits of a key's digest. */
 const DIGEST_BITS = 64

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { waitedMs } from '../machine/waited.ts'
 import type { Run } from './pauses.ts'
 
-/** Calls between two turns of the event loop. Collections are reported in these turns. */
+/** Calls between two turns of the event loop. Node reports garbage collections in these turns. */
 export const TURN = 50_000
 /** Calls between two readings of the time that the thread waited for a processor. A reading costs too much for every call. */
 const BLOCK = 32

@@ -17,7 +17,7 @@ export interface Collection {
 export interface Longest {
   readonly wall: number
   readonly own: number
-  /** The time without the collections during the call: the time of the code itself. */
+  /** The time without the garbage collections during the call: the time of the code itself. */
   readonly apart: number
 }
 

@@ -24,8 +24,8 @@ export interface PeerGrant {
 const QUOTA: Quota = { tokens: 1_000, per: '1s', burst: 100 }
 const REQUESTS = 40_000
 /**
- * A flood has about four requests a millisecond, four times as many as the limit permits. They come at whole milliseconds: the clocks of
- * several contestants are not finer, and the audit is not about what passes between two instants of such a clock.
+ * A flood has about four requests a millisecond, four times as many as the limit permits. They come at whole milliseconds, because the
+ * clocks of several contestants are not finer.
  */
 const AT_ONCE = 4
 const GRAIN = 1_000

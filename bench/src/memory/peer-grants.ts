@@ -12,7 +12,10 @@ const taken = new WeakMap<Engines, Promise<Grants>>()
 
 export type Grants = Readonly<Partial<Record<ContestantName, PeerGrant>>>
 
-/** Audits the limiters, once in each run of a suite. All parts of a suite pass the same limiters, so later calls get the first result. */
+/**
+ * Measures the over-grant of the limiters, once in each run of a suite. All parts of a suite pass the same limiters, so later calls get the
+ * first result.
+ */
 export function peerGrants({ engines, say, atEnd }: PartOptions, contestants: readonly ContestantName[] = LIMITERS): Promise<Grants> {
   const before = taken.get(engines)
   if (before !== undefined) return before

@@ -19,9 +19,9 @@ export interface PeerHoldResult {
   readonly bytesPerKey: number
   /** The longest call from zero to all keys, without waits for a processor. */
   readonly longestCall: number
-  /** The longest collection of any kind, from zero to all keys and during as many random lookups. */
+  /** The longest garbage collection of any kind, from zero to all keys and during as many random lookups. */
   readonly longestCollection: number
-  /** Collections of the whole heap from zero to all keys and during the lookups: their number, and their milliseconds together. */
+  /** Garbage collections of the whole heap from zero to all keys and during the lookups: their number, and their milliseconds together. */
   readonly major: { readonly count: number; readonly ms: number }
   /** Answers other than `allowed`. */
   readonly refused: number
@@ -34,7 +34,7 @@ export async function holdPeer({ contestant, keys: count }: PeerHoldInput): Prom
   const order = randomOrder(count, count, 0x2545_f491)
   const watched = watchCollections()
   const before = await heldBytes()
-  // Drops the collections before this point, which the contestant did not cause.
+  // Drops the garbage collections before this point, because the contestant did not cause them.
   await watched.taken()
   const { decide } = await open([MANY_KEYS], { keys: count })
   let refused = 0

@@ -56,7 +56,10 @@ export function meteredOver(round: MeteredRound): OverGrant {
   return ifBiting((Math.max(0, allowed - permitted) / permitted) * 100, round)
 }
 
-/** An audited over-grant in percent, unless the limit permitted as many requests as were decided: then the audit could find none. */
+/**
+ * The measured over-grant in percent. If the limit permitted at least as many requests as were decided, over-grant was not possible, and
+ * the result says so.
+ */
 export function ifBiting(percent: number, { total, undecided, permitted }: Omit<MeteredRound, 'allowed' | 'refused'>): OverGrant {
   const decided = total - undecided
   if (percent > 0 || decided > permitted) return percent

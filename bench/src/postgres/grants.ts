@@ -9,7 +9,10 @@ import type { Isolation } from './place.ts'
 /** Measures the over-grant of a limiter on PostgreSQL under an isolation level, by default READ COMMITTED. */
 export type PostgresGrantOf = (way: WayName, isolation?: Isolation) => Promise<PostgresGrant>
 
-/** Seconds of an audit for each second of a comparison, and the most seconds of an audit. A wrong refill shows after a second or two. */
+/**
+ * Over-grant is measured for LENGTH seconds for each second of a comparison, but for at most MAX_SECONDS. A wrong refill shows after a
+ * second or two.
+ */
 const LENGTH = 4
 const MAX_SECONDS: Readonly<Record<Depth, number>> = { quick: 1.5, full: 3 }
 

@@ -10,7 +10,7 @@ import type { SizeInput, SizeResult } from './size-hold.ts'
 const KEYS = { quick: 50_000, full: 1_000_000 } as const
 const NAMES = { bare: 'Sluice, bare', sluice: 'Sluice' } as const
 
-/** Audits 64 clients on one key, half of them with groups of four limits in random order. */
+/** Measures the over-grant of 64 clients on one key. Half of them call groups of four limits in random order. */
 export const grants: Part = {
   name: 'grants',
   title: '64 clients on one key, half of them in groups of four limits in random order, audited on the database’s timestamps',

@@ -10,7 +10,7 @@ import { comparedOn, onPostgres } from './parts.ts'
 const CELLS = 2_000
 const CALLERS = { quick: [32], full: [1, 32] } as const
 const WAYS = ['sluice', 'region_escrow', 'region_rows'] as const
-/** This part spends only this share of the usual seconds on a comparison, because it has many lanes (measured limiters) and audits. */
+/** This part spends only this share of the usual seconds on a comparison, because it measures many limiters, and the over-grant of each. */
 const PART = 0.5
 const GOAL = { atMost: 1.1 }
 

@@ -49,7 +49,7 @@ export const example: Part = {
   },
 }
 
-/** The tables of the sessions, and of the audits under both isolation levels. */
+/** Makes the table of the sessions, and the table of the over-grant, both under both isolation levels. */
 export async function sessionTables({ url, sessions: ways }: ArticleTarget, options: PartOptions): Promise<Table[]> {
   const grantOf = postgresGrants(url, options)
   const measured: SessionsMeasured[] = []

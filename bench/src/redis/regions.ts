@@ -16,7 +16,7 @@ const LOADS = {
     [64, KEYS],
   ],
 } as const
-/** This part spends only this share of the usual seconds on a comparison, because it has many lanes (measured limiters) and audits. */
+/** This part spends only this share of the usual seconds on a comparison, because it measures many limiters, and the over-grant of each. */
 const PART = 0.5
 const GOAL = { atMost: 1.1 }
 

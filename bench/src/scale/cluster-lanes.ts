@@ -39,7 +39,7 @@ interface Limit {
 const BITES: Limit = { tokens: 10, per: '1d', burst: 10 }
 const BITTEN_KEYS = 30
 const CALLS_A_KEY = 40
-/** Calls in flight during the audit: few enough to be answered before the deadline. */
+/** Calls in flight while over-grant is measured: few enough to be answered before the deadline. */
 const AT_ONCE = 64
 
 /** Connects to the cluster and opens a limiter, with its own keys, which are spread over the nodes. */

@@ -86,7 +86,7 @@ interface ClusterTimed extends CallersTimed {
   readonly overGrant: OverGrant
 }
 
-/** Compares the limiters over one cluster in turns, each in a process of its own, and audits each. */
+/** Compares the limiters over one cluster in turns, each in a process of its own. Then measures the over-grant of each. */
 async function comparedOn(urls: readonly string[], { seconds, atEnd }: PartOptions): Promise<ClusterTimed[]> {
   const options = { batchMs: Math.min(60, seconds * 20), warmUpMs: seconds * 500 }
   const inputs = WAYS.map(({ ring }): ClusterInput => ({ urls, callers: CALLERS, keys: KEYS, ...options, ...(ring ? { ring } : {}) }))
