@@ -53,7 +53,7 @@ export function openResult(measured: OpenMeasured, kinds: readonly ContestantKin
     rows: names.map((name, lane) => limitedRow(measured, lane, { name, kind: kinds[lane] ?? 'peer', over: over[lane] as OverGrant })),
     rank: { column: 'capacity', best: 'most' },
     notes: [
-      'Capacity: decisions a second with 64 requests under way.',
+      'The column `capacity a second` is the number of decisions a second with 64 requests in flight.',
       'Over-grant is what passed beyond burst + rate * time. If a way counts in windows, it is what passed beyond the limits of all windows that can overlap the time. The time is from the first request to the last answer, plus 1 ms, because some clocks count whole milliseconds.',
     ],
   }

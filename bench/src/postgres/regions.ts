@@ -39,8 +39,8 @@ export const regions: Part = {
       readings,
       tables,
       notes: [
-        'All requests have one key. The two regions are in one database, each with its own tables. The limit of the regions is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and the audit uses this quota.',
-        'While decisions are timed, no replicator runs (the part that sends units to the other region). So no region counts what its callers need.',
+        'All requests have one key. The two regions are in one database, each with its own tables. The limit of the regions is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and their over-grant is measured against this quota.',
+        'While decisions are timed, no replicator runs (the part that sends units to the other region). So the time does not include what a replicator costs.',
         'The bytes of a key are its part of the region’s table with indexes. For a key that did both, they were measured after VACUUM FULL. Keys have 24 characters.',
       ],
     }

@@ -50,8 +50,8 @@ export const regions: RedisPart = {
       readings,
       tables,
       notes: [
-        'The two regions are on one server. Their limit is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and the audit uses this quota.',
-        'The ring is the default one without leases, because regions with escrow grant no leases. While decisions are timed, no replicator runs (the part that sends units to the other region). So no region counts what its callers need.',
+        'The two regions are on one server. Their limit is twice that of the way without regions, and the measured region has a half. So all ways have the same quota, and their over-grant is measured against this quota.',
+        'The ring is the default one without leases, because regions with escrow grant no leases. While decisions are timed, no replicator runs (the part that sends units to the other region). So the time does not include what a replicator costs.',
         'The bytes of a key are computed from MEMORY USAGE of the hash of all rows and of the lists of their changes. Keys have 24 characters.',
       ],
     }
