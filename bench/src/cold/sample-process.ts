@@ -3,7 +3,7 @@ import type { Quota } from '../contestants/contestant.ts'
 import { quantileOf, sorted } from '../result/statistics.ts'
 import type { ColdInput, ColdSample, ColdWay } from './sample.ts'
 
-/** Measures the way on stdin from its first import to its last request. The process has imported nothing else. */
+/** Measures the limiter that is named on stdin, from its first import to its last request. The process has imported nothing else. */
 interface Cold {
   readonly name: string
   /** Opens the limiter, so that it is ready for its first request. */

@@ -33,7 +33,10 @@ export type Promised = 'bucket' | 'window' | 'counter' | 'log'
 /** One way of keeping a limit in Redis. */
 export interface Contestant {
   readonly name: string
-  /** Sluice (`ours`); a way that the documents show (`baseline`); another library (`peer`); or less than any limiter must do (`floor`). */
+  /**
+   * Sluice (`ours`); a limiter that the documents show (`baseline`); another library (`peer`); or code that does less than any limiter must
+   * (`floor`).
+   */
   readonly kind: ContestantKind
   readonly promise?: Promised
   /**
@@ -60,7 +63,7 @@ export interface OpenOptions {
   readonly clock?: () => number
   /** The deadline of a request, milliseconds; default that of the contestant, if it has one. */
   readonly deadlineMs?: number
-  /** A connection to share with another limiter of the same way, as an application does. Default: its own. */
+  /** A connection that this limiter shares with others of the same kind, as in an application. Default: a connection of its own. */
   readonly wire?: Wire
 }
 

@@ -63,7 +63,10 @@ end
 `,
 })
 
-/** Two counts: that of the present window of the clock, and that of the window before, weighted with the share that still overlaps. */
+/**
+ * Keeps two counts: that of the present window of the clock, and that of the previous window. The second is weighted with the share of that
+ * window that still counts.
+ */
 export const weightedCounter: Contestant = counting({
   name: 'two counters',
   promise: 'counter',

@@ -7,7 +7,7 @@ import { openLoop, type Target } from './open-loop.ts'
 
 /** A way under a limit. */
 export interface Limited extends Target {
-  /** The most requests that this way of limiting promises to let pass for one key in this time. */
+  /** The most requests that the limiter promises to let pass for one key in this time. */
   permitted(elapsedMs: number): number
   close(): Promise<void>
 }

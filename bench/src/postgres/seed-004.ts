@@ -11,7 +11,7 @@ import { SESSIONS, type SessionsInput, type SessionsResult } from './sessions.ts
 
 const ISOLATIONS: readonly Isolation[] = ['read committed', 'serializable']
 
-/** A database on which the tests of the article "Rate limiting with PostgreSQL / YugabyteDB" run, and the ways that run there. */
+/** A database on which the tests of the article "Rate limiting with PostgreSQL / YugabyteDB" run, and the limiters that run there. */
 export interface ArticleTarget {
   readonly url: string
   readonly sessions: readonly WayName[]

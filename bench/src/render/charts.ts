@@ -69,8 +69,8 @@ export function dotChartOf({ rank, columns, rows }: Table): DotChart | undefined
 const VERDICTS: Readonly<Record<Verdict, string>> = { better: 'better', worse: 'worse', alike: 'no clear difference' }
 
 /**
- * Draws how Sluice compares in each ranking. A ratio above 1 means that Sluice is better than the best other way. A finding without a ratio
- * is shown as its verdict alone.
+ * Draws how Sluice compares in each ranking. A ratio above 1 means that Sluice is better than the best other limiter. A finding without a
+ * ratio is shown as its verdict alone.
  */
 export function findingsChart(findings: readonly Finding[]): DotChart {
   const dots = findings.map(({ title, verdict, ratio }): Dot => {

@@ -13,9 +13,9 @@ const DEFAULT = 'Sluice'
 export type Verdict = 'better' | 'worse' | 'alike'
 
 /**
- * How Sluice compares, in one ranking, with every other way that answered correctly. Sluice's row is the default one, if the ranking has
- * it. `other` is the best of the ways that are clearly better, if there is one. The way with the best median need not be clearly better,
- * because its quartiles may overlap those of Sluice.
+ * How Sluice compares, in one ranking, with every other limiter that answered correctly. Sluice's row is the default one, if the ranking
+ * has it. `other` is the best of the limiters that are clearly better, if there is one. The limiter with the best median need not be
+ * clearly better, because its quartiles may overlap those of Sluice.
  */
 export interface Finding {
   /** The part, with the table and the load if the part has several. */
@@ -24,12 +24,12 @@ export interface Finding {
   readonly ours: { readonly name: string; readonly value: number; readonly wrong: boolean }
   readonly other: { readonly name: string; readonly value: number }
   /**
-   * `worse`: another way is clearly better than Sluice. `better`: Sluice is clearly better than all others. `alike`: the quartiles of
-   * another way overlap those of Sluice.
+   * `worse`: another limiter is clearly better than Sluice. `better`: Sluice is clearly better than all others. `alike`: the quartiles of
+   * another limiter overlap those of Sluice.
    */
   readonly verdict: Verdict
   /**
-   * How many times as good as the other way Sluice is, from the quartiles that are worst for Sluice to those that are best. Absent if a
+   * How many times as good as the other limiter Sluice is, from the quartiles that are worst for Sluice to those that are best. Absent if a
    * quartile is not above 0.
    */
   readonly ratio?: Spread

@@ -8,7 +8,7 @@ import { goalText, titleOf } from './readings.ts'
 const WORDS: Readonly<Partial<Record<Mark, string>>> = { missed: 'MISSED', floor: 'below the floor', wrong: 'WRONG' }
 const HEADING = ['suite', 'figure', 'goal', 'measured', 'quartiles', '', 'baseline', 'floor', 'better there'] as const
 
-/** Every figure that missed its goal, with its floor and the ways that are clearly better than Sluice in the same part. */
+/** Every figure that missed its goal, with its floor and the limiters that are clearly better than Sluice in the same part. */
 export function misses(suites: readonly SuiteResults[]): string | undefined {
   if (suites.length === 0) return undefined
   const rows = suites.flatMap((suite) => suite.parts.flatMap((part) => missesOf(suite, part)))
@@ -39,8 +39,8 @@ function missesOf(results: SuiteResults, part: PartResults): string[][] {
 }
 
 /**
- * The baseline of a ratio, if it is clearly better than Sluice and is another way. It may also be Sluice under another load, which does not
- * count.
+ * The baseline of a ratio, if it is another limiter and clearly better than Sluice. A baseline may also be Sluice under another load, which
+ * does not count.
  */
 function lostTo({ unit, goal, spread, baseline = '' }: Measured, { parts }: SuiteResults): string[] {
   if (unit !== 'x' || goal === undefined || spread === undefined) return []

@@ -66,7 +66,7 @@ function verdictOf({ value, spread = { low: value, median: value, high: value } 
   return spread.low > 1 ? ' loses' : ', no clear difference'
 }
 
-/** Names the comparison on Redis in which Sluice with its defaults is clearly slower than another way, by the largest factor. */
+/** Names the comparison on Redis in which Sluice with its defaults is clearly slower than another limiter, by the largest factor. */
 function slowest(suites: readonly SuiteResults[]): string {
   const redis = suites.find(({ suite }) => suite === 'redis') as SuiteResults
   const { findings } = findingsOf({ ...redis, parts: redis.parts.filter(({ name }) => name === 'peers') })
@@ -78,7 +78,7 @@ function slowest(suites: readonly SuiteResults[]): string {
   return `Its largest loss there, ${title.replace(/^peers, /, '')}: ${own} (${column.title}), ${other.name} ${held}`
 }
 
-/** Every ranking in which Sluice with its defaults is clearly worse than another way that answered correctly. */
+/** Every ranking in which Sluice with its defaults is clearly worse than another limiter that answered correctly. */
 function losses(suites: readonly SuiteResults[]): string | undefined {
   if (suites.length === 0) return undefined
   const rows = suites.flatMap((suite) =>

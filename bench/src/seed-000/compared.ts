@@ -6,7 +6,7 @@ import type { LaneRounds } from './arrivals.ts'
 import type { Climb } from './steps.ts'
 import type { Bursts, Sent, Weight } from './worker-order.ts'
 
-/** A way (a limiter, or a program written by hand), and the algorithm within which it is compared with other ways. */
+/** A limiter (Sluice, a library, or a program written by hand), and the algorithm within which it is compared with others. */
 export interface ComparedWay {
   readonly way: Way
   readonly algorithm: Algorithm

@@ -12,7 +12,7 @@ import type { PartOptions } from '../part.ts'
 /** What nginx does before it answers with a file of two bytes. */
 export type NginxGuard =
   | { readonly kind: 'bare' }
-  /** Its own limit, a leaky bucket in whole milliseconds, for each `X-Api-Key`. */
+  /** The limit that nginx itself has, a leaky bucket in whole milliseconds, for each `X-Api-Key`. */
   | { readonly kind: 'limit_req'; readonly quota: Quota }
   /** A call of `/v1/auth` of the service at this port. */
   | { readonly kind: 'auth_request'; readonly port: number }
@@ -30,7 +30,7 @@ export async function startNginx(path: string, guard: NginxGuard, { atEnd }: Pic
   const starting = startEngine(path, ['-e', 'stderr', '-c', file], {
     cwd: folder,
     url,
-    // This request has another path than the measured ones, so that it takes no token.
+    // The request that waits for the start has another path than the measured ones, so that it takes no token.
     ready: () =>
       fetch(`${url}/ready`).then(
         ({ ok }) => ok,

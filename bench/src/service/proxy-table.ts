@@ -24,7 +24,7 @@ const COLUMNS: readonly Column[] = [
   ...LATENCY_COLUMNS,
 ]
 
-/** Requests a second, processor time and latency of the ways to limit before a site. */
+/** Makes the table of requests a second, processor time and latency, for the proxies and limiters before a site. */
 export function proxyTable(rows: readonly ProxyRow[]): Table {
   return {
     name: 'forward-auth',

@@ -5,7 +5,7 @@ import type { ContestantKind, Promised, Quota } from '../../contestants/contesta
 export type Decide = (key: string, cost: number) => boolean | Promise<boolean>
 
 export interface OpenOptions {
-  /** The most different keys. A contestant that bounds its memory keeps as many. */
+  /** The number of different keys that the load has. A contestant with a bound on its keys must have room for all of them. */
   readonly keys: number
   /** Replaces the process's clock, for contestants that take one. */
   readonly clock?: Time
