@@ -1,9 +1,10 @@
--- Converts a bucket to a changed plan (law 7): to the tokens that the old plan would have left, capped at the new burst. For whole numbers
--- below 2^53, a % n is exact, and so is (a - a % n) / n, the quotient rounded down.
+-- Converts a bucket to a changed limit (law 7). The bucket keeps the tokens that it had under the old limit, capped at the new burst. For
+-- whole numbers below 2^53, a % n is exact. So is (a - a % n) / n, the quotient rounded down.
 
 local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
 
--- Returns zero (nil if the state equals the initial state), rest, seen, keep_for and leases.
+-- Returns the converted bucket (bucket-value.lua): zero, rest, seen, keep_for and leases. zero is nil if the bucket equals the initial
+-- state.
 local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
   local time = now
   if seen > now then time = seen end
@@ -20,8 +21,8 @@ local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst,
   if full_rest > 0 then longest = full + 1 end
   -- The bucket is at most full.
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-  -- If the bucket is below empty, whole tokens are added first, so that what is converted is not negative. They are taken out again at the
-  -- new rate after the conversion.
+  -- A bucket below empty has a debt. Whole tokens are added to it first, because only a level that is not negative can be converted. After
+  -- the conversion the same tokens are taken out again, at the new rate.
   local debt = 0
   if zero > time or (zero == time and rest > 0) then
     local token = old_m * 1000000

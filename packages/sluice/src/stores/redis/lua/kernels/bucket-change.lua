@@ -1,13 +1,15 @@
--- Moves the instant at which a token bucket is empty, and writes the bucket. `adjust` and `settle` of the kernel have this in common.
+-- Changes a token bucket by moving the instant at which it was last empty, and writes it. A refund (`adjust`) and the settlement of a hold
+-- (`settle`) both do this.
 
 local read, put, drop = ...
 local read_bucket, bucket_value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
 local out_on, settle, leased_until = make('bucket-leases', flow, cut)
 
--- span_of(zero, rest, time, leases) returns how to move that instant: 1 to give back or -1 to take, whole microseconds, and n-ths of a
--- microsecond; nil to change nothing. With `settles`, a bucket with leases is written even then, without those that have ended.
--- change_bucket returns true, with nothing changed, if a newer version wrote the state.
+-- `span_of(zero, rest, time, leases)` says how to move the instant at which the bucket was empty. It returns 1 to give tokens back or -1 to
+-- take tokens, then whole microseconds, then n-ths of a microsecond. It returns nil to change nothing. With `settles`, a bucket with leases
+-- is always written, without the leases that have ended. `change_bucket` returns true, and changes nothing, if a newer version of Sluice
+-- wrote the state.
 local function change_bucket(state, n, m, burst, empty, empty_rest, settles, span_of)
   local time, ends = now, 0
   local value = read(state)
@@ -40,8 +42,8 @@ local function change_bucket(state, n, m, burst, empty, empty_rest, settles, spa
     if not zero then return drop(state, ends) end
   else
     zero, rest, keep_for = from, from_rest, kept
-    -- Penalties lower the bucket to at most one burst below empty. If a change of the limit has left it lower than that, they do not change
-    -- it.
+    -- A penalty lowers the bucket to one burst below empty at most. If a change of the limit has left the bucket lower, the penalty does
+    -- not change it.
     local most, most_rest = time + empty, 0
     if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
     local latest = latest_zero(n, m, burst, time)

@@ -1,10 +1,12 @@
--- descriptor  one of three forms; the first number says which:
+-- Reads the numbers of a token bucket's limit from `args`. The limit refills n micro-tokens in m microseconds.
+--
+-- descriptor  the index of the first number, which names one of three forms:
 --             0, n, m, burst, cost
---             4, n, m, burst, empty, empty_rest, cost, cost_rest: if products of these numbers would exceed 2^53. A bucket that is full now
---             was empty `empty` microseconds before now, plus `empty_rest` n-ths of a microsecond. The cost is refilled in `cost`
---             microseconds and `cost_rest` n-ths of a microsecond
---             5, the same as after 4; then how many microseconds before its tokens are there a call may be charged; then the cost in
---             micro-tokens
+--             4, n, m, burst, empty, empty_rest, cost, cost_rest: used if products of these numbers would exceed 2^53
+--             5, the numbers of form 4, ahead, micro: used for calls that may be charged before their tokens are there
+-- empty       in how many microseconds an empty bucket fills, rounded up; empty_rest: how many n-ths of a microsecond the rounding added
+-- cost        in how many microseconds the cost is refilled, rounded down; cost_rest: how many n-ths of a microsecond the rounding removed
+-- ahead       how many microseconds before its tokens are there a call may be charged; micro: the cost in micro-tokens
 
 local n, m, burst = args[descriptor + 1], args[descriptor + 2], args[descriptor + 3]
 local empty, empty_rest, cost, cost_rest = args[descriptor + 4], args[descriptor + 5], args[descriptor + 6], args[descriptor + 7]

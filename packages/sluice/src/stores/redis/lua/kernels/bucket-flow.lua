@@ -1,5 +1,5 @@
--- The time in which `micro` micro-tokens are refilled, if the refill starts `from` n-ths of a microsecond late: whole microseconds, and the
--- rest in n-ths of a microsecond.
+-- Returns the time in which `micro` micro-tokens are refilled, in whole microseconds and n-ths of a microsecond. The limit refills n
+-- micro-tokens in m microseconds. The refill begins `from` n-ths of a microsecond late.
 local function flow(n, m, micro, from)
   local token = m * 1000000
   local token_rest, micro_rest = token % n, m % n
@@ -10,8 +10,8 @@ local function flow(n, m, micro, from)
   return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
 end
 
--- How many pieces of `unit` micro-tokens are refilled in `span` microseconds less `from` n-ths of a microsecond. Estimates with doubles, a
--- little too low, then corrects the estimate by exact comparisons.
+-- Returns how many pieces of `unit` micro-tokens are refilled in `span` microseconds. The refill begins `from` n-ths of a microsecond late.
+-- The first estimate, in floating point, is a little too low. Exact comparisons then correct it.
 local function pieces(n, m, unit, from, span)
   local count = 0
   if span <= 0 then return count end
@@ -24,7 +24,8 @@ local function pieces(n, m, unit, from, span)
   end
 end
 
--- Caps a bucket at `time` to `micro` micro-tokens: returns zero and rest of the capped bucket.
+-- Caps a bucket to `micro` micro-tokens at the instant `time`. zero and rest say when the bucket was last empty: whole microseconds, and
+-- n-ths of a microsecond. Returns both for the capped bucket.
 local function cut(zero, rest, n, m, micro, time)
   if micro < 0 then micro = 0 end
   local span, left = flow(n, m, micro, 0)
@@ -34,8 +35,8 @@ local function cut(zero, rest, n, m, micro, time)
   return low, low_rest
 end
 
--- The micro-tokens in a bucket at `time`; zero and rest of the bucket once these are taken out; and how many micro-tokens there are beyond
--- whole tokens.
+-- zero and rest say when a bucket was last empty: whole microseconds, and n-ths of a microsecond. Returns its micro-tokens at the instant
+-- `time`; zero and rest of the bucket without these; and how many micro-tokens it has beyond whole tokens.
 local function level_of(zero, rest, n, m, time)
   local tokens = pieces(n, m, 1000000, rest, time - zero)
   local micros, left = flow(n, m, tokens * 1000000, rest)
@@ -44,7 +45,8 @@ local function level_of(zero, rest, n, m, time)
   return tokens * 1000000 + parts, zero, rest, parts
 end
 
--- The time in which so many whole tokens are refilled. tokens * rest may exceed 2^53, so the rest is multiplied in two parts.
+-- Returns the time in which this many whole tokens are refilled: whole microseconds, and n-ths of a microsecond. `tokens * rest` may exceed
+-- 2^53, so the product is computed in two parts.
 local function owed_span(n, m, tokens)
   local token = m * 1000000
   local rest = token % n
@@ -56,7 +58,8 @@ local function owed_span(n, m, tokens)
   return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
 end
 
--- The latest zero that a bucket may have, as `bounded` of the kernel computes it: it caps a debt.
+-- The latest instant at which a bucket may be empty (see `bounded` in the kernel). This bounds the debt of a bucket below empty: it is
+-- refilled within a hundred years.
 local function latest_zero(n, m, burst, time)
   return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end

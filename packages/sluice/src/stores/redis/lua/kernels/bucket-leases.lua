@@ -1,5 +1,6 @@
--- Leases of a bucket (algorithms/leased-bucket.ts): a list of { holder, sequence, amount, end }, in the order of their ends. The tokens in
--- the bucket and the leased tokens together never exceed the burst, so the bucket is capped at burst - leased.
+-- Leases of a bucket: tokens that processes took in advance (algorithms/leased-bucket.ts). They are a list of { holder, sequence, amount,
+-- end }, ordered by end. The tokens in the bucket and the leased tokens together never exceed the burst. So the bucket is capped at the
+-- burst less the leased tokens.
 
 local flow, cut = ...
 
@@ -9,8 +10,8 @@ local function out_on(leases)
   return out
 end
 
--- The bucket at `time`, and the list of leases that have not ended, nil if there are none. Until the end of each lease, the bucket is
--- capped at burst - leased.
+-- Removes the leases that have ended at `time`. Until a lease ends, the bucket is capped at the burst less the leased tokens. Returns zero
+-- and rest, which say when the bucket was last empty, and the other leases, or nil if there are none.
 local function settle(zero, rest, n, m, burst, leases, time)
   local out, left = out_on(leases), {}
   for _, lease in ipairs(leases) do
@@ -26,7 +27,8 @@ local function settle(zero, rest, n, m, burst, leases, time)
   return zero, rest, left
 end
 
--- The instant until which a bucket with leases is needed. It is full once every lease has ended and the last tokens are refilled.
+-- The instant until which the store must keep a bucket with leases. From then on it is full: every lease has ended, and the last tokens are
+-- refilled.
 local function leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   local out, kept = out_on(leases), math.min(math.max(seen, zero) + keep_for, 9007199254740991)
   for _, lease in ipairs(leases) do

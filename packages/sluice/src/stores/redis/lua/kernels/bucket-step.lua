@@ -1,11 +1,13 @@
--- The part of the token bucket kernel (algorithms/token-bucket.ts) that a store needs: how many of `times` calls pass, one after the other,
--- and the state after them. Only the slow path (bucket.lua) defines functions, because defining them is what costs most here. All numbers
--- are whole and below 2^53: a % n is exact, and so is (a - a % n) / n, the quotient rounded down.
+-- The part of the token bucket kernel (algorithms/token-bucket.ts) that a store needs. It computes how many of `times` equal calls pass,
+-- one after the other, and the state after them. In Lua, defining a function costs more than such a call. So only buckets that need more
+-- than this file get functions (the slow path, bucket.lua). All numbers are whole and below 2^53. So a % n is exact, and so is (a - a % n)
+-- / n, the quotient rounded down.
 --
 -- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest (bucket-descriptor.lua). For
---             calls that may be charged before their tokens are there also `ahead`, and `capped`: the cost in micro-tokens, plus the costs
---             of earlier calls of the group to this state
--- results     `passed`; if the value changes, the new value `written`, and the instant until which it is needed, `expires`
+--             calls that may be charged before their tokens are there also `ahead` and `capped`. `capped` is the cost in micro-tokens, plus
+--             the costs of earlier calls of the same group to this state
+-- results     `passed`: how many calls pass. If the value changes: `written`, the new value, and `expires`, the instant until which the
+--             store must keep it
 
 local time, ends, passed = now, 0, 0
 local zero, rest, seen, keep_for, leases, converted, written, expires
@@ -21,8 +23,8 @@ if value then
   elseif size == 49 then
     high, low, rest, last, keep_for, old_n, old_m, old_burst = parse('>I3I4I7I7I7I7I7I7', value)
   end
-  -- The value has the form that this plan writes, and is read here. `seen` stays below 2^53, because the first three bytes are below
-  -- 10485504. All other values are read by bucket-value.lua, which checks more.
+  -- A value in the form that this limit writes is read here. Its first three bytes are below 10485504, so `seen` is below 2^53. All other
+  -- values are read by bucket-value.lua, which checks more.
   local same = old_n == n and old_m == m and old_burst == burst and (not last or last <= 9007199254740991 and keep_for <= 3200000000000000)
   if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low
@@ -52,8 +54,8 @@ elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
 end
 local open, latest = times, time
 if ends > now then open = 0 end
--- A call that was charged ahead starts when its cost has been refilled. At that instant the leased tokens may be spent too. If both
--- together exceed the burst, the call is not charged ahead.
+-- A call that was charged ahead starts once its cost has been refilled. At that instant, the leased tokens may be spent too. So a call is
+-- not charged ahead if its cost and the leased tokens together exceed the burst.
 if ahead and capped <= burst - (leases and made.out_on(leases) or 0) then latest = time + ahead end
 while passed < open do
   local moved, left = zero + cost, rest + cost_rest

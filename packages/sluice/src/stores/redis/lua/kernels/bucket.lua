@@ -1,4 +1,5 @@
--- All functions for buckets, in one table. Programs make this table only when they first find a bucket that needs it (the slow path).
+-- All functions for buckets, in one table. A program makes this table when it first finds a bucket that bucket-step.lua cannot decide
+-- without functions (the slow path).
 
 local read, value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'

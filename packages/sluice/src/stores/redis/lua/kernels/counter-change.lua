@@ -1,12 +1,13 @@
--- Changes the counts of a sliding window counter, and writes them. `adjust` and `settle` of the kernel have this in common.
+-- Changes the counts of a sliding window counter, and writes them. A refund (`adjust`) and the settlement of a hold (`settle`) both do
+-- this.
 
 local read, put, drop = ...
 local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'
 
--- amounts_of(ended, current, previous, span, shared) returns two amounts: what is given back of the current window, and of the previous
--- window. An amount below 0 is charged. `ended` is the end of the current window, and `shared` is how much of the previous window still
--- counts. The function below returns true, with nothing changed, if a newer version wrote the state.
+-- `amounts_of(ended, current, previous, span, shared)` returns what is given back of the current window, and what of the previous window.
+-- An amount below 0 is charged. `ended` is the end of the current window. `shared` is how much of the previous window still counts. The
+-- function below returns true, and changes nothing, if a newer version of Sluice wrote the state.
 return function(state, descriptor, amounts_of)
   local length = args[descriptor + 3]
   local ends = 0

@@ -1,5 +1,5 @@
--- The sliding window counter kernel. Returns how many of `times` calls pass and, if the value changes, the new value and the instant until
--- which it is needed.
+-- The sliding window counter kernel. Returns how many of `times` calls pass. If the value changes, it also returns the new value, and the
+-- instant until which the store must keep it.
 
 local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'

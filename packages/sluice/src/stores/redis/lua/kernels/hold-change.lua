@@ -1,4 +1,5 @@
--- Settles or extends one hold of any form. It is needed only for holds that the fast path in holds.lua does not settle.
+-- Settles or extends one hold, whatever its limits and state. Programs use this only for holds that the fast path in holds.lua does not
+-- settle.
 
 local bucket_of = ...
 local read, put, keep, remove, extra = make 'state'
@@ -10,8 +11,9 @@ local NEWER = 9000000000000000
 local change_bucket, flow, level_of, owed_span
 local release, prolong
 
--- Computes the settlement of a bucket (algorithms/settle-bucket.ts). Returns what is charged, and how to move the instant at which the
--- bucket is empty: the sign (-1 later, 1 earlier), the microseconds, and their remainder. Without a sign the instant does not move.
+-- Computes the settlement of a bucket (algorithms/settle-bucket.ts). Returns what the bucket is charged for the hold in all, and how to
+-- move the instant at which the bucket was empty. This is a sign (-1 later, 1 earlier), whole microseconds, and n-ths of a microsecond.
+-- Without a sign the instant does not move.
 local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, mark)
   if actual > held then
     local room = 0
@@ -52,8 +54,8 @@ local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, 
   return actual, 1, room, left
 end
 
--- Each of the following functions settles what a hold charged one limit. It returns what is charged now, or nothing if a newer version of
--- Sluice wrote the state.
+-- This function and the next three settle the charge of a hold to one limit, each for one algorithm. They return what the limit is charged
+-- for the hold in all, or nothing if a newer version of Sluice wrote the state.
 local function settle_bucket(state, descriptor, held, actual, mark)
   if not change_bucket then change_bucket, flow, level_of, owed_span = make('bucket-change', read, put, drop) end
   local n, m, burst, empty, empty_rest = bucket_of(descriptor)
@@ -122,8 +124,8 @@ local function settle_log(state, descriptor, held, actual, _, at)
   return charged
 end
 
--- Gives back the slots of a hold (change_value is `release`), or moves their end to a later instant (`prolong`). Returns true if a newer
--- version of Sluice wrote the state; the state is then unchanged.
+-- Gives back the slots of a hold (if `change_value` is `release`), or moves their end to a later instant (if it is `prolong`). Returns
+-- true, and changes nothing, if a newer version of Sluice wrote the state.
 local function change_slots(state, change_value, ...)
   local value = read(state)
   if value and split(value) == NEWER then return true end
@@ -143,15 +145,16 @@ local function is_newer(state, descriptor)
   return value and split(value) == NEWER
 end
 
--- Finds the call of a part of the record by the name of its limit. Returns the index of the name in the arguments, and the call's number.
+-- A part of a hold's record says what one limit was charged. This finds the call of that limit, by the limit's name. Returns the index of
+-- the name in the arguments, and the number of the call.
 local function call_of(part, first, calls)
   for call = 1, calls do
     if args[first + 3 * call - 3] == part[1] then return first + 3 * call - 3, call end
   end
 end
 
--- Settles those parts of a record whose limits are among the calls. If what was held stays charged (`stands`), only slots are given back.
--- Returns true if a newer version of Sluice wrote a state.
+-- Settles the parts of a hold's record whose limits are among the calls; each part is what one limit was charged. With `stands`, charges
+-- stay as they are and only slots are given back. Returns true if a newer version of Sluice wrote a state.
 local function settle_parts(key, first, calls, parts, at, stands)
   for _, part in ipairs(parts) do
     local index, call = call_of(part, first, calls)
@@ -182,8 +185,8 @@ local function prolong_slots(key, first, calls, parts, micros)
   end
 end
 
--- Whether a newer version of Sluice wrote one of several states. Then no state may be changed. With a single state this check is not
--- needed: changing that state reports it.
+-- Whether a newer version of Sluice wrote one of several states. If so, no state may be changed. For a single state it returns false:
+-- whatever changes that state makes the same check.
 local function has_newer(key, first, calls)
   if calls < 2 then return false end
   for call = 1, calls do
@@ -191,7 +194,8 @@ local function has_newer(key, first, calls)
   end
 end
 
--- Returns the status of the hold after its change, the instant at which the hold ends, and the parts of its record.
+-- Settles or extends the hold. Returns its status after that (holds.lua lists these), the instant at which it ends, and the parts of its
+-- record.
 return function(key, mode, first, calls)
   local value = read(key)
   if value and split(value) == NEWER then return 5, 0, {} end
@@ -201,7 +205,7 @@ return function(key, mode, first, calls)
   if now >= expires then
     for _, part in ipairs(parts) do
       local index = call_of(part, first, calls)
-      -- The hold has expired, so what was used above the charge is no longer charged. It is reported as overage.
+      -- The hold has expired, so what was used beyond its charge can no longer be charged. That amount is reported as overage.
       if mode == -1 and index then part[4] = math.max(0, args[index + 2] - part[3]) end
     end
     return 3, expires, parts

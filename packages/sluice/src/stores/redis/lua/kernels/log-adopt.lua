@@ -1,14 +1,15 @@
--- Functions for logs that all programs need.
+-- Functions for sliding window logs that all programs need.
 --
--- descriptor  3, cost, limit, window, the most entries that are kept
+-- descriptor  the index of 3, cost, limit, window, the most entries that are kept
 
 local logs = ...
 local first_after, through = logs.first_after, logs.through
 
--- The most entries of a log that are kept because an earlier plan has a longer window.
+-- If an earlier limit of the key had a longer window, its entries are kept too. A log then has at most this many entries.
 local MAX_KEPT = 10000
 
--- The state, converted to the plan (law 7) with all its entries. If it equals the initial state, a log without entries.
+-- Returns the log, converted to the limit of the call (law 7), with all its entries. If it equals the initial state, returns a log without
+-- entries.
 local function adopt_log(log, descriptor)
   local length = args[descriptor + 3]
   if not log.there or log.window == length then return log end
@@ -29,15 +30,15 @@ local function used_of(log, descriptor)
   return time, first, through(log, log.size - 1) - through(log, first - 1)
 end
 
--- The argument `charge` of `charge_log` (log-value.lua). Entries that no plan of this state needs any more are skipped.
+-- Returns the argument `charge` of `charge_log` (log-value.lua). Entries that no limit of this key needs any more are skipped.
 local function charge_of(log, descriptor, first, time, cost)
   local from, keep_for, most = first, log.keep_for, args[descriptor + 4]
   if keep_for > 0 then from, most = first_after(log, time - keep_for, log.skip), MAX_KEPT end
   local kept = log.size - from
   local merges = kept > 0 and log.at == time
   if not merges and kept >= most then
-    -- The log is full. If its oldest entry is kept only for an earlier plan, that entry is dropped. Otherwise the newest entry takes this
-    -- charge and moves to `time`: charges of less than one token have filled the log.
+    -- The log has as many entries as it may. If its oldest entry is kept only for an earlier limit, that entry is dropped. Otherwise
+    -- charges of less than a token have filled the log. Then this charge is added to the newest entry, which moves to `time`.
     if from < first then from = from + 1 else merges = true end
   end
   if kept == 0 then keep_for = 0 end

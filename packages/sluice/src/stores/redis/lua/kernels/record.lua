@@ -1,13 +1,14 @@
--- Makes the record of a hold (algorithms/hold-record.ts), as the last call of a group.
+-- Makes the record of a hold (algorithms/hold-record.ts). The record is the last call of its group.
 --
--- descriptor  6; the microseconds for which the hold lasts; 1 if the record begins as settled, otherwise 0; the number of calls just before
---             it in the group that it records; for each of these the name of its limit and the micro-tokens that are held
+-- descriptor  the index of 6; how many microseconds the hold lasts; 1 if the record begins as settled, otherwise 0; how many calls of the
+--             group, just before the record, it records; for each of them the name of its limit, and the micro-tokens that are held
 
 local read_record, record_value = make 'record-value'
 local split = make 'block-value'
 
--- Decides the call of a record. Returns 0 if `times` is 0 or the record exists already, otherwise 1, the value of the record, and the
--- instant until which it is needed. `marks` has the marks (hold-record.ts) of all earlier calls of its group, in order.
+-- Decides the call that makes a record. Returns 0 if `times` is 0 or the record exists already. Otherwise it returns 1, the value of the
+-- record, and the instant until which the store must keep it. `marks` has the marks (hold-record.ts) of all earlier calls of the group, in
+-- order.
 return function(value, descriptor, times, _, marks)
   local _, ends = read_record(value)
   if times == 0 or ends and now < ends + 60000000 then return 0 end

@@ -1,9 +1,10 @@
--- Slots of a concurrency limit (algorithms/concurrency.ts): who holds slots, and until when. The value has the format of algorithms without
--- a program (value.ts): 3, the instant until which it is needed (7 bytes), then numbers plus 2^53, in 7 bytes each: the latest time at
--- which it was written, the last fencing number, and for each holder its id in two numbers, its cost, its end and its fencing number.
--- Holders are in the order of their ends.
+-- Slots of a concurrency limit (algorithms/concurrency.ts): who holds slots, and until when. The value has the format of algorithms that
+-- have no program (value.ts): the byte 3, the instant until which the store must keep it (7 bytes), then numbers of 7 bytes, each plus
+-- 2^53. The numbers are: the latest time at which the state was written; the last fencing number; and for each holder its id in two
+-- numbers, its cost, the end of its slot, and its fencing number. Holders are ordered by the ends of their slots.
 --
--- descriptor  7, cost, limit, for how many microseconds a slot is held, 1 if there is a holder or 0 if not, the holder's id in two numbers
+-- descriptor  the index of 7, cost, limit, for how many microseconds a slot is held, 1 if there is a holder or 0 if not, the holder's id in
+--             two numbers
 
 local split, block_value, blocked = make 'block-value'
 
@@ -20,14 +21,14 @@ local function bytes_of(number)
   return pack('>I3I4', 2097152 + (number - low) / 4294967296, low)
 end
 
--- Returns the parts of a state: when it was written (nil if there is no state), the last fencing number, the bytes of the holders whose
--- slots have not ended, the sum of their costs, the time of the decision (law 3), and the end of the block.
+-- Returns the parts of a state: when it was written (nil if there is no state); the last fencing number; the bytes of the holders whose
+-- slots have not ended; the sum of their costs; the time of the decision (law 3); and the end of the block.
 local function read_slots(value)
   local ends, inner = 0, value or ''
   if value then ends, inner = split(value) end
   local size = #inner
   if string.byte(inner) ~= 3 or size % 35 ~= 22 then
-    -- A value that is neither a state nor a block alone counts as absent, together with its block.
+    -- A value that is neither a state nor only a block counts as absent. A block before it does not count either.
     return nil, nil, '', 0, now, inner == '' and ends or 0
   end
   local seen, last = number_at(inner, 9), number_at(inner, 16)
@@ -53,7 +54,7 @@ local function added(held, holder, ends)
   return string.sub(held, 1, from - 1) .. holder .. string.sub(held, from)
 end
 
--- Returns the value of a state, the instant until which it is needed, and the same instant without regard to the block.
+-- Returns the value of a state, and two instants: until when the store must keep it, and the same if the state had no block.
 local function slots_value(time, last, held, ends)
   local expires = last + 1
   if held ~= '' then expires = math.max(expires, number_at(held, #held - 13)) end
@@ -62,8 +63,8 @@ local function slots_value(time, last, held, ends)
   return value, math.max(expires, ends), expires
 end
 
--- Decides calls of one holder. Returns how many pass and, if the value changes, the new value and the instant until which it is needed.
--- `before` is the sum of the costs of earlier calls of the group to this state.
+-- Decides calls of one holder, and returns how many pass. If the value changes, it also returns the new value, and the instant until which
+-- the store must keep it. `before` is the sum of the costs of earlier calls of the group to this state.
 local function take(value, descriptor, times, before)
   local cost, limit = (before or 0) + args[descriptor + 1], args[descriptor + 2]
   local passed, written, expires = 0, nil, nil
@@ -84,8 +85,8 @@ local function take(value, descriptor, times, before)
   return passed, written, expires
 end
 
--- Gives back a holder's slot. Returns the new value and the instant until which it is needed; false and the end of the block if the state
--- is fresh; nil if this holder has no slot.
+-- Gives back a holder's slot. Returns the new value, and the instant until which the store must keep it. If no holder is left and the state
+-- equals the initial one, returns false and the end of the block. If this holder has no slot, returns nil.
 local function release(value, one, other)
   local seen, last, held, _, time, ends = read_slots(value)
   local from = seen and holder_of(held, bytes_of(one) .. bytes_of(other))
@@ -96,8 +97,8 @@ local function release(value, one, other)
   return left, expires
 end
 
--- Moves the end of a holder's slot to `micros` from now. Returns the new value and the instant until which it is needed; nil if nothing
--- changes.
+-- Moves the end of a holder's slot to `micros` microseconds from now. Returns the new value, and the instant until which the store must
+-- keep it. Returns nil if the holder has no slot, or if its slot ends later already.
 local function prolong(value, one, other, micros)
   local seen, last, held, _, time, ends = read_slots(value)
   local from = seen and holder_of(held, bytes_of(one) .. bytes_of(other))

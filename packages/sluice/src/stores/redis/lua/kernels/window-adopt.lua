@@ -1,12 +1,16 @@
--- descriptor  1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows begin (microseconds)
+-- descriptor  the index of 1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows begin
+--             (microseconds)
 
--- Fixed windows of a key that is called with several plans in turn (algorithms/window-turns.ts). turn: 0 to 3: one plan alone, which used
--- up to 1/64, 1/16, 1/4, all of its limit; 4: a longer and a shorter plan; 5: the longer plan was not called in this window yet; 6: as 5,
--- and a longer plan finds nothing left.
+-- Fixed windows of a key whose calls have limits of different lengths in turn (algorithms/window-turns.ts). `turn` says which of these
+-- limits were called in the window:
+-- 0 to 3      one limit alone; at most a 64th (0), a 16th (1), a quarter (2) or all (3) of it was used
+-- 4           a longer and a shorter limit
+-- 5           a shorter limit; the longer one was called in the previous window, and not yet in this one
+-- 6           as 5, but the count became too large for exact numbers; the longer limit then finds nothing left
 
 local window_until = ...
 
--- The end of the window that a charge at `time` would begin or belong to, for a key without a state.
+-- For a key without a state: the end of the window to which a charge at `time` belongs.
 local function fresh_end(descriptor, time)
   local length = args[descriptor + 3]
   if args[descriptor + 4] == 1 then return time + length end
@@ -14,7 +18,8 @@ local function fresh_end(descriptor, time)
   return shifted - shifted % length + length + args[descriptor + 8]
 end
 
--- The state, converted to the plan: end (nil if it equals the initial state), count, window, turn, and whether it was converted.
+-- Converts a fixed window to the limit of the call. Returns end (nil if the window equals the initial state), count, window, turn, and
+-- whether it was converted.
 local function adopt_window(finish, count, window, turn, descriptor)
   local length = args[descriptor + 3]
   if window == length and turn < 5 then return finish, count, window, turn, false end
@@ -37,7 +42,7 @@ local function adopt_window(finish, count, window, turn, descriptor)
   return last, count, math.max(window, length), 4, true
 end
 
--- The window that a call now begins, after the previous window has ended or was forgotten: its end, length and turn.
+-- The window that a call begins now, because the previous window has ended or there is none. Returns its end, length and turn.
 local function begun(finish, window, turn, descriptor)
   local length, own = args[descriptor + 3], fresh_end(descriptor, now)
   if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
@@ -47,8 +52,9 @@ local function begun(finish, window, turn, descriptor)
   return own, length, 0
 end
 
--- The present part of the window of an absent longer plan: its start, what was taken before this part, and what was taken in this part;
--- then window and turn. If the count would become too large for exact numbers, the window begins with this part, and turn is 6.
+-- While a longer limit of the key is not called, its window is counted in parts of the shorter limit's length. Returns the start of the
+-- present part, what was taken before it, what was taken in it, then window and turn. If the count would become too large for exact
+-- numbers, the window begins with this part, and turn is 6.
 local function part_of(finish, count, window, turn, descriptor)
   local limit, length, part = args[descriptor + 2], args[descriptor + 3], 0
   if turn >= 5 and length < window then

@@ -1,11 +1,12 @@
--- Changes the count of a fixed window, and writes it. `adjust` and `settle` of the kernel have this in common.
+-- Changes the count of a fixed window, and writes it. A refund (`adjust`) and the settlement of a hold (`settle`) both do this.
 
 local read, put, drop = ...
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
 
--- amount_of(used, start) returns how much of `used` is given back; an amount below 0 is charged. `start` is the beginning
--- of the present part of the window. The function below returns true, with nothing changed, if a newer version wrote the state.
+-- `amount_of(used, start)` returns how much of `used` is given back; an amount below 0 is charged. `start` is the beginning of the window
+-- or, of a window that is counted in parts, of the present part (window-adopt.lua). The function below returns true, and changes nothing,
+-- if a newer version of Sluice wrote the state.
 return function(state, descriptor, amount_of)
   local limit = args[descriptor + 2]
   local ends = 0

@@ -1,9 +1,10 @@
--- Gives tokens back, or takes them even if they are not there, call by call, as `adjust` of each kernel does.
+-- Gives tokens back to states, or takes tokens even if they are not there. It handles the calls one by one, as `adjust` of each kernel
+-- does.
 --
--- KEYS        the states, one for each call
+-- KEYS        the state of each call
 -- ARGV[1]     time; the instant of the receipt, -1 for none; how many calls; for each call the index of its descriptor, and 1 to give back
---             or -1 to take; the limit descriptors (see the kernels), with the amount instead of the cost
--- returns     the indexes of calls that changed nothing, because a newer version wrote their states
+--             or -1 to take; then the descriptors: a limit's numbers (see the kernels), with the amount instead of the cost
+-- returns     the indexes of the calls that changed nothing, because a newer version of Sluice wrote their states
 
 -- include: clock.lua
 
@@ -54,7 +55,7 @@ local function adjust_log(state, descriptor, sign)
   end)
 end
 
--- Changes nothing: only a holder can give back its slot, and a penalty has no holder.
+-- Changes nothing: only a holder can give back a slot, and a penalty has no holder.
 local function adjust_slots(state)
   local split = make 'block-value'
   local value = read(state)

@@ -1,10 +1,10 @@
--- Decides groups of one call on token buckets of one limit, all calls of one cost. This is the most frequent request, so the program is
--- written to run fast. See consume.lua.
+-- Decides calls of one cost on token buckets of one limit, each call a group of its own. Most requests are such, so the program is written
+-- to run fast. consume.lua decides all other groups.
 --
 -- KEYS        the states, each once; none if the program is only to be loaded
 -- ARGV        n, m, burst, cost (2 * burst * m is below 2^53); for how many microseconds values are kept after they are needed; then the
 --             number of calls for each state, absent if each state has one call
--- returns     the text of reply.lua: no numbers; as counts, how many calls of each state passed
+-- returns     the text of reply.lua. It has no numbers. Its counts are how many calls of each state passed
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
@@ -12,7 +12,7 @@ local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
 
--- The parameters have the names of outer variables, because a function without upvalues costs the least to define.
+-- The parameters have the names of variables outside. A function that uses no variable from outside (no upvalue) costs the least to define.
 local function slow_path(now, pack, parse)
   -- modules
   return make 'bucket'
@@ -35,7 +35,7 @@ for state = 1, states do
   local value = values[state]
   if counted then times = ARGV[5 + state] + 0 end
   -- inline: bucket-step.lua
-  -- `%d` drops the fraction. Without it, redis.call would write the number with all of its digits.
+  -- `%d` drops the fraction. Without a format, redis.call would write the fraction too.
   if written then call('SET', KEYS[state], written, 'PXAT', format('%d', (expires + extra) / 1000 + 1)) end
   counts[state] = passed
 end

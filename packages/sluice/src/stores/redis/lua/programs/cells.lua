@@ -1,10 +1,11 @@
--- Reads the rows of a region that changed after a cursor, those with the oldest changes first.
+-- Reads the rows of a region's cells that changed after a cursor, oldest changes first. A cell is one key of one limit, in all regions. Its
+-- rows say which of its units were sent and received.
 --
--- KEYS        the beginning of the region's record; the rest of the record; the number of changes so far of its rows and its record; a hash
---             of all rows; the numbers of changes (see region.lua)
--- ARGV[1]     time; the cursor: the number of a change; the most rows to return
+-- KEYS        the beginning of the region's record; the rest of the record; how many changes of its rows and its record there were so far;
+--             a hash of all rows; the numbers of changes (see region.lua)
+-- ARGV[1]     time; the cursor, which is the number of a change; the most cells to return
 -- returns     run; time; the beginning of the record, nil for none; its rest; the number of the last change; 1 if there are no more rows,
---             else 0; how many cells have rows; then for each row that is returned the cell's name and its rows
+--             else 0; how many cells have rows; then each cell's name and its rows
 
 -- include: clock.lua
 
@@ -16,7 +17,8 @@ local run = begins and string.match(begins, '^%S+') or ''
 -- The run in a record of another server does not count.
 if string.sub(run, 1, #server) ~= server then run = server end
 local names = {}
--- The first list may have no name from after the cursor. Each later list has at least one, so these lists suffice.
+-- Each list has the names of up to 64 successive changes. Only the first list may have no change after the cursor. So one list more than
+-- the most cells to return is enough.
 local lists = call('ZRANGEBYSCORE', KEYS[5], math.floor(cursor / 64), '+inf', 'LIMIT', 0, most + 1)
 for index = 1, #lists do
   local list, after = KEYS[5] .. ':' .. lists[index], '(' .. string.format('%.0f', cursor)

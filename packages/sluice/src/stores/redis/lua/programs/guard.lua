@@ -1,21 +1,22 @@
--- Precedes a program that decides by shares of a region. It lets the program run only if the run of the server, the region's record and the
--- rows are still those from which the shares were computed. Before the program runs, it removes its own keys and arguments, and leaves what
--- it read of the states in KEYS.found, so that the program need not read them again.
+-- Precedes a program that decides by a region's shares: the parts of limits that the region has. The caller computed these shares from the
+-- run of the server, the region's record and the rows of cells (see region.lua). Only if all three are still the same does the program run.
+-- Before that, the guard removes its own keys and arguments. It leaves the states that it read in KEYS.found, so the program need not read
+-- them again.
 --
--- The text that is sent begins with the run. So a server that knows the text by its digest is in that run, because scripts are neither in a
--- snapshot nor replicated. A server gets the text only from a call that also compares the run. This call deletes the record if another run
--- wrote it.
+-- The text that is sent begins with the run (one life of the server's data). Scripts are neither in a snapshot nor replicated. So a server
+-- that knows the text by its digest is in that run. A server gets the text only from a call that also compares the run. That call deletes
+-- the record if another run wrote it.
 --
--- KEYS        after those of the program: the beginning of the region's record (see region.lua). The name of the hash of all rows is that
---             of this key and `:rows`. The rows of a cell are in it under the name of its state, without prefix and hash tag. If the region
---             holds nothing of a cell, the state in KEYS is one that is never written: `none:` is before its name
+-- KEYS        after those of the program: the beginning of the region's record (see region.lua). That key followed by `:rows` names the
+--             hash of all rows. In the hash, the rows of a cell have the name of its state, without prefix and hash tag. If the region
+--             holds nothing of a cell, its state in KEYS has `none:` before the name, and is never written
 -- ARGV        after those of the program: the beginning of the record; the instant of the latest shift; time, 0 for the server's. Then the
---             cells in order. Those with successive states and equal shares are together: n, m and burst of the share, n 0 if the region
+--             cells in order. Cells with equal shares and successive states are together: n, m and burst of the share, n 0 if the region
 --             holds nothing; the instant from which an absent state need not be settled; the index of the first state; how many cells,
---             negative if none has rows, otherwise followed by the number of each cell's rows and a space, 0 for none. The last argument is
---             4 * how many arguments the program has, plus 1 to compare the run, plus 2 for the brief form
+--             negative if none has rows. If it is not negative, the number of each cell's rows and a space follow, 0 for none. The last
+--             argument is 4 * how many arguments the program has, plus 1 to compare the run, plus 2 for the brief form
 --
---             The brief form is for buckets.lua on the server's time, if all states have equal shares: those of the program's arguments.
+--             The brief form is for buckets.lua on the server's time, if all states have the share that the program's arguments state.
 --             After the instant of the latest shift it has only the instant from which an absent state need not be settled, and the number
 --             of each cell's rows as above, nothing if none has rows
 -- returns     if the program may not run: which cells must be read again, counted from 1; 0 for the region's record
@@ -36,11 +37,11 @@ do
     if record and sub(record, 1, #server) ~= server then call('DEL', KEYS[region]) end
     if sub(begins, 1, #server) ~= server then return { 0 } end
   end
-  -- The number of arguments of a function is limited, so keys after the 4,000th are read singly, and so are rows.
+  -- The number of arguments of a function is limited. So keys after the 4,000th are read one by one, and so are rows.
   local found = call('MGET', unpack(KEYS, 1, math.min(region, 4000)))
   for key = 4001, region do found[key] = call('MGET', KEYS[key])[1] end
   if found[region] ~= begins then return { 0 } end
-  -- A key begins with the prefix, which is before `region`, too; then with a hash tag of three digits.
+  -- A key begins with the prefix, which is also before `region` in the record's key. A hash tag of three digits follows.
   local prefixed = #KEYS[region] - 5
   local at, cell, stale, now = own + 4, 0, nil, nil
   local brief = form >= 2

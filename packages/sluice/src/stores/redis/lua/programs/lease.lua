@@ -1,9 +1,10 @@
--- Grants, renews and settles leases of token buckets, request by request, as `grantLease` does (algorithms/leased-bucket.ts).
+-- Grants, renews and settles leases of token buckets: tokens that a process takes in advance. It handles the requests one by one, as
+-- `grantLease` does (algorithms/leased-bucket.ts).
 --
--- KEYS        the states, one for each request
+-- KEYS        the state of each request's bucket
 -- ARGV[1]     time; how many numbers each request has; then for each request: n, m, burst, the least amount, the most, holder, sequence,
---             life, and how many of its previous tokens the holder keeps and how many it returns. Amounts are micro-tokens
--- returns     the text of reply.lua. Numbers: for each request the amount that was granted. No counts
+--             life, how many of its previous tokens the holder keeps, and how many it returns. Amounts are micro-tokens
+-- returns     the text of reply.lua. Its numbers are the amount that was granted for each request. It has no counts
 
 -- include: clock.lua
 

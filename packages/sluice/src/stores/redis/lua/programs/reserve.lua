@@ -1,13 +1,14 @@
--- Reserves on token buckets of one limit, all for the same length of time. Each group is the call of a bucket, then the record of its hold.
--- Most holds are such, so the program is written to run fast. See buckets.lua and consume.lua.
+-- Reserves on token buckets of one limit, for the same length of time each. A group is one call to a bucket, then the record of its hold.
+-- Most reservations are such, so the program is written to run fast. consume.lua decides all others.
 --
 -- KEYS        the states, each once
--- ARGV        n, m, burst (2 * burst * m is below 2^53); for how many microseconds values are kept after they are needed; the microseconds
---             of the holds; 1 if they begin as settled, otherwise 0; the name of the limit. Then, if each group has a bucket of its own,
---             each record follows its bucket in KEYS, and all costs are equal: the cost, at most two bursts, and the micro-tokens that are
---             held. Otherwise for each group: the indexes of its bucket and of its record, then its cost and what is held
--- returns     the text of reply.lua: no numbers; as counts, whether each group passed. Nil, with nothing changed, if one of the
---             records exists already: then consume.lua decides
+-- ARGV        n, m, burst (2 * burst * m is below 2^53); for how many microseconds values are kept after they are needed; how many
+--             microseconds the holds last; 1 if they begin as settled, otherwise 0; the name of the limit. Two forms follow:
+--             - the cost, at most two bursts, and the micro-tokens that are held: if all costs are equal, and each group has a bucket of
+--               its own, which its record follows in KEYS
+--             - otherwise for each group the indexes of its bucket and of its record, then its cost and what is held
+-- returns     the text of reply.lua. It has no numbers. Its counts are 1 for each group that passed, else 0. Nil, with nothing changed, if
+--             one of the records exists already: then consume.lua decides
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
@@ -15,7 +16,7 @@ local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
 
--- The parameters have the names of outer variables, because a function without upvalues costs the least to define.
+-- The parameters have the names of variables outside. A function that uses no variable from outside (no upvalue) costs the least to define.
 local function slow_path(now, pack, parse)
   -- modules
   return make 'bucket'
@@ -34,10 +35,10 @@ local parts = burst * m
 local empty_rest = -parts % n
 local empty = (parts + empty_rest) / n
 local extra, micros, settled, name = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0, ARGV[7] + 0
--- The values of all records begin alike, and they expire together (record-value.lua).
+-- The values of all records begin with the same bytes, and all records expire at the same time (record-value.lua).
 local head = micros < 1099511627776 and pack('>BI7I5I4', 8 + settled, now, micros, name)
 local forgotten = format('%d', (now + micros + 60000000 + extra) / 1000 + 1)
--- If a bucket may have several groups: for each state the value to write, and for each bucket the instant until which it is needed.
+-- Used if a bucket may have several groups: for each state the value to write, and for each bucket the instant until which it must be kept.
 local fresh, needed = {}, {}
 local counts, numbers = {}, {}
 local ahead, capped
@@ -58,7 +59,7 @@ for group = 1, groups do
   local held = ARGV[from + 1] + 0
   local value = fresh[bucket] or values[bucket]
   -- inline: bucket-step.lua
-  -- `%d` drops the fraction. Without it, redis.call would write the number with all of its digits.
+  -- `%d` drops the fraction. Without a format, redis.call would write the fraction too.
   if written and alike then
     call('SET', KEYS[bucket], written, 'PXAT', format('%d', (expires + extra) / 1000 + 1))
   elseif written then
@@ -80,7 +81,7 @@ for group = 1, groups do
   end
   counts[group] = passed
 end
--- Buckets come first: the first value that is written may get a buffer that is longer than it needs, and records should be small.
+-- Buckets are written first. Redis may give the first written value a buffer that is longer than needed, and records should stay small.
 for state = 1, alike and 0 or states do
   local expires = needed[state]
   if fresh[state] then

@@ -1,4 +1,5 @@
--- Returns the salt by which keys without room are spread over overflow states. If no salt is stored, stores the offered one.
+-- Returns the salt of a store. When the store is full, new keys share overflow states, and a hash with this salt chooses one for each key.
+-- If no salt is stored yet, the offered one is stored.
 --
 -- KEYS[1]     the key of the salt
 -- ARGV[1]     the offered salt

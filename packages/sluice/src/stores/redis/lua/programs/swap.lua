@@ -1,9 +1,9 @@
--- Reads states and digests of their values; or writes states, if all their values still have the digests that were read, and otherwise
--- none.
+-- Compare-and-swap. Reads states and the digests of their values. Or writes states, but only if all their values still have the digests
+-- that were read.
 --
 -- KEYS        the states, each once
 -- ARGV[1]     time. To write also, for each state: the digest that was read, empty if there was no value; the new value without its block,
---             in hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state is needed
+--             in hexadecimal digits, empty for none; the end of the block, 0 for none; the instant until which the state must be kept
 -- returns     to read: the values, nil for none; their digests; time. To write: 1, or 0 if a value has changed
 
 -- include: clock.lua
@@ -25,8 +25,8 @@ for state = 1, states do
   if found[states + state] ~= args[4 * state - 2] then return 0 end
 end
 local _, block_value, blocked = make 'block-value'
--- A written state stays for at least two seconds (KEPT_MS). A deleted state leaves a block that ended in 1970, each time at
--- another instant. Otherwise a caller that has read before could find the same value again, and take the state for unchanged.
+-- A caller that has read before must not find the same value again after others changed it. So a written state stays for at least two
+-- seconds (KEPT_MS). A deleted state leaves a block that ended in 1970, at another instant each time.
 local noticed, past = now + 2000000, 1 + now % 1000000000
 for state = 1, states do
   local value = string.gsub(args[4 * state - 1], '..', function(digits)
@@ -36,7 +36,7 @@ for state = 1, states do
   if value == '' then
     put(state, block_value(ends > now and ends or past), math.max(ends, noticed))
   else
-    -- The value of a log contains its block already, in its head.
+    -- The value of a log has its block in its head already.
     if string.byte(value) ~= 2 then value = blocked(value, ends) end
     put(state, value, math.max(ends, expires, noticed))
   end

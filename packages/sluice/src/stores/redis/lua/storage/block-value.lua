@@ -1,8 +1,8 @@
--- A block is 7 bytes before those of the state: the end of the block, the first instant at which calls may pass again, with 7 in the top
--- three bits.
+-- A block denies a key until an instant. It is 7 bytes before those of the state: the end of the block, with 7 in the top three bits. From
+-- that instant on, calls may pass again.
 
--- Returns the end of the block, 0 for none, and the bytes of the state. A state that a newer version wrote begins with 1. It is read as a
--- block without an end: no call passes, and the state is not written.
+-- Returns the end of the block, 0 for none, and the bytes of the state. If a newer version of Sluice wrote the state, it begins with the
+-- byte 1. Such a state is read as a block without an end, so no call passes and the state is not overwritten.
 local function split(value)
   local ends, inner = 0, value
   if #value >= 7 then

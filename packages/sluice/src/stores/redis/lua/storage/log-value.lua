@@ -1,7 +1,10 @@
--- The value of a sliding window log (algorithms/sliding-window-log.ts). Programs read parts of it and append to it, so that long logs cost
--- little. It has 47 bytes: 2 (1 byte), end of the block, window, keep_for, base, instant and sum of the newest entry (7 each), and how many
--- entries are skipped (4). Then come the other entries, oldest first, 14 bytes each (instant, sum). Sums are running sums of micro-tokens
--- modulo 2^52, from an arbitrary start. `base` is the sum before the first entry that is not skipped. A value that is only a block is a log
+-- The value of a sliding window log (algorithms/sliding-window-log.ts). Programs read parts of the value and append to it, so a call on a
+-- long log costs little. Its head has 47 bytes:
+-- - the byte 2
+-- - in 7 bytes each: end of the block, window, keep_for, base, instant of the newest entry, sum of the newest entry
+-- - how many entries are skipped (4 bytes)
+-- The other entries follow, oldest first, with instant and sum (14 bytes). A sum counts the micro-tokens of all entries so far, modulo
+-- 2^52, from an arbitrary start. `base` is the sum before the first entry that is not skipped. A value that is only a block is a log
 -- without a state.
 
 local put, keep = ...
@@ -34,7 +37,7 @@ local function open_log(state)
   return log
 end
 
--- Instant and running sum of the entry with this index, from 0 on.
+-- Instant and running sum of the entry with this index. The first entry has index 0.
 local function entry(log, index)
   if index == log.size - 1 then return log.at, log.sum end
   if index == log.stored then return log.old_at, log.old_sum end
@@ -50,14 +53,14 @@ local function entry(log, index)
   return at, sum
 end
 
--- The micro-tokens of the entries from the first that is not skipped up to and including this one.
+-- How many micro-tokens were charged by the entries from the first that is not skipped to the one with this index.
 local function through(log, index)
   if index < log.skip then return 0 end
   local _, sum = entry(log, index)
   return (sum - log.base) % TURN
 end
 
--- The index of the first entry that is later than an instant, among those from index `from` on; log.size if there is none.
+-- The index of the first entry that is later than an instant. Searches from index `from` on. If there is none, returns log.size.
 local function first_after(log, instant, from)
   local low, high = from, log.size
   while low < high do
@@ -67,7 +70,8 @@ local function first_after(log, instant, from)
   return low
 end
 
--- The index of the first entry whose running sum (`through`) reaches `sum`, among those from index `from` on; log.size if there is none.
+-- The index of the first entry whose running sum (`through`) is at least `sum`. Searches from index `from` on. If there is none, returns
+-- log.size.
 local function first_through(log, sum, from)
   local low, high = from, log.size
   while low < high do
@@ -77,7 +81,8 @@ local function first_through(log, sum, from)
   return low
 end
 
--- Drops the entries before index `charge.from`, then adds a charge at `charge.time`, which is not before the newest entry.
+-- Drops the entries before index `charge.from`, then adds a charge at the instant `charge.time`. This instant is never before the newest
+-- entry.
 local function charge_log(log, charge)
   local from = charge.from
   log.dirty, log.there, log.window, log.keep_for = true, true, charge.window, charge.keep_for

@@ -1,6 +1,8 @@
--- The end of a program that decides. It returns a text, because a server sends a text sooner than a table:
--- a byte: how many bytes each count has (1 or 4); for each state the length of its value (0 for none), written as a count; the counts,
--- which say how many groups passed; the values; the numbers; the time. Numbers and the time have 7 bytes each.
+-- The end of a program that decides: makes the reply. The reply is a text, because a server sends a text faster than a table. It has:
+-- - a byte: how many bytes each count and each length has (1 or 4);
+-- - for each state the length of its value, 0 for none;
+-- - the counts: how many groups passed;
+-- - the values, then the numbers, then the time. Each number and the time have 7 bytes.
 --
 -- arguments   values by state; counts; numbers; now
 

@@ -1,9 +1,10 @@
--- Reads and writes states. Each is a string of its own, or a member of a hash that many states share. The name of a member has 8 bytes. Its
--- value is that of the string, in the form of packed-value.lua. The hash is kept at least as long as any of its members is needed.
+-- Reads and writes states. Each state is a string of its own, or a member of a hash that many states share (the packed layout). The name of
+-- a member has 8 bytes. Its value is that of the string, in the form of packed-value.lua. The hash is kept at least as long as any of its
+-- members is needed.
 --
 -- ARGV[2]     if states are members of hashes: a JSON array with the two halves of each state's member name, -1 twice for a state that is a
 --             string. Empty or absent if all are strings
--- ARGV[3]     for how many microseconds values are kept after they are needed, so that their keys stay known; absent for 0
+-- ARGV[3]     for how many microseconds values are kept after they are needed, so that their keys still exist; absent for 0
 --
 -- Returns read, put, keep, remove, extra (ARGV[3] as a number), and member_of, which is nil if all states are strings.
 
@@ -41,17 +42,17 @@ local function put_member(key, member, value, expires)
       added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
     end
   else
-    -- The hash expires later than needed, by a quarter of the time left, so that not every charge must move its expiry.
+    -- The hash expires later than needed, by a quarter of the time left. So not every charge must change when the hash expires.
     local longer = expires + math.max(0, expires - now) / 4
     added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
     if time_arg ~= 0 and head then
-      -- The times of other members may come from another clock, so the hash must not expire earlier than before.
+      -- Other members may have been written with another clock's times. So the expiry of the hash is never made earlier.
       call('PEXPIREAT', key, expiry_of(longer), 'GT')
     else
       call('PEXPIREAT', key, expiry_of(longer))
     end
   end
-  -- In about one of sixteen calls that add a member, expired members are removed.
+  -- About one in sixteen calls that add a member removes the members that have expired.
   if added > 0 and time_arg == 0 and now % 16 == 0 then
     make('sweep', expanded, extra)(key)
   end

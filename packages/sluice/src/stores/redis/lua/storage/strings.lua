@@ -2,15 +2,15 @@
 
 local extra = (ARGV[3] or 0) + 0
 
--- The value of a state that is not a log; false if there is none.
+-- Returns the value of a state that is not a log; false if there is none.
 local function read(state)
   local value = redis.pcall('GET', KEYS[state])
   return type(value) == 'string' and value
 end
 
--- The millisecond at which a key must expire whose value is needed until the instant `expires`. It is the millisecond after the instant,
--- because PEXPIREAT, and SET of newer servers, delete a key at once that expires in the present millisecond. With a time argument, a state
--- lives a minute longer, because the clock of a test may stop between calls.
+-- Returns the millisecond at which a key must expire if its value is needed until the instant `expires`. It is the millisecond after that
+-- instant. PEXPIREAT, and SET on newer servers, delete a key at once if it expires in the present millisecond. With a time argument a state
+-- lives a minute longer, because a test's clock may stop between calls.
 local function expiry_of(expires)
   if time_arg == 0 then return math.floor(expires / 1000) + 1 end
   local time = call('TIME')
@@ -22,7 +22,7 @@ local function put(state, value, expires)
   call('SET', KEYS[state], value, 'PXAT', expiry_of(expires + extra))
 end
 
--- Sets the expiry of a string that exists already, as `put` does.
+-- Sets when a string that exists already expires, by the same rule as `put`.
 local function keep(state, expires)
   call('PEXPIREAT', KEYS[state], expiry_of(expires + extra))
 end

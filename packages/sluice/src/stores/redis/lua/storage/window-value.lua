@@ -1,5 +1,5 @@
 -- The value of a fixed window (algorithms/fixed-window.ts): { end, count, window }, 7 bytes each. The first number has 5 in its top three
--- bits, the last has `turn` in its top four.
+-- bits. The last number has `turn` in its top four bits.
 
 local split, _, blocked = make 'block-value'
 
