@@ -1,10 +1,12 @@
--- Refunds and penalties, call by call, as the kernels' adjust: each state is locked, converted to the call's plan,
--- adjusted and written before the next one. The calls are in the order of the ids, so transactions cannot deadlock.
+-- Refunds and penalties. The calls are handled one by one, as the kernels' `adjust`: each state is locked, converted to
+-- the limit of the call, changed and written before the next one. The calls are in the order of the ids, so
+-- transactions cannot deadlock.
 --
--- at_us     time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
+-- at_us     time in microseconds since 1970; 0 for the database's own clock, which is read once each row is locked
 -- receipt   store time of the charge that is given back; -1 for none
 -- ids       the state of each call
--- plans     the plan of each call in eight numbers: kind, plan id and its numbers, as for sluice_consume
+-- plans     the plan of each call, which is its limit in eight numbers: kind, plan id and its numbers, as for
+--           sluice_consume
 -- calls     two numbers for each call: amount in micro-tokens (above 0 given back, below 0 taken), phase
 create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
@@ -55,7 +57,8 @@ begin
         insert into sluice_plan (plan_id, n, m, burst) values (plan[2], plan[3], plan[4], plan[5])
           on conflict do nothing;
       end if;
-      -- If another transaction has inserted the row meanwhile, the loop locks that row and adjusts it.
+      -- If another transaction has inserted the row meanwhile, nothing was written. Then the loop locks that row and
+      -- adjusts it.
       continue when not sluice_write(s, was.id is not null);
       if plan[1] = 3 and amount < 0 then
         perform sluice_log_write(s, was);

@@ -1,15 +1,17 @@
--- Decides calls of one cost to one bucket, each a group of its own. Most calls are such, and so are the batches of a
--- busy key. It has few expressions, because each is prepared again in every transaction. So the caller computes what
--- does not depend on the state. If the state has a block, another plan, or a keep_for that is over, if several calls
--- find no state, or if the cost is above the burst, sluice_consume decides. The reply has the form of that function.
+-- Decides calls of one cost to one bucket, each call a group of its own. Most calls are such, and so are the batches of
+-- a busy key. The function has few expressions, because the server prepares each of them again in every transaction. So
+-- the caller computes what does not depend on the state. sluice_consume decides instead if the state has a block or
+-- another plan, if its keep_for is over, if several calls find no state, or if the cost is above the burst. The reply
+-- has the form of that function.
 --
 -- times     how many calls
--- spent_*   how far the cost moves zero: whole microseconds, plus n-ths of a microsecond
+-- spent_*   by how much the cost moves the instant at which the bucket was empty: whole microseconds, plus n-ths of a
+--           microsecond
 -- empty_*   how long before now a bucket that is full now was empty: whole microseconds, less n-ths of a microsecond
 -- known_*   as of sluice_guard if the plan is the share of a region, otherwise null; also shifted_us, settled_us. This
---           function takes the locks of sluice_guard in the same order, and compares the same. It calls sluice_guard
---           only if something differs, or there is no state: that call would lock the state of a busy key once more,
---           and take more statements
+--           function takes the locks of sluice_guard in the same order, and makes the same comparisons. It calls
+--           sluice_guard only if something differs, or there is no state. Calling it always would lock the state of a
+--           busy key twice, and take more statements
 create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,

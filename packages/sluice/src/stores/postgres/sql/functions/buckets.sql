@@ -1,7 +1,8 @@
--- Decides one call to each of many buckets of one plan, all of one cost, each a group of its own, as in a batch of
--- different keys. The reply has the form of sluice_consume, with outcomes in the order of the ids. One statement locks
--- the rows, another inserts those of new keys, and a third writes the others by their position in the table (ctid). The
--- settings prevent plans that scan the table, even if they were made while it was small.
+-- Decides one call to each of many buckets of one plan, all of one cost, each call a group of its own. A batch of
+-- different keys is such. The reply has the form of sluice_consume, with outcomes in the order of the ids. One
+-- statement locks the rows, another inserts those of new keys, and a third writes the others by their position in the
+-- table (ctid). The settings keep the planner from plans that scan the table. A plan made while the table was small
+-- would scan it.
 --
 -- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
 create function sluice_buckets(
@@ -12,7 +13,7 @@ create function sluice_buckets(
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   many int := cardinality(ids);
-  -- If this function does not lock the rows, sluice_consume does, one by one.
+  -- If this is false, sluice_consume locks the rows, one by one.
   locks boolean := waiting < 2 and cost <= burst;
   plain int;
   fresh int;
@@ -46,7 +47,8 @@ begin
   end if;
   if known_mark is not null then
     if plain = many and oldest >= shifted_us then
-      -- r.one lets the planner use an index: the plan of a scan would seem so costly that the server compiles it (JIT).
+      -- `r.one` lets the planner use an index. For a scan, the settings above make the estimated cost so high that the
+      -- server would compile the plan (JIT).
       locked := pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0)) is null;
       select not exists (
           select from unnest(ids, known_changes) as x (id, change)

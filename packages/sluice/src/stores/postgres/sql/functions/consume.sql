@@ -2,11 +2,11 @@
 -- writes. The caller computes the verdicts from the states as they were found. This function runs for every decision,
 -- and most of its time goes into function calls and rows. So most of the code is here, not in further functions.
 --
--- at_us     time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
+-- at_us     time in microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
 -- charging  false for a peek
 -- waiting   1 to lock the existing rows; 2 to insert the rows of new states before the decision too, which leaves dead
---           rows; 3 if the caller has locked the rows: a row inserted since then is not waited for, as that could
---           deadlock
+--           rows; 3 if the caller has locked the rows. With 3, a row that was inserted since then is not waited for, as
+--           that could deadlock
 -- ids       the states, each once, in the order of their ids: rows are locked in this order, so groups cannot deadlock
 -- firsts    for each state the plan of its first call: index into plans (from 1)
 -- sizes     the number of calls of each group
@@ -14,8 +14,8 @@
 --           microseconds before its tokens are there a call may be charged. Of slots (kind 4, plan id 0): limit,
 --           microseconds for which a slot is held, the two numbers of the holder (-1: it has no id). Of a record of a
 --           hold (kind 4, plan id 0, limit 0): the hold's microseconds; 1 if it will not be settled, else 0; how many
---           of the calls before it are recorded; for each of these a number that names its limit, and micro-tokens.
---           The list continues in the next eights
+--           of the calls before it are recorded; for each of these a number that names its limit, and micro-tokens. The
+--           list continues in the next eights
 -- calls     four numbers for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
 -- returns   time; for each group its outcome (0 allowed, 1 denied, 2 impossible); for each state, as it was found: end
 --           of the block, plan id, a, b, c, keep_for. Instead of a plan id: 0 if there is no state; of a bucket the
@@ -23,6 +23,8 @@
 --           Then the numbers of slots and records; for each call to a log outcome, retryAfter, remaining,
 --           replenishAfter, resetAfter; n, m, burst of plans that are not in plans. Null, with nothing written, if
 --           another transaction has inserted one of the states meanwhile: the caller calls again.
+-- a, b, c   of a bucket zero, rest, seen; of a window ends, current, 0; of a counter ends, current, previous; of a log
+--           newest, charged, head
 create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
@@ -58,8 +60,8 @@ declare
   blocked boolean;
   peeking boolean;
 begin
-  -- One statement locks several rows, in the order of the ids, like the loop below. The planner does not flatten a
-  -- lateral subquery that locks, so each row is found by the index, even if the table was small at planning time.
+  -- One statement locks several rows, in the order of the ids, as the loop below does. The planner does not flatten a
+  -- lateral subquery that locks. So each row is found by the index, even if the table was small when the plan was made.
   if charging and many > 1 and waiting = 1 then
     select array_agg(k.t) into states from unnest(ids) as x (id)
       left join lateral (select t from sluice_state t where t.id = x.id for update) k on true;
@@ -123,7 +125,7 @@ begin
       slot := calls[index + 1];
       cost := calls[index + 2];
       wanted := calls[index + 3];
-      -- A call that has the state of earlier calls of its group is decided with their costs added.
+      -- If earlier calls of the group have the same state, their costs are added to the cost of this call.
       for k in 1..j - 1 loop
         if calls[head + 4 * k - 3] = slot then
           cost := cost + calls[head + 4 * k - 2];
@@ -153,7 +155,7 @@ begin
       s := states[slot];
       blocked := coalesce(s.blocked_until > now_us, false);
 
-      -- A state of another plan is converted. The conversion is kept even if the group is denied (law 7).
+      -- A state that another plan wrote is converted. The conversion is written even if the group is denied (law 7).
       if s.plan_id <> plan[2] or s.turn = 5 or s.absent = 1 then
         s := sluice_adopt(s, plan, plans, calls[index + 4], now_us);
         if s.plan_id is not null then
@@ -162,7 +164,7 @@ begin
       end if;
 
       if kind = 0 then
-        -- The bucket is at most full, so zero is not earlier than that of a full bucket.
+        -- The bucket is at most full. So the instant at which it was empty is not earlier than that of a full bucket.
         at := greatest(now_us, s.seen);
         zero := at - empty_us;
         rest := empty_parts;
@@ -183,14 +185,16 @@ begin
         s.rest := rest;
         s.seen := at;
       elsif kind = 3 then
-        -- If the call is not charged, because of a block or a peek, its view is that of the log before the call.
+        -- Under a block, or for a peek, the call is not charged. Then the view (remaining, replenishAfter, resetAfter)
+        -- is that of the log before the call.
         peeking := not charging or blocked;
         decided := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or peeking, false);
         s := decided.s;
         step := decided.verdict[1];
         log_verdicts := log_verdicts || decided.verdict[1:2]
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
-        -- The view for the case that another call of the group is denied.
+        -- The view (remaining, replenishAfter, resetAfter) without this call's charge. It is returned if another call
+        -- of the group is denied.
         uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
       elsif kind = 4 and burst = 0 then
         step := case when cost > 1 then 2 when now_us < s.ends then 1 else 0 end;
@@ -258,9 +262,9 @@ begin
   end loop;
 
   if charging then
-    -- New states are inserted first. If another transaction has inserted one of them meanwhile, nothing is charged. A
-    -- new row is written only once: inserting it before the decision and updating it then would leave a dead row for
-    -- every key.
+    -- Rows of new states are inserted before other rows are updated. If another transaction has inserted one of them
+    -- meanwhile, nothing is charged. New rows are not inserted before the decision: updating them later would leave a
+    -- dead row for every key.
     for i in 1..many loop
       s := states[i];
       if s.kind = 0 and s.plan_id is distinct from (was[i]).plan_id and s.plan_id <> all (known) then

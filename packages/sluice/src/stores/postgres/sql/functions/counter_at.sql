@@ -1,4 +1,5 @@
--- A counter at now_us. A window that has ended is the previous one for the length of one more window, then forgotten.
+-- A sliding window counter at now_us. After a window has ended, its charges count as those of the previous window for
+-- one more length. Then they are forgotten.
 create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 begin

@@ -1,6 +1,7 @@
--- Gives back the slot of a holder, as release of the kernel does; sluice_take describes the state.
+-- Gives back the slot of a holder, as `release` of the kernel does. sluice_take describes the state.
 --
--- returns  the state; unchanged if the holder has no slot; null if it equals the initial state
+-- one, other  the holder's id
+-- returns     the state; unchanged if the holder has no slot; null if it equals the initial state
 create function sluice_give_back(was sluice_state, one bigint, other bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare

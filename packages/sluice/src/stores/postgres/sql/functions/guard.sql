@@ -1,16 +1,19 @@
--- Precedes, in the same statement, a function that decides by shares of a region. It compares what the calling process
--- knows of the shares with what the database has. It first locks the rows of all states, as that function does. For a
--- state without a row it takes a lock that keeps sluice_region from inserting the row. Then it takes a lock that keeps
--- sluice_region from writing the record. All locks are held until the transaction ends. Locks on the tables could not
--- replace them, because a dump holds such a lock for as long as it runs.
--- Functions whose settings prevent scans of tables call this one. So every table is read by an index, such as that of
--- r.one: the plan of a scan would seem so costly that the server compiles it (JIT). The setting saves planning the
--- statements for each call, which takes several times as long as running them.
+-- Precedes, in the same statement, a function that decides by shares of a region: the parts of limits that the region
+-- has. It compares what the calling process knows of the shares with what the database has. It takes these locks, in
+-- this order:
+-- - the rows of all states, as that function does
+-- - for a state without a row, a lock that keeps sluice_region from inserting the row
+-- - a lock that keeps sluice_region from writing the record
+-- All locks are held until the transaction ends. Locks on the tables could not replace them, because a dump holds such
+-- a lock for as long as it runs. Some callers have settings that prevent scans of tables. A scan would then seem so
+-- costly that the server compiles its plan (JIT). So every table is read by an index, such as that of `r.one`. The
+-- setting of this function saves planning the statements for each call. Planning takes several times as long as running
+-- them.
 --
 -- locks         false for a peek
 -- ids           the states of the call, each once, in the order of their ids
 -- known_mark    of the run and of the record that the process knows; known_changed: the number of its last change
--- shifted_us    the instant of the latest shift
+-- shifted_us    the instant of the latest shift, at which the units of all cells changed
 -- cells         the row id of each state that is decided by a share. For each of these, in the same order, changes: the
 --               number of the last change of its rows, 0 if it has none; slots: its index in ids (from 1), 0 if the
 --               region holds nothing of it; plans: the plan id of the share; settled: from when on an absent state
@@ -44,8 +47,8 @@ begin
       i := array_position(found_ids, null);
       found_ids[i] := ids[i];
       perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
-      -- Another decision may have inserted the row just now. If that decision still has it locked, it knew the same
-      -- share.
+      -- Another decision may have inserted the row just now. If its transaction still has the row locked, it decided by
+      -- the same share. So the row is skipped.
       select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
       plan_of[i] := plan;
       seen_of[i] := seen;

@@ -1,4 +1,4 @@
--- One call to a log, or a penalty.
+-- Decides one call to a sliding window log, or charges a penalty.
 --
 -- s          the state, converted to the plan
 -- was        the stored row
@@ -6,8 +6,8 @@
 -- cost       micro-tokens
 -- both_views whether an allowed call also returns the view without its charge
 -- taking     true for a penalty: charges min(cost, 2 * capacity - used) and returns no views
--- returns    s: if the outcome is 0, with the charge. verdict: outcome and retryAfter; remaining, replenishAfter and
---            resetAfter with the charge; the same three without the charge
+-- returns    s: if the outcome is 0, with the charge. verdict: outcome and retryAfter; then the view with the charge,
+--            which is remaining, replenishAfter and resetAfter; then the view without the charge
 create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
   out verdict bigint[]

@@ -1,6 +1,6 @@
--- Takes an amount out of the entries of a log that are later than since: out of the newest ones first or, with a
--- receipt, out of the entry of the receipt and later ones. It writes the entries.
--- returns the state after that; null if no entry is left
+-- Takes an amount out of those entries of a log that are later than the instant `since`, and writes the entries. With a
+-- receipt (the instant of a charge), the entry of that instant and later ones are reduced, oldest first. Without one
+-- (-1), the newest entries are reduced first. Returns the state after that, or null if no entry is left.
 create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
 language plpgsql volatile as $$
 declare

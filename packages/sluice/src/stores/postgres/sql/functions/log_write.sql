@@ -1,4 +1,5 @@
--- Writes the entries that differ between a state and its row. was: the row as it is in the table.
+-- Writes those entries of a log that a call has changed. s: the state after the call; was: the row as it is in the
+-- table.
 create function sluice_log_write(s sluice_state, was sluice_state) returns void language plpgsql volatile as $$
 begin
   if s.tail > coalesce(was.tail, 0) then

@@ -1,4 +1,5 @@
--- The index, from 0, of the present part of the window of an absent longer plan.
+-- While a longer plan of a key is not called, its window is counted in parts of the shorter plan's length. Returns the
+-- index of the present part, from 0. own: the length of the window; len: the length of the shorter plan.
 create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
 language sql immutable as $$
   select case

@@ -1,7 +1,8 @@
--- Moves the end of a holder's slot to duration microseconds from now, unless it ends later already, as prolong of the
--- kernel does; sluice_take describes the state.
+-- Moves the end of a holder's slot to `duration` microseconds from now, unless it ends later already, as `prolong` of
+-- the kernel does. sluice_take describes the state.
 --
--- returns  the state; unchanged if the holder has no slot or its slot ends later
+-- one, other  the holder's id
+-- returns     the state; unchanged if the holder has no slot or its slot ends later
 create function sluice_prolong(was sluice_state, one bigint, other bigint, duration bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
@@ -21,7 +22,7 @@ begin
     return was;
   end if;
   others := held[first + 1:mine] || held[mine + 6:];
-  -- The count includes the holder itself, which is not among the others.
+  -- The holder itself is counted too. It was removed from the list, so it is subtracted.
   before := 5 * (before - 1);
   held := array[at, held[2]] || others[1:before] || held[mine + 1:mine + 3] || until || held[mine + 5] || others[before + 1:];
   s.state := array_to_string(held, ' ');

@@ -1,6 +1,7 @@
--- Reads what a database knows of its regions, and one cell. Or it replaces them, if run, record, state and rows are
--- those that were read. The record is written only while no decision by shares runs, and the rows of a key only while
--- no such decision of that key runs (sluice_guard).
+-- Reads or replaces what a database knows of its regions (the record), and one cell. A cell is one key of one limit, in
+-- all regions: its state, and its rows, which say what units were sent and received. It replaces only if run, record,
+-- state and rows are still those that were read. The record is written only while no decision by a region's shares
+-- runs. The rows of a key are written only while no such decision of that key runs (sluice_guard).
 --
 -- which         the row id of a cell; empty for none
 -- known_*       to write, what was read: run; mark and number of the record in one text (empty for none); version of
@@ -28,9 +29,11 @@ declare
 begin
   perform sluice_regions_allowed();
   if writes then
-    -- The server is in another run after a crash, so what the crash loses would not count.
+    -- The commit need not wait for the disk. If a crash loses it, the server is in another run afterwards, and what was
+    -- written does not count.
     perform set_config('synchronous_commit', 'off', true);
-    -- If the state has a row, the lock of this row keeps decisions away.
+    -- For a state without a row, this lock keeps decisions by shares away. For a state with a row, the lock of the row
+    -- does.
     perform pg_advisory_xact_lock(uuid_hash_extended(cell, 'sluice_cell'::regclass::oid::bigint));
     perform from sluice_state t where t.id = cell for update;
     if new_record = '' then
@@ -38,7 +41,7 @@ begin
     else
       perform pg_advisory_xact_lock(hashtextextended('sluice_region', 0));
     end if;
-    -- Only one transaction writes at a time, so that numbers become visible in their order.
+    -- Only one transaction writes at a time. So changes become visible in the order of their numbers.
     if numbered then
       perform from sluice_region r for update;
     end if;

@@ -1,4 +1,5 @@
--- Publishes what the callers of one process of a region need, and reads what those of its other processes need.
+-- Publishes what the callers of one process need from a region. Returns what the callers of the region's other
+-- processes need.
 --
 -- own       names the process
 -- new_entry what it publishes; empty to remove its entry
@@ -11,11 +12,12 @@ declare
   now_us bigint := sluice_now(0);
 begin
   perform sluice_regions_allowed();
-  -- The own row comes first. Other rows are locked only if they are free, so two processes never wait for each other.
+  -- The process writes its own row first. It locks rows of others only if they are free. So two processes never wait
+  -- for each other.
   if new_entry = '' then
     delete from sluice_need n where n.process = own;
   else
-    -- An entry that is the same is not assigned, so that a long one is not stored again.
+    -- If the entry is the same, only the time is written. So a long entry is not stored again.
     update sluice_need n set at = now_us where n.process = own and n.entry = new_entry;
     if not found then
       insert into sluice_need (process, at, entry) select own, now_us, new_entry

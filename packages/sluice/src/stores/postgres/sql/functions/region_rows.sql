@@ -1,5 +1,7 @@
--- Reads the rows of a region that changed since a cursor, the oldest changes first, in one snapshot.
+-- Reads, in one snapshot, the rows of a region's cells that changed after a cursor, oldest changes first. A cell is one
+-- key of one limit, in all regions.
 --
+-- since    the cursor: the number of a change; most: the most cells to return
 -- returns  JSON: run, time, record, number of the last change, and for each cell the number of its change and its rows;
 --          an empty array if the server is in no run yet
 create function sluice_region_rows(at_us bigint, since bigint, most bigint) returns text language plpgsql volatile as $$

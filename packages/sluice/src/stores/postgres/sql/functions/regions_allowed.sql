@@ -1,4 +1,5 @@
--- Refuses a standby, and isolation levels whose transactions see the tables as they were before they waited for a lock.
+-- Raises an error on a standby, and under isolation levels other than read committed. With these, a transaction that
+-- waited for a lock would still see the tables as they were before.
 create function sluice_regions_allowed() returns void language plpgsql stable as $$
 begin
   if pg_is_in_recovery() then

@@ -1,6 +1,6 @@
--- Gives slots back, holder by holder: each state is locked, changed and written before the next one.
+-- Gives slots back, one holder after the other: each state is locked, changed and written before the next one.
 --
--- at_us    time in microseconds since 1970; 0 for the database's own clock, read once each row is locked
+-- at_us    time in microseconds since 1970; 0 for the database's own clock, which is read once each row is locked
 -- ids      the state of each holder, in the order of the ids
 -- holders  the id of each holder: two numbers
 create function sluice_release(at_us bigint, ids uuid[], holders bigint[]) returns void language plpgsql volatile as $$

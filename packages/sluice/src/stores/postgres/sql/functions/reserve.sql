@@ -1,8 +1,11 @@
--- Charges calls to buckets of one plan and records their holds. Each call is a group with its record. Most batches of
--- reservations are such. Has the parameters and the reply of sluice_consume, but requires that every group has a bucket
--- and a record that no other group has; that the holds differ only in what is held, which is the cost of the call and
--- at most the burst; and that no call is charged ahead. Unless all buckets exist, and none of the records,
--- sluice_consume decides. One statement locks the rows, another writes them, as in sluice_buckets.
+-- Charges calls to buckets of one plan, and records their holds. A group is one call and its record. Most batches of
+-- reservations are such. The parameters and the reply are those of sluice_consume, but four things are required:
+-- - every group has a bucket and a record that no other group has
+-- - what is held is the cost of the call, and at most the burst
+-- - apart from that, the holds are equal
+-- - no call is charged ahead
+-- sluice_consume decides if a bucket does not exist yet, or a record exists already. One statement locks the rows,
+-- another writes them, as in sluice_buckets.
 create function sluice_reserve(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns text language plpgsql volatile

@@ -1,7 +1,7 @@
--- Settles or extends holds, as the reference does (algorithms/settle-hold.ts): a hold's record and the states of the
--- limits that it charged change together. All rows are locked first, in the order of the ids.
+-- Settles or extends holds, as the reference does (algorithms/settle-hold.ts). A hold's record and the states of the
+-- limits that were charged for it change together. All rows are locked first, in the order of the ids.
 --
--- at_us    time in microseconds since 1970; 0 for the database's own clock, read once every row is locked
+-- at_us    time in microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
 -- ids      the states, each once, in the order of the ids
 -- plans    eight numbers for each plan: kind, plan id and its numbers, as for sluice_consume
 -- changes  for each hold: index of its record in ids (from 1); the microseconds from now to which it is extended, -1 to

@@ -1,6 +1,6 @@
--- What a counter's previous window still counts for, rounded up, in micro-tokens. It falls in steps of a quantum. If
--- the window is of another plan, the quantum is the least of 1, 10, 100 ... microseconds with at most a million steps.
--- The plan id of a window is its length.
+-- How much of a counter's previous window still counts, rounded up, in micro-tokens. It falls in steps, each one
+-- quantum long. If another plan wrote the window, the quantum is the least of 1, 10, 100 ... microseconds that makes at
+-- most a million steps. The plan id of a window is its length.
 create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare

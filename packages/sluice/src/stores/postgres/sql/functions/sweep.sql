@@ -1,8 +1,7 @@
--- Deletes expired rows in some pages of the table. A row must have been expired for two seconds: a caller that reads
--- before the row is inserted, and writes after it is deleted, would take the state for unchanged. Locked rows are
--- skipped until a later sweep. Keys of which a region sent or received units keep their states: without units a debt
--- does not decrease.
--- returns how many rows were deleted, and 1 if there are pages after these, else 0
+-- Deletes expired rows in some pages of the table. A row must have been expired for two seconds. Otherwise a caller
+-- could read before the row is inserted, write after the row is deleted, and take the state for unchanged. Locked rows
+-- are left to a later sweep. If a region has sent or received units of a key, the state of the key is kept: without
+-- units a debt does not decrease. Returns how many rows were deleted, and 1 if there are pages after these, else 0.
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);

@@ -1,5 +1,5 @@
--- The turn of a window after a charge. If one plan is called alone (turn 0 to 3), the turn is how much of the limit was
--- used, and decides how long the window is remembered after its end.
+-- The turn of a fixed window after a charge says which plans were called in the window. If one plan is called alone
+-- (turn 0 to 3), it says how much of the limit was used. That decides how long the window is remembered after its end.
 -- count: micro-tokens charged in the window; cap: micro-tokens of the limit
 create function sluice_turn(turn bigint, count bigint, cap bigint) returns bigint language sql immutable as $$
   select case

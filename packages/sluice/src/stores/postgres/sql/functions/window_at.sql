@@ -1,6 +1,6 @@
--- A fixed window at now_us. After the window has ended, it is the one that a call now begins. If the count would become
--- too large for exact numbers, the window begins with the present part, and counts only this (docs/decisions/0006). The
--- plan id of a window is its length.
+-- A fixed window at now_us. If the window has ended, returns the one that a call begins now. If the count would become
+-- too large for exact numbers, the window begins with its present part, and counts only this part
+-- (docs/decisions/0006). The plan id of a window is its length.
 create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare

@@ -1,6 +1,5 @@
--- Updates the row of a state if the row is stored, otherwise inserts one. Numbers that are often 0 are stored as null if
--- they are 0, because null takes no space.
--- returns false if another transaction has inserted the row meanwhile
+-- Updates the row of a state if the row is stored, otherwise inserts one. Numbers that are often 0 are stored as null
+-- if they are 0, because null takes no space. Returns false if another transaction has inserted the row meanwhile.
 create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then

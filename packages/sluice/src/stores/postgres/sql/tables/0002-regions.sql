@@ -1,5 +1,6 @@
--- For rights that are sent between regions (docs/decisions/0035). Both tables are unlogged, because nothing in them
--- counts after a crash, a promotion or a restore of files: they are empty then, so the server is in another run.
+-- For rights to tokens that regions send to each other (docs/decisions/0035). Both tables are unlogged: after a crash,
+-- a promotion or a restore of files they are empty. That is right, because the server is then in another run, and
+-- nothing in them counts.
 --
 -- one       there is at most one row
 -- mark      names the run; a new one is drawn where the row is not of this run
@@ -20,8 +21,8 @@ create unlogged table sluice_region (
   record text
 );
 
--- Keys of which units were sent or received. id: as in sluice_state; change: the number of their last change;
--- content: scope and key, and what was sent and received, as text
+-- One row for each key of which units were sent or received. id: as in sluice_state; change: the number of the row's
+-- last change; content: scope and key, and what was sent and received, as text
 create unlogged table sluice_cell (
   id uuid primary key,
   change bigint not null unique,

@@ -1,5 +1,5 @@
--- What the callers of each process of a region need, for as long as the process runs (docs/decisions/0035). Unlogged,
--- because an entry counts for seconds only.
+-- What the callers of each process of a region need, for as long as the process runs (docs/decisions/0035). The table
+-- is unlogged, because an entry counts for seconds only.
 --
 -- process  names the process
 -- at       when it last published, in microseconds since 1970
