@@ -14,8 +14,8 @@ const codePoint = fc.integer({ min: 0, max: 0x10ffff - COUNT }).map(
 )
 
 /**
- * Texts of any code points. The unit `binary` of fast-check draws the same, but makes a table of all 1.1 million code points first, which
- * takes over a second in each worker, and stays in memory.
+ * Random texts of any code points. fast-check's unit `binary` draws the same texts, but first makes a table of all 1.1 million code points.
+ * This takes over a second in each worker process, and the table stays in memory.
  */
 export function anyText(constraints: fc.StringSharedConstraints = {}): fc.Arbitrary<string> {
   return fc.string({ ...constraints, unit: codePoint })

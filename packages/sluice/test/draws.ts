@@ -7,7 +7,10 @@ declare module 'vitest' {
   }
 }
 
-/** How many random cases a test draws: a few in `npm test`, and all of them in `npm run test:stores`, which runs every file that imports this. */
+/**
+ * How many random cases a test draws: `few` in `npm test`. `npm run test:stores` runs every file that imports this function, and draws
+ * `all`.
+ */
 export function draws(all: number, few: number): number {
   return inject('draws') === 'few' ? few : all
 }

@@ -13,7 +13,7 @@ async function soon(read: () => Promise<number | undefined>, expected: number): 
   await expect.poll(read, { interval: 2 }).toBe(expected)
 }
 
-/** @param threeTokens makes a limiter whose keys have three tokens, and get none meanwhile */
+/** @param threeTokens makes a limiter that gives each key three tokens and refills none of them during a test */
 export function countsAfterResponses(threeTokens: () => Limiter): void {
   describe.each(APPS)('%s', (_name, serve) => {
     const served = async (options: Options): Promise<{ url: string; limits: Limiter; left: () => Promise<number | undefined> }> => {
@@ -25,7 +25,7 @@ export function countsAfterResponses(threeTokens: () => Limiter): void {
       })
       return { url, limits, left: async () => (await limits.peek('k')).limits[0]?.remaining }
     }
-    /** Sends a request and leaves: as soon as `when` resolves, or when the response has begun. */
+    /** Sends a request, then closes the connection as soon as `when` resolves. Without `when`, closes it when the response has begun. */
     const leave = async (url: string, path: string, when?: () => Promise<unknown>): Promise<void> => {
       const { port, hostname } = new URL(url)
       const socket = connect(Number(port), hostname).on('error', () => {})

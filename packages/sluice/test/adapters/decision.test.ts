@@ -21,7 +21,7 @@ interface Case {
   readonly begin?: boolean
   onDenied?(decision: Decision | undefined): void
 }
-/** Starts a server whose handler ends the response with what it sees of the decision. */
+/** Starts a server. Its handler ends the response with the decision that the handler sees. */
 type Start = (served: Case) => Promise<string>
 
 const seen = (decision: Decision | undefined): string =>

@@ -3,8 +3,8 @@ import { rateLimit } from '../../src/adapters/express.ts'
 import { createLimiter, type Decision, tokenBucket } from '../../src/index.ts'
 
 /**
- * What compiles with Express 5, and with the types of Express 4 (`tsconfig.express-4.json`). Nothing here is run: the check `types` fails
- * if a line does not compile, or if a line below `@ts-expect-error` does.
+ * This file compiles with Express 5, and with the types of Express 4 (`tsconfig.express-4.json`). It is never run. The check `types` fails
+ * if a line does not compile. It also fails if the line below an `@ts-expect-error` compiles.
  */
 const limiter = createLimiter({ limit: tokenBucket({ rate: '10/s', burst: 20 }) })
 const app = express()
@@ -43,7 +43,7 @@ app.use(rateLimit({ limiter, limit: tokenBucket({ rate: '1/s', burst: 1 }) }))
 // @ts-expect-error `limit` returns a limit
 app.use(rateLimit({ limiter, limit: () => undefined }))
 
-// Where Express knows the parameters of the route, or the type names them, they are checked.
+// If Express knows the route's parameters, or the type names them, the compiler checks which parameters `key` reads.
 app.route('/a/:id').get(rateLimit({ limiter, key: (req) => req.params.id }))
 // @ts-expect-error a parameter that the route does not have
 app.route('/a/:id').get(rateLimit({ limiter, key: (req) => req.params.name }))
@@ -60,7 +60,7 @@ interface Authenticated extends Request {
 }
 app.get('/a/:id', rateLimit({ limiter, key: (req: Authenticated) => req.account.id }))
 
-// A limit leaves the requests of the handlers after it as they are.
+// The middleware of a limit does not change the type of the request that later handlers get.
 app.get('/a/:id', rateLimit({ limiter }), (req, res) => void res.send(req.params.id satisfies string))
 const shared = rateLimit({ limiter })
 app.use(shared)

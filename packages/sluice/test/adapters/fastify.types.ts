@@ -3,8 +3,8 @@ import { rateLimit, rateLimitPlugin } from '../../src/adapters/fastify.ts'
 import { createLimiter, type Decision, tokenBucket } from '../../src/index.ts'
 
 /**
- * What compiles with Fastify. Nothing here is run: the check `types` fails if a line does not compile, or if a line below
- * `@ts-expect-error` does.
+ * This file compiles with Fastify. It is never run. The check `types` fails if a line does not compile. It also fails if the line below an
+ * `@ts-expect-error` compiles.
  */
 const limiter = createLimiter({ limit: tokenBucket({ rate: '10/s', burst: 20 }) })
 const app = fastify()

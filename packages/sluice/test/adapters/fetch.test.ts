@@ -5,7 +5,7 @@ import { createLimiter, type Limiter, tokenBucket } from '../../src/index.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { listen, OWN } from './listen.ts'
 
-/** A node request as platforms pass it: a Request, and with it what they know of the connection. */
+/** What a platform passes for a request, besides the Request itself: facts of the connection. This one has the peer's address. */
 interface Platform {
   readonly peer: string | undefined
 }
@@ -119,7 +119,7 @@ describe('fetch', () => {
 })
 
 describe('Next.js, by the signatures of its route handlers and of its middleware', () => {
-  /** As Next makes them: a Request and a Response with more fields. */
+  /** A Request and a Response as Next.js makes them: with more fields than the standard ones. */
   class NextRequest extends Request {
     get nextUrl(): URL {
       return new URL(this.url)

@@ -3,8 +3,8 @@ import { rateLimit } from '../../src/adapters/hono.ts'
 import { createLimiter, type Decision, tokenBucket } from '../../src/index.ts'
 
 /**
- * What compiles with `sluice/hono`. Nothing here is run: the check `types` fails if a line does not compile, or if a line below
- * `@ts-expect-error` does.
+ * This file compiles with `sluice/hono`. It is never run. The check `types` fails if a line does not compile. It also fails if the line
+ * below an `@ts-expect-error` compiles.
  */
 const limiter = createLimiter({ limit: tokenBucket({ rate: '10/s', burst: 20 }) })
 const app = new Hono()
@@ -37,7 +37,7 @@ own.use(rateLimit({ limiter, key: (c: Context<Own>) => c.var.user.id }))
 // @ts-expect-error a variable that the app does not have
 own.use(rateLimit<Own>({ limiter, key: (c) => c.get('account') }))
 
-// A limit leaves the contexts of the handlers after it as they are.
+// The middleware of a limit does not change the type of the context that later handlers get.
 app.get('/a/:id', rateLimit({ limiter, key: (c) => c.req.param('id') }), (c) => c.text(c.req.param('id') satisfies string))
 // @ts-expect-error a parameter that the route does not have
 app.get('/a/:id', rateLimit({ limiter, key: () => 'k' }), (c) => c.text(c.req.param('name')))

@@ -5,8 +5,8 @@ import type { Served } from '../../src/testing/adapter-bench.ts'
 const { Request: request, Response: response } = globalThis
 
 /**
- * A Hono app on node, on a free port of the loopback address. The server replaces the global Request and Response, as it does in every
- * program that uses it. Tests share their process, so they are put back when it closes.
+ * Serves a Hono app by Node, on a free port of the loopback address. Hono's server for Node replaces the global Request and Response.
+ * Several test files share a process, so the original ones are put back when the server closes.
  */
 export function listenHono(app: Hono): Promise<Served> {
   return new Promise((resolve) => {

@@ -33,11 +33,14 @@ export function moduleClass(metadata: ModuleMetadata): new () => object {
 /** What handlers do, and their decorators, by name. */
 export type Handlers = Readonly<Record<string, { readonly run: (...values: never[]) => unknown; readonly by: readonly MethodDecorator[] }>>
 
-/** A controller class whose methods are decorated, without the syntax of decorators: this repository compiles without their option. */
+/**
+ * Makes a controller class with decorated methods. It calls the decorators as functions, because this repository compiles without decorator
+ * syntax.
+ */
 export function controller(handlers: Handlers, ...decorators: readonly ClassDecorator[]): new () => object {
   const Routes = newClass()
   for (const [name, { run, by }] of Object.entries(handlers)) {
-    // Metadata belongs to the function, so every handler has a function of its own.
+    // Nest keeps a handler's metadata on its function. So every handler gets a function of its own, even if two run the same code.
     const own = Object.defineProperty((...values: never[]): unknown => run(...values), 'name', { value: name })
     const descriptor = { value: own, configurable: true, writable: true }
     Object.defineProperty(Routes.prototype, name, descriptor)

@@ -36,7 +36,7 @@ import { draws } from '../draws.ts'
 
 const FOR_ALL = { provide: APP_GUARD, useClass: RateLimitGuard }
 
-/** The exception with which the suite's `onDenied` answers, sent as a text. */
+/** The exception that `onDenied` of the adapter suite returns. A filter sends it as a text. */
 class Teapot extends HttpException {}
 
 class TeapotFilter implements ExceptionFilter {

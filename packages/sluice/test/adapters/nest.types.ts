@@ -6,8 +6,8 @@ import { RateLimit, RateLimitDecision, RateLimitModule, SkipRateLimit } from '..
 import { createLimiter, tokenBucket } from '../../src/index.ts'
 
 /**
- * What compiles with `sluice/nest`. Nothing here is run: the check `types` fails if a line does not compile, or if a line below
- * `@ts-expect-error` does.
+ * This file compiles with `sluice/nest`. It is never run. The check `types` fails if a line does not compile. It also fails if the line
+ * below an `@ts-expect-error` compiles.
  */
 const limiter = createLimiter({ limit: tokenBucket({ rate: '10/s', burst: 20 }) })
 
@@ -37,7 +37,7 @@ RateLimitModule.forRoot({ limiter, key: (request: Request<{ id: string }>) => re
 // @ts-expect-error a parameter that the annotation does not have
 RateLimitModule.forRoot({ limiter, key: (request: Request<{ id: string }>) => request.params.name })
 
-// Decorators of controllers, handlers and parameters. docs/http.md has them in their places.
+// The decorators of controllers, handlers and parameters are called as functions here. docs/http.md shows them as decorators.
 type Both = ClassDecorator & MethodDecorator
 RateLimit({ limiter, key: (request) => request.params['tenant'] ?? '' }) satisfies Both
 RateLimit({ limiter: 'login', key: (request: FastifyRequest<{ Params: { id: string } }>) => request.params.id }) satisfies Both

@@ -90,10 +90,10 @@ const ADAPTERS: readonly (readonly [string, (engine: Engine) => Promise<string>]
   ],
 ]
 
-/** Frameworks whose requests are Request objects: header lines are joined, and a URL's parser has read the target. */
+/** Adapters whose requests are Request objects. Such an object has repeated header lines joined, and its URL has been parsed. */
 const BY_REQUEST = new Set(['fetch', 'hono'])
 
-/** Header lines as they are written here, one for each value of a list. */
+/** Sends header lines exactly as given here: a list of values becomes one line for each value. */
 function send(url: string, path: string, headers: Record<string, string | string[]>): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)

@@ -27,7 +27,7 @@ function begin(response: ServerResponse): void {
   response.write('begun')
 }
 
-/** A body that begins and never ends, and reports when nobody wants it any longer. */
+/** A response body that begins and never ends. */
 const endless = (): ReadableStream<Uint8Array> => new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('begun')) })
 
 const servers: readonly [name: string, serve: (limiter: Limiter) => Promise<Served>][] = [

@@ -23,7 +23,10 @@ import { controller, PLATFORMS, start } from './nest-apps.ts'
 
 type Options = GateOptions<unknown>
 
-/** The status that a path asks for, such as /200; below /left after the client has left, below /begun as the head of an endless body. */
+/**
+ * Returns the status that a path asks for, such as 200 for /200. For a path below /left, returns only after the client has left. For a path
+ * below /begun, the response is the beginning of a body that never ends.
+ */
 async function statusOf({ url = '', socket }: IncomingMessage): Promise<{ status: number; begun: boolean }> {
   if (url.startsWith('/left/')) await once(socket, 'close')
   return { status: Number(url.split('/').at(-1)), begun: url.startsWith('/begun/') }
@@ -31,7 +34,7 @@ async function statusOf({ url = '', socket }: IncomingMessage): Promise<{ status
 
 const endless = (): ReadableStream<Uint8Array> => new ReadableStream({ start: (controller_) => controller_.enqueue(Buffer.from('begun')) })
 
-/** Sends through node's response; the rest of a body that has begun never comes. */
+/** Answers through Node's response object. A body that has only begun is never ended. */
 async function sendRaw(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { status, begun } = await statusOf(request)
   response.writeHead(status)
@@ -39,7 +42,7 @@ async function sendRaw(request: IncomingMessage, response: ServerResponse): Prom
   else response.end('all')
 }
 
-/** An application of each adapter, behind its limiter. It answers with the status that a path asks for. */
+/** One application for each adapter, behind a limiter. It answers with the status that a path asks for. */
 export const APPS: readonly [name: string, serve: (options: Options) => Promise<Served>][] = [
   [
     'node',

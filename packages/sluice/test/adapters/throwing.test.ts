@@ -28,7 +28,7 @@ async function left(limiter: Limiter): Promise<number | undefined> {
   return (await limiter.peek('k')).limits[0]?.remaining
 }
 
-/** Where a middleware throws, after the handler has answered: around the limit, or between the limit and the handler. */
+/** Which middleware throws after the handler has answered: one outside the limit (`around`), or one between the limit and the handler. */
 type Place = 'around' | 'between'
 type Options = GateOptions<unknown>
 

@@ -47,7 +47,7 @@ describe('the memory of logs', () => {
     const arena = new Arena()
     arena.take(0)
     arena.take(MAX_SIZE)
-    // 32,766 doubles are left: too few for the largest, and blocks of all smaller sizes.
+    // The page has 32,766 doubles left. That is too little for the largest block, but it makes one free block of each smaller size.
     expect(arena.take(MAX_SIZE)).toBe(PAGE)
     let at = ENTRY + 2 ** MAX_SIZE * ENTRY
     for (let size = MAX_SIZE - 1; size >= 0; size -= 1) {

@@ -16,8 +16,9 @@ import { BACK, inChanges, inGroups, LONG_BEFORE, partSent, sharesOf, type Travel
 const MAX_CELLS = 100_000
 
 /**
- * The first of some regions, with all rights: over a store on a server, which has met the others. Shifts are applied at the time of a call.
- * Half of each key's units go through all regions before its first call, if some travel.
+ * Makes several regions, of which the first holds all rights to each key. Returns that region's store, which is around the given remote
+ * store. Shifts take effect at the time of a call. With `travelling`, half of a key's units are sent through all regions and back before
+ * the key's first call.
  */
 export async function escrowAround(store: Store, regions: number, travelling?: Travellers): Promise<Store> {
   const weights = new Map(Object.entries(allInOne(regions)))

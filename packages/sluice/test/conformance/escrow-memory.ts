@@ -12,8 +12,8 @@ export function allInOne(regions: number): Readonly<Record<string, number>> {
 }
 
 /**
- * The first of some regions over memory stores, with all rights, and its store. Half of each key's units go through all regions before its
- * first call, if some travel.
+ * Makes several regions over memory stores, of which the first holds all rights to each key. Returns that region's store, and the memory
+ * store below it. With `travelling`, half of a key's units are sent through all regions and back before the key's first call.
  */
 export function escrowOverMemory(regions: number, travelling?: Travellers, maxKeys = 1_000_000): readonly [Store, MemoryStore] {
   let at: Micros | undefined = LONG_BEFORE
@@ -35,7 +35,7 @@ export function escrowOverMemory(regions: number, travelling?: Travellers, maxKe
       if (from.give?.(key, to.self, part) === true) exchange(from, to)
     }
   }
-  /** Calls at a time. The clock is the caller's, because a region writes states of its own at its clock. */
+  /** Makes calls at the instant `now`. The clock is set to it, because a region also writes states of its own at the time of its clock. */
   const calling = <T>(calls: readonly RegionalKey[], now: Micros | undefined, call: () => T): T => {
     at = BACK
     travelling.leaving(calls).forEach(outAndBack)

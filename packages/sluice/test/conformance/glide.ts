@@ -1,6 +1,8 @@
 import type * as Glide from '@valkey/valkey-glide'
 
-/** Glide is a native library: where its part for this platform was not installed, its suites are skipped by name. */
+/**
+ * The client library valkey-glide has a native part for each platform. Where that part is not installed, its suites are skipped by name.
+ */
 export const glide: typeof Glide | undefined = await import('@valkey/valkey-glide').catch((error: unknown) => {
   console.log(`valkey-glide is skipped: ${String(error)}`)
   return undefined

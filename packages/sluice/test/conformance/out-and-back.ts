@@ -6,40 +6,51 @@ import { isUndivided } from '../../src/regions/rights/undivided.ts'
 import { type CallGroup, type Change, nameOf } from '../../src/stores/store.ts'
 import type { Micros } from '../../src/time/micros.ts'
 
-/** When the regions met: long before the times of the suite, so that all keys are full by then. */
+/** The instant at which the regions first read each other. It is long before the times of the suite, so all keys are full by then. */
 export const LONG_BEFORE: Micros = -3_000_000_000_000_000
-/** When the units of a key were sent out and came back. */
+/** The instant at which a key's units are sent out and come back. */
 export const BACK: Micros = 1_234_567
 /** How many numbers a token bucket has. */
 const BUCKET = 7
-/** What each region sends to the next one: a half, so all of them hold some units meanwhile; all of a key that is not divided. */
+/**
+ * How many units of a key each region sends to the next one. Usually it is half, so all regions hold some in between. If a key's limit is
+ * too small to be divided, it is all of them.
+ */
 export function partSent({ plan }: AnyLimit, weights: ReadonlyMap<string, number>): number {
   return isUndivided({ version: 1, weights }, (plan as BucketPlan).burst) ? UNITS : UNITS / 2
 }
 
-/** A changed limit is adopted by a call before the one that decides. On a clock of its own, that is at an earlier instant. */
+/**
+ * Options of the store suite for regions. A region converts a state to a changed limit by one call, and decides by the next one. By the
+ * store's own clock these are two instants. So no calls on that clock are compared.
+ */
 export const ADOPTS = { peeksAdopt: true, ownClockCalls: 0 } as const
 
-/** The shares of a limit; undefined if no units of it can be sent. */
+/**
+ * Returns the shares of a limit: its token buckets in regions. Undefined for a limit whose units cannot be sent, because it is not a token
+ * bucket.
+ */
 export function sharesOf({ algorithm, plan }: AnyLimit): RegionalLimit | undefined {
   if (algorithm.tag !== 'tb') return undefined
   const { n, m, burst } = plan as BucketPlan
   return limitNamed(`${n}/${m}/${burst}`)
 }
 
-/** The keys of which units were sent out and came back, before their first call. */
+/** Keeps track of the keys whose units were sent out and came back before their first call. */
 export interface Travellers {
-  /** Those that are called for the first time, by a limit of which units can be sent. From now on they count as sent. */
+  /** Returns the keys that are called for the first time, if units of their limit can be sent. From now on these count as sent. */
   leaving(calls: readonly RegionalKey[]): readonly RegionalKey[]
   /** As the suite's option of this name. */
   keepsTokens(call: RegionalKey): boolean
-  /** A state as the suite compares it. That of a key whose units are back is written although no call has changed it. */
+  /**
+   * Returns a state as the suite compares it. If a key's units are back and no call has changed the key yet, its state counts as absent.
+   */
   unlessUntouched(state: readonly number[] | undefined): readonly number[] | undefined
 }
 
 /**
- * @param stays whether a key of this limit is not sent. Over a server, one that is not divided loses its tokens on the way: it is sent as a
- * whole, and a region that holds none of a key before its first call does not know its limit.
+ * @param stays whether units of keys with this limit are not sent. Over a server, a key that is not divided would lose its tokens on the
+ * way: it is sent as a whole. A region that holds none of a key before its first call does not know the key's limit.
  */
 export function travellers(stays: (limit: AnyLimit) => boolean = () => false): Travellers {
   const known = new Set<string>()

@@ -4,7 +4,7 @@ import { functionNames } from '../../src/stores/postgres/functions.ts'
 import { pg, type PostgresPort, type PostgresStore, barePostgresStore } from '../../src/stores/postgres/index.ts'
 import type { StateId } from '../../src/stores/store.ts'
 
-/** A schema of a test's own in a shared server, made and dropped by it. */
+/** Makes and drops a schema that one test has for itself in a shared server. */
 export function schema(url: string | undefined): { name: string; create(): Promise<void>; drop(): Promise<void> } {
   const name = `sluice_test_${process.pid}_${Math.floor(Math.random() * 1e9)}`
   const run = async (statement: string): Promise<void> => {
@@ -33,7 +33,10 @@ export async function readRow(client: PostgresPort, id: StateId): Promise<number
   return [...columns.map((name) => Number(row[name])), ...entries]
 }
 
-/** Numbers by kind, as the codecs have them; an algorithm without functions has its own in `state`. */
+/**
+ * The columns of a state's numbers, by kind of algorithm and in the order of the codecs. An algorithm without SQL functions has its numbers
+ * in `state`.
+ */
 const ROWS = [
   ['a', 'b', 'c', 'keep_for', 'n', 'm', 'burst'],
   ['a', 'b', 'len', 'keep_for'],
@@ -41,7 +44,7 @@ const ROWS = [
   ['len', 'keep_for'],
 ]
 
-/** A store over a schema of the test's own, with the pool that reaches it. */
+/** Opens a store over a schema of the test's own, and the connection pool that reaches this schema. */
 export function ownStore(
   url: string | undefined,
   connections: number,

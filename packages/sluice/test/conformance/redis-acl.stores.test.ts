@@ -17,9 +17,12 @@ const user = `sluice-${process.pid}`
 const regional = `${user}-regions`
 const prefix = `sluice:acl-${process.pid}:`
 const page = readFileSync(new URL('../../../../docs/stores/redis.md', import.meta.url), 'utf8')
-/** The page's own words, for a user of this process: first those of every store, then those that regions need. */
+/** The ACL rules that docs/stores/redis.md recommends. The first list is for every store. The second list is added for regions. */
 const [rules = [], forRegions = []] = [...page.matchAll(/ACL SETUSER sluice ([^`]*)/g)].map(([, words = '']) => words.trim().split(/\s+/))
-/** Escrow of two regions: the second sends units to the first, which decides. */
+/**
+ * Whether a limit is too small to be divided between the two regions here. The second region sends units to the first, and the first
+ * decides.
+ */
 const isWhole = (limit: AnyLimit): boolean => partSent(limit, new Map(Object.entries(allInOne(2)))) === UNITS
 
 describe.skipIf(url === undefined)('Redis, as the user of the page', () => {

@@ -9,7 +9,7 @@ import { plainName } from '../stores/redis/plain-name.ts'
 const { redis: url } = inject('engines')
 const prefix = `sluice:kept-${process.pid}:`
 const packing = { keys: 200 }
-/** States are kept longer than they are needed, and no key is refused. */
+/** With `maxNewKeys`, states are kept longer than they are needed. This number is so large that no key is refused. */
 const kept = { maxNewKeys: 1_000_000_000 }
 
 describe.skipIf(url === undefined)('Redis, with states that are kept', () => {

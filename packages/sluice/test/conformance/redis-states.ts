@@ -3,7 +3,7 @@ import type { StateId } from '../../src/stores/store.ts'
 import type { StoreSuiteOptions } from '../../src/testing.ts'
 import { plainName } from '../stores/redis/plain-name.ts'
 
-/** States as Redis holds them, read by a client of the test's own. */
+/** Reads states as Redis holds them, with a client that is not the store's. */
 export function redisStates(
   prefix: string,
   reader: { getBuffer(key: string): Promise<Uint8Array | null> },

@@ -23,7 +23,7 @@ function suite(name: string, open: (maxKeys?: number) => Opened, options: Partia
   })
 }
 
-// All rights in one region: whatever the regions divide, one that holds everything decides as a store without regions.
+// One region of `count` holds all rights. So it must decide as its store does without regions.
 for (const count of [1, 2, 3]) {
   suite(`a region that holds all, of ${count}`, (maxKeys) => {
     const inner = memoryStore(maxKeys === undefined ? {} : { maxKeys })
@@ -32,7 +32,7 @@ for (const count of [1, 2, 3]) {
   suite(`escrow with all rights in one region of ${count}`, (maxKeys) => escrowOverMemory(count, undefined, maxKeys))
 }
 
-// So does one that has sent units of each key, and has them back.
+// A region that has sent units of each key away, and has them back, must also decide as its store does without regions.
 for (const count of [2, 3]) {
   const travelling = travellers()
   let inner: MemoryStore
@@ -46,7 +46,7 @@ for (const count of [2, 3]) {
     {
       readState: async (id) => travelling.unlessUntouched(inner.stateOf(id)),
       keepsTokens: travelling.keepsTokens,
-      // Only a state that is absent, because it is full by the limit that the key had.
+      // These two options matter only for a state that is absent because it was full by the key's earlier limit.
       ...ADOPTS,
       differentialCalls: 3_000,
     },

@@ -1,12 +1,12 @@
 import { remoteStore, type RemoteStoreOptions, withDividedLimit } from '../../src/remote.ts'
 import type { Store } from '../../src/stores/store.ts'
 
-/** A commit takes its time where the disk is shared with others. */
+/** Long, in milliseconds: a database commit may be slow on a disk that other programs use too. */
 const deadline = 10_000
 const leases = { afterCalls: 1, share: 1 }
 const none: RemoteStoreOptions = { deadline, batching: false, breaker: false, denials: false }
 
-/** A store as limiters call it: first for what it decides now. */
+/** Calls a store as limiters do: first `decideNow`, which answers without a round trip if it can, then `decide`. */
 function nowFirst(store: Store): Store {
   return {
     ...store,
@@ -21,7 +21,7 @@ function nowFirst(store: Store): Store {
 
 type Around = readonly [name: string, exact: boolean, wrap: (store: Store) => Store]
 
-/** What may be around a store. `exact`: each decision is the store's own, at its time. */
+/** What may be around a store. `exact`: every decision is made by the store itself, at the time of the call. */
 export const around: readonly Around[] = [
   ['withDividedLimit', true, (store) => withDividedLimit(store, 1)],
   ['ring of nothing', true, (store) => remoteStore(store, none)],
@@ -35,7 +35,7 @@ export const around: readonly Around[] = [
   ['ring, leases, as limiters call', false, (store) => nowFirst(remoteStore(store, { deadline, leases }))],
 ]
 
-/** Together these use every part of the ring. `npm test` runs them, and `npm run test:stores` runs all. */
+/** These two together use every part of the ring, and `npm test` runs only them. `npm run test:stores` runs all. */
 const CHOSEN = new Set(['withDividedLimit', 'ring, leases, as limiters call'])
 export const [chosen, others]: readonly [readonly Around[], readonly Around[]] = [
   around.filter(([name]) => CHOSEN.has(name)),

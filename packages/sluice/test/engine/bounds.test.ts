@@ -22,7 +22,8 @@ describe('how far a rule can go over its limit', () => {
     ['local', '', 'process', 0, 0],
     ['local', '', 'shared', 0, Infinity],
     ['local', 'failure: { processes: 4 }', 'shared', 0, Infinity],
-    // 4 (20 + 10 x 60) less what the full bucket of the store loses meanwhile, 600 - 20.
+    // Four processes each admit up to 20 + 10 * 60 tokens in a minute. The store's bucket stays full for that minute, and loses 600 - 20
+    // tokens.
     ['local', 'failure: { processes: 4, outage: 1m }', 'shared', 0, 1_900],
     ['local', 'failure: { processes: 1, outage: 1s }', 'shared', 0, 30],
   ] as const)(
@@ -33,7 +34,8 @@ describe('how far a rule can go over its limit', () => {
     },
   )
 
-  // Escrow: while the stores of all regions are down, or of one whose units are in another, nothing of the limit is lost.
+  // In mode escrow, nothing is subtracted for a full bucket. If all stores are down, or a store's units are in another region, no refill is
+  // lost.
   it.each([
     ['fixed', 'deny', '', 'shared', 0],
     ['escrow', 'deny', '', 'shared', 0],

@@ -17,12 +17,12 @@ export function bundleBench(json: unknown, options: Partial<EngineOptions> = {})
   return { engine: createEngine({ policy, store, clock, ...options }), clock, store }
 }
 
-/** A bare rule with one bucket for everybody, unless `more` says otherwise. */
+/** A rule of a bundle with one bucket for all requests. `more` adds fields or replaces them. */
 export function bare(config: object, more: object = {}): object {
   return { name: 'r', limit_keys: [], algorithm: 'token_bucket', algorithm_config: config, ...more }
 }
 
-/** A whole bundle from specs by policy id, each for every path unless it has a selector. */
+/** Makes a whole bundle from specs by policy id. A spec without a selector matches every path. */
 export function bundle(policies: Readonly<Record<string, object>>): object {
   const list = Object.entries(policies).map(([id, spec]) => ({ id, spec: { selector: { pathPrefix: '/' }, ...spec } }))
   return { bundle_version: 1, policies: list }

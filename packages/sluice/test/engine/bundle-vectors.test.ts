@@ -5,7 +5,7 @@ import { createEngine, type Engine, parsePolicy } from '../../src/policy.ts'
 import { requestOf, bare, type BundleBench, bundleBench } from './bundle-bench.ts'
 import { failingStore, remoteMemory } from '../remote-memory.ts'
 
-/** What that system's own tests assert: outcome, remaining as it is sent, seconds to wait on a rejection. */
+/** What Fairvisor's own tests of a bundle expect: outcome, remaining tokens as sent in the header, seconds to wait after a rejection. */
 type Seen = readonly [outcome: string, remaining: number, wait?: number]
 
 async function seen(engine: Engine, facts: RequestFacts): Promise<Seen> {

@@ -10,7 +10,7 @@ import { failingStore, remoteMemory } from '../remote-memory.ts'
 describe('a store that cannot answer', () => {
   const rules = (...policies: string[]): string =>
     `rules:\n${policies.map((policy, index) => `  - { name: r${index}, key: ["ip:address"], rate: 1/s, burst: 1, onStoreFailure: ${policy} }`).join('\n')}`
-  /** Full with another client's states, so that it must refuse a new one. */
+  /** An engine whose store is full with the state of another client. So the store must refuse a new key. */
   const full = async (text: string, options: Partial<EngineOptions> = {}): Promise<Engine> => {
     const { engine } = bench(text, options, 1)
     await engine.decideKey({ key: 'first', limit: 'r0' })

@@ -136,7 +136,7 @@ describe('a key, for an operator', () => {
     await expect(engine.resetKey({ key: 'a' })).rejects.toBe(failure)
   })
 
-  /** A store that fails with this, and makes changes of these kinds. */
+  /** A store whose every call fails with this failure, and which supports these kinds of changes. */
   function failing(failure: StoreFailure, changes: readonly Change['kind'][]): Store {
     const fail = (): Promise<never> => Promise.reject(failure)
     return remoteMemory(memoryStore(), { capabilities: { ...remoteMemory().capabilities, changes }, decide: fail, change: fail })

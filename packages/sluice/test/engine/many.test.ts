@@ -15,7 +15,7 @@ rules:
 function engineOver(count: { calls: number }) {
   const clock = manualClock()
   const memory = memoryStore({ clock })
-  // The same store as one that is called over a network, with its calls counted.
+  // The memory store as a remote store: it never decides at once. Its calls are counted.
   const store = remoteMemory(memory, {
     decide: (groups, options) => {
       count.calls += 1

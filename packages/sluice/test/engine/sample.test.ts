@@ -35,7 +35,8 @@ rules:
     const { engine } = bench('rules: [{ name: some, key: [], rate: 1/day, burst: 200, sample: 5 }]', { random })
     let admitted = 0
     for (let call = 0; call < 400; call += 1) if ((await engine.decide(facts())).allowed) admitted += 1
-    // 40 counted requests empty the bucket; those that are not counted always pass.
+    // About one request in five is counted, as five tokens. So 40 counted requests empty the bucket. Requests that are not counted always
+    // pass.
     expect(admitted).toBeGreaterThan(300)
     expect(admitted).toBeLessThan(400)
   })

@@ -14,7 +14,7 @@ rules:
   - { name: budget, key: ["ip:address"], rate: 1/h, burst: 20 }
 ${SHADOWS}`
 
-/** What the shadow rules would decide about a request of this cost. */
+/** The outcomes that the shadow rules would have for a request of this cost. */
 const shadowOf = async (engine: Engine, cost = 1): Promise<readonly string[]> =>
   (await engine.peek(facts({ cost }))).shadow.map(({ outcome }) => outcome)
 

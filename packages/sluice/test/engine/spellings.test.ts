@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { RequestFacts } from '../../src/identity/request.ts'
 import { bench, facts } from './bench.ts'
 
-/** How many requests pass at a rule of burst 3 by this key. */
+/** Returns how many of these requests pass a rule of burst 3 that has this key. */
 async function passed(key: string, requests: readonly Partial<RequestFacts>[]): Promise<number> {
   const { engine } = bench(`rules: [{ name: a, key: ["${key}"], rate: 1/h, burst: 3 }]`)
   let allowed = 0
@@ -17,7 +17,7 @@ async function keyOf(key: string, request: Partial<RequestFacts>): Promise<strin
 
 const spellings = (count: number, spelling: (index: number) => string): string[] =>
   Array.from({ length: count }, (_, index) => spelling(index))
-/** The characters that the bits of an index choose, written in another way. */
+/** Rewrites some characters of a text with `alter`: those whose bit is set in `index`. */
 const altered = (text: string, index: number, alter: (character: string) => string): string =>
   Array.from(text, (character, at) => ((index >> at) & 1 ? alter(character) : character)).join('')
 const percent = (character: string): string => `%${character.charCodeAt(0).toString(16)}`

@@ -17,7 +17,7 @@ const rules = (...texts: string[]): string => `rules:\n${texts.map((text) => `  
 const LIMIT = 'rate: 1/h, burst: 3'
 const isBad = ({ outcome, reason, allowed }: EngineDecision): boolean => outcome === 'impossible' && reason === 'bad-request' && !allowed
 
-/** How requests to a policy fare: how many of them passed, and how many were bad. */
+/** Sends requests to an engine, and counts how many passed and how many were refused as bad requests. */
 async function fare(engine: Engine, requests: readonly Partial<RequestFacts>[]): Promise<{ passed: number; bad: number }> {
   let [passed, bad] = [0, 0]
   for (const request of requests) {
@@ -186,7 +186,7 @@ describe('S9: how a bad request is reported', () => {
     if (!decision.allowed)
       expect(problemOf(decision)).toEqual({ type: 'about:blank', title: 'Bad Request', status: 400, detail, reason: 'bad-request' })
     expect(JSON.stringify(decision)).not.toContain('secret')
-    // Of a request whose path cannot be read no route is known.
+    // If the path of a request cannot be read, its route is not known, and the label is empty.
     const route = path === QUERY ? '/**' : ''
     expect(metrics.text()).toContain(`sluice_requests_blocked_total{rule="a",route="${route}",reason="bad-request"} 1`)
   })

@@ -33,7 +33,10 @@ interface Opened {
 /** One key under one limit, and what was admitted of it. */
 interface Victim {
   readonly call: Call
-  /** Its own, where a store in this process would take the time of a call of another in 2099 for its own. */
+  /**
+   * A memory store of this key alone, or undefined to use the shared store. Keys in a shared memory store also share its latest time. So
+   * one call in the year 2099 would move the time of all keys.
+   */
   readonly store: Store | undefined
   readonly seen: TraceEntry[]
   now: number
@@ -57,7 +60,7 @@ function onRedis(layout: 'plain' | 'packed'): Opened {
   }
 }
 
-/** Name, engine that it needs, limits of each algorithm, how it is opened. */
+/** Name, the URL of the engine that it needs, how many limits of each algorithm are tried, and how the store is opened. */
 const STORES: readonly (readonly [string, string | undefined, number, () => Opened | Promise<Opened>])[] = [
   ['memory', 'here', 300, () => ({ store: memoryStore(), close: async () => {} })],
   ['redis', redis, 150, () => onRedis('plain')],
@@ -96,7 +99,7 @@ function whole({ capacity }: AnyLimit): number {
   return Math.round(capacity * MICRO)
 }
 
-/** Takes all that it can get, in ever smaller pieces, waits exactly for retryAfter, and takes again. */
+/** A greedy caller for each key: takes all it can get, in ever smaller amounts, waits exactly for retryAfter, and takes again. */
 async function greedy(store: Store, all: readonly Victim[], random: () => number): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let tries = 0; tries < TRIES; tries += 1) {
@@ -117,7 +120,7 @@ async function take(store: Store, victim: Victim, waits: boolean): Promise<void>
   if (waits && retryAfter !== undefined) victim.now = Math.min(LAST, victim.now + retryAfter)
 }
 
-/** Sixty calls at once for each limit, as one list, on the store's own clock. */
+/** Makes sixty calls for each limit at once, in one list, by the store's own clock. */
 async function flood(store: Store, all: readonly Victim[]): Promise<void> {
   const calls = all.map(({ call }): Call => {
     const cost = Math.max(1, Math.floor(whole(call.limit) / 10))

@@ -45,7 +45,7 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
       const began = performance.now()
       while (store.breakerState !== 'open') await new Promise((resolve) => setImmediate(resolve))
       const opened = performance.now()
-      // A call in flight when it opened waits for its own deadline.
+      // Calls that were in flight when the breaker opened are answered by their own deadlines. These are waited for first.
       await wait(DEADLINE_MS + 50)
       const refusing = performance.now()
       await wait(900)
@@ -59,8 +59,8 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
       const held = (from: number, to: number): number => load.held(from, to).longest
       const slowest = refused.reduce((most, one) => Math.max(most, one.ended - one.started - held(one.started, one.ended)), 0)
       report('breaker', { opened: opened - began, refused: refused.length, slowest, recovery, held: load.held(began, back).longest })
-      // Successes count for the window of 200 ms, calls in flight fail at their deadline, and then half of the window's calls must have
-      // failed.
+      // The breaker opens when half of the calls in its window of 200 ms have failed. Earlier successes must leave that window first, and
+      // calls in flight fail only at their deadlines.
       expect(opened - began - held(began, opened)).toBeLessThanOrEqual(400)
       expect(new Set(refused.map(({ decision }) => `${decision.outcome} ${decision.degraded?.kind}`))).toEqual(
         new Set(['undecided unavailable']),

@@ -6,7 +6,7 @@ import { hammer, type Hammered, type Hammering } from './hammer.ts'
 
 const ONE_KEY = { mode: 'exact', rate: 100, burst: 50, callers: 4, keys: 1 } as const
 
-/** Registers: four processes on one key for this long over-grant nothing, and lose nothing either. */
+/** Registers a test: four processes call one key for `ms` milliseconds. They together get no token too many, and lose no token. */
 export function fourProcesses(ms: number): void {
   const { redis, postgres } = inject('engines')
 
@@ -33,7 +33,10 @@ export function fourProcesses(ms: number): void {
   })
 }
 
-/** Registers: the same with 64 callers in each process, on one key and on a thousand, whatever is around the store. */
+/**
+ * Registers the same test with 64 callers in each process. It runs on one key and on a thousand keys, with each of three wrappers around
+ * the store.
+ */
 export function fourBusyProcesses(ms: number): void {
   const { redis } = inject('engines')
   const modes = ['exact', 'coalesced', 'leases'] as const

@@ -18,13 +18,13 @@ export interface Hammering {
 }
 
 export interface Hammered {
-  /** Of the key that came nearest to, or went furthest over, what it allows. */
+  /** The audit of one key: the one that exceeded its limit most or, if none did, came nearest to it. */
   readonly audit: Audit
   readonly calls: number
   readonly admitted: number
   /** How many answers came from where. */
   readonly sources: Readonly<Record<string, number>>
-  /** What the kernel alone admits when it is called at the same instants; of one key that was called exactly. */
+  /** For a single key without leases or batching: what the kernel alone admits if it is called at the same instants. */
   readonly permitted: number | undefined
 }
 
@@ -35,7 +35,10 @@ interface Report {
 
 const PROCESSES = 4
 
-/** Four processes with several callers each call with the same keys as fast as they can; what passed is merged and audited key by key. */
+/**
+ * Starts four processes with several callers each. All call the same keys as fast as they can. What passed is merged, and audited for each
+ * key.
+ */
 export async function hammer(hammering: Hammering): Promise<Hammered> {
   const { mode, rate, burst, keys } = hammering
   const workers = startWorkers('hammer.worker.mjs', PROCESSES)

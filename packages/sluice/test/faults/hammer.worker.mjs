@@ -1,5 +1,5 @@
-// One process of several that ask the same keys. Runs the built package, as an application would: node cannot run the sources.
-// Answers a Task with 'ready' once it is connected, and the next message with what passed.
+// One of several processes that call the same keys. It runs the built package, as an application would, because Node cannot run the
+// sources. It answers a Task with 'ready' once it is connected. It answers the next message with what passed.
 import { Redis } from 'ioredis'
 import pgDriver from 'pg'
 import { tokenBucket } from 'sluice'
@@ -12,7 +12,7 @@ import { remoteStore, withCoalescing } from 'sluice/remote'
  *   callers: number, keys: number, ms: number }} Task
  */
 
-/** A machine with four busy processes on two cores may take long to answer; here only what is answered counts. */
+/** The deadline. On two cores, four busy processes may take long to answer. Only answered calls count here, so it is long. */
 const PATIENCE_MS = 10_000
 
 // The parent ends this process once it has everything.

@@ -9,7 +9,7 @@ import { schema } from '../conformance/postgres-rows.ts'
 
 const { redis: redisUrl, postgres: postgresUrl } = inject('engines')
 
-/** A store of a test's own, and where another process finds it. */
+/** A store that one test has for itself, and the address at which another process finds its states. */
 export interface HeldStore {
   /** Another store on the same states, as another process has one. */
   open(): Store
@@ -51,7 +51,7 @@ async function inPostgres(): Promise<HeldStore> {
 
 let database: PGlite | undefined
 
-/** One database for all tests of a file, emptied for each: it takes seconds to create. */
+/** One database serves all tests of a file, because creating it takes seconds. It is emptied for each test. */
 async function inPglite(): Promise<HeldStore> {
   database ??= await PGlite.create()
   await database.exec('drop schema public cascade; create schema public')

@@ -22,7 +22,7 @@ const LIMITS = {
   calls: fixedWindow({ limit: 10, window: '1d' }),
   slots: concurrency({ limit: 10, holdMs: 60_000 }),
 }
-/** What is left of the three after a reservation of six, and after it is settled with one. */
+/** What is left of each of the three limits: after a reservation of six (HELD), and after that is settled with one (SETTLED). */
 const [HELD, SETTLED] = [
   [4, 4, 4],
   [9, 9, 10],
@@ -44,7 +44,7 @@ async function left(limiter: Limiter, key: string): Promise<readonly number[]> {
   return remaining
 }
 
-/** Settles with one token as a client does: again until the store has answered. */
+/** Settles a hold with one token, and repeats the call until the store has answered, as a client would. */
 async function settled(limiter: Limiter, key: string, id: string): Promise<Awaited<ReturnType<Limiter['settle']>>> {
   let answer: Awaited<ReturnType<Limiter['settle']>> | undefined
   await until('the settlement is answered', async () => (answer = await limiter.settle(key, id, 1)) !== undefined)
@@ -120,7 +120,7 @@ describe.skipIf(noRedis)('a Redis Cluster between reserve and settle', () => {
     const slotOf = (key: string): number => keySlot(plainName('sluice:', { scope: { text: 'any:' }, key }))
     const keys = Array.from({ length: 12 }, (_, index) => `k${index}`)
     const holds = keys.map((key) => ({ key, id: `hold of ${key}` }))
-    // A client that has just started has no connection to some nodes. With an id the call may be repeated.
+    // The client may not be connected to all nodes yet, so a call may fail. A reservation with an id can safely be repeated.
     for (const { key, id } of holds)
       await until(key, async () => (await limiter.reserve(key, { ...RESERVATION, id })).decision.outcome === 'allowed')
     await failOver(cluster, slotOf('k0'))
@@ -149,7 +149,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that crashes between reserve and settl
     const limiter = limiterOn(store)
     const { id } = await limiter.reserve('k', RESERVATION)
     const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
-    // The server ends all its processes when one is killed, and recovers from its log.
+    // When one of its processes is killed, PostgreSQL ends all of them and recovers from its log.
     process.kill(rows[0]?.pid as number, 'SIGKILL')
     expect(await left(limiter, 'k')).toEqual(HELD)
     await expectSettledOnce(limiter, 'k', id)

@@ -15,7 +15,7 @@ const TEN = tokenBucket({ rate: '1/d', burst: 10 })
 const PATIENT = { deadlineMs: 10_000 }
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** A limiter of ten tokens on the store, as each process makes its own. */
+/** Makes a limiter of ten tokens on the store. Each process of an application would make such a limiter of its own. */
 function limiterOn(held: HeldStore, options: Partial<LimiterOptions> = {}): Limiter {
   return createLimiter({ name: 'faults', limit: TEN, store: held.open(), ...PATIENT, ...options })
 }
@@ -150,7 +150,8 @@ describe.each(HELD)('holds on %s', (name, make) => {
             () => true,
             () => false,
           )
-          // A client that leaves in the middle ends the work, and has used half of it. The settlement is not its own, and so goes on.
+          // A client that leaves in the middle ends the work, which has used half by then. The settlement does not depend on the client, so
+          // it is made all the same.
           const { limits } = await settle(isDone ? actual : actual / 2)
           left += isDone ? 0 : 1
           uses.push({ at: decision.atMicros, charged: limits[0]?.charged ?? actual * factor })

@@ -16,7 +16,7 @@ const scope = scopeOf('default', 'default', 'tb')
 
 const slotOf = (key: string): number => keySlot(plainName('sluice:', { scope, key }))
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noRedis)('R1: one of three shards in trouble', AGAIN, () => {
@@ -26,7 +26,7 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', AGAIN, () => {
   })
   afterEach(() => cluster?.stop())
 
-  /** Callers on keys spread over the shards; `others` names those that are not on a node's slots. */
+  /** Starts callers on keys that are spread over the shards. `others` tells whether a key is not on the slots of the node in trouble. */
   async function start(): Promise<{ singles: Singles; victim: ClusterNode; others: (key: string) => boolean }> {
     const client = advisedCluster(cluster.addresses)
     onTestFinished(() => client.disconnect())
@@ -70,8 +70,8 @@ describe.skipIf(noRedis)('R1: one of three shards in trouble', AGAIN, () => {
 
   it('failed over by hand twenty times', { timeout: 120_000 }, async () => {
     const { singles } = await start()
-    // Most calls of its own slots fail: Redis 7.0 answers nobody for seconds if it takes over soon after it handed over, any client alike.
-    // The second shard: the first node, which is queried for the slots, takes part in none of this.
+    // Calls to the failed-over shard may fail: with any client, Redis 7.0 answers nobody for seconds if a node takes over again soon after
+    // it handed over. The test uses the second shard. Clients read the map of slots from the first node, so that one is left alone.
     const share = Math.ceil(SLOTS / SHARDS)
     const others = (key: string): boolean => Math.floor(slotOf(key) / share) !== 1
     const from = performance.now()

@@ -11,7 +11,7 @@ const RATES: readonly [name: string, callers: number, pauseMs: number][] = [
   ['4 callers, 20 ms apart', 4, 20],
 ]
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noRedis)('R2: what one connection or one reply suffers is felt by its own calls alone', AGAIN, () => {
@@ -33,7 +33,8 @@ describe.skipIf(noRedis)('R2: what one connection or one reply suffers is felt b
     await window(200)
     await singles.stop()
     const failed = singles.load.samples.filter(({ decision }) => decision.outcome === 'undecided')
-    // A call that began up to a millisecond after the reset may have been written to the dead socket.
+    // Failed calls that no reset explains. A call that began up to a millisecond after a reset may still have been written to the dead
+    // socket.
     const strangers = failed.filter(({ started, ended }) => !resets.some((reset) => started <= reset + 1 && ended >= reset))
     report('connection reset', { name, calls: singles.load.samples.length, failed: failed.length, strangers: strangers.length })
     expect(singles.load.samples.length).toBeGreaterThan(200)

@@ -24,7 +24,7 @@ async function opened(): Promise<{ store: Store; client: ReturnType<typeof advis
 
 const list = Array.from({ length: LIST }, (_, index) => ({ key: `list-${index}` }))
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noRedis)('R3, R10, R12: callers of much at once leave single callers alone', AGAIN, () => {
@@ -66,7 +66,7 @@ describe.skipIf(noRedis)('R3, R10, R12: callers of much at once leave single cal
     const store = redisStore({ client: ioredis(client), ring: { leases: {} } })
     onTestFinished(() => store.close())
     const singles = await startSingles(store, { callers: 4, pauseMs: 3 })
-    // As fast as they are answered, in microtasks: startLoad's callers would let the loop turn.
+    // These callers call again in the same turn of the event loop. The callers of `startLoad` would let the loop turn between two calls.
     const counts = { calls: 0, undecided: 0 }
     const own = loops(256, async (index) => {
       const { outcome } = await singles.limiter.check(`own-${index}`)

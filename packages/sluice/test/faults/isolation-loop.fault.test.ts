@@ -56,7 +56,7 @@ const SHAPES: readonly Shape[] = [
   },
 ]
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noRedis)('R12: how long callers of much at once hold the event loop', AGAIN, () => {
@@ -78,7 +78,7 @@ describe.skipIf(noRedis)('R12: how long callers of much at once hold the event l
       await load.stop()
       return { perCall: (singles.load.held(from, to).all * 1_000) / (turns * calls), calls: turns * calls }
     }
-    // Beside each other, twice, since the machine may do other work meanwhile: the better round of each counts.
+    // Both ways run in turn, two rounds each, and the better round of each counts. The machine may do other work during a round.
     const rounds: (readonly [Held, Held])[] = []
     for (let round = 0; round < 2; round += 1)
       rounds.push([await held((index) => shape.ours(singles, index)), await held((index) => shape.bare(client, index))] as const)

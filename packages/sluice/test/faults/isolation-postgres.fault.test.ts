@@ -22,7 +22,7 @@ async function opened(max: number): Promise<{ store: ReturnType<typeof postgresS
   return { store, url: server.url }
 }
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noPostgres)('R9, R11, R12: PostgreSQL rows in trouble', AGAIN, () => {

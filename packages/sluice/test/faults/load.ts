@@ -5,7 +5,7 @@ export interface Timed<Answer> {
   readonly started: number
   readonly ended: number
   readonly decision: Answer
-  /** When a timer of the same deadline, set together with the call, ran; absent where the answer came first. */
+  /** When a timer ran that was set together with the call, for the same deadline. Absent if the answer came first. */
   readonly timer?: number
 }
 
@@ -16,9 +16,15 @@ export interface Sample extends Timed<Decision> {
 export interface Load {
   /** In the order they were answered. */
   readonly samples: readonly Sample[]
-  /** For how long the event loop was held in a window, at most at once and in all, beyond a millisecond between two readings of it. */
+  /**
+   * For how many milliseconds the event loop was blocked between two instants: the longest time at once, and all together. A timer reads
+   * the clock every millisecond, and only what exceeds this millisecond counts.
+   */
   held(from: number, to: number): { readonly longest: number; readonly all: number }
-  /** Waits until the store answers again, as many calls in a row as there are callers: ms from now; infinity if it does not. */
+  /**
+   * Waits until the store has answered as many calls in a row as there are callers. Returns the milliseconds from now, or infinity if that
+   * takes too long.
+   */
   recovery(): Promise<number>
   /** Resolves once every caller has been answered. */
   stop(): Promise<void>
@@ -37,7 +43,7 @@ export interface LoadOptions {
 
 const PATIENCE_MS = 10_000
 
-/** Callers that call one after another, each on a key of its own, as fast as they are answered or with a pause in between. */
+/** Starts callers, each on a key of its own. A caller makes its next call as soon as the previous one is answered, or after a pause. */
 export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, keyOf = (index) => `caller-${index}` }: LoadOptions): Load {
   const samples: Sample[] = []
   const instants: number[] = [performance.now()]
@@ -61,7 +67,8 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
         good = decision.source === 'store' && decision.degraded === undefined ? good + 1 : 0
         if (good >= callers) recovered?.()
       }
-      // Refusals without a round trip would otherwise keep everything else from running.
+      // A refusal without a round trip is answered at once. Without this wait, callers that call again at once would keep everything else
+      // from running.
       await new Promise((resolve) => (pauseMs === 0 ? setImmediate(resolve) : setTimeout(resolve, pauseMs)))
     }
   }
@@ -102,7 +109,10 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
   }
 }
 
-/** Makes a call together with a timer of the same deadline: a loop that is held makes both late. */
+/**
+ * Makes a call, and sets a timer for the same deadline. If the event loop is blocked, both are late, so the timer shows what the call could
+ * not help.
+ */
 export async function withTimer<Answer>(deadlineMs: number, call: () => Promise<Answer>): Promise<Timed<Answer>> {
   let ran: { timer?: number } = {}
   const started = performance.now()
@@ -112,7 +122,10 @@ export async function withTimer<Answer>(deadlineMs: number, call: () => Promise<
   return { started, ended: performance.now(), decision, ...ran }
 }
 
-/** By how many milliseconds an answer was later than the timer of its call, and than the loop's being held after that, account for. */
+/**
+ * By how many milliseconds an answer was late beyond what this process explains: the lateness of the call's timer, and the time for which
+ * the event loop was blocked after that.
+ */
 export function excessOf({ started, ended, timer = ended }: Timed<unknown>, deadlineMs: number, load: Load): number {
   const due = Math.max(started + deadlineMs, Math.min(timer, ended))
   return ended - due - load.held(due, ended).all
@@ -120,9 +133,9 @@ export function excessOf({ started, ended, timer = ended }: Timed<unknown>, dead
 
 export interface Punctuality {
   readonly calls: number
-  /** Milliseconds by which the latest answer came after its deadline; below 0 if none did. */
+  /** By how many milliseconds the latest answer came after its deadline. Below 0 if no answer was late. */
   readonly lateness: number
-  /** The same of the call that is later than all but one in a hundred. */
+  /** The lateness that all but one in a hundred calls stayed below or reached. */
   readonly usual: number
   /** The longest the event loop was held meanwhile. */
   readonly lag: number
@@ -130,7 +143,7 @@ export interface Punctuality {
   readonly excess: number
 }
 
-/** How late the answers to calls that began in a window were, and how much of that is this process's own loop. */
+/** How late the answers were to calls that began between two instants, and how much of that this process's own event loop explains. */
 export function punctuality(load: Load, from: number, to: number, deadlineMs: number): Punctuality {
   const sent = load.samples.filter(({ started }) => started >= from && started <= to)
   const late = sent.map(({ started, ended }) => ended - started - deadlineMs).sort((a, b) => a - b)
@@ -145,7 +158,7 @@ export function punctuality(load: Load, from: number, to: number, deadlineMs: nu
   }
 }
 
-/** Index of the first of the rising numbers that is above a value, by halving. */
+/** Finds, by binary search, the index of the first of the rising numbers that is above a value. */
 function firstAfter(rising: readonly number[], value: number): number {
   let [low, high] = [1, rising.length]
   while (low < high) {

@@ -14,7 +14,7 @@ interface Seen {
   readonly refused: number
   readonly flooded: number
   readonly passed: number
-  /** Programs that were run in Redis, and batches that they were run for. */
+  /** `calls`: how many programs were run in Redis. `batches`: how many batches they were run for. */
   readonly calls: number
   readonly batches: number
 }
@@ -82,11 +82,11 @@ describe.skipIf(noRedis)('R6: a flood of new keys, and the keys of another limit
     const open = await flood('open:', {})
     const shared = await flood('shared:', { maxNewKeys: 100, onFull: 'shared' })
     console.log([report('left out', open), report('shared', shared)].join('\n'))
-    // It was a call for each new key: some 34 a batch. A few more are probes of the breaker and programs that are loaded.
+    // At most two programs for each batch, and a few more: probes of the breaker, and programs that are loaded.
     expect(shared.calls).toBeLessThan(2.2 * shared.batches + 20)
     expect(shared.passed).toBeLessThan(0.2 * shared.flooded)
     skip(open.refused > 0.02 * open.sent, 'this machine is too busy for a deadline of 50 ms: without a bound calls are refused as well')
-    // 98.4 % were refused when each new key cost a call of its own.
+    // If each new key cost a program of its own, nearly all calls of known keys would be refused.
     expect(shared.refused / shared.sent).toBeLessThan(0.05)
   })
 })

@@ -7,7 +7,10 @@ import { noPostgres, pooled, privatePostgres } from './private-postgres.ts'
 import { noProcesses } from './process-tree.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, LATE, plenty, report, stopUnderLoad } from './stopped.ts'
 
-/** Callers without a pause would send more than a disk can commit on a busy machine, and time out for that alone. */
+/**
+ * The pause of a caller between two calls. Without it, a busy machine's disk could not commit all calls, and they would time out for that
+ * reason alone.
+ */
 const PAUSE_MS = 100
 
 describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
@@ -48,7 +51,8 @@ describe.skipIf(noPostgres)('a PostgreSQL that goes away under load', () => {
     try {
       await load.recovery()
       const from = performance.now()
-      // A statement takes a millisecond or two, a caller's pause a hundred: not every round meets one on its way.
+      // A statement takes a millisecond or two, and a caller pauses for a hundred. So a round may end connections while no statement is
+      // under way.
       const met = (): boolean => load.samples.some(({ decision }) => decision.degraded !== undefined)
       for (let round = 0; round < 5 || (round < 100 && !met()); round += 1) {
         await other.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname is not null')

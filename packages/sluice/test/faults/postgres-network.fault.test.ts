@@ -11,7 +11,7 @@ import { underFault, wait } from './under-fault.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
 const SEED = 5
-/** A commit takes its time where the disk is shared with others: what is tried here is the network. */
+/** The deadline is long, because a commit may be slow on a disk that other programs use too. The network is what this file tests. */
 const LOAD = { bound: 0, callers: 16, pauseMs: 20, deadlineMs: 250 } as const
 
 describe.skipIf(noPostgres)('a PostgreSQL behind a bad network', () => {
@@ -21,7 +21,7 @@ describe.skipIf(noPostgres)('a PostgreSQL behind a bad network', () => {
   })
   afterAll(() => server?.stop())
 
-  /** As docs/stores/postgres.md advises: a connection that says nothing for a while is given up for a new one. */
+  /** A store with the timeouts that docs/stores/postgres.md advises: a connection that is silent for 400 ms is replaced by a new one. */
   async function behindProxy(): Promise<{ proxy: TcpProxy; store: Store }> {
     const url = new URL(server.url)
     const proxy = await tcpProxy(Number(url.port), seeded(SEED))
@@ -78,7 +78,7 @@ describe.skipIf(noPostgres)('a PostgreSQL behind a bad network', () => {
     await Promise.all(Array.from({ length: 8 }, caller))
     const { store: direct } = pooled(server.url, 1)
     const [seen] = await verbs.peek(direct, [{ calls }])
-    // The first call, and what the peek itself would take, are counted as well.
+    // `remaining` also lacks the first call, and the token that the peek itself would take. So two are subtracted.
     const charged = 10_000 - (seen?.calls[0]?.remaining as number) - 2
     report('charged', { ...counted, charged })
     expect(counted.unknown).toBeGreaterThan(0)

@@ -144,7 +144,7 @@ describe.skipIf(noPostgres)('a PostgreSQL that refuses', () => {
   )
 })
 
-/** A folder on a file system of a few megabytes, gone with the tests; undefined where this process may not make one. */
+/** Makes a folder on a file system of 12 MB, and removes it after the tests. Undefined if this process may not mount one. */
 function smallDisk(): string | undefined {
   if (noPostgres) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-small-'))

@@ -11,13 +11,13 @@ export interface ClusterNode extends PrivateRedis {
 }
 
 export interface PrivateCluster {
-  /** The first three hold the slots at the start, each followed by the replica three places further. */
+  /** At the start, the first three nodes hold the slots. The replica of each is three places after it. */
   readonly nodes: readonly ClusterNode[]
   /** What clients connect to first. */
   readonly addresses: { readonly host: string; readonly port: number }[]
-  /** The node that holds a slot now, as the others see it. */
+  /** The node that holds a slot now, according to the other nodes. */
   ownerOf(slot: number): Promise<ClusterNode>
-  /** Whether all nodes that answer name the same holder of a slot. */
+  /** Whether all nodes that answer name the same node as holder of a slot. */
   agreesOn(slot: number): Promise<boolean>
   stop(): Promise<void>
 }
@@ -26,8 +26,8 @@ const PRIMARIES = 3
 const HOST = '127.0.0.1'
 
 /**
- * Three primaries and three replicas on free ports, slots assigned by commands.
- * @param timeoutMs of the nodes among each other: how long one must be silent to be taken for dead
+ * Starts three primaries and three replicas on free ports, and assigns the slots by commands.
+ * @param timeoutMs for how long a node must be silent until the other nodes take it for dead
  */
 export async function privateCluster(timeoutMs: number, extra: readonly string[] = []): Promise<PrivateCluster> {
   const nodes = await Promise.all(Array.from({ length: 2 * PRIMARIES }, () => startNode(timeoutMs, extra)))
@@ -41,7 +41,7 @@ export async function privateCluster(timeoutMs: number, extra: readonly string[]
     await stop()
     throw error
   }
-  /** The port of the holder of a slot, as one node sees it. */
+  /** The port of the node that holds a slot, according to one node. */
   const holderBy = async ({ admin }: ClusterNode, slot: number): Promise<number | undefined> =>
     (await slotsOf(admin).catch(() => [])).find(([from, to]) => from <= slot && slot <= to)?.[2][1]
   return {
@@ -120,8 +120,8 @@ async function form(nodes: readonly ClusterNode[]): Promise<void> {
 }
 
 /**
- * Has the replica of the node that holds a slot take over, by hand, and waits until all nodes know. A failover that nodes lost because they
- * still disagreed on the last change is requested again: meanwhile its primary answers nobody.
+ * Makes the replica of the node that holds a slot take over, and waits until all nodes know. A failover may be lost while the nodes still
+ * disagree on the previous one. Then it is requested again; until it succeeds, the primary answers nobody.
  */
 export async function failOver(cluster: PrivateCluster, slot: number): Promise<void> {
   const heir = await heirOf(cluster, slot)

@@ -8,7 +8,7 @@ const found = inject('engines').postgres === undefined ? undefined : findPostgre
 /** Where there is no server program, faults cannot be made. */
 export const noPostgres: boolean = found === undefined || 'missing' in found
 
-/** A PostgreSQL of the test's own. @param kept its files, and its port, for one that is started several times */
+/** Starts a PostgreSQL that one test has for itself. @param kept the folder and the port of a server that is started again later */
 export async function privatePostgres(kept?: { readonly folder: string; readonly port: number }): Promise<Engine> {
   if (found === undefined || 'missing' in found) throw new Error('there is no PostgreSQL')
   return startPostgres(found.path, [], kept)
@@ -23,7 +23,7 @@ export async function migratedPostgres(): Promise<Engine> {
   return server
 }
 
-/** A store over a pool as the documentation advises: a lost server is an answer and not a wait. */
+/** A store over a pool with the settings that the documentation advises: if the server is lost, calls fail instead of waiting. */
 export function pooled(url: string, max = 8, connectionTimeoutMillis = 500): { pool: pgDriver.Pool; store: PostgresStore } {
   const pool = new pgDriver.Pool({ connectionString: url, max, connectionTimeoutMillis })
   pool.on('error', () => {})

@@ -15,7 +15,10 @@ export function redisProgram(): string {
   return found.path
 }
 
-/** A Redis of the test's own, on a port that may be chosen, so that it can come back where it was, and with a file of settings. */
+/**
+ * Starts a Redis that one test has for itself. `chosen` is a port, so that the server can be started again at the same place. `file` has
+ * settings.
+ */
 export async function privateRedis(extra: readonly string[] = [], chosen?: number, file?: string): Promise<PrivateRedis> {
   return startPrivateRedis(redisProgram(), extra, chosen, file)
 }

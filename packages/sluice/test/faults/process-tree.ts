@@ -9,11 +9,11 @@ interface Entry {
   readonly state: string
 }
 
-/** Stops a server and its children at once; resolves when the kernel says that all of them are stopped. */
+/** Sends SIGSTOP to a server and its children. Resolves when the kernel says that all of them are stopped. */
 export async function stopTree(root: number): Promise<void> {
   process.kill(root, 'SIGSTOP')
   for (;;) {
-    // A child made just before its parent stopped is found at the next poll.
+    // A child may have been made just before its parent stopped. The next round finds that child.
     const running = tree(root).filter(({ state }) => state !== 'T')
     if (running.length === 0) return
     running.forEach(({ pid }) => send(pid, 'SIGSTOP'))

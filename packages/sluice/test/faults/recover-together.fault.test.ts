@@ -17,7 +17,7 @@ interface Recovered {
   readonly refused: readonly string[]
 }
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noRedis)('100 stores in four processes', AGAIN, () => {

@@ -1,5 +1,5 @@
-// One process of several that lose the same server: many stores, each with a client of its own. Runs the built package, as an
-// application would. Answers a Task with 'ready' once all are connected, and the next message with what happened.
+// One of several processes that lose the same server. It has many stores, each with a client of its own, and runs the built package, as an
+// application would. It answers a Task with 'ready' once all are connected. It answers the next message with what happened.
 import { Redis } from 'ioredis'
 import { tokenBucket } from 'sluice'
 import { ioredis, redisStore } from 'sluice/redis'

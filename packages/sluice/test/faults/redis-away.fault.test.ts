@@ -42,7 +42,8 @@ describe.skipIf(noRedis)('a Redis that goes away under load', () => {
         await wait(20)
       }
     })
-    // A call can be late because this process was; it cannot fail for want of a script.
+    // Timeouts are the only failures: a call can be late because this process was. No call may fail because the server does not know the
+    // script.
     expect(['timeout']).toEqual(expect.arrayContaining([...kinds]))
     expect(calls).toBeGreaterThan(CALLERS * 40)
   })
@@ -70,7 +71,8 @@ describe.skipIf(noRedis)('a Redis that goes away under load', () => {
       expect(settled).toBe(0)
       const kinds = (await Promise.all(waiting)).map(({ outcome, degraded }) => `${outcome} ${degraded?.kind} ${degraded?.executed}`)
       expect(new Set(kinds)).toEqual(new Set(['undecided timeout unknown']))
-      // Given up by their callers, they are still under way: a stopped server cannot make the process queue without end.
+      // The callers have given up, but their calls still count as under way. So calls to a stopped server cannot queue without end in this
+      // process.
       expect(await limiter.check('k')).toMatchObject({ degraded: { kind: 'overload' } })
 
       const resumed = performance.now()

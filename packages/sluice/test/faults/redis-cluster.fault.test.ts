@@ -95,7 +95,7 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     ['ioredis', 1],
     ['node-redis', 2],
   ] as const)('a primary killed, by %s: the other slots go on, its own are back when its replica has taken over', async (client, third) => {
-    // Its own cluster: a second attempt of this test needs a primary with a replica, and the first killed one.
+    // This test has a cluster of its own. If it is repeated, it needs a primary that still has a replica, and its first attempt killed one.
     const wounded = await privateCluster(NODE_TIMEOUT_MS)
     onTestFinished(() => wounded.stop())
     const { store } = client === 'ioredis' ? await connected(wounded) : await byNodeRedis(wounded)
@@ -107,7 +107,8 @@ describe.skipIf(noRedis)('a Redis Cluster under load', () => {
     })
     const [own] = audits.splice(third, 1)
     expect(audits.map(({ overGrant }) => overGrant)).toEqual([0, 0])
-    // Its own slots lose about a second of calls; the others what a busy machine, and a client that refreshes its slots, lose.
+    // Keys on the killed node's slots lose calls for about a second. Keys on other slots lose fewer: only what a busy machine costs, and a
+    // client that reads the map of slots again.
     expect(own?.lost).toBeGreaterThan(Math.max(...audits.map(({ lost }) => lost)))
   })
 })
@@ -119,7 +120,7 @@ async function otherPrimary(cluster: PrivateCluster, than: ClusterNode): Promise
   throw new Error('there is no other primary')
 }
 
-/** Moves slots from whoever holds them to the next primary, with all their keys, as resharding tools do. */
+/** Moves slots, with all their keys, from the nodes that hold them to the next primary, as resharding tools do. */
 async function migrate(cluster: PrivateCluster, slots: readonly number[]): Promise<void> {
   const primaries = cluster.nodes.slice(0, 3)
   const ids = await Promise.all(primaries.map((node) => node.id()))
@@ -136,7 +137,7 @@ async function migrate(cluster: PrivateCluster, slots: readonly number[]): Promi
     }
     for (const { admin } of [target, source]) await admin.call('CLUSTER', 'SETSLOT', slot, 'NODE', ids[to] as string)
   }
-  // MIGRATE blocks both nodes: one that is sent to must not be sending, or they wait for each other.
+  // MIGRATE blocks both nodes. Two nodes that send to each other would wait for each other, so only one node sends at a time.
   for (let from = 0; from < 3; from += 1) {
     const waiting = slots.filter((slot) => Math.floor((slot * 3) / SLOTS) === from)
     const worker = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import { plenty } from './stopped.ts'
 import { underFault } from './under-fault.ts'
 import { until } from './until.ts'
 
-/** Neither sends anything to the server before it is ready, so that the store's own request is the one refused. */
+/** With these options the client sends nothing before it is ready. So the request that the server refuses is the store's own. */
 const BARE: Greeting = { enableReadyCheck: false, protocol: 2, disableClientInfo: true }
 
 async function open(port: number): Promise<Redis> {
@@ -20,7 +20,9 @@ async function open(port: number): Promise<Redis> {
   return client
 }
 
-/** A limiter over a server with these settings; the deadline is long, so that it is the server who answers. */
+/**
+ * Makes a limiter over a Redis with these settings. Its deadline is long, so every failure is an answer of the server and not a timeout.
+ */
 async function over(...settings: readonly string[]): Promise<{ limiter: Limiter; client: Redis; port: number }> {
   const { port, stop } = await privateRedis(settings)
   onTestFinished(stop)
@@ -70,7 +72,8 @@ describe.skipIf(noRedis)('a Redis that answers but does not decide', () => {
       const [end, names] = [performance.now() + 700, [] as string[]]
       while (performance.now() < end) {
         const name = `other-${names.length}`
-        // A short command that takes more than buffers give free: the last one that is let in leaves no room for anybody.
+        // The other client fills the memory by a short command whose value is larger than what buffers set free. After the last one that
+        // fits, there is no room for anybody.
         if (Number.isInteger(await other.setrange(name, 50_000, 'x').catch(() => 'OOM'))) names.push(name)
       }
       await other.del(...names)

@@ -11,10 +11,10 @@ export interface PrivateRedis extends Engine {
 }
 
 /**
- * Starts a redis-server with a folder that is removed when it stops. It keeps nothing on disk, unless arguments say so.
- * @param binary the program
- * @param chosen the port, so that it can come back where it was; default a free one
- * @param file of settings
+ * Starts a redis-server in a folder that is removed when the server stops. It keeps nothing on disk, unless `extra` says so.
+ * @param binary the path of the program
+ * @param chosen the port, so that the server can be started again at the same place; by default a free one
+ * @param file a file of settings
  */
 export async function startPrivateRedis(
   binary: string,
@@ -37,7 +37,10 @@ export async function startPrivateRedis(
 /** What a client sends to a server before its first command. */
 export type Greeting = Pick<RedisOptions, 'enableReadyCheck' | 'disableClientInfo' | 'protocol'>
 
-/** As the documentation advises: nothing is queued or sent again while the server is away, and it is soon back. */
+/**
+ * The options that the documentation advises. While the server is away, the client queues nothing, and sends nothing again. It soon
+ * reconnects.
+ */
 const ADVISED = {
   enableOfflineQueue: false,
   autoResendUnfulfilledCommands: false,
@@ -59,7 +62,10 @@ export function advisedBySentinel(sentinels: readonly { host: string; port: numb
   return client
 }
 
-/** The same of a cluster, where a command whose connection was lost would be sent again unless configured not to. */
+/**
+ * A cluster client with the options that the documentation advises. Without them, it would send a command again after its connection was
+ * lost.
+ */
 export function advisedCluster(nodes: readonly { host: string; port: number }[]): Cluster {
   const client = new Cluster([...nodes], {
     enableOfflineQueue: false,
@@ -72,7 +78,10 @@ export function advisedCluster(nodes: readonly { host: string; port: number }[])
   return client
 }
 
-/** Any answer to PING will do: a server with a password refuses, a lonely replica complains, but they are there. */
+/**
+ * Whether a server answers a PING at all. A server with a password answers with an error, and so may a replica without its primary, but
+ * both run.
+ */
 async function answers(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
   try {

@@ -5,7 +5,7 @@ import { advised, noRedis, privateRedis } from './private-redis.ts'
 import { noProcesses } from './process-tree.ts'
 import { stopUnderLoad } from './stopped.ts'
 
-/** Registers: a stopped Redis under load costs each caller no more than its deadline. */
+/** Registers a test: while a Redis under load is stopped (SIGSTOP), each call is answered by its deadline. */
 export function redisStopped(policies: readonly FailurePolicy[], stoppedMs: number): void {
   describe.skipIf(noRedis || noProcesses)('a Redis that is stopped under load', () => {
     it.each(policies)(

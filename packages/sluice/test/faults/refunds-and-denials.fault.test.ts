@@ -8,7 +8,7 @@ const DENIED = 10_000
 const REFUNDS = 2_000
 const ROUNDS = 5
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(noRedis)('R8: refunds with 10,000 remembered denials', AGAIN, () => {

@@ -1,4 +1,4 @@
-// A process that reserves and is killed before it settles. Runs the built package, as an application would.
+// A process that makes a reservation, and is killed before it settles. It runs the built package, as an application would.
 import { Redis } from 'ioredis'
 import pgDriver from 'pg'
 import { createLimiter, tokenBucket } from 'sluice'

@@ -19,17 +19,17 @@ export interface PrivateSentinel {
 
 export interface SentinelOptions {
   readonly sentinels?: number
-  /** How long a primary must be silent to be taken for dead. */
+  /** For how many milliseconds a primary must be silent until the sentinels take it for dead. */
   readonly downAfterMs?: number
-  /** Where the replica finds its primary, if not at its own port: a proxy in between. */
+  /** Returns the port at which the replica finds its primary. It is that of a proxy; by default the primary's own port. */
   readonly through?: (primaryPort: number) => Promise<number>
-  /** Whether sentinels, and clients that call these, find the primary there too. */
+  /** Whether sentinels find the primary through that proxy too, and so do clients that ask these sentinels. */
   readonly allThrough?: boolean
 }
 
 const HOST = '127.0.0.1'
 
-/** A primary and its replica, watched by sentinels, on free ports. @param binary redis-server */
+/** Starts a primary and its replica on free ports, watched by sentinels. @param binary the path of redis-server */
 export async function startSentinels(binary: string, options: SentinelOptions = {}): Promise<PrivateSentinel> {
   const { sentinels: count = 3, downAfterMs = 500, through = async (port) => port, allThrough = false } = options
   const running: { stop(): Promise<void> }[] = []
@@ -43,7 +43,7 @@ export async function startSentinels(binary: string, options: SentinelOptions = 
     const primary = await startPrivateRedis(binary, ['--repl-diskless-sync-delay', '0'])
     running.push(primary)
     const link = await through(primary.port)
-    // Clients get the port that the replica has, not the one that it follows.
+    // Clients connect to the replica's own port. Only the replica's link to its primary goes through the proxy.
     const replica = await startPrivateRedis(binary, ['--replicaof', `${HOST} ${link}`, '--repl-diskless-sync-delay', '0'])
     running.push(replica)
     const sentinels: { host: string; port: number }[] = []

@@ -87,7 +87,7 @@ describe.each(EVERY_HELD)('settlements on %s', (_, make) => {
     expect(limits[0]?.charged).toBeCloseTo(20, 3)
     expect(overage).toBeCloseTo(9_000_000_000 - 20, 3)
     expect(await left(limiter)).toEqual([0, 0])
-    // A debt of a whole capacity: it does not pass for years less than what the limit says.
+    // The bucket now owes a whole capacity. So a call of one token has to wait for long, as the limit says.
     const { retryAfterMs = 0 } = await limiter.peek('k', { cost: 1 })
     expect(retryAfterMs).toBeGreaterThan(HOUR)
   })
@@ -99,7 +99,8 @@ describe.each(EVERY_HELD)('settlements on %s', (_, make) => {
     const after = limiterOn(store, { limits: { b: half, c: fixedWindow({ limit: 10, window: '1d' }), d: TEN } })
     const { id } = await before.reserve('k', { cost: 4 })
     await after.check('k', { cost: 4 })
-    // Of 10 the hold and the check took 8. A smaller burst cuts what is left, and c is another algorithm now: another state.
+    // The hold and the check took 8 of 10 tokens of b, and the smaller burst caps what is left. c has another algorithm after the change,
+    // and so another state.
     expect(await after.settle('k', id, 1)).toMatchObject({ status: 'settled', limits: [{ name: 'b', held: 4, charged: 1 }] })
     const [b = 0, ...others] = await left(after)
     expect(b).toBeLessThanOrEqual(5)

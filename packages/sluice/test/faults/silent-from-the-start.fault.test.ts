@@ -54,12 +54,15 @@ const STORES: readonly [name: string, open: (port: number) => Store][] = [
   ],
 ]
 
-/** What stops this process just before a call has its deadline is not seen by the timer next to it: a late answer is late every time. */
+/**
+ * This process may be stopped between the start of a call and the setting of its deadline. The timer beside it does not see that, so the
+ * test is repeated. An answer that is late for another reason is late each time.
+ */
 const AGAIN = { retry: 2 }
 
 /**
- * Makes calls one after the other, none of which is decided: each answer is as punctual as the timer of the same deadline, or as
- * the call's own time without that for which the loop was held.
+ * Makes calls one after the other, and expects that none is decided. Each answer must be as punctual as a timer of the same deadline. Or it
+ * must be punctual once the time is subtracted for which the event loop was blocked.
  */
 async function expectUndecided(name: string, deadlineMs: number, calls: number, undecided: () => Promise<boolean>): Promise<void> {
   const load = startLoad(createLimiter({ limit: plenty }), { callers: 1, deadlineMs: 1_000, pauseMs: 5 })

@@ -4,7 +4,7 @@ import { createLimiter, type Limiter, type Store } from '../../src/index.ts'
 import { type Load, type Sample, startLoad } from './load.ts'
 import { DEADLINE_MS, plenty, report } from './stopped.ts'
 
-/** Callers of single checks, whom the trouble of others must not reach. */
+/** Callers that make single checks. A test puts load or trouble elsewhere, which must not slow these callers down. */
 export interface Singles {
   readonly load: Load
   readonly limiter: Limiter
@@ -28,11 +28,11 @@ export async function startSingles(store: Store, options: SinglesOptions = {}): 
 
 export interface Shares {
   readonly calls: number
-  /** Share of calls that were not decided, although the event loop was free for at least half of their time. */
+  /** The share of calls that were not decided, although the event loop was free for at least half of the time that the call took. */
   readonly undecided: number
-  /** Milliseconds that all but one in a hundred took at most, without what the event loop was held meanwhile. */
+  /** The milliseconds that 99 in 100 calls took at most, less the time for which the event loop was blocked. */
   readonly p99: number
-  /** Milliseconds that the event loop was held in all, for each second. */
+  /** For how many milliseconds in each second the event loop was blocked. */
   readonly lag: number
 }
 
@@ -77,10 +77,13 @@ export function loops(many: number, once: (index: number) => Promise<unknown>): 
   }
 }
 
-/** On two cores, which server and clients share, a p99 below this is the scheduler's. */
+/** In milliseconds. Server and clients share two cores, so a p99 below this depends only on how the system schedules them. */
 const FLOOR_MS = 2
 
-/** At most one in a hundred single callers is undecided, and all but one in a hundred take at most three times as long as without the load. */
+/**
+ * Expects that at most one in a hundred single calls is undecided under load. All but one in a hundred may take three times as long as
+ * without the load.
+ */
 export function expectIsolated(name: string, quiet: Shares, loaded: Shares, most = 0.01): void {
   report(name, { calls: loaded.calls, undecided: loaded.undecided, p99: loaded.p99, unloadedP99: quiet.p99, lagMsPerS: loaded.lag })
   expect(loaded.calls).toBeGreaterThan(100)

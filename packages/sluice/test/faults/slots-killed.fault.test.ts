@@ -13,7 +13,10 @@ const LIMIT = 12
 const HOLD_MS = 1_500
 const PROCESSES = 4
 const KILLS = 8
-/** How far `Date.now()` of the processes and the server's clock may differ, in microseconds: one machine, whole milliseconds. */
+/**
+ * In microseconds, by how much `Date.now()` of the processes may differ from the server's clock. All run on one machine, and `Date.now()`
+ * counts whole milliseconds.
+ */
 const CLOCKS = 3_000
 
 interface Grant {
@@ -27,7 +30,7 @@ interface Report extends Partial<Grant> {
   readonly id: string
 }
 
-/** A server of a test's own: where processes find it, a store on it, and how many states it has. */
+/** A server that one test has for itself: its address for other processes, a store on it, and how many states it has. */
 interface Server {
   readonly address: { readonly kind: 'redis' | 'postgres'; readonly url: string }
   readonly store: Store
@@ -106,7 +109,7 @@ describe.each([
 
       const limiter = createLimiter({ limit: concurrency({ limit: LIMIT, holdMs: HOLD_MS }), store, deadlineMs: 10_000 })
       await expect.poll(async () => (await limiter.peek('k')).limits[0]?.remaining).toBe(LIMIT)
-      // All that is left of the key are its holders, and they have gone.
+      // A key's state consists of its holders only. All holders have gone, so no state is left.
       await expect.poll(states).toBe(0)
     },
   )

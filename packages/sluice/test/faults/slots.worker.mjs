@@ -1,5 +1,5 @@
-// One of several processes that take slots of one key, and are killed while they hold some. Runs the built package, as an application
-// would. Reports each grant, and each release before it is sent.
+// One of several processes that take slots of one key, and are killed while they hold some. It runs the built package, as an application
+// would. It reports each grant, and reports each release before it sends the release.
 import { Redis } from 'ioredis'
 import pgDriver from 'pg'
 import { concurrency, createLimiter } from 'sluice'
@@ -29,7 +29,7 @@ async function run({ kind, url, limit, holdMs, callers }) {
       }
       process.send({ id: hold.id, from: atMicros, until: hold.expiresAt * 1_000, fence: hold.fence })
       await new Promise((resolve) => setTimeout(resolve, 10 * Math.random()))
-      // Written before the release is sent, so that a kill in between cannot lose it.
+      // The report is written before the release is sent. So a kill between the two cannot lose the report.
       await new Promise((resolve) => process.send({ id: hold.id, given: Date.now() * 1_000 }, resolve))
       await limiter.release('k', hold.id)
     }

@@ -6,11 +6,16 @@ import { continueTree, stopTree } from './process-tree.ts'
 
 export const DEADLINE_MS = 50
 export const CALLERS = 64
-/** What callers get who are too late: on PostgreSQL also while they wait for the row of their key, before anything is sent. */
+/**
+ * The kinds of failure when a deadline has passed. On PostgreSQL it is `contention` if the call still waited for the row of its key, before
+ * anything was sent.
+ */
 export const LATE = ['timeout', 'contention'] as const
-/** Answers may be this much later than the deadline, once the time for which this process's loop was held is taken off. */
+/**
+ * In milliseconds, how much later than its deadline an answer may come, after the time is subtracted for which the event loop was blocked.
+ */
 const GRACE_MS = 5
-/** So large that no caller uses it up: every denial would be a false one. */
+/** A limit so large that no caller uses it up. So every denial would be an error. */
 export const plenty = tokenBucket({ rate: '1000000/s', burst: 1_000_000 })
 
 export interface Stop {
@@ -20,7 +25,10 @@ export interface Stop {
   readonly pauseMs?: number
 }
 
-/** A server under load is stopped as by a debugger, and let go again: it accepts bytes and answers nothing. */
+/**
+ * Stops a server under load for `stoppedMs`, as a debugger would, and lets it go on. While it is stopped, it accepts bytes and answers
+ * nothing. Expects that all calls are answered by their deadlines.
+ */
 export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, pauseMs }: Stop): Promise<void> {
   const limiter = createLimiter({ limit: plenty, store, onStoreFailure: policy, deadlineMs: DEADLINE_MS })
   const load = startLoad(limiter, { callers: CALLERS, deadlineMs: DEADLINE_MS, ...(pauseMs === undefined ? {} : { pauseMs }) })
@@ -49,7 +57,10 @@ export async function stopUnderLoad(store: Store, { policy, pid, stoppedMs, paus
   }
 }
 
-/** On a machine that holds this process for long, the meter of it is as coarse: a quarter of the longest time is granted. */
+/**
+ * Expects that no answer was too late. If the machine keeps this process from running for long, the time of that is measured less exactly.
+ * So a quarter of the longest such time is allowed.
+ */
 export function expectPunctual({ excess, lag }: Punctuality): void {
   expectInTime('an answer after its deadline', excess, Math.max(GRACE_MS, lag / 4))
 }
@@ -58,11 +69,12 @@ function expectFallback({ decision }: Sample, policy: FailurePolicy): void {
   const { outcome, allowed, source, degraded } = decision
   const fallback = policy === 'local' ? ['allowed', true] : ['undecided', policy === 'allow']
   expect([outcome, allowed, source]).toEqual([...fallback, 'fallback'])
-  // Past the bound of calls under way, or while a silent connection is replaced, the store does not even try.
+  // With too many calls under way, or while a silent connection is replaced, the store refuses a call without sending it. These are
+  // `overload` and `connection`.
   expect(['timeout', 'overload', 'connection']).toContain(degraded?.kind)
 }
 
-/** What was measured, in the test's output: a bound that holds says little without the figure. */
+/** Writes what was measured into the test's output, because that a bound was held does not show by how much. */
 export function report(what: string, figures: object): void {
   const text = Object.entries(figures).map(([name, value]) => `${name} ${typeof value === 'number' ? value.toFixed(1) : String(value)}`)
   console.log(`${expect.getState().currentTestName}, ${what}: ${text.join(', ')}`)

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 
-/** What a bad network does; to be changed at any time, and meant for what passes from then on. */
+/** What the proxy does as a bad network would. A test may change these at any time. A change applies to bytes that arrive after it. */
 export interface Faults {
-  /** Milliseconds each chunk is held, at least and at most, in both directions together; order is kept. */
+  /** The least and the most milliseconds by which a chunk is delayed, for both directions together. Chunks stay in order. */
   delayMs: readonly [number, number]
   /** Replies pass a byte at a time. */
   sliced: boolean
-  /** Share of replies (of chunks of them) of which a part passes before the connection is cut. */
+  /** The share of reply chunks of which only a part passes, before the connection is cut. */
   cut: number
-  /** Share of replies that never arrive: executed, and then the connection is cut. */
+  /** The share of replies that never arrive. The server has executed the request, and then the connection is cut. */
   lost: number
 }
 
@@ -21,7 +21,7 @@ export interface TcpProxy {
   readonly connections: number
   /** Ends every connection at once. */
   reset(): void
-  /** From now on nothing passes, without notice: connections stay open and are dead for ever, new ones too. */
+  /** From now on the proxy passes nothing and reports nothing. Connections stay open, but these and all new ones stay dead. */
   blackhole(): void
   /** Connections made from now on work. */
   heal(): void
@@ -39,7 +39,7 @@ export async function tcpProxy(target: number, random: () => number): Promise<Tc
   const keep = (socket: Socket): void => {
     sockets.add(socket)
     socket.setNoDelay(true)
-    // Half of a pair that ends takes the other along; its error has no other listener.
+    // When one of the two sockets of a connection ends, the other is ended too. Without a listener, its error would end the process.
     socket.on('error', () => {})
     socket.once('close', () => {
       sockets.delete(socket)
@@ -97,7 +97,7 @@ export async function tcpProxy(target: number, random: () => number): Promise<Tc
   }
 }
 
-/** Hands on what a socket says, in order, each chunk when its delay is over. */
+/** Passes on what a socket sends, in order, each chunk once its delay is over. */
 function relay(from: Socket, delay: () => number, pass: (chunk: Uint8Array) => Promise<void>): void {
   let last = Promise.resolve()
   let due = 0

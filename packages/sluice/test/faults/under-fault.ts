@@ -9,7 +9,7 @@ import { type Load, type Punctuality, punctuality, startLoad } from './load.ts'
 import { CALLERS, DEADLINE_MS, expectPunctual, plenty, report } from './stopped.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
-/** So small that its callers are mostly denied: what passes is audited. */
+/** So small that its callers are denied most of the time. What passes is audited. */
 export const NARROW_BURST = 50
 const narrow = tokenBucket({ rate: '100/s', burst: NARROW_BURST })
 const NARROW_CALLERS = 4
@@ -17,7 +17,7 @@ const NARROW_CALLERS = 4
 /** Slow to fill: what a server forgets is granted twice. */
 export const SLOW_BURST = 100
 export const slow = tokenBucket({ rate: '1/s', burst: SLOW_BURST })
-/** Bytes of the heap that may be left when all is over and forgotten. */
+/** By how many bytes the heap may have grown once all is over and all samples are forgotten. */
 const STABLE_BYTES = 12e6
 
 export interface UnderFault {
@@ -27,15 +27,15 @@ export interface UnderFault {
   readonly callers?: number
   /** Milliseconds between two calls of one caller; default none. */
   readonly pauseMs?: number
-  /** Tokens that the narrow limit may admit too much: the bound G of guarantees.md. */
+  /** How many tokens too many the narrow limit may admit: the bound G of docs/guarantees.md. */
   readonly bound: number
-  /** Milliseconds within which the store must decide again once the fault is over; default a second. */
+  /** Within how many milliseconds after the end of the fault the store must decide again; by default 1,000. */
   readonly recoveryMs?: number
   /** Keys of the narrow limit; default one. */
   readonly narrowKeys?: readonly string[]
 }
 
-/** Starts callers of one more narrow limit, to be audited as well. */
+/** Starts callers on a key with one more limit. What they are granted is audited too. */
 export type AlsoAudit = (key: string, limit: AnyLimit) => void
 
 export interface Audited extends Audit {
@@ -45,16 +45,19 @@ export interface Audited extends Audit {
 
 export interface Outcome extends Punctuality {
   readonly audits: Audited[]
-  /** Kinds of failures, of calls that began while the fault lasted or after. */
+  /** The kinds of failures of calls that began during the fault or after it. */
   readonly kinds: ReadonlySet<string>
   readonly degraded: number
   readonly recovery: number
 }
 
 /**
- * Callers on keys of their own, who must never be denied, and a few on narrow limits, whose admissions are audited on the store's
- * timestamps, while something goes wrong. Every answer comes by its deadline, no failure is a denial, the store decides again within a second of the end,
- * and nothing is kept of it all.
+ * Runs a fault while callers use the store. Most callers have keys of their own with a large limit, and must never be denied. A few have
+ * narrow limits, and what these admit is audited by the store's timestamps. Expects that
+ * - every answer comes by its deadline
+ * - no failure is a denial
+ * - the store decides again within `recoveryMs` of the end
+ * - the heap has not grown
  */
 export async function underFault(options: UnderFault, fault: (also: AlsoAudit) => Promise<void>): Promise<Outcome> {
   const { store, policy = 'deny', deadlineMs = DEADLINE_MS, callers = CALLERS, pauseMs = 2, bound, recoveryMs = 1_000 } = options
@@ -98,14 +101,14 @@ export async function underFault(options: UnderFault, fault: (also: AlsoAudit) =
   }
 }
 
-/** What callers got instead of a decision, of calls that began at a time or later. */
+/** What callers got instead of a decision, for calls that began at the instant `from` or later. */
 function failures(load: Load, from: number): { kinds: Set<string>; allowed: Set<boolean>; degraded: number } {
   const after = load.samples.filter(({ started, decision }) => started >= from && decision.degraded !== undefined)
   const kinds = new Set(after.map(({ decision }) => decision.degraded?.kind as string))
   return { kinds, allowed: new Set(after.map(({ decision }) => decision.allowed)), degraded: after.length }
 }
 
-/** A few callers of the store itself with one narrow limit; what was not answered counts as nothing. */
+/** Starts a few callers that call the store itself with one narrow limit. A call that was not answered does not count as admitted. */
 function startNarrow(store: Store, key: string, limit: AnyLimit, deadlineMs: number): { stop(): Promise<Audited> } {
   const trace: TraceEntry[] = []
   const state = { running: true, lost: 0 }
