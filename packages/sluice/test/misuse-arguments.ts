@@ -42,19 +42,22 @@ import {
 
 export type ArgumentsRow = readonly [place: string, build: Build, good: readonly unknown[], right: readonly (readonly string[])[]]
 
-/** A limiter whose Redis answers with nothing, which is a failure and no misuse. */
 const EU = { store: memoryStore(), self: 'eu', peers: ['us'], mode: 'escrow' } as const
+/** A limiter whose Redis returns nothing. That is a failure of the store, and no misuse. */
 const ofClass = new DistributedRateLimiter(raw as never)
 
 const ofSlots = createLimiter({ limit: concurrency({ limit: 1, holdMs: 1_000 }) })
 
-/** The verbs of a reservation check their arguments alike, whether it was granted or refused. */
+/** The verbs of a reservation check their arguments in the same way, whether the reservation was granted or refused. */
 const RESERVATIONS = [
   ['a granted', await limiter.reserve('granted')],
   ['a refused', await createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 1 }) }).reserve('refused', { cost: 2 })],
 ] as const
 
-/** What takes arguments by place, good ones, and of each argument which values are right. */
+/**
+ * Functions with positional arguments. Each row has a function, good arguments, and for each argument the names of the values that are
+ * right.
+ */
 export const ARGUMENTS: readonly ArgumentsRow[] = [
   ...[
     tokenBucket,

@@ -8,14 +8,14 @@ import { OPTIONS as LIBRARY_OPTIONS, type OptionsRow } from './misuse-options.ts
 import { charges, complaint, engine, limiter, NONE, VALUES } from './misuse-values.ts'
 
 /**
- * The program of misuses: every function of every entry point, every verb and every option, with each kind of value that is wrong there. A
- * misuse passes if it ends in a LimiterError that names its place, and no store was charged meanwhile.
+ * Misuses every function of every entry point, every verb and every option, with each kind of wrong value. A misuse passes if it ends in a
+ * LimiterError that names the place, and no store was charged.
  */
 const ARGUMENTS = [...LIBRARY_ARGUMENTS, ...KIT_ARGUMENTS]
 const OPTIONS = [...LIBRARY_OPTIONS, ...KIT_OPTIONS]
 let misuses = 0
 
-/** Undefined for a value that is right, or a misuse that is reported and charged nothing. */
+/** Returns what went wrong. Undefined if the value is right and accepted, or if it is wrong, is reported, and charges nothing. */
 async function fault(run: () => unknown, allowed: boolean, place: RegExp): Promise<string | undefined> {
   const before = charges()
   const why = await complaint(run, allowed, place)
@@ -24,7 +24,7 @@ async function fault(run: () => unknown, allowed: boolean, place: RegExp): Promi
   return why ?? (charges() === before ? undefined : 'reported, but charged')
 }
 
-/** Fields of facts and limits have codes and words of their own. */
+/** A pattern for a field's name in a message. Some messages say `limit` for the field `limits`. */
 const word = (name: string): string => name.replace(/^limits$/, 'limits?')
 
 describe('U3: no argument is taken in silence or ends in a raw error', () => {
@@ -84,7 +84,7 @@ describe('U3: no function of the caller spoils a decision in silence', () => {
   })
 })
 
-/** The names in the error for an unknown option; undefined for a place that does not report one. */
+/** Passes an unknown option. Returns the option names in the error message, or undefined if the place does not report unknown options. */
 async function knownTo(build: OptionsRow[1], base: object): Promise<string | undefined> {
   const before = charges()
   misuses += 1
@@ -101,7 +101,7 @@ async function knownTo(build: OptionsRow[1], base: object): Promise<string | und
 const ERRORS = ['LimiterError', 'PolicyError', 'StoreFailure', 'RateLimitException']
 /** Nest calls them. */
 const BY_NEST = ['RateLimitFilter', 'RateLimitDecision']
-/** Classes and functions below the limiter: tests of stores call them, with calls that the library made. */
+/** Classes below the limiter. Only tests of stores call them, with calls that the library has made. */
 const KIT = ['Reference']
 /** They take no argument. */
 const BARE = ['ready', 'close', 'overrides']

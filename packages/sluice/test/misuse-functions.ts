@@ -35,7 +35,10 @@ const byHono =
 const request = new Request('http://a/')
 const OPTIONAL = ['undefined', 'null']
 
-/** Place, what calls the function, and which results are right: at once, and by a promise. */
+/**
+ * Functions that a caller passes. Each row has the place in messages, what calls the function, and the results that are right: returned,
+ * and by a promise.
+ */
 export const FUNCTIONS: readonly FunctionsRow[] = [
   ['key', byGate((key) => ({ limiter, key })), NAME, NAME],
   ['cost', byGate((cost) => ({ limiter, key: () => 'k', cost })), COST, COST],

@@ -4,7 +4,7 @@ import type { ArgumentsRow } from './misuse-arguments.ts'
 import type { OptionsRow } from './misuse-options.ts'
 import { type Build, COUNT, FLAG, FN, limit, LIST, NONE, OBJECT, TEXT } from './misuse-values.ts'
 
-/** Vitest refuses to register tests while one runs. That is after the options are checked. */
+/** Calls a function that registers tests. Vitest refuses that while a test runs, but the options are checked before. */
 function registered(register: () => void): void {
   try {
     register()

@@ -103,7 +103,9 @@ const refused = await createLimiter({ limit: tokenBucket({ rate: '1/s', burst: 1
 
 export type OptionsRow = readonly [place: string, build: Build, good: object, right: Readonly<Record<string, readonly string[]>>]
 
-/** Place in messages, what is built from options, good ones, and of each option which values are right. */
+/**
+ * Each row has the place in messages, what is built from options, good options, and for each option the names of the values that are right.
+ */
 export const OPTIONS: readonly OptionsRow[] = [
   [
     'createLimiter',
@@ -242,7 +244,7 @@ export const OPTIONS: readonly OptionsRow[] = [
     {},
     { cost: COST, deadlineMs: MS, signal: NONE, id: NAME, holdMs: MS },
   ],
-  // With a key of its own: a check may not use the id of a reservation.
+  // This row uses another key. On the key `b`, the id is that of a reservation, and a check may not use it.
   ['limiter default', ((options: never) => limiter.check('once', options)) as Build, {}, { id: NAME, holdMs: NONE }],
   ['limiter default', ((options: never) => limiter.settle('b', 'a', 1, options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
   ['limiter default', ((options: never) => refused.settle(1, options)) as Build, {}, { deadlineMs: MS, signal: NONE }],
@@ -285,7 +287,7 @@ export const OPTIONS: readonly OptionsRow[] = [
     'withdraw',
     ((override: never) => engine.withdraw(override)) as Build,
     { rule: 'a', values: [] },
-    // An override that the engine returned may be passed whole: its other fields are not read.
+    // A caller may pass an override that the engine returned. Its fields `limit` and `until` are not read, so any value is right.
     { rule: TEXT, values: ['[]', '[null]'], limit: [...VALUES.keys()], until: [...VALUES.keys()] },
   ],
 ]

@@ -6,7 +6,7 @@ import { remoteMemory } from './remote-memory.ts'
 
 export type Build = (...values: never[]) => unknown
 
-/** What a program without types, or one that reads its environment, may pass. */
+/** Values that a program may pass by mistake, if it is without types or reads its environment. */
 export const VALUES: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['undefined', undefined],
   ['null', null],
@@ -43,7 +43,7 @@ export const COST = ['5', '0.5']
 
 export const limit = tokenBucket({ rate: '10/s', burst: 20 })
 let charged = 0
-/** How often a store of this file was called to charge or change something. */
+/** How often a store of this file was called to charge or to change something. */
 export const charges = (): number => charged
 /** A memory store that counts these calls. */
 function counted(): Store {

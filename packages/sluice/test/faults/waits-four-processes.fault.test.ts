@@ -19,13 +19,16 @@ interface Task {
 }
 
 interface Report {
-  /** Of each waiter: the instant at which it might start, by the store. In the order in which they started. */
+  /**
+   * For each waiter that passed, the instant at which it was allowed to start, by the store's clock. They are in the order in which the
+   * waiters started.
+   */
   readonly instants: readonly number[]
   readonly refused: number
   readonly early: number
   /** Calls of the store by the limiter. */
   readonly calls: number
-  /** What the ring sent to the server: batches, those again that met another process included. */
+  /** How many batches the ring sent to the server. A batch that was sent again, because it met another process, counts each time. */
   readonly batches: number
 }
 
@@ -43,7 +46,7 @@ async function waitTogether(task: Task, limit: AnyLimit): Promise<{ readonly cal
     limit,
   )
   const waiters = PROCESSES * task.waiters
-  // A reply may overtake another within a process: by how much a waiter started before one whose instant was earlier.
+  // Within a process, one reply may overtake another. This is the most by which a waiter started before one with an earlier instant.
   const swapped = reports.map(({ instants: own }) => {
     let latest = 0
     return own.reduce((most, at) => Math.max(most, (latest = Math.max(latest, at)) - at), 0)

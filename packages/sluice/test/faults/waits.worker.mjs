@@ -1,5 +1,5 @@
-// One process of several whose callers wait for one key. Runs the built package, as an application would.
-// Answers a Task with 'ready' once it is connected, and the next message with when its callers started.
+// One of several processes whose callers wait for one key. It runs the built package, as an application would.
+// It answers a Task with 'ready' once it is connected. It answers the next message with when its callers started.
 import { Redis } from 'ioredis'
 import pgDriver from 'pg'
 import { createLimiter, fixedWindow, tokenBucket } from 'sluice'
@@ -14,7 +14,7 @@ process.once('message', (task) => void run(task))
 async function run({ kind, url, space, waiters, limit }) {
   const { store: bare, end } = kind === 'redis' ? overRedis(url, space) : overPostgres(url, space)
   const count = { calls: 0, batches: 0 }
-  // A machine with four busy processes on two cores may take long to answer; here only what is answered counts.
+  // The deadline is long, because on two cores four busy processes may take long to answer. Only answered calls count here.
   const ring = remoteStore(
     counting(bare, () => (count.batches += 1)),
     { deadline: 10_000 },
@@ -31,7 +31,8 @@ async function run({ kind, url, space, waiters, limit }) {
   const report = { instants: [], refused: 0, early: 0, ...count }
   const waiter = async () => {
     const { outcome, atMicros } = await limiter.wait('k', { maxWaitMs: 60_000 })
-    // The server has the clock of this machine, in microseconds. A whole millisecond of `Date.now` has begun.
+    // Counts callers that started too early. The server has the clock of this machine, in microseconds. `Date.now` drops the part of a
+    // millisecond, so one is added.
     if ((Date.now() + 1) * 1_000 <= atMicros) report.early += 1
     if (outcome === 'allowed') report.instants.push(atMicros)
     else report.refused += 1

@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 export interface Workers {
-  /** Sends a message to all and waits for each one's answer; a worker that ends first is an error. */
+  /** Sends a message to all workers, and waits for one answer from each. It rejects if a worker ends first. */
   post(message: object): Promise<unknown[]>
   stop(): void
 }
 
-/** Processes that run a script of this folder, and with it the built package. */
+/** Starts processes that run a script of this folder. The script imports the built package. */
 export function startWorkers(script: string, count: number): Workers {
   const children = Array.from({ length: count }, () =>
     fork(fileURLToPath(new URL(script, import.meta.url)), {

@@ -81,7 +81,10 @@ const mistakes: readonly Mistake[] = [
   },
 ]
 
-/** Store time is the latest that was seen (law 3): what a clock that went back admits counts at the time it went back from. */
+/**
+ * Calls a limiter at the instants of a schedule. Store time never goes back (law 3). So what is admitted after the clock was set back
+ * counts at the latest instant so far.
+ */
 async function run(limiter: Limiter, schedule: Mistake['schedule']): Promise<TraceEntry[]> {
   const trace: TraceEntry[] = []
   let latest = 0

@@ -47,7 +47,7 @@ describe('fields with one value', () => {
     const [first, other] = [texts(a), texts(b)]
     expect([texts(a) === first, texts(a) === first, texts(b) === other]).toEqual([true, true, true])
     for (const change of [{ limit: 11 }, { windowMs: 1 }, { unit: 'concurrent-requests' as const }]) {
-      // Both where the limit was the last one, and where another one was between.
+      // The changed limit must get new texts in two cases: right after the same limit, and after another limit.
       expect(texts(view('b', 1, change))).toMatchObject(change)
       expect(texts(b)).toMatchObject({ limit: 10, windowMs: 60_000, unit: undefined })
       texts(a)

@@ -5,12 +5,12 @@ import { manualClock } from '../../src/time/manual.ts'
 /** The key of every request. */
 export const key = (): string => 'k'
 
-/** Ten tokens, and none comes back with time while its clock stands still. */
+/** A limiter with ten tokens for each key. While its clock stands still, no token is refilled. */
 export function tenTokens(clock = manualClock()): Limiter {
   return createLimiter({ limit: tokenBucket({ rate: '1/day', burst: 10 }), clock })
 }
 
-/** The tokens that are left when the settlements so far are done. */
+/** The tokens that are left after all settlements so far have finished. */
 export async function left(limiter: Limiter): Promise<number | undefined> {
   await new Promise((resolve) => setImmediate(resolve))
   return (await limiter.peek('k')).limits[0]?.remaining

@@ -14,7 +14,7 @@ import { listenKoa } from '../adapters/listen-koa.ts'
 import { key, left, soon, tenTokens } from './counted.ts'
 
 describe('what a request used, if its client leaves', () => {
-  /** A handler that has begun, and waits for its client to leave before it does the rest. */
+  /** Serves a request whose handler has begun to answer, and calls `rest` only after the client has left. Returns the limiter. */
   const leaving = async (
     options: Omit<GateOptions<IncomingMessage, ServerResponse>, 'limiter' | 'key'>,
     rest: (response: ServerResponse) => void,

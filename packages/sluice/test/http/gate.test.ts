@@ -6,7 +6,7 @@ import { createLimiter, type Limiter, memoryStore, type Store, tokenBucket } fro
 import { manualClock } from '../../src/time/manual.ts'
 import { remoteMemory } from '../remote-memory.ts'
 
-/** A request of no framework: only what a gate needs of one. */
+/** A request of no real framework: it has headers, and nothing else that a gate reads. */
 type Plain = Readonly<Record<string, string>>
 const reader: RequestReader<Plain> = { method: () => 'GET', target: () => '/a?b', headers: (headers) => headers }
 const limiter = (burst: number, store?: Store): Limiter =>

@@ -32,7 +32,7 @@ describe('clients that leave', () => {
     const stopThird = onClose(connection, third as () => void)
     const close = connection.listeners('close')[0] as () => void
     stop()
-    // Twice: the second one must not count as that of another request.
+    // `stop` is called twice. The second call must not count as the stop of another request.
     stop()
     stopThird()
     expect(connection.listenerCount('close')).toBe(1)

@@ -10,7 +10,7 @@ const reader: RequestReader<Plain> = { method: () => 'GET', target: () => '/', h
 const gate = (options: GateOptions<Plain>) => createGate(options, reader)
 const bucket = (burst: number): AnyLimit => tokenBucket({ rate: '1/h', burst })
 
-/** A limiter that counts how often another limit was made of it. */
+/** A limiter that counts how often `withLimit` made another limiter of it. */
 function counting(): Limiter & { readonly made: number } {
   const limiter = createLimiter({ name: 'api', limits: { plan: bucket(1) }, clock: manualClock() })
   const state = { made: 0 }

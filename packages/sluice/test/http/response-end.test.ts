@@ -5,7 +5,7 @@ import type { ResponseEnd } from '../../src/http/counting.ts'
 import { finishAtEnd, finishedAfter } from '../../src/http/response-end.ts'
 import { listen } from '../adapters/listen.ts'
 
-/** A passage that notes what is done at the end of its response. */
+/** A passed request that records what is done with it when its response ends. */
 function noted(): { readonly log: string[]; release(): void; settle(end: ResponseEnd): void } {
   const log: string[] = []
   return {

@@ -1,10 +1,12 @@
-/** One item of a list of structured fields (RFC 9651), as strictly as its section 4.2 reads them. */
+/** One item of a List of structured fields (RFC 9651), read as strictly as section 4.2 of the RFC demands. */
 export interface Item {
   readonly value: string | number
   readonly parameters: ReadonlyMap<string, string | number>
 }
 
-/** Reads a List of Strings and Integers with parameters; throws for what RFC 9651 refuses, and for what it would write otherwise. */
+/**
+ * Reads a List of Strings and Integers with parameters. Throws if RFC 9651 refuses the text, or would write the same List in another way.
+ */
 export function parseList(text: string): Item[] {
   let rest = text
   const take = (pattern: RegExp, what: string): string => {

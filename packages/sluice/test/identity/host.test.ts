@@ -31,7 +31,7 @@ const SPELLINGS: readonly (readonly [what: string, make: (index: number) => stri
   ['ports', (index) => `a.example:${'0'.repeat(index)}80`],
   ['dots before a port', (index) => `a.example${'.'.repeat(index)}:80`],
 ]
-/** None of these is a Host, and some upstreams find one in it. */
+/** None of these texts is a valid Host header, but some upstreams read a host out of it. */
 const NO_HOSTS: readonly (readonly [what: string, make: (index: number) => string])[] = [
   ['user information', (index) => `u${index}@a.example`],
   ['a password', (index) => `u:${index}@a.example.:80`],

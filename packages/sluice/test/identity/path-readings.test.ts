@@ -101,7 +101,7 @@ describe('S9: every reading of a path', () => {
     const before = process.cpuUsage().user
     for (let round = 0; round < 20; round += 1) for (const target of worst) readPath(target)
     const each = (process.cpuUsage().user - before) / (20 * worst.length)
-    // Microseconds of CPU: what costs the square of its length takes seconds here.
+    // In microseconds of CPU time for one target. An algorithm whose time grows with the square of the length would take seconds.
     expect(each).toBeLessThan(20_000)
   })
 })
@@ -159,7 +159,7 @@ describe('S9: servers of the field, alone and in a row', () => {
             if (matches(pattern, seen))
               expect([name, pattern?.text, someReading(read, ({ path }) => matches(pattern, path))]).toEqual([name, pattern?.text, true])
           if (exempt) expect([name, matches(FREE, seen)]).toEqual([name, true])
-          // What an upstream still sees encoded is a name of its own.
+          // If an upstream leaves a part of the path encoded, that path is another resource there, so its key is not compared.
           if (/[%;]|\.\./.test(seen)) continue
           for (const { rule, key } of keys)
             if (rule === undefined || matches(rule, seen))

@@ -97,7 +97,8 @@ describe('U6: a proxy that is not named is warned of', () => {
   })
 
   it('on the console once in a process, without the option', async () => {
-    // Test files share a process, and another one may have warned already: these modules are new.
+    // Test files share a process, and the warning comes once in a process. Another file may have caused it already, so the modules are
+    // loaded anew.
     vi.resetModules()
     const { createGate: newGate } = await import('../../src/http.ts')
     const { createEngine: newEngine } = await import('../../src/create-engine.ts')

@@ -1,7 +1,10 @@
-/** How servers of the field read the path of a request target; models, not the servers. */
+/** How common servers read the path of a request target. These are models of the servers, and not the servers themselves. */
 type Upstream = (target: string) => string
 
-/** Bytes as they are, except for what is not a pair of hexadecimal digits. */
+/**
+ * Decodes percent-encoding into characters. A percent sign without two hexadecimal digits after it stays as it is, and so do the characters
+ * in `keep`.
+ */
 function unquote(text: string, keep: string = ''): string {
   return text.replace(/%([\da-f]{2})/gi, (found, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))
@@ -20,10 +23,13 @@ function resolve(path: string, merge: boolean): string {
 }
 
 const withoutParameters = (path: string): string => path.replace(/;[^/]*/g, '')
-/** A percent sign that is text by now is itself, so that whoever compares does not decode it again. */
+/** Encodes each percent sign, question mark and number sign of a decoded path. So the comparison does not decode them a second time. */
 const asText = (path: string): string => path.replace(/[%?#]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
 
-/** Decoded once, slashes merged, dot segments resolved: what locations are chosen by, and what is passed on where a path is given. */
+/**
+ * nginx decodes once, merges slashes and resolves dot segments. It chooses locations by this path, and passes it on if `proxy_pass` has a
+ * path.
+ */
 const nginx: Upstream = (target) => resolve(unquote(target), true)
 /** PATH_INFO: decoded once, nothing else. */
 const wsgi: Upstream = (target) => unquote(target)
@@ -42,7 +48,7 @@ const url: Upstream = (target) => {
 }
 /** A router over the target as it came. */
 const raw: Upstream = (target) => target
-/** Dot segments resolved as RFC 3986 has it, empty ones counted, nothing decoded but dots. */
+/** Resolves dot segments by RFC 3986. Empty segments count as segments, and only encoded dots are decoded. */
 const rfc3986: Upstream = (target) => resolve(target.replace(/%2e/gi, '.'), false)
 /** Slashes stay encoded, everything else is decoded. */
 const keepingSlashes: Upstream = (target) => resolve(unquote(target, '/'), true)

@@ -65,7 +65,7 @@ describe('digests of keys', () => {
       high.add(digester.hi)
     }
     expect(whole.size).toBe(200_000)
-    // Expected collisions of 32 bits: n^2 / 2^33, about 4.7; twenty are not chance.
+    // For 200,000 keys, n^2 / 2^33 collisions of 32 bits are expected, which is about 4.7. Twenty would not be chance.
     expect(200_000 - low.size).toBeLessThan(20)
     expect(200_000 - high.size).toBeLessThan(20)
   })

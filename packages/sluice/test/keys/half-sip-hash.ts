@@ -1,4 +1,4 @@
-/** HalfSipHash-1-3 with 64 bits, as Aumasson and Bernstein describe it, over words: a plain second writing for the tests. */
+/** HalfSipHash-1-3 with 64 bits of output, as Aumasson and Bernstein describe it. It is a second, plain implementation for the tests. */
 export type State = readonly [number, number, number, number]
 
 const turn = (word: number, bits: number): number => ((word << bits) | (word >>> (32 - bits))) >>> 0
@@ -20,7 +20,7 @@ export function keyed(k0: number, k1: number): State {
   return [k0 >>> 0, k1 >>> 0, (0x6c796765 ^ k0) >>> 0, (0x74656462 ^ k1) >>> 0]
 }
 
-/** Text as words of two units each; the last word holds the length, and the last unit of a text of odd length. */
+/** Splits a text into words of two UTF-16 units each. The last word has the length, and the last unit of a text of odd length. */
 function words(text: string): number[] {
   const units = [...Array(text.length).keys()].map((index) => text.charCodeAt(index))
   const pairs = units.flatMap((unit, index) =>

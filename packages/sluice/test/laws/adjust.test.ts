@@ -13,7 +13,7 @@ import { draws } from '../draws.ts'
 
 const S = 1_000_000
 
-/** A key whose state is charged and adjusted, and the numbers it has then. */
+/** A key whose state a test can charge and adjust. `numbers` are the numbers of its state. */
 function keyOf(limit: AnyLimit, phase = 0) {
   const { algorithm, plan } = limit
   let state: unknown
@@ -42,7 +42,7 @@ function keyOf(limit: AnyLimit, phase = 0) {
 const capacityOf = (limit: AnyLimit): number => Math.round(limit.capacity * S)
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 const part = (limit: AnyLimit, of: number): number => Math.max(1, Math.round(of * capacityOf(limit)))
-/** A case by its name, so that a counterexample can be read. */
+/** Draws a case by its name, so that the report of a counterexample can be read. */
 const nameOf = (cases: readonly LawCase[]) => fc.constantFrom(...cases.map(({ name }) => name))
 const named = (cases: readonly LawCase[], name: string): LawCase => cases.find((one) => one.name === name) as LawCase
 
@@ -91,7 +91,8 @@ describe.each(TABLE)('adjusting a %s', (_, { cases, ten }) => {
         const least = sunk.numbers
         sunk.adjust(now, -1)
         expect(sunk.numbers).toEqual(least)
-        // One capacity under empty: another one given back is empty, and not a micro-token more.
+        // The key now owes one capacity. If one capacity is given back, the key is just empty, and one micro-token more is the first that
+        // passes.
         sunk.adjust(now, capacityOf(limit))
         expect(sunk.fits(now, 1)).toBe(false)
         sunk.adjust(now, 1)
@@ -190,7 +191,7 @@ describe('a refund with a receipt', () => {
     expect(key.left(MIDNIGHT + 10 * S).remaining).toBe(4)
     key.adjust(MIDNIGHT + 10 * S, 1 * S, MIDNIGHT + 4 * S)
     expect(key.numbers?.slice(2)).toEqual([MIDNIGHT, 2 * S, MIDNIGHT + 8 * S, 5 * S])
-    // Without one: from the newest back, and never from what counts no more.
+    // Without a receipt, the newest entries are reduced first. An entry that has left the window is not reduced.
     key.adjust(MIDNIGHT + 10 * S, 9 * S)
     expect(key.numbers?.slice(2)).toEqual([MIDNIGHT, 2 * S])
     key.adjust(MIDNIGHT + 10 * S, 9 * S)

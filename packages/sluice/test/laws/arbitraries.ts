@@ -6,7 +6,9 @@ import type { CompiledLimit } from '../../src/algorithms/algorithm.ts'
 export const SEED = 20_261_121
 export const START = 1_763_692_800_123_456
 
-/** Rates whose interval is whole, is not, is a day, is a microsecond; bursts of one, of many, with decimals. */
+/**
+ * Rates that make one token in whole microseconds or not, in a day, or in a microsecond. Bursts of one token, of many, and with decimals.
+ */
 export const BUCKETS = [
   { tokens: '10', per: '1s', burst: '10' },
   { tokens: '3', per: '1s', burst: '1' },
@@ -27,7 +29,7 @@ export const BUCKETS = [
 export type BucketInput = (typeof BUCKETS)[number]
 
 export const limits = fc.constantFrom(...BUCKETS)
-/** Jumps forward by nothing, a microsecond, up to a second, a day, years; and backwards. */
+/** In microseconds, by how much time moves: not at all, by up to 3 microseconds, two seconds, a day or five years, or backwards. */
 export const jump = fc.oneof(
   { weight: 6, arbitrary: fc.nat(2_000_000) },
   { weight: 2, arbitrary: fc.nat(3) },

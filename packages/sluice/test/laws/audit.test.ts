@@ -19,7 +19,7 @@ function admitted(...entries: (number | [second: number, cost: number])[]): Trac
   })
 }
 
-/** The largest over-grant by looking at every pair of admissions, in fractions of a microsecond's share. */
+/** Computes the largest over-grant by comparing every pair of admissions, in exact whole numbers. */
 function byAllPairs(trace: readonly TraceEntry[], limit: AnyLimit): number {
   const { n, m, burst } = limit.algorithm.envelope(limit.plan)
   const seen = trace.filter(({ allowed }) => allowed).sort((a, b) => a.at - b.at)
@@ -79,7 +79,7 @@ describe.each(TABLE)('the audit of a %s', (_, { ten, tag }) => {
   })
 })
 
-/** Takes a time in microseconds; returns whether a call of one token may pass. */
+/** Gets a time in microseconds, and returns whether a call of one token passes then. */
 type Limiter = (now: number) => boolean
 
 /** A counter in one window after the other, from 1970 on. */
@@ -94,7 +94,10 @@ function fixed(most: number, window: number): Limiter {
   }
 }
 
-/** Each mistake with the limit it claims to be, when it is called, and how much too much it admits. */
+/**
+ * Wrong limiters. Each row has the limit that it claims to be, a maker, how often and from when it is called (ms), and the least
+ * over-grant.
+ */
 const MISTAKES: readonly [name: string, limit: AnyLimit, limiter: () => Limiter, everyMs: number, beginMs: number, least: number][] = [
   ['a fixed window taken for a sliding log', slidingWindowLog({ limit: 10, window: '1s' }), () => fixed(10, S), 20, 800, 5],
   ['a fixed window taken for a sliding counter', slidingWindowCounter({ limit: 10, window: '1s' }), () => fixed(10, S), 20, 800, 5],

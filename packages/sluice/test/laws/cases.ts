@@ -13,7 +13,7 @@ import { CounterOracle } from './oracles/sliding-window-counter.ts'
 import { LogOracle } from './oracles/sliding-window-log.ts'
 import { BucketOracle } from './oracles/token-bucket.ts'
 
-/** One limit for the kernel and, made from the same text, for the oracle. */
+/** One limit, for the kernel and for the oracle. Both are made from the same text. */
 export interface LawCase {
   readonly name: string
   readonly limit: AnyLimit
@@ -26,9 +26,9 @@ export interface LawCases {
   readonly algorithm: string
   readonly tag: AlgorithmTag
   readonly cases: readonly LawCase[]
-  /** A limit of ten tokens whose state of now is fresh a second later, or two. */
+  /** A limit of ten tokens. A state that is charged now equals the initial state one or two seconds later. */
   ten(): AnyLimit
-  /** How many numbers of its own a state has in a table; absent for logs. */
+  /** How many numbers a state of this algorithm has in the memory store's table. Absent for logs. */
   readonly width?: number
 }
 

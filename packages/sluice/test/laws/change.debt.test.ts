@@ -14,7 +14,7 @@ import { draws } from '../draws.ts'
 
 const { adopt, adjust, decide, expiresAt } = tokenBucketKernel
 
-/** Micro-tokens times m of the state's plan, exactly; below 0 what is owed. */
+/** The exact level of a bucket: its micro-tokens times m of its plan. Below 0 if the bucket owes tokens. */
 const scaled = ({ zero, rest, plan }: BucketState, now: number): bigint => BigInt(now - zero) * BigInt(plan.n) - BigInt(rest)
 
 describe('X4: debt is carried through a change of limit in full', () => {

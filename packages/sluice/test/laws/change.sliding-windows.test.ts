@@ -65,7 +65,7 @@ describe('law 7 on the sliding window counter: a changed window', () => {
           const state = { end: (Math.floor(now / length) + 1) * length, current, previous, window: length, absent: 0 }
           const made = slidingWindowCounterKernel.adopt(to.plan, state, now, 0)
           for (const time of [now, now + wait, state.end, state.end + Math.floor(wait / 20), made?.end ?? now]) {
-            // In parts of a micro-token: what was counted, exactly, and what is.
+            // What counts before and after the change, as exact fractions of a micro-token.
             const was = countedAt(state, time)
             const is = made === undefined ? { sum: 0n, of: 1n } : countedAt(made, time)
             if (time >= now) expect(is.sum * was.of >= was.sum * is.of).toBe(true)
@@ -165,7 +165,7 @@ describe('law 7 on the sliding window log: a changed window', () => {
     const held = adopt(short.plan, charged, MIDNIGHT + 60 * S - 1, 0) as LogState
     expect(codec.encodeState(held)).toEqual([10 * S, 60 * S, MIDNIGHT, S])
     expect(codec.encodeState(adopt(long.plan, held, MIDNIGHT + 1, 0) as LogState)).toEqual([60 * S, 0, MIDNIGHT, S])
-    // A state that is late in going: what it was held for has passed.
+    // This state was kept for an earlier limit of 60 s. That time has passed, so the next charge drops `keepFor`.
     const { next } = slidingWindowLogKernel.decide(short.plan, held, MIDNIGHT + 60 * S, S, 0)
     expect(codec.encodeState(next)).toEqual([10 * S, 0, MIDNIGHT + 60 * S, S])
   })

@@ -9,7 +9,10 @@ import { draws } from '../draws.ts'
 const S = 1_000_000
 const HOUR = 3_600
 
-/** Bytes as tokens: 4 GB an hour, and then 50 MB a second, which is more in an hour than whole numbers count. */
+/**
+ * Tokens are bytes. The first limit is 4 GB an hour, the second 50 MB a second. In an hour the second admits more micro-tokens than exact
+ * whole numbers can count.
+ */
 const hour = fixedWindow({ limit: 4_000_000_000, window: '1h' })
 const second = fixedWindow({ limit: 50_000_000, window: '1s' })
 
@@ -50,7 +53,7 @@ describe('law 7 on the fixed window: more than whole numbers count in one window
     expect(key.decide(second, HOUR + 181, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 181 })
     expect(key.decide(hour, 2 * HOUR, 4_000_000_000).outcome).toBe('allowed')
     expect(key.decide(second, 2 * HOUR + 1, 1)).toMatchObject({ outcome: 'denied', retry: HOUR - 1 })
-    // The same in the window after it, as long as nobody calls the longer one there.
+    // In the next hour the shorter limit passes again in every second, as long as nobody calls the longer one there.
     for (let part = 0; part < 300; part += 1) expect(key.decide(second, 3 * HOUR + part, 50_000_000).outcome).toBe('allowed')
   })
 

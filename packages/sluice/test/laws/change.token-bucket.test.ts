@@ -35,7 +35,7 @@ describe('law 7: a changed limit', () => {
     expect(applyGroup([changed.writes[0]?.state], [{ slot: 0, limit, cost: 6 }], START + 1_500_000).outcome).toBe('allowed')
   })
 
-  /** The level in micro-tokens times m, exactly, and the same of the state that the new limit makes of it. */
+  /** The exact level of a bucket: its micro-tokens times m of its plan. It is computed before and after the limit changes. */
   const scaled = (state: BucketState, now: number): bigint => BigInt(now - state.zero) * BigInt(state.plan.n) - BigInt(state.rest)
 
   it('is converted to less than an n-th of a microsecond, and never in favour of the key', () => {
@@ -51,7 +51,8 @@ describe('law 7: a changed limit', () => {
         const [was, is] = [scaled(state, now), scaled(made, now)]
         const cut = was >= BigInt(to.plan.burst) * BigInt(from.plan.m)
         const wanted = cut ? BigInt(to.plan.burst) * BigInt(from.plan.m) : was
-        // was / m(from) >= is / m(to) > was / m(from) - 1 / m(to): one n-th of a microsecond is 1 / m of a micro-token.
+        // The new level is at most the old one, and less than one n-th of a microsecond below it. That n-th is 1 / m of a micro-token of
+        // the new limit.
         const [left, right] = [wanted * BigInt(to.plan.m), is * BigInt(from.plan.m)]
         expect(right <= left && right > left - BigInt(from.plan.m)).toBe(true)
         expect(made.seen).toBe(Math.max(now, state.seen))
@@ -118,7 +119,7 @@ describe('law 7: a changed limit', () => {
   })
 })
 
-/** The envelope of whichever policy allows more, in burst and in rate: what a mixture may not exceed. */
+/** A limit with the larger burst and the larger rate of two limits. Calls under both in turn may not get more than this. */
 function widest(one: BucketInput, two: BucketInput): AnyLimit {
   const [a, b] = [limitOf(one).plan, limitOf(two).plan]
   const faster = a.n / a.m > b.n / b.m ? a : b

@@ -79,8 +79,8 @@ describe.each([
 })
 
 /**
- * What taking turns may admit: as much as the more generous of the two, in burst and in rate; that with its burst twice; or both side by
- * side.
+ * How much two limits that are called in turn may admit. `one`: the larger burst and the larger rate of the two. `twice`: the same with
+ * that burst twice. `both`: the sum of both limits.
  */
 type Bound = 'one' | 'twice' | 'both'
 

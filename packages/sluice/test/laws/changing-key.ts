@@ -4,7 +4,7 @@ import { MIDNIGHT } from './traces/trace.ts'
 
 const S = 1_000_000
 
-/** A key that is called under one limit after the other; spent states are dropped at once. */
+/** A key that is called under different limits in turn. As soon as its state is expired, it is dropped. */
 export function keyOf(phase = 0) {
   let state: unknown
   let expiresAt = 0

@@ -10,7 +10,10 @@ interface DriverCall {
   readonly phase?: number
 }
 
-/** The reference driver with costs in tokens; it returns its writes with the instant from which they may be forgotten. */
+/**
+ * The reference driver, with costs in tokens. It also returns, for each state that it writes, the instant from which the state may be
+ * dropped.
+ */
 export function applyGroup(states: readonly unknown[], calls: readonly DriverCall[], now: number) {
   const exact = calls.map((call) => ({ phase: 0, ...call, cost: microCost(call.cost) }))
   const result: GroupResult = driver(states, exact, now)

@@ -10,10 +10,13 @@ import { draws } from '../draws.ts'
 const DECISIONS = Math.ceil(draws(1_000_000, 20_000) / TABLE.flatMap(([, { cases }]) => cases).length)
 const START = 1_763_692_800_123_456
 const YEAR = 31_557_600_000_000
-/** The year 2060: windows of a hundred years that begin ten years later end where microseconds are no longer exact. */
+/**
+ * The latest time of a trace, in the year 2060. A window of a hundred years that begins ten years later would end where microseconds are no
+ * longer exact.
+ */
 const END = 2_840_000_000_000_000
 
-/** The next time: ties, microseconds, parts of a window, the very instant at which something changes, idle years, and back. */
+/** The next time of a trace: the same, a few microseconds or a part of a window later, the instant of a change, years later, or earlier. */
 function next(now: number, windowMs: number, { retryAfter, replenishAfter, resetAfter }: Held['step'], random: () => number): number {
   const window = windowMs * 1_000
   const kind = random()
@@ -42,7 +45,10 @@ function costOf(capacity: number, random: () => number): number {
   return capacity + 1 + Math.floor(random() * capacity)
 }
 
-/** Decisions of a kernel that differ from the oracle's, the first few, with what led to them; and how often each outcome was. */
+/**
+ * Compares decisions of a kernel with those of the oracle. Returns the first few that differ, with what led to them, and how often each
+ * outcome was met.
+ */
 function compare({ limit, phase, oracle }: LawCase, seed: number) {
   const random = seeded(seed)
   const held = new Held(limit, phase)
@@ -59,7 +65,8 @@ function compare({ limit, phase, oracle }: LawCase, seed: number) {
       held.drop()
       exact = oracle()
     }
-    // A state that a store has forgotten at its time must make no difference; a clock that then steps back would.
+    // A store may drop an expired state, and that must change no decision. After a drop, the time of the trace does not go back, because
+    // then the drop would matter.
     if (now >= held.expiresAt && random() < 0.5) {
       held.drop()
       dropped = now

@@ -51,7 +51,8 @@ it('X5: the wait of a denied group is the least instant at which all its calls w
     let least = 0
     while (least < HORIZON && !passes(now + least)) least += 1
     if (result.retryAfter === undefined) {
-      // Sixteen rounds go beyond many windows: only what passes hardly ever is not found.
+      // The search for the wait ends after sixteen rounds, which go beyond many windows. So a group without a wait passes only much later,
+      // or hardly ever.
       absent += 1
       expect(least).toBeGreaterThan(500)
       continue

@@ -67,7 +67,7 @@ describe('the phase of a key', () => {
     const hour = fixedWindow({ limit: 10, window: '1h', align: 'key' })
     const [state] = applyGroup([undefined], [{ slot: 0, limit: minute, cost: 10 * TOKEN, phase }], START).writes
     const result = applyGroup([state?.state], [{ slot: 0, limit: hour, cost: TOKEN, phase }], START)
-    // Half an hour after the hours of the clock, the windows of this key end.
+    // The windows of this key end half an hour after each full hour.
     const half = 1_800_000_000
     const end = (Math.floor((START - half) / (2 * half)) + 1) * 2 * half + half
     expect(result.calls[0]).toMatchObject({ outcome: 'denied', retryAfter: end - START, resetAfter: end - START })

@@ -1,7 +1,10 @@
 import type { AnyLimit, CallOutcome, Cells, Step } from '../../src/algorithms/algorithm.ts'
 import type { Entries, LogState } from '../../src/algorithms/log-state.ts'
 
-/** One state of one limit, kept as a store would: numbers in cells, a log in a list of its own; a spent state may be dropped. */
+/**
+ * One state of one limit, kept as the memory store keeps it: numbers in cells, a log in a list of its own. A test may drop an expired
+ * state.
+ */
 export class Held {
   readonly step: Step<unknown>
   readonly limit: AnyLimit
@@ -55,7 +58,7 @@ export class Held {
   }
 }
 
-/** Entries that grow at the end and go at the front, as a ring of a store does. */
+/** The entries of a log. New ones are added at the end, and old ones are removed at the front, as in a store. */
 class GrowingLog implements Entries {
   private times: number[] = []
   /** One more than there are times: the sum before the first. */

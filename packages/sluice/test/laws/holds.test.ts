@@ -61,7 +61,8 @@ describe('holds', () => {
       const waited = (micros: number) => ({ ...charged, zero: START + micros, rest: 0 })
       const all = waited(1_000_000)
       expect(settled(all, START)).toBe(all)
-      // In the 0.7 s since the bucket was empty after the charge, 7 of 10 tokens are refilled: 3 of the hold's 4 go back.
+      // The last waiting call starts 0.1 s later, 0.7 s after the instant at which the bucket was empty. In that time 7 of 10 tokens are
+      // refilled. So there is room for 3 of the hold's 4.
       expect(settled(waited(100_000), START)).toMatchObject({ zero: START - 200_000, rest: 0 })
       expect(settled(waited(-100_000), START)).toMatchObject({ zero: START - 500_000, rest: 0 })
     })
@@ -81,7 +82,7 @@ describe('holds', () => {
     }
   })
 
-  /** Plain calls, waiters and holds on one bucket. Each entry is what started, and when. */
+  /** Makes plain calls, calls that wait, and holds on one bucket. Each entry says what started, and when. */
   const traceOf = async (seed: number, atOnce: number): Promise<readonly TraceEntry[]> => {
     const random = seeded(seed)
     const pick = (count: number): number => Math.floor(random() * count)

@@ -8,7 +8,7 @@ import { ALGORITHMS, type LawCase, TABLE } from './cases.ts'
 import { applyGroup } from './driver.ts'
 import { draws } from '../draws.ts'
 
-/** A step of a trace: how far time moves, in windows, and how much of the capacity is requested. */
+/** How far time moves in one step of a trace, in windows of the limit. */
 const moves = fc.oneof(
   { weight: 4, arbitrary: fc.double({ min: 0, max: 0.2, noNaN: true }) },
   { weight: 2, arbitrary: fc.constant(0) },
@@ -25,7 +25,10 @@ const steps = fc.array(fc.record({ move: moves, share: shares }), { minLength: 1
 
 const TOKEN = 1_000_000
 
-/** The year 2060: windows of a hundred years that begin ten years later end where microseconds are no longer exact. */
+/**
+ * Adds windows to a time, at most to the year 2060. A window of a hundred years that begins ten years later would end where microseconds
+ * are no longer exact.
+ */
 const later = (now: number, { windowMs }: AnyLimit, windows: number): number =>
   Math.min(now + Math.round(windowMs * 1_000 * windows), 2_840_000_000_000_000)
 
@@ -38,7 +41,7 @@ function costOf(limit: AnyLimit, part: number | 'token'): number {
 const capacityOf = ({ capacity }: AnyLimit): number => Math.round(capacity * TOKEN)
 const micros = ({ windowMs }: AnyLimit, share: number): number => Math.round(windowMs * 1_000 * share)
 
-/** A key under one limit: decided, inspected, and compared with a fresh one. */
+/** A key under one limit. A test can decide calls, inspect the state, and compare it with the initial state. */
 function keyOf({ limit, phase }: LawCase) {
   let state: unknown
   let expiresAt = 0
@@ -68,7 +71,7 @@ function keyOf({ limit, phase }: LawCase) {
   }
 }
 
-/** A case by its name, so that a counterexample can be read. */
+/** Draws a case by its name, so that the report of a counterexample can be read. */
 const nameOf = (cases: readonly LawCase[]) => fc.constantFrom(...cases.map(({ name }) => name))
 const named = (cases: readonly LawCase[], name: string): LawCase => cases.find((one) => one.name === name) as LawCase
 
@@ -132,7 +135,7 @@ describe.each(TABLE)('law 3 on the %s: a clock that goes back', (_, { cases }) =
         for (const { move, share } of trace) key.decide((now = later(now, one.limit, move)), costOf(one.limit, share))
         const cost = costOf(one.limit, part)
         const there = key.inspect(now, cost)
-        // A state that is spent by then would be gone by then.
+        // If the state has expired by then, a store would have dropped it, so there is nothing to compare.
         if (now >= key.expiresAt) return
         const earlier = key.inspect(Math.max(0, now - micros(one.limit, step)), cost)
         if (there.outcome === 'denied') expect(earlier.outcome).toBe('denied')
@@ -224,13 +227,13 @@ describe.each(TABLE)('law 5 on the %s: no interval admits more than its envelope
         const key = keyOf(one)
         let now = START
         let latest = 0
-        // The audit takes decimals of doubles, which are whole tokens where there are many.
+        // The audit computes with floating-point numbers. For a large capacity, costs are whole tokens, so that these numbers stay exact.
         const unit = one.limit.capacity > 1e9 ? TOKEN : 1
         const seen: TraceEntry[] = wanted.map(({ move, share }) => {
           now = later(now, one.limit, move)
           const cost = Math.min(Math.ceil(costOf(one.limit, share) / unit) * unit, capacityOf(one.limit))
           const allowed = key.decide(now, cost).outcome === 'allowed'
-          // Store time is that of the last charge where the clock has gone back behind it (law 3).
+          // If the clock has gone back, store time stays at that of the last charge (law 3).
           if (allowed) latest = Math.max(latest, now)
           return { at: allowed ? latest : now, cost: cost / TOKEN, allowed }
         })
@@ -253,7 +256,8 @@ describe.each(TABLE)('law 6 on the %s: a state lives until it equals the initial
         for (const { move, share } of trace) key.decide((now = later(now, one.limit, move)), costOf(one.limit, share))
         const all = capacityOf(one.limit)
         for (const cost of [all, 1]) expect(key.inspect(key.expiresAt, cost)).toEqual(key.fresh(key.expiresAt, cost))
-        // A fixed window is remembered after its end, for other plans (law 7); its own then finds it equal to the initial state.
+        // A fixed window is remembered after its end for the key's other limits (law 7). For its own limit it equals the initial state from
+        // its end on.
         const { end = key.expiresAt } = tag === 'fw' ? (key.state as { end: number }) : {}
         expect(key.inspect(end, all)).toEqual(key.fresh(end, all))
         expect(key.inspect(end - 1, all).outcome).toBe('denied')

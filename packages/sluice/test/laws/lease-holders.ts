@@ -4,7 +4,7 @@ import type { AnyLimit } from '../../src/algorithms/algorithm.ts'
 import { fromMicroTokens } from '../../src/algorithms/decimal.ts'
 import type { TraceEntry } from '../../src/testing/audit.ts'
 
-/** What may happen next; numbers in [0, 1) choose who, which and how much. */
+/** What happens next. The numbers from 0 to 1 choose the holder, the message and the amount. */
 export interface Event {
   readonly kind: 'send' | 'deliver' | 'answer' | 'round' | 'spend' | 'consume' | 'penalize'
   readonly jump: number
@@ -28,8 +28,8 @@ interface Leased {
 }
 
 /**
- * A bucket, its holders and a wire that loses, delays, duplicates and reorders what is sent and what is answered. Holders follow the rules of the
- * port; what is admitted, by whom ever, is written down.
+ * A bucket, its holders, and a network that loses, delays, duplicates and reorders requests and answers. Holders follow the rules for
+ * stores with leases. `seen` records what was admitted, by a holder or by the store.
  */
 export class Holders {
   state: LeasedState | undefined
@@ -107,7 +107,7 @@ export class Holders {
     if (lost > 0.15) this.#answers.push({ ...request, granted })
   }
 
-  /** Only the answer to the newest request counts: the store takes what an older one gave for spent. */
+  /** Only the answer to a holder's newest request counts. The store treats the tokens that an older answer granted as spent. */
   #answer(which: number): void {
     const [answer] = this.#answers.splice(some(which, this.#answers.length), 1)
     if (answer === undefined) return

@@ -23,7 +23,7 @@ function leaseArguments(wanted: Partial<LeaseArguments> = {}): LeaseArguments {
   return { cost: T, want: 4 * T, holder: 1, sequence: 1, life: 2 * S, kept: 0, returned: 0, ...wanted }
 }
 
-/** The bucket of ten after a lease of `tokens` for two seconds. */
+/** The state of a bucket of ten tokens, after `tokens` of them were leased for two seconds. */
 function onLease(tokens: number): LeasedState {
   const { state, granted } = grantLease(ten, undefined, START, leaseArguments({ want: tokens * T }))
   expect(granted).toBe(tokens * T)
@@ -44,7 +44,7 @@ describe('a lease', () => {
 
   it('lowers the burst for everybody by what is out, until it ends', () => {
     const state = onLease(4)
-    // Half a second refills five, but only six fit with the four that are leased.
+    // A second would refill all ten tokens. But while four are leased, the bucket holds six at most.
     expect(decide(decide(state, START, 6).state, START + S, 6).outcome).toBe('allowed')
     expect(decide(state, START + S, 6.000001)).toMatchObject({ outcome: 'denied', remaining: 6 })
     expect(decide(state, START + 2 * S - 1, 6.000001).outcome).toBe('denied')
@@ -65,7 +65,8 @@ describe('a lease', () => {
   it('settles what is kept, returned and spent', () => {
     const state = onLease(6)
     const settled = grantLease(ten, state, START + 100_000, leaseArguments({ sequence: 2, want: 0, kept: 2 * T, returned: 3 * T }))
-    // Four were there, which was all that fits with six leased, and three came back; two are out, so eight fit.
+    // The bucket had four tokens, the most that is possible with six leased. The holder returned three and keeps two. So up to eight fit,
+    // and seven are there.
     expect(settled).toMatchObject({ granted: 0, outcome: 'allowed', remaining: 7 })
     expect(outstanding(settled.state, START + 2 * S)).toBe(2 * T)
     expect(decide(settled.state, START + 200_000, 8).outcome).toBe('allowed')
@@ -84,7 +85,7 @@ describe('a lease', () => {
       remaining: 7,
     })
     expect(grantLease(ten, undefined, START, leaseArguments({ want: 0, kept: 5 * T, returned: 5 * T })).state).toBeUndefined()
-    // The one that ended is spent, and its holder is a stranger.
+    // The lease has ended, so its tokens count as spent. The store does not know its holder any more, and takes nothing back.
     expect(grantLease(ten, state, START + 2 * S, leaseArguments({ sequence: 2, want: 0, returned: 4 * T }))).toMatchObject({ remaining: 6 })
   })
 

@@ -11,7 +11,7 @@ import { draws } from '../draws.ts'
 
 const MICRO = 1_000_000
 
-/** One key, and what a call of it would be answered at any later instant if nobody called before. */
+/** One key. It tells what a call would be answered at any later instant if nobody called before. */
 class Key {
   state: unknown
   expiresAt = 0
@@ -52,7 +52,10 @@ function pick<T>(random: Random, values: readonly T[]): T {
   return values[random(values.length)] as T
 }
 
-/** Where a fixed window, the one after it, a part or a ramp may let a cost through that did not fit before. */
+/**
+ * The instants at which a cost may begin to fit: where a fixed window, the next one, or a part of one begins, and where a ramp reaches the
+ * cost.
+ */
 function turnsOfWindow(plan: FixedWindowPlan, state: FixedWindowState | undefined, cost: number, now: number, phase: number): number[] {
   const { end, count, window } = state ?? { end: now, count: 0, window: plan.window }
   const starts = [end, now]
@@ -77,7 +80,8 @@ function halved(passes: (at: number) => boolean, from: number, to: number): numb
 }
 
 /**
- * Calls a key under plans that take turns; at each denial tries every instant at which it might pass. Returns how many denials there were.
+ * Calls a key under limits of different lengths in turn. At each denial, tries every instant at which the call might pass. Returns how many
+ * denials there were.
  */
 function audited(limits: readonly AnyLimit[], random: Random, phase: number): number {
   const key = new Key(phase)
@@ -163,7 +167,7 @@ describe('law 4: retryAfter is the least instant, after changes of the plan too'
     const end = Math.ceil(MIDNIGHT / 1_999_999_999) * 1_999_999_999
     key.call(long, 9 * MICRO, end - 1)
     key.call(long, 4 * MICRO, end + 1)
-    // In this window the previous one leaves no room; in the next one there is room from its start on.
+    // In the current window, what was charged in the previous one leaves no room. In the next window there is room from its start on.
     expect(key.call(short, 6 * MICRO, end + 2)).toMatchObject({ outcome: 'denied', retryAfter: 1_999_999_997 })
     expect(key.passes(short, 6 * MICRO, end + 1_999_999_999)).toBe(true)
   })

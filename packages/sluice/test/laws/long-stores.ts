@@ -32,7 +32,7 @@ const onPglite = async (): Promise<Opened> => {
   return { store, close: () => database.close() }
 }
 
-/** The stores that there are, and how many random decisions each makes in a whole run: a million in memory, 50,000 in each server. */
+/** The stores that are available, and how many random decisions a whole run makes on each: a million in memory, 50,000 on a server. */
 export const LONG: readonly (readonly [name: string, decisions: number, open: () => Opened | Promise<Opened>])[] = [
   ['memory', 1_000_000, () => ({ store: memoryStore(), close: async () => {} })],
   ...(redisUrl === undefined ? [] : [['Redis', 50_000, onRedis] as const]),

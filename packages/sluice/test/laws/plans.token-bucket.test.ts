@@ -9,7 +9,7 @@ import { usedOf } from '../../src/limiter/held-change.ts'
 import { seeded } from '../../src/testing/random.ts'
 import { draws } from '../draws.ts'
 
-/** What is said of a bucket that cannot be exact, or the burst of its plan. */
+/** Makes a bucket. Returns the burst of its plan, or the error for a bucket that cannot be computed exactly. */
 function made(tokens: number | string, per: string | number, burst: number | string): string | number {
   try {
     return tokenBucket({ rate: { tokens, per }, burst }).plan.burst
@@ -30,7 +30,7 @@ describe('the largest burst that whole numbers carry', () => {
     [3, '36525d', 3, TIME],
     // 2^53 / 10^6 - 10^6 - 2, whole parts of it.
     [1_000_000, '1s', 9_006_199_252, SIZE],
-    // The most digits with which one token is left: floor((2^53 - 1) / n) is 1,000,003.
+    // The rate with the most digits for which a burst of one token is still exact: floor((2^53 - 1) / n) is 1,000,003.
     ['9007.172233', '1s', 1, SIZE],
   ] as const)('of %s in %s is %s', (tokens, per, largest, why) => {
     expect(made(tokens, per, largest)).toBe(largest * 1e6)
@@ -253,7 +253,7 @@ describe('tokenBucket refuses by name', () => {
     const windowMs = (rate: string, burst: number): number => tokenBucket({ rate, burst }).windowMs
     expect(windowMs('10/s', 10)).toBe(1_000)
     expect(windowMs('1/1us', 1)).toBe(1)
-    // Two thirds of a second: 666,666 microseconds and two thirds of one.
+    // Two tokens at 3/s take 666,666 2/3 microseconds, which is rounded up to 667 ms.
     expect(windowMs('3/s', 2)).toBe(667)
     expect(windowMs('3/3ms', 2)).toBe(2)
     // Two milliseconds and a seventh of a microsecond.

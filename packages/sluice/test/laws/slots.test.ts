@@ -99,7 +99,8 @@ describe('a concurrency limit', () => {
     expect(concurrencyKernel.expiresAt(two.plan, key.state as SlotState)).toBe(START + 1 + 5 * S)
     key.release('b', START + 3)
     expect(key.state).toBeUndefined()
-    // In the microsecond of the grant the next fencing number must still be known.
+    // The slot is given back in the microsecond of its grant. The state is kept until that microsecond is over, so that the next fencing
+    // number is higher.
     key.acquire(two, 'a', START + 4)
     key.release('a', START + 4)
     expect(concurrencyKernel.expiresAt(two.plan, key.state as SlotState)).toBe(START + 5)
@@ -176,7 +177,7 @@ describe('the law of slots', () => {
     const counts = { allowed: 0, denied: 0, impossible: 0, released: 0, extended: 0 }
     let [key, oracle] = [new Key(), new SlotOracle()]
     let now = START
-    // A deploy: two policies alternate, with other limits and holds, and decimals.
+    // As during a deploy, two policies are called in turn. Their limits and hold times differ, and one limit has decimals.
     const limits = [
       concurrency({ limit: 3, holdMs: 5_000 }),
       concurrency({ limit: '4.5', holdMs: 800 }),

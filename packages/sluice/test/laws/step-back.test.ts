@@ -24,11 +24,12 @@ it.each(Object.values(TENS))(
       }
       take()
       const [first, end] = [now, algorithm.expiresAt(plan, state as never)]
-      // A step that ends before the state does finds it there, and mints nothing.
+      // The clock goes back to an instant before the end of the state. The state is still there, so nothing more is admitted than the limit
+      // allows.
       now = first + Math.floor(random() * (end - first))
       take()
       expect(audit(seen, limit).overGrant).toBe(0)
-      // At its end the store forgets it; then the clock goes back to where it was still needed.
+      // The store drops the state at its end. Then the clock goes back to an instant at which the state was still needed.
       state = undefined
       now = first + Math.floor(random() * (end - first))
       take()

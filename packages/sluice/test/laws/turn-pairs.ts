@@ -46,13 +46,16 @@ function bucket(tokens: number, per: number, burst: number): Turn {
   return { name: `bucket ${tokens} per ${per / MS} ms, burst ${burst}`, limit, length: Math.ceil((burst * per) / tokens), align: 'first' }
 }
 
-/** Lengths that divide each other and that do not, nearly the same, and of odd microseconds. */
+/** Window lengths: some divide each other and some do not, some are nearly the same, and some are no whole seconds. */
 const LENGTHS = [1_000, 2_000, 3_000, 5_000, 6_000, 7_000, 9_999, 10_000, 10_001, 12_000, 15_000, 20_000, 60_000, 1_234, 7_777].map(
   (length) => length * MS,
 )
 const LIMITS = [1, 2, 3, 5, 8, 10, 29, 60, 100, 590]
 
-/** In a window of a minute, a second's come to more than whole numbers count. */
+/**
+ * Limits for windows of a second or more. In a window of a minute, such limits of a second add up to more micro-tokens than exact whole
+ * numbers can count.
+ */
 const LARGE_LIMITS = [4_503_599_627, 4_503_599_627, 4_000_000_000, 2_251_799_814, 1_500_000_000, 500_000_000, 200_000_000, 1]
 
 export const FAMILIES: Readonly<Record<string, (random: Random) => Turn>> = {
@@ -76,8 +79,8 @@ function pick<T>(random: Random, values: readonly T[]): T {
 }
 
 /**
- * When a greedy caller calls: at the ends of windows, a microsecond before and after, soon before and after, at any time, and as long after
- * any of those as windows are.
+ * Draws the instants at which a greedy caller calls: at the ends of windows, a microsecond or a third of a window before and after these,
+ * and at any time. Some are one window length later.
  */
 export function instantsOf(random: Random, [one, other]: readonly [Turn, Turn], phase: number, count: number): number[] {
   const longest = Math.max(one.length, other.length)
@@ -105,8 +108,8 @@ export function instantsOf(random: Random, [one, other]: readonly [Turn, Turn], 
 }
 
 /**
- * The same over many windows of the longer plan, where what is minted in each of them adds up: the ends of both plans' windows and a
- * microsecond before, and two instants that come again in every window.
+ * Draws instants over many windows of the longer limit, because what each window admits too much adds up. They are the ends of both limits'
+ * windows, a microsecond before each, and two instants that recur in every window.
  */
 function longInstantsOf(random: Random, pair: readonly [Turn, Turn], phase: number, windows: number): number[] {
   const [longest, shortest] = [Math.max(pair[0].length, pair[1].length), Math.min(pair[0].length, pair[1].length)]
@@ -132,14 +135,14 @@ function pairOf(random: Random, family: (random: Random) => Turn): readonly [Tur
   return [family(random), family(random)]
 }
 
-/** One pair of plans, and how much of what is promised the greediest caller of both got. */
+/** One pair of limits, and the most that a caller of both got, as a part of the promised bound. */
 export interface Searched {
   readonly pair: string
   readonly promised: Promised
   readonly ratio: number
 }
 
-/** Searches pairs of plans, the same ones for the same numbers: over a few windows, or over many. */
+/** Searches random pairs of limits, over a few windows or over many. With the same arguments it searches the same pairs. */
 export function* searched(
   family: (random: Random) => Turn,
   { pairs, instants, width, windows }: { pairs: number; width: number; instants?: number; windows?: number },

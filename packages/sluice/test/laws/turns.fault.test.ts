@@ -32,7 +32,7 @@ describe('X2: 12,000 pairs of plans that take turns, each with its greediest cal
   })
 })
 
-/** Prints the worst that was found, by what is promised, and expects it to be no more. */
+/** Prints the worst ratio that was found for each promise, and expects that none is above 1. */
 function shown(what: string, found: Iterable<Searched>): void {
   const worst: Record<Promised, { pair: string; ratio: number }> = {
     turns: { pair: '', ratio: 0 },

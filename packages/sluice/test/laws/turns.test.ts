@@ -6,7 +6,7 @@ import { draws } from '../draws.ts'
 
 const S = 1_000_000
 
-/** What is admitted to a caller that takes all it can, second by second, of the plans that it calls then. */
+/** How many tokens a caller gets that takes all it can in every second. `called` says which limits it calls in a second. */
 function admitted(seconds: number, called: (second: number) => readonly Turn[]): number {
   const key = keyOf()
   let sum = 0
@@ -16,7 +16,7 @@ function admitted(seconds: number, called: (second: number) => readonly Turn[]):
   return sum
 }
 
-/** The worst of many greedy callers, by what is promised while both plans take turns. */
+/** The worst ratio that many greedy callers reach, if both limits are called in turn. */
 function worst(pair: readonly [Turn, Turn], promised: Promised): number {
   const ratios = Array.from({ length: draws(20, 1) }, (_, seed) => {
     const random = randomOf(seed)

@@ -7,21 +7,22 @@ import type { TraceEntry } from '../../src/testing/audit.ts'
 export interface Turn {
   readonly name: string
   readonly limit: AnyLimit
-  /** Length of its window, or the time its bucket takes to fill, in microseconds. */
+  /** The length of its window, or the time in which its bucket fills, in microseconds. */
   readonly length: number
-  /** Where windows begin. Counters: `clock`; logs and buckets, whose windows slide: `first`. */
+  /** Where windows begin. Counters have `clock`. Logs and buckets, whose windows slide, have `first`. */
   readonly align: Align
 }
 
 /**
- * What is promised. `turns`: both plans are called in every window of the longer, and intervals begin after the first window in which both
- * were. `meeting`: the same caller, intervals that begin anywhere. `any`: whatever the caller does.
+ * For which callers a bound is promised. `turns`: both limits are called in every window of the longer one. Intervals count after the first
+ * window in which both were called. `meeting`: the same callers, and intervals count from anywhere. `any`: every caller.
  */
 export type Promised = 'turns' | 'meeting' | 'any'
 
 /**
- * The greediest calls that were found. `ratio`: in the worst interval, what was admitted less what the rate lets through, by the burst; above 1
- * means minted. Rounded down to a micro-token of it, and by a 2^40th of large ones: the rate is counted in doubles.
+ * The greediest calls that were found. `ratio` is for the worst interval: what was admitted, less what the rate refills, divided by the
+ * burst. Above 1, too much was admitted. It is rounded down by as much as floating-point numbers may err: a micro-token, and a 2^40th of
+ * large amounts.
  */
 export interface Greed {
   readonly ratio: number
@@ -30,7 +31,10 @@ export interface Greed {
   readonly trace: readonly TraceEntry[]
 }
 
-/** Burst and rate of the more generous plan; with both bursts; or both plans side by side. */
+/**
+ * The promised bound. For `turns` it is the larger burst and the larger rate; for `meeting` both bursts and the larger rate; for `any` the
+ * sum of both limits.
+ */
 function promisedBy(promised: Promised, one: Turn, other: Turn): Envelope {
   const [a, b] = [one, other].map(({ limit }) => limit.algorithm.envelope(limit.plan)) as [Envelope, Envelope]
   const both = a.burst + b.burst
@@ -39,7 +43,7 @@ function promisedBy(promised: Promised, one: Turn, other: Turn): Envelope {
   return { n, m, burst: promised === 'turns' ? Math.max(a.burst, b.burst) : both }
 }
 
-/** A call as it was decided, with the state's numbers after it. */
+/** A call with its decision, and the numbers of the state after it. */
 export interface TurnCall extends TraceEntry {
   readonly which: number
   readonly state: string
@@ -55,7 +59,7 @@ interface Path {
   /** The state's numbers, as text. */
   key: string
   expiresAt: number
-  /** Most that was admitted in an interval that ends now, less what flows in at the promised rate. */
+  /** The most that was admitted in an interval that ends now, less what the promised rate refills in it. */
   level: number
   worst: number
   /** When each plan was called last. */
@@ -66,7 +70,9 @@ interface Path {
 }
 
 const MICRO = 1_000_000
-/** Calls at one instant: which plan takes all it may, and then which. */
+/**
+ * What a caller may do at one instant. Each step is which of the two limits is called, and whether for all that is left or for one token.
+ */
 const MOVES: readonly (readonly [number, boolean][])[] = [
   [[0, true]],
   [[1, true]],
@@ -91,8 +97,8 @@ const MOVES: readonly (readonly [number, boolean][])[] = [
 ]
 
 /**
- * Searches for the greediest caller of two plans that take turns on one key: at every instant it may call either plan, for one token or for
- * all that is left, or wait; the `width` ways that are furthest ahead are followed.
+ * Searches for the greediest caller of two limits on one key. At every instant, the caller may call either limit, for one token or for all
+ * that is left, or wait. Only the `width` best ways are followed further.
  */
 export function greediest(
   pair: readonly [Turn, Turn],
@@ -140,7 +146,10 @@ export function greediest(
   }
 }
 
-/** The end of the window of the longer plan that an instant lies in; of windows that slide, that of one that begins there. */
+/**
+ * Returns the end of the longer limit's window that contains an instant. If its windows slide, it is the end of a window that begins at
+ * that instant.
+ */
 function windowsOf({ length, align }: Turn, phase: number): (at: number) => number {
   if (align === 'first') return (at) => at + length
   return (at) => alignedEnd(length, at, align === 'key' ? shiftOf(length, phase) : 0)
@@ -186,7 +195,7 @@ function played(
   return next
 }
 
-/** The ways that are furthest ahead; of those that differ in nothing that matters, one. */
+/** Keeps the `width` ways that admitted most. If two ways have the same state and the same last calls, only one is kept. */
 function ahead(paths: Path[], width: number): Path[] {
   const seen = new Set<string>()
   const first: Path[] = []

@@ -31,10 +31,10 @@ interface Waiting {
 }
 
 /**
- * Random calls that may be charged ahead by up to some seconds, plain checks, and callers that leave, with a clock that steps back at
- * times, on a store and on oracles of exact rational numbers. Compares every outcome, wait and view.
- * @param back the most microseconds that the clock steps back; 0 for a store that drops expired states at once, because a bucket that was
- * full before the step is not full after it
+ * Makes random calls on a store, and the same on exact oracles: calls that may be charged some seconds ahead, plain checks, and callers
+ * that leave. At times the clock is set back. Compares every outcome, wait and view.
+ * @param back the most microseconds by which the clock is set back. It is 0 for a store that drops expired states at once: a bucket that
+ * was full before the step would not be full after it
  * @returns how often each kind of event was met
  */
 export async function followWaits(

@@ -21,7 +21,7 @@ describe('a local fallback withDividedLimit', () => {
     })
     alive = 2
     expect(await limiter.peek('fresh', { cost: 4 })).toMatchObject({ outcome: 'allowed', degraded: { nodes: 2 } })
-    // What was used up under the smaller part is not there again (law 7).
+    // The tokens that were spent under the smaller part stay spent when the part grows (law 7).
     expect((await limiter.check('k')).outcome).toBe('denied')
   })
 

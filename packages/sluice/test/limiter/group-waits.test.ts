@@ -63,7 +63,8 @@ rules:
 
   it('where no wait was found, nothing is invented: no Retry-After, and no word of it', async () => {
     const slow = fixedWindow({ limit: 5, window: '10s', ramp: '9s' })
-    // By the clock until 9 s of each ten, and by a key whose windows begin elsewhere: never together.
+    // Both limits have ramps that admit 5 tokens only in the last second of each window. The windows of `other` begin elsewhere, so the two
+    // never admit 5 at the same time.
     const clock = manualClock(START + 6_000_000)
     const other = fixedWindow({ limit: 5, window: '10s', ramp: '9s', align: 'key' })
     const limiter = createLimiter({ limits: { slow, other }, clock })

@@ -8,7 +8,7 @@ import { remoteMemory } from '../remote-memory.ts'
 
 const [wide, narrow] = [tokenBucket({ rate: '10/s', burst: 20 }), tokenBucket({ rate: '1/s', burst: 2 })]
 
-/** A memory store that takes 5 ms for each call, and the options of its calls. */
+/** A memory store that takes 5 ms for each call, and a list of the options of its calls. */
 function slow(clock = manualClock()) {
   const memory = memoryStore({ clock })
   const calls: (CallOptions | undefined)[] = []

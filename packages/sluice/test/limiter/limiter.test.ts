@@ -222,7 +222,7 @@ describe('a store that fails', () => {
       } else {
         const decision = await limiter.check(key, { cost: 1 + next(5) })
         const alive = [...spent].filter(([id, at]) => at > clock.now() && id !== limiter.name + key).length
-        // Refused for want of room only where every place is taken by a state that still counts.
+        // The store refuses a key for lack of room only if every place has a state that still counts.
         if (decision.outcome === 'undecided') expect(alive).toBe(50)
         else if (decision.outcome === 'allowed')
           spent.set(limiter.name + key, clock.now() + (decision.limits[0]?.resetAfterMs ?? 0) * 1_000)

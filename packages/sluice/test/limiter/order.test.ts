@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createOrder } from '../../src/limiter/order.ts'
 import { manualClock } from '../../src/time/manual.ts'
 
-/** An order, and a function that gives the start of the next caller, `ms` from now, whose reply took so long. */
+/**
+ * An order of callers. `next` returns when the next caller starts, if its turn is `startMs` from now and the store's reply took `tookMs`.
+ */
 function ordered() {
   const clock = manualClock()
   const order = createOrder(clock)
@@ -30,7 +32,7 @@ describe('the order of callers of a key', () => {
   it('moves a start by the lateness of the one before and a step of 50 ms, and no further', () => {
     expect([60, 60.5].map((at) => [ordered(), at] as const).map(([{ next }, at]) => [next(at, 10), next(0, 1)][1])).toEqual([60, 0])
     const { next } = ordered()
-    // The second one is far ahead of the first, and so the third one is not held up by the first.
+    // The third caller would not wait for the first one, which is far ahead. It waits only for the second.
     expect([next(60_000, 5), next(100, 1), next(40, 1), next(90, 1)]).toEqual([60_000, 100, 40, 90])
   })
 

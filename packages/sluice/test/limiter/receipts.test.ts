@@ -22,7 +22,7 @@ const LIMITS = {
   bucket: tokenBucket({ rate: '7/70000777us', burst: 10 }),
 } as const
 
-/** What a decision is after it has been written down and read again. */
+/** Writes a decision as JSON and reads it again. */
 function written<T>(decision: T): T {
   return JSON.parse(JSON.stringify(decision)) as T
 }

@@ -145,7 +145,8 @@ describe('reserve with slots', () => {
     }
     const { limiter } = ten({ store, limits: { open: concurrency({ limit: 1, holdMs: 600_000 }) } })
     const first = await limiter.reserve('k', { id: 'a' })
-    // The repeat reads the open record with its first call, and asks for the slot with its second.
+    // The repeated reservation first reads the record of the hold, which is open. Before its second call takes the slot, the hold is
+    // settled.
     second = async () => void (await first.settle())
     await expect(limiter.reserve('k', { id: 'a' })).rejects.toThrow('the id "a" was settled or cancelled')
     expect((await limiter.check('k')).outcome).toBe('allowed')

@@ -8,7 +8,7 @@ import { type Store, StoreFailure } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { farStore } from '../stores/remote/far-store.ts'
 
-/** A limiter of two calls an hour, and the events of its store's calls. */
+/** A limiter of two calls an hour, and the events that its observers get for calls of the store. */
 function bench(make: (clock: ReturnType<typeof manualClock>) => Store) {
   const clock = manualClock()
   const events: StoreEvent[] = []

@@ -3,7 +3,7 @@ import { manualClock } from '../../src/time/manual.ts'
 
 export const MINUTE = 60_000
 
-/** A limiter on a clock of the test's own, with a bucket of ten tokens that hardly fills. */
+/** A limiter on a clock of its own, with a bucket of ten tokens that refills one token an hour. */
 export function ten(options: Partial<LimiterOptions> = {}) {
   const clock = manualClock()
   const limiter = createLimiter({
@@ -18,7 +18,7 @@ export function ten(options: Partial<LimiterOptions> = {}) {
   return { clock, limiter, remaining }
 }
 
-/** A store that fails from `fail` on, before or after it has made the call. */
+/** A store that fails on command, before or after it has executed the call. */
 export function failing(inner: Store, executed: 'no' | 'unknown') {
   let left = 0
   const wrap =

@@ -86,7 +86,7 @@ describe('block', () => {
       outcome: 'denied',
       reason: 'blocked',
       retryAfterMs: 30_000,
-      // The block lies on the first limit: the other has what it has.
+      // The block is on the first limit only. The second limit still shows what it has left.
       limits: [{ remaining: 0 }, { remaining: 100 }],
     })
     expect(await limiter.check('other')).toMatchObject({ outcome: 'allowed' })

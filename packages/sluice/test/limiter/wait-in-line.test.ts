@@ -19,7 +19,7 @@ const settle = async (): Promise<void> => {
 /** Milliseconds of a store's call. */
 const CALL_MS = 20
 
-/** A memory store whose answers take 20 ms on the test's clock. While `fails` is set they are lost, after the call was made. */
+/** A memory store whose answers take 20 ms by the test's clock. While `fails` is set, calls are executed but their answers are lost. */
 function later(clock: ManualClock) {
   const inner = memoryStore({ clock })
   const { decideNow: _, ...rest } = inner
@@ -37,7 +37,7 @@ function later(clock: ManualClock) {
   return { inner, store, state }
 }
 
-/** A limiter on such a store, and what its waiters got, when. */
+/** A limiter on such a store, and a record of what each waiter got, and when. */
 function inLine(options: Pick<LimiterOptions, 'limit' | 'limits' | 'onStoreFailure'>) {
   const clock = manualClock()
   const { inner, store, state } = later(clock)
@@ -146,7 +146,7 @@ describe('a denial of somebody before', () => {
     await advance(10_000)
     const decision = await denied
     expect(decision).toMatchObject({ outcome: 'denied', reason: 'quota', limitName: 'default' })
-    // The window began when the store got the check. The denial may be late by the time of its call.
+    // The window began when the store got the check. The denial may be late by the duration of its call, 20 ms.
     expect(decision.at - at).toBe(10_000)
     expect(decision.retryAfterMs).toBe(50_000)
     expect(decision.limits).toMatchObject([{ remaining: 0, replenishAfterMs: 50_000, resetAfterMs: 50_000 }])
@@ -157,7 +157,7 @@ describe('a denial of somebody before', () => {
 describe('a caller that leaves while it is checked', () => {
   const limits = { window: fixedWindow({ limit: 10, window: MINUTE, align: 'first' }), open: concurrency({ limit: 2, holdMs: 60_000 }) }
 
-  /** One caller has a token and a slot, and the next one leaves in the middle of a check whose answer is lost. */
+  /** One caller takes a token and a slot. The next caller leaves while the store answers its check, and that answer is lost. */
   const leaving = async (onStoreFailure: LimiterOptions['onStoreFailure']) => {
     const line = inLine({ limits, ...(onStoreFailure === undefined ? {} : { onStoreFailure }) })
     const { advance, check, got, state, wait } = line
@@ -171,7 +171,7 @@ describe('a caller that leaves while it is checked', () => {
     expect(got).toEqual(['a gone at 40'])
     return line
   }
-  /** What is left in a store: of the window, and of the slots. */
+  /** What is left of both limits in a store: tokens of the window, and slots. */
   const leftIn = async (store: Store, clock: ManualClock): Promise<readonly number[]> =>
     (await createLimiter({ name: 'line', limits, store, clock }).peek('k')).limits.map(({ remaining }) => remaining)
 
@@ -179,7 +179,8 @@ describe('a caller that leaves while it is checked', () => {
     const local = memoryStore({ clock: manualClock() })
     const { clock, inner } = await leaving(local)
     expect(await leftIn(local, clock)).toEqual([10, 2])
-    // Its token was charged there, and is not given back: nobody knows that.
+    // The store has charged the lost check, but the limiter cannot know that. So its token is not given back, only the slot that it may
+    // hold.
     expect(await leftIn(inner, clock)).toEqual([8, 1])
   })
 

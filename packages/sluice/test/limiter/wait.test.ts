@@ -7,7 +7,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve()
 }
 
-/** A limiter on a clock of the test's own, and who has come through. */
+/** A limiter on a clock of its own, and a list of the callers that have got their turn. */
 function waiting(options: Pick<LimiterOptions, 'limit' | 'limits'>) {
   const clock = manualClock()
   const limiter = createLimiter({ ...options, clock })
@@ -228,7 +228,7 @@ describe('wait', () => {
     for (const { signal } of controllers) void wait('b', { signal })
     await settle()
     expect((await limiter.peek('k')).limits[0]?.remaining).toBe(994)
-    // In the order of arrival, as callers do that wait equally long.
+    // The callers leave in the order in which they came, as callers do that wait equally long.
     for (const controller of controllers) {
       controller.abort()
       await advance(1)

@@ -18,7 +18,7 @@ import { failingStore, remoteMemory } from '../remote-memory.ts'
 const free = tokenBucket({ rate: '1/s', burst: 5 })
 const pro = tokenBucket({ rate: '10/s', burst: 20 })
 
-/** How many calls of these limiters, taking turns on one key, are allowed before every one of them denies. */
+/** Calls these limiters on one key in turn, until all of them deny. Returns how many calls were allowed. */
 async function admitted(limiters: readonly Limiter[]): Promise<number> {
   let sum = 0
   let denials = 0
@@ -81,7 +81,7 @@ describe('a limiter with another limit', () => {
     expect((await limiter.check('k', { cost: 5 })).outcome).toBe('allowed')
     expect((await limiter.check('k')).outcome).toBe('denied')
     expect((await limiter.check('k')).outcome).toBe('denied')
-    // The key keeps what the smaller limit left, and then fills by the rate of the larger one.
+    // The key keeps the tokens that the smaller limit left. From then on it refills at the rate of the larger limit.
     await larger.check('k')
     await expect.poll(async () => (await larger.check('k')).outcome).toBe('allowed')
   })

@@ -6,7 +6,7 @@ import { createEngine, parsePolicy } from '../../src/policy.ts'
 import { type Store, StoreFailure } from '../../src/stores/store.ts'
 import { manualClock } from '../../src/time/manual.ts'
 
-/** A clock that moves by a millisecond at each reading, and counts the readings. The store has another one. */
+/** A clock that moves by a millisecond at each reading, and counts the readings. The store uses another clock. */
 function countingClock() {
   const clock = manualClock()
   let reads = 0

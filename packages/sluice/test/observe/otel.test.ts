@@ -118,7 +118,7 @@ describe('otelMetrics, through the SDK', () => {
   })
 })
 
-/** The context of each chain of promises, as the SDK for Node.js keeps it. */
+/** Keeps the OpenTelemetry context across promises, as the SDK for Node.js does. */
 class Contexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>()
   active = (): Context => this.#storage.getStore() ?? ROOT_CONTEXT

@@ -4,7 +4,7 @@ import { type Channel, channel } from '../../src/pacing.ts'
 import { manualClock } from '../../src/time/manual.ts'
 import { settle } from './settle.ts'
 
-/** A channel on a clock of the test's own, and what its takers got. */
+/** A channel on a clock of its own, and a record of what its takers got. */
 function made(options: Partial<Parameters<typeof channel>[1]> = {}, burst = 1) {
   const clock = manualClock()
   const limiter = createLimiter({ limit: tokenBucket({ rate: '1/s', burst }), clock })

@@ -7,7 +7,7 @@ import { manualClock } from '../../src/time/manual.ts'
 import { settle } from './settle.ts'
 import { streamOf } from './stream-of.ts'
 
-/** A limiter of one call an hour on a clock of the test's own, and a stream on it. */
+/** A limiter of one call an hour on a clock of its own, and a stream that this limiter paces. */
 function hourly(options: Parameters<typeof throttleStream<number>>[1] = {}) {
   const clock = manualClock()
   const limiter = createLimiter({ limit: tokenBucket({ rate: '1/h', burst: 1 }), clock })
@@ -124,7 +124,7 @@ describe('throttleStream', () => {
   })
 })
 
-/** Collects what is written; the write of each chunk takes a tick. */
+/** A Writable that collects what is written. Writing a chunk takes one turn of the event loop. */
 function collecting(objectMode: boolean): { readonly sink: Writable; readonly seen: string[] } {
   const seen: string[] = []
   const write = (chunk: unknown, _encoding: string, done: () => void): void => {
@@ -174,7 +174,7 @@ describe.each(WAYS)('a Node stream by %s', (_way, objectMode, run) => {
     const { sink, seen } = collecting(objectMode)
     const ended = run(source, { clock }, sink)
     await settle()
-    // Streams of bytes join neighbouring chunks, which then wait for all their bytes.
+    // Streams of bytes join neighbouring chunks. A joined chunk waits for the tokens of all its bytes, so fewer letters may have passed.
     expect(seen.join('')).toMatch(objectMode ? /^abcd$/ : /^ab?c?d?$/)
     expect(made).toBeLessThanOrEqual(4 + 5)
     clock.advance(1_000)

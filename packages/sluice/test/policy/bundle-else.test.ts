@@ -29,7 +29,7 @@ function counted(plan: string, path: string): { readonly requested: Request; rea
 
 const SIZE = draws(600, 240)
 
-/** Every second rule has no `match`: it is the else of all those before it. */
+/** Makes rules of which every second one has no `match`. Such a rule applies if none of the rules before it does. */
 function alternating(selector: string | undefined): readonly Rule[] {
   const rules = Array.from({ length: SIZE }, (_, index) =>
     rule({ name: `r${index}`, ...(index % 2 === 0 ? { match: { 'header:plan': `p${index}` } } : {}) }),
@@ -67,7 +67,7 @@ interface Drawn {
   readonly limit_keys: readonly string[]
 }
 
-/** What the last condition of a rule without `match` means, in as many words. */
+/** What a rule without `match` means, written without the implementation: none of the earlier rules with the same key applies. */
 function noneBefore(drawn: readonly Drawn[], rules: readonly Rule[], index: number): Condition | undefined {
   const alike = drawn.flatMap(({ match, limit_keys }, at) =>
     at < index && Object.keys(match ?? {}).length > 0 && limit_keys[0] === drawn[index]?.limit_keys[0] ? [rules[at] as Rule] : [],
@@ -109,7 +109,7 @@ describe('a rule without match', () => {
           const during = watchUnread(requested)
           const isRead = (one: Rule): boolean | undefined => unreadMatch(one.match, requested, during)
           expect(rules.map((one) => allHold(one.match.when, requested))).toEqual(expected.map((one) => allHold(one.match.when, requested)))
-          // Twice: what is remembered of a request does not hide that it was looked at.
+          // Each rule is asked twice. The request remembers what was read, and the second reading must still be noticed.
           for (let round = 0; round < 2; round += 1) expect(rules.map(isRead)).toEqual(expected.map(isRead))
           expect(find(requested)).toEqual(
             rules.filter((_, index) => {

@@ -12,7 +12,7 @@ import { type ManualClock, manualClock } from '../../src/time/manual.ts'
 
 export const page: string = readFileSync(new URL('../../../../docs/choosing.md', import.meta.url), 'utf8')
 
-/** The policies of the page, by the names that their fences give them. */
+/** The policies in the code blocks of the page, by the file names in these blocks. */
 export const FENCES: ReadonlyMap<string, string> = new Map(
   [...page.matchAll(/^```(?:yaml|json) file=(\S+)\n(.*?)^```$/gms)].map(([, file = '', text = '']) => [file, text]),
 )
@@ -29,8 +29,8 @@ export interface PolicyBench {
   /** How many of so many requests at once pass. */
   flood(count: number, more?: SomeFacts): Promise<number>
   /**
-   * Sends bursts of up to 40 requests, by default 200 of them, with pauses of up to `pauseMs` between them, one in four of them 20 times as
-   * long, as the seed chooses.
+   * Sends 200 bursts (or `bursts`) of up to 40 requests. Between them are pauses of up to `pauseMs`, and one pause in four is 20 times as
+   * long. The seed chooses all of these.
    */
   wander(walk: { readonly pauseMs: number; readonly seed: number; readonly bursts?: number }, more?: SomeFacts): Promise<void>
   /** Moves to the next minute or hour of the clock. */
@@ -38,7 +38,10 @@ export interface PolicyBench {
   toHour(): void
   /** When the admitted requests were decided, in microseconds. */
   taken(): number[]
-  /** What was admitted above a limit in the worst interval, by default the policy's only one; other traces are added. */
+  /**
+   * How many tokens too many were admitted in the worst interval, for a limit; by default the policy's only one. Admissions of other traces
+   * are added.
+   */
   over(limit?: TokenBucketOptions, ...others: readonly (readonly TraceEntry[])[]): number
 }
 
@@ -49,7 +52,7 @@ export function policyOf(file: string, options: ParseOptions = {}, change = (tex
   return parsePolicy(changed, { ...options, ...(file.endsWith('.json') ? { format: 'json' } : {}) })
 }
 
-/** An engine over one of the page's policies, on a memory store and a clock that stops until it is moved, or on those that are given. */
+/** An engine with one of the page's policies. Unless others are given, it has a memory store, and a clock that moves only when told to. */
 export function policyBench(
   file: string,
   change?: (text: string) => string,

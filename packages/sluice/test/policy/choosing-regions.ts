@@ -6,7 +6,10 @@ import { type PolicyBench, policyBench, policyOf } from './choosing-page.ts'
 
 const STEP_MS = 50
 
-/** The two regions of the page's policy, each as its service builds it, with replicators on one clock that stops until it is moved. */
+/**
+ * The two regions of the page's policy, built as a service builds them, with their replicators. They share one clock, which moves only when
+ * told to.
+ */
 export function bothRegions() {
   const clock = manualClock()
   const { regions } = policyOf('two-regions.yaml')

@@ -85,7 +85,7 @@ describe('Background batch job', () => {
   })
 })
 
-/** The most of these instants that lie in one second, its end not included. */
+/** The most of these instants that lie within one second. The end of the second does not belong to it. */
 function inOneSecond(times: readonly number[]): number {
   return Math.max(...times.map((from) => times.filter((time) => time >= from && time < from + 1_000_000).length))
 }

@@ -7,7 +7,7 @@ import { bothRegions } from './choosing-regions.ts'
 
 const key = (name: string): SomeFacts => ({ headers: { 'x-api-key': name } })
 
-/** A page and the rows of one of its tables: scenario and the heading it leads to. */
+/** The rows of one of the page's tables: each has the name of a scenario, and the heading that it links to. */
 function rows(heading: string): { name: string; anchor: string }[] {
   const part = page.split(/^## /m).find((text) => text.startsWith(heading)) ?? ''
   return [...part.matchAll(/^\| \[([^\]]+)\]\(#([^)]+)\) \|/gm)].map(([, name = '', anchor = '']) => ({ name, anchor }))

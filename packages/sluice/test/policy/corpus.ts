@@ -51,7 +51,7 @@ export const GOOD: readonly string[] = [
   'version: "1"\nrules: [{ name: b, key: [header:x], rate: 1/s, burst: 1 }]\noverrides: [{ rule: b, key: 7, rate: 5/s, burst: 5 }, { rule: b, key: [null], rate: 5/s, burst: 5 }]\n',
 ]
 
-/** Policies that a schema can see are wrong, by one field each. */
+/** Policies that are wrong in one field each, in a way that a JSON schema can see. */
 export const BAD: readonly string[] = [
   'rules: []\n',
   'version: 2\nrules: []\n',

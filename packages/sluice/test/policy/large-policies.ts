@@ -1,4 +1,7 @@
-/** Good policies of that many characters, each of many parts of one kind: whatever there may be many of, there are many of it in one of them. */
+/**
+ * Makes valid policies of about `size` characters. For each kind of part that a policy may have many of, one of them consists of many such
+ * parts.
+ */
 export function largePolicies(size: number): ReadonlyMap<string, string> {
   const fill = <T>(make: (index: number) => T, most?: number): T[] => filled(size, make, most)
   return new Map([

@@ -14,7 +14,10 @@ interface Edit {
   readonly text: string
 }
 
-/** Texts made from these by a few edits: something taken out, put in, replaced or doubled, or one word in the place of another. */
+/**
+ * Makes texts from the given ones by a few edits. An edit removes, inserts, replaces or doubles a piece, or puts one word in place of
+ * another.
+ */
 export function mutations(texts: readonly string[]): fc.Arbitrary<string> {
   const place = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
   const vocabulary = [...new Set([...WORDS, ...texts.flatMap((text) => text.match(WORD) ?? [])])]

@@ -8,7 +8,7 @@ export interface FixedWindowFacts {
   readonly phase: bigint
 }
 
-/** A fixed window as a list of all charges, each with the window it was in; what is used is summed up anew each time. */
+/** A fixed window as a list of all charges, each with the start of its window. What is used is added up anew for each call. */
 export class FixedWindowOracle implements Oracle {
   private readonly charges: { start: bigint; cost: bigint }[] = []
   private readonly facts: FixedWindowFacts
@@ -29,7 +29,10 @@ export class FixedWindowOracle implements Oracle {
     return this.answer('allowed', now, cost)
   }
 
-  /** Start of the window that a charge at this instant is counted in: the last one's as long as it runs, also for a clock that stepped back. */
+  /**
+   * The start of the window in which a charge at this instant counts. The last window counts as long as it runs, even if the clock was set
+   * back.
+   */
   private startAt(at: bigint): bigint {
     const { window, align, phase } = this.facts
     const last = this.charges.at(-1)?.start
@@ -44,7 +47,7 @@ export class FixedWindowOracle implements Oracle {
     const start = this.startAt(at)
     const used = this.charges.reduce((sum, charge) => (charge.start === start ? sum + charge.cost : sum), 0n)
     const elapsed = at > start ? at - start : 0n
-    // A share of the limit, or one token, but never more than the limit: in ramp-ths of a micro-token.
+    // During a ramp, the share of the limit that has passed so far. It is at least one token, and at most the limit.
     const share = elapsed >= ramp ? limit : (limit * elapsed) / ramp
     const soft = share < TOKEN ? TOKEN : share
     return (soft < limit ? soft : limit) - used

@@ -1,17 +1,17 @@
 import { TOKEN } from './oracle.ts'
 
-/** What a hold was charged by one limit, in the limit's own terms. */
+/** What `settle` needs to know about the charge of a hold. Each kind of limit has its own form of it. */
 export type Mark = unknown
 
-/** What a limit counts for a hold that is settled, and what it could not charge. */
+/** Micro-tokens that a limit counts for a settled hold (`charged`), and that it could not charge (`overage`). */
 export interface Counted {
   readonly charged: bigint
   readonly overage: bigint
 }
 
 /**
- * One key of one limit as a ledger in exact arithmetic: charges, and what becomes of them when they are settled. Written from the
- * documents, without the kernels. Time never goes back. Micro-tokens and microseconds.
+ * One key of one limit as a ledger in exact arithmetic. It has the charges, and what their settlements make of them. It was written from
+ * the documents, without the kernels. Time never goes back. Numbers are micro-tokens and microseconds.
  */
 export interface Ledger {
   /** What a call could take now; below 0 for a debt. */
@@ -26,7 +26,7 @@ const most = (...all: readonly bigint[]): bigint => all.reduce((a, b) => (a > b 
 const floorDiv = (a: bigint, b: bigint): bigint => (a - (((a % b) + b) % b)) / b
 const used = (held: bigint, more: bigint, actual: bigint): Counted => ({ charged: held + more, overage: most(0n, actual - held - more) })
 
-/** The level flows in at `micro` every `per`. All levels are micro-tokens times `per`. */
+/** A token bucket, which is refilled by `micro` micro-tokens every `per` microseconds. All levels are micro-tokens times `per`. */
 export class BucketLedger implements Ledger {
   private level: bigint
   private seen: bigint | undefined
@@ -44,7 +44,7 @@ export class BucketLedger implements Ledger {
   charge(now: bigint, cost: bigint): Mark {
     this.level = this.levelAt(now) - cost * this.facts.per
     this.seen = now
-    // Since when an empty bucket would have filled up to this level, in whole microseconds, rounded down.
+    // The instant at which the bucket would have been empty to have this level now, in whole microseconds, rounded down.
     return floorDiv(now * this.facts.micro - this.level, this.facts.micro)
   }
 
@@ -70,7 +70,10 @@ export class BucketLedger implements Ledger {
   }
 }
 
-/** Sums by the number of the window since 1970. `weigh`: whether the window before counts, as far as it overlaps. */
+/**
+ * The sum of charges for each window, by the number of the window since 1970. `weigh`: whether the previous window counts too, as far as
+ * the sliding window overlaps it.
+ */
 export class WindowLedger implements Ledger {
   private readonly sums = new Map<bigint, bigint>()
   private readonly facts: { readonly limit: bigint; readonly window: bigint; readonly weigh: boolean }
@@ -125,7 +128,10 @@ export class WindowLedger implements Ledger {
   }
 }
 
-/** Every charge with its instant. At most as many entries as tokens of the limit: the last one takes in further charges. */
+/**
+ * A list of all charges with their instants. It has at most as many entries as the limit has tokens. Further charges are added to the last
+ * entry.
+ */
 export class LogLedger implements Ledger {
   private entries: { at: bigint; cost: bigint }[] = []
   private readonly facts: { readonly limit: bigint; readonly window: bigint }

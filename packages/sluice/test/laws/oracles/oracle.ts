@@ -1,4 +1,4 @@
-/** What a limit answers, computed without the kernel. Times are microseconds from the call's. */
+/** What a limit answers, computed without the kernel. Times are in microseconds after the call. */
 export interface OracleAnswer {
   readonly outcome: 'allowed' | 'denied' | 'impossible'
   readonly remaining: number
@@ -7,7 +7,7 @@ export interface OracleAnswer {
   readonly resetAfter: number
 }
 
-/** One key of one limit in exact arithmetic, from first principles; nothing is ever forgotten. */
+/** One key of one limit in exact arithmetic, written from the definition of the limit. It keeps all charges for ever. */
 export interface Oracle {
   /** @param cost micro-tokens */
   decide(at: number, cost: bigint): OracleAnswer
@@ -19,7 +19,7 @@ export function ceilDiv(a: bigint, b: bigint): bigint {
   return (a + b - 1n) / b
 }
 
-/** The first number from `low` on, and at most `high`, of which something is true, given that it stays true. */
+/** Finds the first number from `low` to `high` for which `holds` is true. Once it is true, it is true for all later numbers. */
 function firstWhere(low: bigint, high: bigint, holds: (number: bigint) => boolean): bigint {
   let [from, to] = [low, high]
   while (from < to) {
@@ -31,14 +31,14 @@ function firstWhere(low: bigint, high: bigint, holds: (number: bigint) => boolea
 }
 
 /**
- * Answers from two questions alone: how much is free at an instant, and when a cost fits, which is searched for through
- * intervals within which what is free only grows.
+ * Computes an answer from one function, `free`: how much can be taken at an instant. To find when a cost fits, it searches intervals in
+ * which `free` never falls.
  */
 export function answerOf(facts: {
   readonly now: bigint
   readonly cost: bigint
   readonly limit: bigint
-  /** Ends of intervals after now within which `free` only grows; at the last, everything fits. */
+  /** Ends of successive intervals after `now`. Within each, `free` never falls. At the last end, everything fits. */
   readonly ends: readonly bigint[]
   readonly free: (at: bigint) => bigint
   readonly fresh: bigint

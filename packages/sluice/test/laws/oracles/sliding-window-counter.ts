@@ -5,7 +5,10 @@ export interface CounterFacts {
   readonly window: bigint
 }
 
-/** The finest of 1, 10, 100 .. us that divides the window and leaves at most 2^31 parts, limit times parts below 2^52. */
+/**
+ * The least of 1, 10, 100 ... microseconds that divides the window into at most 2^31 parts. The limit in tokens times these parts must be
+ * below 2^52.
+ */
 function quantumOf({ limit, window }: CounterFacts): bigint {
   const fits = Array.from({ length: 16 }, (_, power) => 10n ** BigInt(power)).filter(
     (quantum) => window % quantum === 0n && window / quantum <= 2n ** 31n && ceilDiv(limit, TOKEN) * (window / quantum) < 2n ** 52n,
@@ -13,7 +16,10 @@ function quantumOf({ limit, window }: CounterFacts): bigint {
   return fits[0] as bigint
 }
 
-/** A sliding window counter as sums by number of window since 1970, its weight a fraction with the documented quantum. */
+/**
+ * A sliding window counter as a sum for each window since 1970. The weight of the previous window is a fraction that changes by the
+ * documented quantum.
+ */
 export class CounterOracle implements Oracle {
   private sums = new Map<bigint, bigint>()
   private last = -1n
@@ -36,7 +42,7 @@ export class CounterOracle implements Oracle {
     return this.answer('allowed', now, cost)
   }
 
-  /** The window an instant is in, or the last one in which something was charged, for a clock that stepped back. */
+  /** The number of the window that contains an instant. If the clock was set back, it is the number of the last window with a charge. */
   private numberAt(at: bigint): bigint {
     const number = at / this.facts.window
     return number > this.last ? number : this.last

@@ -5,7 +5,7 @@ export interface LogFacts {
   readonly window: bigint
 }
 
-/** A sliding window log as a plain list that is walked from end to end. */
+/** A sliding window log as a plain list. Every call reads the whole list. */
 export class LogOracle implements Oracle {
   private entries: { at: bigint; cost: bigint }[] = []
   private readonly facts: LogFacts

@@ -7,7 +7,7 @@ interface Granted {
   given: boolean
 }
 
-/** What a call for slots is answered, computed without the kernel. Times are microseconds since 1970. */
+/** What a call for a slot is answered, computed without the kernel. Times are microseconds since 1970. */
 export interface SlotAnswer {
   readonly outcome: 'allowed' | 'denied' | 'impossible'
   readonly remaining: number
@@ -17,8 +17,8 @@ export interface SlotAnswer {
 }
 
 /**
- * The slots of one key from first principles: a list of every grant ever made, none of which is removed. Who holds is found anew for each
- * question.
+ * The slots of one key, written from the definition: a list of all grants ever made. Nothing is removed, and every call finds anew who
+ * holds slots.
  */
 export class SlotOracle {
   #grants: Granted[] = []
@@ -66,7 +66,7 @@ export class SlotOracle {
     this.#seen = time
   }
 
-  /** The sum of the costs of those who hold slots at an instant that is not before the last change. */
+  /** The sum of the costs of those who hold slots at an instant. The instant is not before the last change. */
   heldAt(time: bigint): bigint {
     return this.#liveAt(time).reduce((sum, { cost }) => sum + cost, 0n)
   }

@@ -1,14 +1,16 @@
 import type { BucketFacts } from './token-bucket.ts'
 import { ceilDiv } from './oracle.ts'
 
-/** A call that may be charged ahead of its tokens: its cost, and the level after it. */
+/**
+ * A call that was charged before its tokens were there: its cost, the bucket's level right after the charge, and the time of the charge.
+ */
 export interface Turn {
   readonly cost: bigint
   readonly level: bigint
   readonly time: bigint
 }
 
-/** What a call is answered, and its turn if it was charged ahead. Times are microseconds from the call's. */
+/** What a call is answered, and its turn if it was charged before its tokens were there. Times are in microseconds after the call. */
 export interface WaitAnswer {
   readonly outcome: 'allowed' | 'denied' | 'impossible'
   readonly retryAfter: number
@@ -19,8 +21,8 @@ export interface WaitAnswer {
 }
 
 /**
- * One bucket that calls may be charged ahead of, in exact rational arithmetic, written from the documents without the kernels: a level that
- * may be below 0, micro-tokens times `per`, and grows by `micro` every microsecond. Nothing is rounded but answers.
+ * A bucket whose calls may be charged before their tokens are there, in exact arithmetic. It was written from the documents, without the
+ * kernels. The level is micro-tokens times `per`, may be below 0, and grows by `micro` every microsecond. Only answers are rounded.
  */
 export class WaitOracle {
   #level: bigint
@@ -32,7 +34,7 @@ export class WaitOracle {
     this.#level = facts.burst * facts.per
   }
 
-  /** @param most how long before its tokens are there a call may be charged */
+  /** @param most how many microseconds before its tokens are there a call may be charged */
   decide(at: bigint, cost: bigint, most: bigint): WaitAnswer {
     const { micro, per, burst } = this.#facts
     const time = this.#timeAt(at)
@@ -50,8 +52,8 @@ export class WaitOracle {
   }
 
   /**
-   * Gives back a turn that has not come, less what others were charged since: what is missing of the level that it left. Of one that has
-   * come, as much as the bucket had room for ever since, and until the calls start that were charged ahead.
+   * Gives back the charge of a call that leaves. If its turn has not come, what others were charged since is subtracted. If its turn has
+   * come, it gives back only what the bucket always had room for since then, and has until the last waiting call starts.
    */
   leave(at: bigint, { cost, level: own, time: from }: Turn): void {
     const { micro, per, burst } = this.#facts

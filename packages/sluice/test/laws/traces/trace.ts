@@ -7,8 +7,8 @@ import { applyGroup } from '../driver.ts'
 export const MIDNIGHT = 1_763_596_800_000_000
 
 /**
- * Plays a table against one key. Each line: time since midnight, cost, then what must come out: outcome, remaining, retryAfter,
- * resetAfter. Times are durations, a sum of several (`59s+999999us`), or `-` for none. Text after `#` is a remark.
+ * Plays a table against one key. A line has a time since midnight and a cost, then what the answer must be: outcome, remaining, retryAfter,
+ * resetAfter. A time is a duration, a sum of durations (`59s+999999us`), or `-` for none. Text after `#` is a remark.
  */
 export function plays(limit: AnyLimit, table: string, phase = 0): void {
   let state: unknown
