@@ -1,7 +1,7 @@
 import { memoryStore } from '../src/stores/memory/memory-store.ts'
 import { type Store, StoreFailure, type StoreFailureKind } from '../src/stores/store.ts'
 
-/** A memory store as one that is called over a network: it does not decide now. `members` replaces what it does. */
+/** A memory store that behaves like a store over a network: it never decides at once. `members` replace its methods. */
 export function remoteMemory(memory: Store = memoryStore(), members: Partial<Store> = {}): Store {
   const { decideNow: _, ...rest } = memory
   return { ...rest, capabilities: { ...memory.capabilities, clock: 'server', sync: false }, ...members }

@@ -14,7 +14,7 @@ function isRefused(bytes: Uint8Array): boolean {
     return true
   }
 }
-/** Bytes that are nearly UTF-8: leads, continuations and edges more often than chance has them. */
+/** Bytes that are nearly UTF-8. Lead bytes, continuation bytes and bytes at the edges of ranges are drawn more often than others. */
 const byte = fc.oneof(
   fc.constantFrom(0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xef, 0xf0, 0xf4, 0xf5, 0xff),
   fc.integer({ min: 0, max: 255 }),

@@ -6,7 +6,7 @@ import { facts } from '../engine/bench.ts'
 import { largePolicies } from './large-policies.ts'
 import { draws } from '../draws.ts'
 
-/** Every reading of it is a millisecond later, and what waits runs at once. */
+/** A clock that moves by a millisecond at each reading. What waits for it runs at once, and is counted as a pause. */
 function slowClock(): { pauses: number; monotonic(): number; after(ms: number, fn: () => void): () => void } {
   let now = 0
   return {
@@ -20,7 +20,7 @@ function slowClock(): { pauses: number; monotonic(): number; after(ms: number, f
   }
 }
 
-/** What a policy is, with its functions replaced by what they say of a few requests. */
+/** A policy as plain data, in which each function is replaced by the words 'a function'. */
 function shown(policy: Policy): unknown {
   const plain = (value: unknown): unknown => {
     if (typeof value === 'function') return 'a function'
@@ -42,7 +42,7 @@ describe('R13: a policy that is read in another thread', () => {
     const compiled = await compilePolicy(sent, { clock })
     const policy = parsePolicy(text, { now })
     expect(JSON.stringify(shown(compiled))).toBe(JSON.stringify(shown(policy)))
-    // A pause is possible after each of hundreds of parts, and each piece is small.
+    // Compiling may pause after each of hundreds of parts. The pieces that were sent to this thread are small.
     expect(clock.pauses).toBeGreaterThan(25)
     for (const piece of sent.pieces) expect(piece.length).toBeLessThan(2_000)
   })

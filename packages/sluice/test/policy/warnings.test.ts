@@ -3,7 +3,7 @@ import { createEngine } from '../../src/create-engine.ts'
 import { parsePolicy } from '../../src/policy/parse.ts'
 import { memoryStore } from '../../src/stores/memory/memory-store.ts'
 
-/** The warnings of a rule with a burst of 20, without file and line. */
+/** Returns the warnings of a rule with a burst of 20 and these fields, without file and line. */
 function warningsOf(fields: string): string[] {
   const text = `version: 1\nrules:\n  - name: a\n    key: []\n    rate: 10/s\n    burst: 20\n${fields}`
   return parsePolicy(text).warnings.map((line) => line.replace(/^\S+ rules\[0\]\./, ''))

@@ -7,7 +7,10 @@ import { audit, type TraceEntry } from '../../src/testing.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 import { draws } from '../draws.ts'
 
-/** Benchmarking Token Bucket Rate Limiters: burst 10, 10 a second, 64 callers on one key; at most 40 in three seconds. */
+/**
+ * The numbers of the article Benchmarking Token Bucket Rate Limiters: burst 10, rate 10/s, 64 callers on one key. At most 40 calls pass in
+ * three seconds.
+ */
 const { redis: url } = inject('engines')
 const prefix = `benchmarking-${process.pid}:`
 const limit = tokenBucket({ rate: '10/s', burst: 10 })
@@ -27,7 +30,8 @@ describe.skipIf(url === undefined)('one key called by 64 callers', () => {
   it('admits exactly 40 in three seconds, and never more in any part of them', async () => {
     const trace: TraceEntry[] = []
     const groups = [groupOf('hot')]
-    // Every 10 ms, or 50 ms, all callers call at once: three seconds of the store's time, both ends with them.
+    // All callers call at once, every 10 ms or 50 ms of the store's time. The first calls are at the start and the last ones exactly three
+    // seconds later.
     for (let at = START; at <= START + 3_000_000; at += draws(10_000, 50_000)) {
       const verdicts = await Promise.all(Array.from({ length: CALLERS }, () => verbs.decide(store, groups, { now: at })))
       for (const [verdict] of verdicts) trace.push({ at, cost: 1, allowed: verdict?.outcome === 'allowed' })
@@ -40,7 +44,7 @@ describe.skipIf(url === undefined)('one key called by 64 callers', () => {
     const groups = [groupOf('regression')]
     let passed = 0
     for (let step = 0; step < 300; step += 1) {
-      // A third of the callers is 300 ms behind, another third 200 ms.
+      // The clock of one caller in three is 100 ms behind, and that of another 200 ms.
       const at = START + step * 10_000 - (step % 3) * 100_000
       const [verdict] = await verbs.decide(store, groups, { now: at })
       if (verdict?.outcome === 'allowed') passed += 1
@@ -54,7 +58,8 @@ describe.skipIf(url === undefined)('one key called by 64 callers', () => {
     await verbs.decide(store, [{ calls: [{ id: { scope: { text: 'benchmarking:tb:' }, key: 'idle' }, limit: slow, cost: 1e6, phase: 0 }] }])
     const [key] = await client.keys(`${prefix}*idle*`)
     const left = await client.pttl(key as string)
-    // An hour and the millisecond that a key stays after its state, less what this machine may have slept between the two calls.
+    // The bucket refills in an hour, and its key stays a millisecond longer. The machine may have slept between the two calls, so less may
+    // be left.
     expect(left).toBeLessThanOrEqual(3_600_001)
     expect(left).toBeGreaterThan(3_000_000)
   })

@@ -7,7 +7,10 @@ import type { Decided } from '../../src/stores/store.ts'
 import type { Micros } from '../../src/time/micros.ts'
 import * as verbs from '../../src/testing/store-verbs.ts'
 
-/** Rate limiting in Clojure and Redis Lua: its numbers, without its faults, in this process and on a server. */
+/**
+ * The numbers of the article about rate limiting in Clojure and Redis Lua, without that article's faults. They run on a memory store and on
+ * Redis.
+ */
 const START: Micros = 1_763_692_800_000_000
 const MS = 1_000
 const TEN = tokenBucket({ rate: '10/10s', burst: 10 })
@@ -39,7 +42,7 @@ describe.each(places.filter(({ missing }) => !missing))('the token bucket $name'
   beforeAll(async () => ({ store, close } = await open()))
   afterAll(() => close())
 
-  /** A key of its own: called with an instant, it returns whether the request passes. */
+  /** Makes a function that calls one key of its own at an instant, and returns whether the call passes. */
   function decider(limit: AnyLimit = TEN): (now: Micros, tokens?: number) => Promise<Decided> {
     const id = { scope: { text: `clojure:${limit.algorithm.tag}:` }, key: `key${(made += 1)}` }
     return async (now, tokens = 1) => {
@@ -80,7 +83,7 @@ describe.each(places.filter(({ missing }) => !missing))('the token bucket $name'
       const at = START + index * 100 * MS - (index % 2) * 5_000 * MS
       if ((await decide(at)).outcome === 'allowed') passed += 1
     }
-    // The latest instant is 19.8 s after the first: ten at once, and one for each whole second.
+    // The latest instant is 19.8 s after the first. So ten tokens pass from the full bucket, and one for each of 19 whole seconds.
     expect(passed).toBe(10 + 19)
   })
 
@@ -103,7 +106,7 @@ describe('the queue of instants', () => {
     const minute = START + 60_000 * MS
     for (let index = 0; index < 10; index += 1) expect(await decide(minute - 1_000 * MS)).toBe(true)
     for (const later of [0, 1_000 * MS, 9_000 * MS - 1]) expect(await decide(minute + later)).toBe(false)
-    // As in the article, what is exactly one interval old has left.
+    // A call that is exactly one window old no longer counts, as in the article.
     expect(await decide(minute + 9_000 * MS)).toBe(true)
   })
 })

@@ -26,7 +26,7 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     const { rows } = await pool.query<{ left: number }>('select rate_limiting_token_bucket_request($1, $2, $3) as left', [id, rate, window])
     return rows[0]?.left ?? Number.NaN
   }
-  /** As if so much time had passed: the bucket was last used that much earlier. */
+  /** Moves the last use of a bucket back, as if that much time had passed. */
   const pass = (id: string, micros: number) =>
     pool.query(`update rate_limiting_token_bucket set ts = ts - $2 * interval '1 microsecond' where id = $1`, [id, micros])
   const takenAt = async (id: string): Promise<number> => {
@@ -36,7 +36,7 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     )
     return Number(rows[0]?.at)
   }
-  /** Runs it, and says for how many seconds of the database's clock: on a busy machine more flows in meanwhile. */
+  /** Runs a function, and returns how many seconds of the database's clock passed. On a busy machine more tokens are refilled meanwhile. */
   const timed = async (work: () => Promise<void>): Promise<number> => {
     const before = await databaseTime()
     await work()
@@ -176,7 +176,7 @@ describe.skipIf(url === undefined)('Rate limiting with PostgreSQL / YugabyteDB',
     )
     await store.migrate({ compatFunction: true })
     await store.migrate({ compatFunction: true })
-    // Both were last used in an hour, so that nothing comes meanwhile.
+    // Both buckets were last used an hour in the future, so nothing is refilled during the test.
     expect([await request('user1', 1, 10), await request('user2', 1, 10)]).toEqual([2, -1])
   })
 })

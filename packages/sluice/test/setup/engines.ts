@@ -12,7 +12,7 @@ import {
 } from '@sluice/scripts/engines'
 import type { TestProject } from 'vitest/node'
 
-/** What the tests may use; undefined where it was not found and is not required. */
+/** The servers and programs that tests may use. One is undefined if it was not found and is not required. */
 export interface Engines {
   readonly redis: string | undefined
   readonly postgres: string | undefined
@@ -29,8 +29,9 @@ declare module 'vitest' {
 }
 
 /**
- * Finds or starts the engines once for all test files: a URL in the environment, else a private server from a binary on PATH, in
- * Debian's places or from apt-get. What is missing is said in one line; SLUICE_REQUIRE=redis,nginx makes it an error.
+ * Finds or starts the engines once for all test files. It uses a URL in the environment or, without one, starts a private server. The
+ * program for that is on PATH, in Debian's places, or from apt-get. One line says what is missing. SLUICE_REQUIRE=redis,nginx makes it an
+ * error if one of these is missing.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const stops: (() => Promise<void>)[] = []

@@ -1,11 +1,11 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** A file that runs for so long is named, and again after as long. */
+/** In milliseconds: a test file that has run for this long is named, and again each time as much has passed. */
 const PATIENCE_MS = 300_000
 
 /**
- * Names the files that run for minutes, each with its first test that has not ended. A test that never gives its event loop back is
- * not ended by its timeout, and a run that is then killed from outside would say nothing of it.
+ * Names test files that run for minutes, each with its first test that has not ended. A test that blocks its event loop is not ended by its
+ * timeout. If such a run is then killed, nothing else says which test it was.
  */
 export class NamesHangs implements Reporter {
   readonly #running = new Map<string, { since: number; module: TestModule }>()
@@ -20,7 +20,7 @@ export class NamesHangs implements Reporter {
     this.#running.set(module.moduleId, { since: performance.now(), module })
   }
 
-  /** The module with its tests is another object than the one that was queued. */
+  /** The module that has the tests is another object than the module that was queued. It replaces the queued one. */
   onTestModuleCollected(module: TestModule): void {
     const file = this.#running.get(module.moduleId)
     if (file !== undefined) file.module = module

@@ -25,7 +25,7 @@ const [slow, fast] = [wholeShare('10/s'), wholeShare('20/s')]
 const groupOf = (key: string, limit = slow): CallGroup => ({ calls: [{ id: { scope: SCOPE, key }, limit, cost: MICRO, phase: 0 }] })
 const others = (count: number): CallGroup[] => Array.from({ length: count }, (_, index) => groupOf(`other-${index}`))
 
-/** A server that decides by shares, and to which some round trips fail. */
+/** A server that decides by a region's shares. The round trips with these numbers fail. */
 function server(failures: ReadonlyMap<number, StoreFailure> = new Map()) {
   const store = memoryStore()
   const trips: string[][] = []

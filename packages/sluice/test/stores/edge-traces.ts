@@ -24,7 +24,7 @@ const DAY = 24 * 60 * MINUTE
 const SHORT = 2 ** 40
 const SCOPES = scopesOf('edges')
 
-/** Limits by algorithm. Those of one algorithm follow each other on a key. */
+/** Limits by algorithm. On one key, the limits of an algorithm are used in turn. */
 const EDGE_LIMITS: Readonly<Record<AlgorithmTag, readonly AnyLimit[]>> = {
   tb: [
     tokenBucket({ rate: '10/s', burst: 10 }),
@@ -53,13 +53,13 @@ const EDGE_LIMITS: Readonly<Record<AlgorithmTag, readonly AnyLimit[]>> = {
 /** The algorithms of which there are traces. */
 export const EDGE_TAGS = Object.keys(EDGE_LIMITS) as readonly AlgorithmTag[]
 
-/** A store and the reference, and how the store's states are read. */
+/** A store and the reference that it is compared with, and how the store's states are read. */
 export interface Edges extends Pair {
-  /** The codec's numbers of a state in the store; undefined if there is none. */
+  /** The numbers of a state in the store, in the form of the algorithm's codec. Undefined if there is no state. */
   readonly numbersOf: (id: StateId) => Promise<readonly number[] | undefined>
-  /** Changes a limit before it is used, such as to one whose buckets may have leases. */
+  /** Changes a limit before the reference uses it, such as to a limit whose buckets may have leases. */
   readonly as?: (limit: AnyLimit) => AnyLimit
-  /** Leases tokens of a bucket. The trace takes over the state that the store then has. Absent if the store has no leases. */
+  /** Leases tokens of a bucket. The reference then takes over the state of the store. Absent if the store has no leases. */
   readonly lease?: (call: Call, want: number, now: Micros) => Promise<void>
 }
 
@@ -68,7 +68,7 @@ interface Open {
   readonly id: string
 }
 
-/** A trace under way: what was drawn so far, and the random numbers. */
+/** A trace that runs: the limits and holds that were drawn so far, the time, and the random numbers. */
 interface Trace {
   readonly edges: Edges
   readonly main: AlgorithmTag
@@ -80,7 +80,7 @@ interface Trace {
   readonly ids: Map<string, StateId>
   now: Micros
   latest: Micros
-  /** The ends of blocks. Time does not step back over one: a store may forget a block that has ended. */
+  /** The instants at which blocks end. Time never steps back over one, because a store may forget a block that has ended. */
   readonly ends: Micros[]
   made: number
   readonly random: () => number
@@ -89,10 +89,10 @@ interface Trace {
 }
 
 /**
- * A random trace of holds, slots, refunds and calls of one key, in a store and in the reference. Most steps are at an instant at which
- * something begins or ends, or a microsecond before or after one. Most amounts are a limit's capacity, a count, what a bucket has or what
- * it had room for, or a millionth of a token more or less. After each step, the states in the store are those of the reference.
- * @param main the algorithm that most calls have
+ * Makes random holds, slots, refunds and calls on one key, in a store and in the reference. After each step, both have the same states.
+ * Most steps are at an instant at which something begins or ends, or a microsecond before or after it. Most amounts are a limit's capacity,
+ * a count, what a bucket has, or what it had room for. They may be a millionth of a token more or less.
+ * @param main the algorithm that most calls use
  */
 export async function edgeTrace(edges: Edges, main: AlgorithmTag, seed: number, steps: number): Promise<void> {
   const random = seeded(seed)
@@ -109,7 +109,7 @@ export async function edgeTrace(edges: Edges, main: AlgorithmTag, seed: number, 
   }
 }
 
-/** One step of a trace, in the store and in the reference. */
+/** Makes one step of a trace, in the store and in the reference. */
 async function act(trace: Trace): Promise<void> {
   const { edges, open, now, pick, oneOf } = trace
   const kind = pick(20)
@@ -124,7 +124,7 @@ async function act(trace: Trace): Promise<void> {
   expect(answers).toEqual(expected)
 }
 
-/** Leases tokens of a bucket. The reference has no leases: it takes over what the store has then. */
+/** Leases tokens of a bucket in the store. The reference has no leases, so it takes over the state that the store has after that. */
 async function lease(trace: Trace): Promise<void> {
   const { edges, now, random } = trace
   const call = callOf(trace, 'tb')
@@ -186,7 +186,7 @@ function advance(trace: Trace): void {
   trace.latest = Math.max(trace.latest, trace.now)
 }
 
-/** What a bucket has, in millionths, and what of each hold it had no room for since. */
+/** Amounts in micro-tokens: what a bucket has, and for each hold, the part of it for which the bucket had no room since the charge. */
 function amountsOfBucket(trace: Trace, { limit, id }: Call): number[] {
   const state = trace.edges.reference.states.get(stateName(id))?.state as (Zero & { readonly seen: Micros }) | undefined
   if (limit.algorithm.tag !== 'tb' || state === undefined) return []
@@ -200,7 +200,7 @@ function amountsOfBucket(trace: Trace, { limit, id }: Call): number[] {
   return [Number(floorDiv(level, m)), ...rooms]
 }
 
-/** An amount, in millionths, at which something changes for a limit of which so much is held. */
+/** Draws an amount in micro-tokens that is critical for a limit of which `held` was charged. */
 function amountOf(trace: Trace, call: Call, held: number, least: number): number {
   const { random, pick, oneOf } = trace
   const cap = Math.round(call.limit.capacity * SECOND)
@@ -257,7 +257,10 @@ function finalRecord(calls: readonly Call[], id: string, micros: Micros): Call {
   return { id: recordOf(first.id.key, id), limit: holdRecord({ micros, final: true, parts }), cost: RECORD_COST, phase: 0 }
 }
 
-/** The calls of a hold as a change has them: of limits that may have changed, in another order, more or fewer. */
+/**
+ * Draws the calls that a change names for a hold. Their limits may have changed. They may be in another order, and there may be more or
+ * fewer of them.
+ */
 function changedCalls(trace: Trace, calls: readonly Call[]): readonly Call[] {
   const current = calls.map((one) => ({ ...one, limit: limitOf(trace, one.limit.algorithm.tag) }))
   const more = [...current, callOf(trace, tagOf(trace))]

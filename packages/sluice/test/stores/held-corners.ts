@@ -12,7 +12,7 @@ import type { Micros } from '../../src/time/micros.ts'
 
 const SECOND = 1_000_000
 
-/** A store with a reference of its own, and what a case does with one key. All answers and states are compared. */
+/** One key in a store, and in a reference that belongs to this key alone. All answers and states of the two are compared. */
 interface Corner {
   readonly reserve: (id: string, micro: number, now: Micros) => Promise<void>
   /** Returns what was charged, in micro-tokens. */
@@ -99,7 +99,7 @@ export const CORNERS: Readonly<Record<string, (corner: (limit: AnyLimit) => Corn
           const { reserve, settle, penalize } = old.changedTo(tokenBucket({ rate: '1/s', burst: 20 }))
           await reserve('h', 5 * SECOND, START)
           if (meanwhile !== 0) await penalize(meanwhile, START + 1)
-          // More is given back than there was room for since the charge.
+          // The hold used one micro-token, so more goes back than the bucket had room for since the charge.
           await settle('h', 1, at)
           await penalize(SECOND, at + 1)
         }

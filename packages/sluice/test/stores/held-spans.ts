@@ -4,18 +4,18 @@ interface Span {
 }
 
 /**
- * How many held slots of one key for certain, by what the store answered: no clock of this process is read. Grants of a key are ordered by
- * their fencing numbers, which are never less than the store's time of the grant. If the answer to a grant came before a holder's release
- * was sent, that holder held its slot at the grant, unless its hold had ended.
+ * Counts how many held slots of one key for certain, without reading a clock of this process. Fencing numbers order the grants of a key. A
+ * fencing number is never less than the store's time of its grant. If a grant was answered before a holder's release was sent, the holder
+ * still had its slot at that grant. The exception is a hold that had ended.
  */
 export class HeldSpans {
   readonly #spans: Span[] = []
   #newest = 0
 
   /**
-   * An answer has come.
+   * Notes a grant when its answer has come.
    * @param until when the hold ends, in microseconds
-   * @returns what to call before a release is sent
+   * @returns a function to call right before the release is sent
    */
   granted(fence: number, until: number): () => void {
     const span = { from: fence, to: until }
@@ -28,7 +28,7 @@ export class HeldSpans {
     return this.#spans.length
   }
 
-  /** The most that held slots at one time. A holder no longer does at the instant at which its hold ends. */
+  /** The most holders at one time. At the instant at which its hold ends, a holder no longer counts. */
   most(): number {
     const events = this.#spans.flatMap(({ from, to }) => (to > from ? [[from, 1] as const, [to, -1] as const] : []))
     let [live, most] = [0, 0]

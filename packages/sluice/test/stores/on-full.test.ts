@@ -15,7 +15,7 @@ const FLOOD = draws(500, 40)
 const SLOW = tokenBucket({ rate: '1/h', burst: 3 })
 
 type Option = 'allow' | 'deny' | 'shared' | undefined
-/** A store in which three keys of a limit find room, and no more in this test. */
+/** Opens a store in which three keys of a limit find room. During the test no room is made for others. */
 type Open = (onFull: Option) => Store
 
 const ROOM = 3

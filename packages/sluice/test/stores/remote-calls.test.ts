@@ -29,7 +29,7 @@ function failureOf(promise: Promise<unknown>): Promise<unknown> {
   )
 }
 
-/** Lets every promise that is settled reach those who wait for it. */
+/** Waits until everybody who waits for an already settled promise has been called. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }

@@ -23,7 +23,7 @@ interface Opened {
 }
 
 const slots = concurrency({ limit: LIMIT, holdMs: 1 })
-/** The same algorithm under a name for which there are no programs: decided by compare-and-swap. */
+/** The same algorithm under a name that has no programs. So the store decides it by compare-and-swap. */
 const unprogrammed: AnyLimit = { ...slots, algorithm: { ...slots.algorithm, tag: 'xx' as AlgorithmTag } }
 
 const redis = new Redis(redisUrl ?? '', { lazyConnect: true })
@@ -52,8 +52,8 @@ const stores: readonly [name: string, there: boolean, open: () => Opened | Promi
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /**
- * Holds of up to 8 ms, on the store's own clock: most holders die, so that states end and expire all the time, and are made again.
- * A tenth of all answers is lost, and the call is sent again; so it is after contention, which comes after three attempts.
+ * Holds last up to 8 ms of the store's own clock, and most are never given back. So states end, expire and are made again all the time. A
+ * tenth of all answers is lost, and these calls are sent again. So are calls that fail by contention, which they do after three attempts.
  */
 describe.each(stores)('slots that end, in %s', (_, there, open) => {
   it.skipIf(!there)(
@@ -73,7 +73,7 @@ describe.each(stores)('slots that end, in %s', (_, there, open) => {
           } catch (error) {
             if (!(error instanceof StoreFailure)) throw error
             if (error.kind === 'memory') return undefined
-            // A busy server may also let a call wait for too long.
+            // On a busy server, a call may also wait until it times out.
             expect(['contention', 'timeout']).toContain(error.kind)
           }
         }

@@ -75,7 +75,7 @@ describe('deadlines', () => {
       advance(1)
       deadline.cancel()
     }
-    // One timer for each 50 ms, and not one for each call.
+    // About one timer was started for every 50 ms, and not one for each call.
     expect(started()).toBeLessThan(5)
     expect(armed()).toBe(1)
     advance(50)

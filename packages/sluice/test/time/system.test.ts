@@ -34,7 +34,7 @@ describe('systemTime', () => {
       let fired = 0
       systemTime.after(2 ** 31 + 5_000, () => (fired += 1))
       const cancelled = systemTime.after(2 ** 32, () => (fired += 1))
-      // The event loop must not run meanwhile: a real timer that fires, and sets itself again, would fire millions of times.
+      // Time is simulated. A real timer of more than 2^31 ms would fire at once, be set again, and repeat that millions of times.
       vi.advanceTimersByTime(2 ** 31 + 4_000)
       expect(fired).toBe(0)
       vi.advanceTimersByTime(2_000)
@@ -85,7 +85,7 @@ describe('systemTime', () => {
   it.each([0, 1, 2, 3])('is not ahead of the wall clock after the process was stopped before its reading %d of a clock', (readings) => {
     const start = Date.now()
     let [elapsed, left] = [0, Infinity]
-    // Both clocks go on while the process is stopped: by 200 ms, once, before one of the readings.
+    // The process is stopped once, for 200 ms, before one of the readings. Both clocks go on meanwhile.
     const read = (): number => {
       if (left === 0) elapsed += 200
       left -= 1
@@ -130,7 +130,7 @@ describe('after', () => {
           resolve()
         })
       })
-      // One turn of the loop with a stall past both instants, and an answer that came in the meantime.
+      // In one turn of the event loop, the process stalls past both instants. An answer arrives during the stall.
       await new Promise((resolve) => setImmediate(resolve))
       setTimeout(() => order.push('bare timer'), 5)
       const fired = new Promise<void>((resolve) => {

@@ -18,7 +18,7 @@ function open(maxInFlight?: number): { backend: MemoryBackend; store: Store } {
   return { backend, store: compareAndSwapStore(backend, { clock: hurried, random: systemRandom, ...(maxInFlight && { maxInFlight }) }) }
 }
 
-/** Somebody else makes or changes the row before each of so many writes. */
+/** Before each of the next `times` writes, makes or changes the row as another process would. */
 function conflicts(backend: MemoryBackend, times: number): void {
   let left = times
   backend.beforeWrite = ([write]) => {
@@ -87,7 +87,7 @@ describe('compare-and-swap', () => {
     const clock = manualClock()
     const backend = memoryBackend(clock)
     const store = compareAndSwapStore(backend, { clock, random: () => 0.5 })
-    // Another call could have made the row and seen it expire meanwhile.
+    // Time passes before the write. In that time, another call could have made the row, and the row could have expired.
     backend.beforeWrite = () => clock.advance(ms)
     const decided = await store.decide(groups).then(
       ([verdict]) => verdict?.outcome,

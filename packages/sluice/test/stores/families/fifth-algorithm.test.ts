@@ -83,7 +83,7 @@ afterAll(async () => {
   if (redis.status === 'ready') await redis.quit()
 })
 
-/** One of each kind: the others only vary them, and run with all draws. */
+/** One store of each kind. The other stores are variants of these, and only a run with all draws tests them. */
 const KINDS = ['memory', 'compare-and-swap on a map', 'Redis', 'PostgreSQL']
 const chosen = stores.filter(([name, there]) => there && (draws(1, 0) === 1 || KINDS.includes(name)))
 

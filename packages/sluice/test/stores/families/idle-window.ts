@@ -1,7 +1,7 @@
 import type { Algorithm, AnyLimit, CompiledLimit, Step, View } from '../../../src/algorithms/algorithm.ts'
 import type { Micros } from '../../../src/time/micros.ts'
 
-/** A fifth algorithm: so many tokens until nothing was charged for a while. Denied calls do not prolong the wait. */
+/** An algorithm for tests: `limit` tokens until nothing was charged for `idle` microseconds. Denied calls do not prolong the wait. */
 interface Plan {
   readonly limit: number
   readonly idle: Micros

@@ -8,7 +8,7 @@ export interface MemoryBackend extends SwapBackend {
   readonly rows: Map<string, SwapRow>
   /** How often rows were read and written. */
   readonly made: { reads: number; writes: number }
-  /** Called before each write is decided: a test changes rows here, as another process does between a read and a write. */
+  /** Called before each write. A test can change rows here, as another process would between a read and a write. */
   beforeWrite: (writes: readonly SwapWrite[]) => void
 }
 

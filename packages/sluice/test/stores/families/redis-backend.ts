@@ -3,7 +3,7 @@ import { stateName } from '../../../src/keys/encode.ts'
 import { KEPT_MS, type SwapBackend, type SwapRow } from '../../../src/stores/families/compare-and-swap.ts'
 import { StoreFailure } from '../../../src/stores/store.ts'
 
-/** A value is `version|expiresAt|until|numbers`. Two programs: one reads rows and the time, one writes all rows or none. */
+/** A row's value is the text `version|expiresAt|until|numbers`. One program reads rows and the time, the other writes all rows or none. */
 const READ = `local found = {}
 for i, key in ipairs(KEYS) do found[i] = redis.call('GET', key) or '' end
 return { redis.call('TIME'), found }`
@@ -17,7 +17,7 @@ for i, key in ipairs(KEYS) do
   redis.call('SET', key, ARGV[3 * i - 1], 'PXAT', math.max(redis.call('PEXPIRETIME', key), ARGV[3 * i], kept))
 end
 return 1`
-/** With the test's own time, rows outlive their time to live; a reset has no time, so that a row never gets a shorter life. */
+/** If a test gives the time, rows are kept for an hour of real time. A call without a time never shortens that. */
 const HOUR_MS = 3_600_000
 
 /** A store of another database, in as few lines as it takes. */

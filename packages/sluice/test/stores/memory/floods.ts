@@ -3,7 +3,7 @@ import { createLimiter, memoryStore, tokenBucket } from '../../../src/index.ts'
 import type { OnFull } from '../../../src/stores/memory/decide.ts'
 import { manualClock } from '../../../src/time/manual.ts'
 
-/** Empties the watched keys' buckets, then brings a hundred times as many new keys as there is room for, while time passes. */
+/** Empties the buckets of the watched keys. Then calls a hundred times as many new keys as there is room for, while time passes. */
 function flood(onFull: OnFull | undefined, capacity: number, watched: number) {
   const clock = manualClock()
   const store = memoryStore({ maxKeys: capacity, clock, ...(onFull === undefined ? {} : { onFull }) })
@@ -13,7 +13,7 @@ function flood(onFull: OnFull | undefined, capacity: number, watched: number) {
   let most = 0
   let early = 0
   for (let key = 0; key < 100 * capacity; key += 1) {
-    // All of it takes less than the hour after which a watched key may pass.
+    // The whole flood takes less than an hour. Only after that hour may a watched key pass again.
     if (key % 1_000 === 0) clock.advance(1_000)
     outcomes[limiter.checkSync(`flood${key}`).outcome] += 1
     most = Math.max(most, store.size)
@@ -23,7 +23,7 @@ function flood(onFull: OnFull | undefined, capacity: number, watched: number) {
   return { clock, limiter, outcomes, most, early }
 }
 
-/** Registers: a flood of a hundred times as many new keys as there is room for, whatever becomes of them. */
+/** Registers a test for each value of `onFull`: a flood of a hundred times as many new keys as there is room for. */
 export function floods(capacity: number, watched: number): void {
   it.each([undefined, 'deny', 'shared', 'allow'] as const)(
     'with onFull %s no denied key passes before its time, and memory is bounded',
@@ -31,7 +31,7 @@ export function floods(capacity: number, watched: number): void {
       const { clock, limiter, outcomes, most, early } = flood(onFull, capacity, watched)
       expect(early).toBe(0)
       expect(most).toBe(capacity)
-      // There was room for so many; overflow states start empty and refill once an hour.
+      // New keys pass only as long as there is room. After that, overflow states start empty and refill one token an hour.
       expect(outcomes.allowed).toBe(capacity - watched)
       const rest = 100 * capacity - (capacity - watched)
       expect(outcomes[onFull === 'shared' ? 'denied' : 'undecided']).toBe(rest)

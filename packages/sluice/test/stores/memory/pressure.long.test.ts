@@ -24,7 +24,7 @@ describe('limits of many plans on one store', () => {
     const limiters = Array.from({ length: 5_000 }, (_, index) =>
       createLimiter({ name: `plan${index}`, limit: tokenBucket({ rate: `${index + 1}/h`, burst: 10 }), store, clock }),
     )
-    // One assertion for all limiters, because an assertion costs more than a check.
+    // One assertion checks all limiters, because an assertion takes longer than a check.
     expect(limiters.filter((limiter) => limiter.checkSync('one').outcome !== 'allowed')).toHaveLength(0)
     expect(limiters.filter((limiter) => limiter.checkSync('two', { cost: 10 }).limits[0]?.remaining !== 0)).toHaveLength(0)
     expect(store.size).toBe(10_000)
@@ -50,7 +50,7 @@ describe('a group over a key that is known and one that there is no room for', (
     const clock = manualClock()
     const store = memoryStore({ maxKeys: 1, onFull: 'shared', clock })
     await verbs.decide(store, [{ calls: [call('known', 9)] }])
-    // An overflow state starts empty: in six hours it has six tokens.
+    // The overflow state that `unknown` shares starts empty. Six hours later it has six tokens.
     await verbs.decide(store, [{ calls: [call('unknown', 1)] }])
     clock.advance(6 * 3_600_000)
     const group = [{ calls: [call('known', 4), call('unknown', 2)] }]
@@ -76,7 +76,8 @@ describe('a group over a key that is known and one that there is no room for', (
     clock.advance(6 * 3_600_000)
     const group = [{ calls: [call('spent', 4), call('unknown', 2)] }]
     const [seen] = await verbs.peek(store, group)
-    // Where the two meet in one shared state, which is rare, they are admitted: a peek does not charge what it shows.
+    // In rare cases both keys share one overflow state. Then only the outcome is compared: the numbers of a peek do not contain the charge
+    // of the other call.
     expect((await verbs.decide(store, group))[0]).toEqual(seen?.outcome === 'allowed' ? { ...seen, calls: expect.anything() } : seen)
   })
 
@@ -86,7 +87,7 @@ describe('a group over a key that is known and one that there is no room for', (
     await verbs.decide(store, [{ calls: [call('known', 10)] }])
     const decide = async (...calls: readonly ReturnType<typeof call>[]) => (await verbs.decide(store, [{ calls }]))[0]
     const keys = Array.from({ length: 8_000 }, (_, index) => `key ${index}`)
-    // Shared states begin empty, and have six tokens in six hours. The first key takes those of its own.
+    // Each shared state begins empty, and has six tokens after six hours. The key `one` then takes all six of its shared state.
     for (const key of ['one', ...keys]) await decide(call(key, 1))
     clock.advance(6 * 3_600_000)
     expect(await decide(call('one', 6))).toMatchObject({ outcome: 'allowed' })
@@ -140,7 +141,8 @@ describe('R6: the shared states of a process', () => {
     const keys = Array.from({ length: 8_000 }, (_, index) => `aimed${index}`)
     for (const key of [...keys, 'victim']) limiter.checkSync(key)
     clock.advance(hour)
-    // Each shared state has one token by now, and the victim takes its own.
+    // Each shared state has one token now, and the victim takes the token of its own. A key that is denied after that shares the victim's
+    // state.
     expect(limiter.checkSync('victim')).toMatchObject({ outcome: 'allowed' })
     const met: string[] = []
     for (const key of keys) if ((await limiter.peek(key)).outcome === 'denied') met.push(key)

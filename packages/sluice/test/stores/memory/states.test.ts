@@ -5,7 +5,7 @@ import { States } from '../../../src/stores/memory/states.ts'
 
 const START = 1_763_692_800_123_456
 
-/** States under a plan id for each plan, and the plan id of a digest's row. */
+/** The states of one algorithm, each written with the plan id of its limit. A row is found by its digest. */
 function kept(limit: AnyLimit) {
   const states = new States(limit.algorithm, { maxBytes: 0, maxHolds: 0 })
   const planIdOf = (lo: number): number => states.table.segment.planIdOf(states.table.find(lo, lo))

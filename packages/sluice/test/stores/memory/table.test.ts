@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Table } from '../../../src/stores/memory/table.ts'
 
-/** A table of one number, its expiry, and a map that does the same. */
+/** A table whose rows have one number, which is their expiry, and a map with the same content to compare with. */
 function both() {
   const released: number[] = []
   const table = new Table(1, {
@@ -53,7 +53,10 @@ function both() {
   }
 }
 
-/** Few different words, so that probes meet; the ends of the range, so that they wrap. */
+/**
+ * Halves of digests. Few are different, so that searches for a free place collide. Some are at the ends of the range, so that searches wrap
+ * around.
+ */
 const half = fc.oneof(
   fc.nat(30),
   fc.nat(30).map((one) => -one),
@@ -124,7 +127,8 @@ describe('the table of the memory store', () => {
     let word = 7
     const next = (): number => (word = (Math.imul(word, 1_664_525) + 1_013_904_223) | 0)
     const mixed = (): number => next() ^ (next() >>> 15)
-    // Four fifths begin with the same five bits, once low and once high; then the rest of the range is filled.
+    // Four fifths of the digests begin with the same five bits: half of these with zeros, half with ones. The rest spreads over the whole
+    // range.
     const digests = Array.from({ length: 40_000 }, (_, index) => {
       const hi = mixed()
       const skewed = index < 16_000 ? hi >>> 5 : index < 32_000 ? hi | 0xf8000000 : hi

@@ -35,7 +35,8 @@ describe.skipIf(url === undefined)('calls of one cost to buckets of one plan', (
     let now = START
     for (let round = 0; round < draws(500, 150); round += 1) {
       now += random() < 0.1 ? -pick(200_000) : pick(400_000)
-      // Mostly the same plan, so that the short way is gone; at times another, which all of the rows then have to follow.
+      // Most calls have the limit that the rows have already, so the function for equal calls decides. At times another limit comes, and
+      // all rows are converted.
       const limit = LIMITS[random() < 0.9 ? Math.floor(round / 200) % LIMITS.length : pick(LIMITS.length)] as AnyLimit
       const cost = [0.5, 1, 1, 2, 30][pick(5)] as number
       const first = pick(16)
@@ -123,7 +124,7 @@ describe.skipIf(url === undefined)('the same from many connections', () => {
     const lock = 'select from sluice_state where id = $1 for update'
     await last.query('begin')
     await last.query(lock, [high.id])
-    // They lock the middle one and wait for the last: the first is missing.
+    // The call locks the row of `middle`, and waits for the row of `high`. The row of `low` does not exist yet.
     const decided = verbs.decide(
       store,
       [low, middle, high].map(({ group }) => group),

@@ -26,7 +26,8 @@ describe.skipIf(url === undefined)('a counter whose window has become shorter', 
     const decide = async (one: Call, now: number): Promise<unknown[]> =>
       Promise.all([memory, store].map(async (each) => (await verbs.decide(each, [{ calls: [one] }], { now }))[0]))
     await decide(call(1e6, daily), START)
-    // A microsecond more than half of the day counts as one of 864,000 parts, which is more than a token.
+    // Half a day and a microsecond of the previous window are left. That is rounded up to 432,001 of 864,000 parts, so more than a token
+    // beyond one half counts.
     const now = START + DAY + DAY / 2 - 1
     for (const [tokens, outcome] of [
       [499_999, 'denied'],

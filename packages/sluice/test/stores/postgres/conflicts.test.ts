@@ -27,7 +27,8 @@ describe.skipIf(url === undefined).each<[Concurrency, string]>([
   beforeAll(async () => {
     await own.create()
     await store.migrate()
-    // Each write of a row trips over a code, so many times; what a sequence has counted stays counted when the write is rolled back.
+    // A trigger lets the next `most` writes of a row fail with an error code. A sequence counts them, because its count survives the
+    // rollback of a failed write.
     await pool.query(`create sequence trips; create table trip (code text, most int); insert into trip values ('00000', 0);
 create function trip_over() returns trigger language plpgsql as $$
 declare
@@ -71,7 +72,7 @@ create trigger trip before insert or update on ${table} for each row execute fun
     const other = connect()
     const hurried = barePostgresStore({ client: pg(other), concurrency, sweepEveryMs: 0 })
     const error = await failure(verbs.decide(hurried, [{ calls: [call('endless')] }], { deadline: performance.now() + 200 }))
-    // What it had sent when its time was over trips no later test.
+    // The pool is ended first. So a statement that it sent late cannot fail by the trigger during another test.
     await other.end()
     await trip('00000', 0)
     expect(error).toMatchObject({ name: 'StoreFailure' })
@@ -97,7 +98,7 @@ create trigger trip before insert or update on ${table} for each row execute fun
 
   it('a state that comes and ends between a read and its write is noticed, also if rows are swept meanwhile', async () => {
     const slots = concurrencyLimit({ limit: 3, holdMs: 1 })
-    // Without a program of its own it is read and written back.
+    // An algorithm without an SQL function: the store reads its states, computes, and writes them back.
     const unprogrammed: AnyLimit = { ...slots, algorithm: { ...slots.algorithm, tag: 'xx' as AlgorithmTag } }
     const take = async (from: Store, id: string): Promise<number> => {
       const groups = [{ calls: [call('ends', unprogrammed)], options: { hold: { id, micros: 1_000 } } }]
@@ -123,7 +124,8 @@ create trigger trip before insert or update on ${table} for each row execute fun
   })
 
   it('groups of four limits in random order, with 8 connections: no deadlock, all or nothing', async () => {
-    // The server counts deadlocks by database: other suites have theirs in the one that all share.
+    // The server counts deadlocks for each database. This test has its own database, because other suites cause deadlocks in the shared
+    // one.
     const database = `deadlocks_${process.pid}_${table}`
     await pool.query(`create database ${database}`)
     const alone = new pgDriver.Pool({ connectionString: Object.assign(new URL(url as string), { pathname: `/${database}` }).href, max: 8 })

@@ -28,7 +28,7 @@ describe.skipIf(url === undefined)('X7: when a row may be swept', () => {
       const tag = pick(LIMITS).algorithm.tag as TimedTag
       const id = { scope: { text: `fresh:${tag}:` }, key: `k${key}` }
       let [now, limit] = [START, anyLimit(tag, random)]
-      // Windows that hardly anything was charged in are remembered for less long.
+      // Half of the keys get small costs: a window in which little was charged is remembered for a shorter time.
       const part = random() < 0.5 ? 3 : 12
       for (let left = Math.ceil(random() * 4); left > 0; left -= 1) {
         if (random() < 0.3) limit = anyLimit(tag, random)

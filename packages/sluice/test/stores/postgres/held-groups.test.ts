@@ -132,7 +132,7 @@ describe.skipIf(url === undefined)('groups with slots and records of holds', () 
       await changeBoth(pair, [{ kind: 'extend', id: recordOf('longer', id), calls, holder: id, micros }], START + 1)
       for (const { id: own } of calls) expect(await readRow(port, own)).toEqual(reference.numbersOf(own))
     }
-    // What was used is what was held; and the bucket has no room for what goes back.
+    // Two settlements: one hold used exactly what was held. For the other, the bucket has no room for what would be given back.
     for (const [id, used, at] of [
       ['c', 1, 2],
       ['a', 0, 5],
@@ -140,7 +140,7 @@ describe.skipIf(url === undefined)('groups with slots and records of holds', () 
       await changeBoth(pair, [settlementOf(calls, id, used * SECOND)], START + at * SECOND)
       for (const { id: own } of calls) expect(await readRow(port, own)).toEqual(reference.numbersOf(own))
     }
-    // In the next window: the share of the last one leaves room for a part of what was used.
+    // In the next window of the counter, the previous one still counts in part. So only a part of what was used can be charged.
     await decideBoth(pair, [held('e', SECOND)], START + 8 * SECOND)
     for (const [id, used] of [
       ['b', 3.5],
@@ -254,7 +254,7 @@ describe.skipIf(url === undefined)('groups with slots and records of holds', () 
       }
       if (turn % 25 > 0) continue
       for (const [name, { id, numbers }] of reference.states) {
-        // There are ever more records, and most of them do not change any more.
+        // The number of records grows, and most of them do not change any more. So a record is compared again only if it has changed.
         if (compared.get(name) === numbers && id.scope.text.endsWith(`${HOLD_TAG}:`)) continue
         compared.set(name, numbers)
         expect([id, await readRow(port, id)]).toEqual([id, numbers])

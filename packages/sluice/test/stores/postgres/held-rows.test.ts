@@ -16,7 +16,7 @@ const call = (key: string, limit: Call['limit'] = bucket): Call => ({
   cost: 1_000_000,
   phase: 0,
 })
-/** Far beyond what an answer takes; who waits for a held row waits for longer. */
+/** A deadline of 20 seconds. An answer takes far less, but a call that waits for a locked row may take long. */
 const patience = () => ({ deadline: performance.now() + 20_000 })
 
 describe.skipIf(url === undefined)('X7: rows that another transaction holds', () => {

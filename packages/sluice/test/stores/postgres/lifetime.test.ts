@@ -30,7 +30,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of PostgreSQL', () => {
       `select ${FRESH} as until from sluice_state t left join sluice_plan p on p.plan_id = t.plan_id where t.id = $1`,
       [digestOf(id)],
     )
-    // A fixed window of which a fifth was taken is remembered for a quarter of its length more (law 7).
+    // If a fifth of a fixed window was used, the window is remembered for a quarter of its length after its end (law 7).
     const kept = limit.algorithm.tag === 'fw' ? 750_000 : 0
     expect(rows).toEqual([{ until: String(at + (calls[0]?.resetAfter as number) + kept) }])
   })

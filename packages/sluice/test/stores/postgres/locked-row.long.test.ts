@@ -82,7 +82,8 @@ describe.skipIf(url === undefined).each<[Concurrency, string]>([
         expect(verdicts.filter(({ outcome }) => outcome === 'allowed')).toHaveLength(50)
       })
     }
-    // Three statements instead of one, and a millisecond. The best of ten: the machine does other work.
+    // A batch with a locked row takes three statements instead of one, and a millisecond. The best of ten runs counts, because the machine
+    // does other work too.
     expect(Math.min(...times)).toBeLessThan(10 + 5 * Math.min(...free))
     expect(await remaining(['held', ...OTHERS])).toEqual(before.map((left, index) => (left as number) - (index === 0 ? 10 : 20)))
   })
@@ -136,7 +137,8 @@ describe.skipIf(url === undefined).each<[Concurrency, string]>([
       }
       expect(await remaining(['held'])).toEqual([expect.any(Number)])
       const failures = await Promise.all(held)
-      // The server ends what was sent, before the caller gives up; who queues behind another waiter waits anew for the row. Most are not sent.
+      // The server ends a statement that waits for the row before its caller gives up. Most of the calls were not sent: only half of the
+      // connections may wait.
       expect(failures[0]).toMatchObject(CONTENTION.failure)
       expect(failures.filter((failure) => failure?.executed === 'no').length).toBeGreaterThanOrEqual(12)
       await expect.poll(waiting).toBe(0)

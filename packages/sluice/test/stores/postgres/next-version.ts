@@ -1,10 +1,7 @@
 import type { SqlFunction } from '../../../src/stores/postgres/programs.gen.ts'
 import { sha256 } from '../../../src/keys/sha256.ts'
 
-/**
- * Functions of a version to come: they say and do the same, by other texts. Each has another name therefore, as it has after any
- * edit.
- */
+/** Functions of a later version. They do the same as today's, but their texts differ. So each has another name, as after any edit. */
 export function nextFunctions(functions: readonly SqlFunction[]): SqlFunction[] {
   return functions.map(({ name, source }) => {
     const edited = source.replace(/\$\$;\s*$/, () => '-- of the next version\n$$;\n')

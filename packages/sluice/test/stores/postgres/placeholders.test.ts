@@ -13,7 +13,10 @@ const { postgres: url } = inject('engines')
 const CALLS = 1_500
 const START = 1_763_692_800_123_456
 
-/** A server that says of every call, until the call inserts placeholder rows, that another transaction inserted one of them meanwhile. */
+/**
+ * A server that answers every call as if another transaction had inserted one of its states meanwhile. It does so until the call inserts
+ * placeholder rows.
+ */
 function contended(port: PostgresPort): PostgresPort {
   return {
     ...port,

@@ -96,7 +96,7 @@ describe.skipIf(url === undefined)('what a PostgreSQL database has of regions', 
     expect(many.map(Number).sort((one, other) => one - other)).toEqual(many.map((_, index) => before + 1 + index))
   })
 
-  /** Runs what holds locks in an open transaction, and ends that once the write waits for them. */
+  /** Takes locks in an open transaction, starts the write, and ends the transaction once the write waits for these locks. */
   const waitingFor = async (hold: (client: PoolClient) => Promise<unknown>, pending: () => Promise<unknown>): Promise<unknown> => {
     const client = await pool.connect()
     try {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import { expect, it } from 'vitest'
 import { pg, type PgLike } from '../../../src/stores/postgres/clients/pg.ts'
 
-/** A pool of one client, which the server ends in the packet that makes it ready, as `pg_terminate_backend` may. */
+/** A pool of one client. The server ends its connection in the same packet that makes it ready, as `pg_terminate_backend` may do. */
 function endedWhenReady(): PgLike & { readonly released: unknown[] } {
   const released: unknown[] = []
   const client = Object.assign(new EventEmitter(), {

@@ -152,7 +152,7 @@ describe('adapters', () => {
     expect([cluster?.of('b'), cluster?.of(undefined)]).toEqual([undefined, undefined])
     cluster?.replace(cluster.of('a') as object)
     expect(done.slice(2)).toEqual(['node destroyed', 'node connects'])
-    // Behind a client of Sentinel are several connections that it does not show.
+    // A client for Sentinel has several connections, and does not show them.
     expect(nodeRedis({ ...commands, ...client('s', true), getSentinelNode: () => {} } as NodeRedisLike).connections).toBeUndefined()
   })
 })

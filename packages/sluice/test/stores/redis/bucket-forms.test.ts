@@ -15,7 +15,10 @@ const { redis: url } = inject('engines')
 const prefix = `bucket-forms-${process.pid}:`
 const START = 1_763_692_800_123_456
 
-/** What a limit, charged so many micro-tokens for the first time, takes: each number at the last value that fits, and one more. */
+/**
+ * How many bytes a bucket's value has after a first charge of `cost` micro-tokens. For each number of a form, there is the largest that
+ * fits, and one more.
+ */
 const FORMS: readonly [name: string, limit: AnyLimit, cost: number, bytes: number][] = [
   ['255 a second', tokenBucket({ rate: '255/s', burst: 255 }), 1_000_000, 28],
   ['255 a second, rest 0', tokenBucket({ rate: '255/s', burst: 255 }), 51_000_000, 12],
@@ -54,7 +57,7 @@ describe.skipIf(url === undefined)('X7: every form of a bucket, at the edges of 
     expect(readValue(value)).toEqual({ ends, tag: 'tb', numbers: reference.numbersOf(call.id) })
     expect(value).toHaveLength(bytes)
   }
-  /** What was written is read as it was meant, by the same limit and by another. */
+  /** Expects that a value is read as it was written, by a call of the same limit and by a call of another limit. */
   const readAgain = async (call: Call, reference: Reference, now: number): Promise<void> => {
     for (const limit of [call.limit, tokenBucket({ rate: '7/s', burst: 13 })]) {
       const next = { ...call, limit, cost: 1_000_000 }

@@ -19,7 +19,7 @@ const block = (key: string, micros: number): Change => ({ kind: 'block', id: id(
 const unblock = (key: string): Change => ({ kind: 'unblock', id: id(key) })
 const reset = (key: string): Change => ({ kind: 'reset', id: id(key) })
 
-/** A store whose server takes time for each call, and refuses those of some keys. */
+/** A store whose server takes time for each call, and refuses calls of the keys in `refused`. */
 function open(refused: readonly string[] = []): { store: Store; sent: string[]; clock: ReturnType<typeof manualClock> } {
   const clock = manualClock()
   const sent: string[] = []

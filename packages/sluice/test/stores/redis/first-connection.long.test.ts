@@ -13,10 +13,10 @@ const redis = engines.redis === undefined ? { missing: 'no engine' } : findRedis
 const path = 'path' in redis ? redis.path : ''
 const limit = tokenBucket({ rate: '10/s', burst: 20 })
 
-/** As the README advises, trying again often so that the tests are short. */
+/** The client options that the README advises, except that the client tries again after 20 ms, so that the tests are short. */
 const ADVISED = { enableOfflineQueue: false, autoResendUnfulfilledCommands: false, maxRetriesPerRequest: 0, retryStrategy: () => 20 }
 
-/** Unlike the one of node:events it does not reject where an error comes first. */
+/** Waits for an event of a client. Unlike `once` of node:events, it does not reject if an error event comes first. */
 function once(client: { once(event: string, listener: () => void): unknown }, event: string): Promise<void> {
   return new Promise((resolve) => void client.once(event, resolve))
 }
@@ -232,7 +232,7 @@ describe.skipIf('missing' in redis)('U1: the listeners of those who wait', () =>
   })
 })
 
-/** Options of a socket whose host has two addresses that both refuse. */
+/** Socket options for a host that has two addresses. Both refuse connections. */
 function twoAddresses(): object {
   const both = [
     { address: '127.0.0.1', family: 4 },

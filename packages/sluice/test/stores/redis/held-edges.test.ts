@@ -27,7 +27,7 @@ describe.skipIf(url === undefined)('holds and slots in Redis at the instants and
     await redis.quit()
   })
   const numbersOf = async (id: StateId) => readValue(await redis.getBuffer(plainName(prefix, id))).numbers
-  /** The reference has a kernel of its own for buckets of which tokens are leased. The store finds out by itself. */
+  /** Returns a limit for the reference whose buckets may have leases. The store gets the plain limit, and finds leases in the state. */
   const plain = new Map<AnyLimit, AnyLimit>()
   const as = (limit: AnyLimit): AnyLimit => {
     const leased = leasing(limit)

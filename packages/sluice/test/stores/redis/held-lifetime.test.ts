@@ -16,7 +16,7 @@ const { redis: url } = inject('engines')
 const prefix = `held-lifetime-${process.pid}:`
 const SECOND = 1_000_000
 const MINUTE = 60 * SECOND
-/** None of them is as good as new while the test runs. */
+/** Limits so slow that no state equals the initial state again while the test runs. */
 const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '1/h', burst: 100 }),
   tokenBucket({ rate: '7/d', burst: 100 }),
@@ -36,7 +36,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis, for holds', () 
     await redis.quit()
   })
 
-  /** Takes the expiry of each state's key from its numbers. A key lives through the millisecond in which it is needed last. */
+  /** Expects that each key expires when the numbers of its state say so. A key lives through the last millisecond in which it is needed. */
   const livesAsItSays = async (own: string, kept: number, limits: ReadonlyMap<StateId, AnyLimit>): Promise<number> => {
     let found = 0
     for (const [id, { algorithm, plan }] of limits) {
@@ -46,7 +46,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis, for holds', () 
       if (value === null || numbers === undefined) continue
       const needed = algorithm.expiresAt(plan, algorithm.codec.decodeState(numbers))
       expect([id, expires]).toEqual([id, Math.floor((Math.max(needed, ends) + kept) / 1_000) + 1])
-      // The value of slots says it too, for the sweep of hashes.
+      // The value of slots also contains this instant, which the sweep of hashes reads.
       if (algorithm.tag === 'cc' && ends === 0) expect(Number(`0x${value.subarray(1, 8).toString('hex')}`)).toBe(needed)
       found += 1
     }
@@ -96,7 +96,7 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis, for holds', () 
           if (kind === 6) return { kind: 'adjust', call: calls[0] as Call, amount: pick(2) === 0 ? cost : -cost }
           return { kind: 'extend', id: recordOf(state.key, id), calls, holder: id, micros: (1 + pick(90)) * MINUTE }
         })
-        // Some of what they change is blocked meanwhile, for a shorter or longer time than it is needed.
+        // One time in three, the states of a change are blocked first, for a shorter or longer time than they are needed.
         const blocked = pick(3) > 0 ? [] : changes.flatMap((change) => ('calls' in change ? change.calls.map(({ id }) => id) : []))
         const blocks = blocked.map((id): Change => ({ kind: 'block', id, micros: (1 + pick(2) * 3_000) * MINUTE }))
         for (const { failure } of await store.change([...blocks, ...changes])) expect(failure).toBeUndefined()

@@ -11,7 +11,7 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 100; turn += 1) await Promise.resolve()
 }
 
-/** Keeps a call of a store on its way: before the server gets it, or its answer. */
+/** Holds a call of a store back: before the server gets the call, or before the caller gets the answer. */
 interface Gate {
   readonly at: 'before' | 'after'
   readonly opened: Promise<unknown>
@@ -19,7 +19,7 @@ interface Gate {
   readonly open: (failure?: StoreFailure) => void
 }
 
-/** A store of two slots, a and b, whose calls are kept on their way on command. */
+/** A store with two Cluster slots, a and b. A test can hold its calls back. */
 function gated() {
   const clock = manualClock(START)
   const inner = memoryStore({ clock })
@@ -86,7 +86,7 @@ describe('a reservation over two slots of a Cluster that is repeated while it is
     await inner.change([change], {})
     const first = reserve()
     await settle()
-    // The first call knows that it is denied, and its charge in slot a is still there.
+    // Now the first reservation learns that slot b denies it. Its charge in slot a is not given back yet.
     denied.open()
     await settle()
     await inner.change([{ ...change, amount: 10_000_000 }], {})

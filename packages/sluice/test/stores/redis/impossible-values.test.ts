@@ -22,7 +22,7 @@ interface Bucket {
   readonly burst?: number
 }
 
-/** The widths of a bucket's numbers in its forms (lua/bucket-value.lua), and which numbers they are. */
+/** The three forms of a bucket's value (lua/storage/bucket-value.lua): the bytes of each number, and which numbers these are. */
 const FORMS = {
   short: [[7, 3, 1, 1], ({ zero, age, n, burst }: Required<Bucket>) => [zero, age, n, burst / MICRO]],
   middle: [[7, 3, 5, 3, 5, 5], ({ zero, rest, age, n, m, burst }: Required<Bucket>) => [zero, rest, age, n, m, burst]],
@@ -34,7 +34,10 @@ const FORMS = {
 
 type Form = keyof typeof FORMS
 
-/** An empty bucket of another plan, but for what is given. The first number counts from 2^55, so that its top three bits say the sign. */
+/**
+ * The value of an empty bucket of another limit, with the given numbers instead of its own. 2^55 is added to the first number, which may be
+ * negative.
+ */
 function value(form: Form, given: Bucket): Buffer {
   const [widths, numbersOf] = FORMS[form]
   const [zero = 0, ...others] = numbersOf({
@@ -56,7 +59,7 @@ function value(form: Form, given: Bucket): Buffer {
   return Buffer.concat(parts)
 }
 
-/** Numbers that no plan has, in the forms that have room for them. */
+/** Numbers that no valid limit can have written, each with the forms in which they can be written. */
 const IMPOSSIBLE: readonly (readonly [Bucket, ...Form[]])[] = [
   [{ n: 0 }, 'short', 'middle', 'long'],
   [{ burst: 0 }, 'short', 'middle', 'long'],
@@ -124,7 +127,7 @@ describe.skipIf(url === undefined)('X7: a bucket that no plan can have left', ()
       await verbs.adjust(store, [other], [-4 * MICRO], { now: START })
       expect(await verbs.peek(store, [{ calls: [other] }], { now: START })).toMatchObject([{ calls: [{ remaining: 6 }] }])
       expect(readValue(await redis.getBuffer(plainName(prefix, other.id))).tag).toBe('tb')
-      // A block before bytes that are not a state is not a block.
+      // If the bytes after a block are not a state, the block does not count either.
       const blocked = await placed(Buffer.concat([Buffer.from('ffffffffffffff', 'hex'), bytes]))
       expect(await verbs.decide(store, [{ calls: [blocked] }], { now: START })).toMatchObject([
         { outcome: 'allowed', calls: [{ remaining: 9 }] },

@@ -12,7 +12,7 @@ const { redis: url } = inject('engines')
 const prefix = `kept-${process.pid}:`
 const USERS = 50
 const TEN_MINUTES = 600_000
-/** Limits that are as good as new a moment after each call: without more, no state of theirs would be there at the next one. */
+/** Limits whose states equal the initial state a moment after each call. Without `maxNewKeys`, no state would be left at the next call. */
 const QUICK: readonly AnyLimit[] = [
   tokenBucket({ rate: '1000000/s', burst: 20 }),
   tokenBucket({ rate: '999999.5/s', burst: 20 }),
@@ -36,7 +36,7 @@ describe.skipIf(url === undefined)('R7: with maxNewKeys, a key that comes back i
   afterAll(async () => {
     await redis.quit()
   })
-  /** A store that makes so many keys and no more: its clock stops. */
+  /** A store that makes `maxNewKeys` keys, and then no more: its clock stands still, so this allowance does not refill. */
   const open = (options: Partial<BareRedisOptions>): Store =>
     bareRedisStore({ client: ioredis(redis), prefix, clock: manualClock(), maxNewKeys: USERS, ...options })
   const limiterOf = (limit: AnyLimit, options: Partial<BareRedisOptions>) =>

@@ -21,7 +21,7 @@ const hostile = fc.oneof(
 
 describe('slots of a cluster', () => {
   it.each([
-    // The check value of the cluster specification, and slots that a server returned (CLUSTER KEYSLOT).
+    // The first key has the check value of the Cluster specification. For the others, CLUSTER KEYSLOT of a server returned these slots.
     ['123456789', 0x31c3],
     ['', 0],
     ['foo', 12_182],

@@ -181,7 +181,7 @@ describe.skipIf(url === undefined)('leases in Redis', () => {
     const request = { call, want: 60_000_000, holder: 7, sequence: 1, life: 30_000_000, kept: 0, returned: 0 }
     const [answer] = (await store.lease?.([request])) ?? []
     expect(answer).toMatchObject({ granted: 60_000_000, verdict: { remaining: 40 } })
-    // Forty tokens stay, and those of the lease flow in from its end on.
+    // The bucket keeps forty tokens while sixty are leased. When the lease ends after 30 s, these sixty are refilled in 6 s.
     const expires = (answer?.at ?? 0) + 30_000_000 + 6_000_000
     expect(Math.floor(expires / 1_000) + 1).toBe(await redis.pexpiretime(plainName(prefix, id)))
     expect(await verbs.decide(store, [{ calls: [{ ...call, cost: 41_000_000 }] }])).toMatchObject([{ outcome: 'denied' }])

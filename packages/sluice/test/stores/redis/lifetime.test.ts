@@ -59,7 +59,8 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
     const id = { scope: { text: '' }, key: name }
     const lives = async (micros: number): Promise<void> => {
       const left = (await redis.pexpiretime(prefix + name)) * 1_000
-      // Never in the millisecond in which it is still needed: a server deletes at once what expires in the present one.
+      // A key must not expire in the millisecond in which its state is still needed: a server deletes at once what expires in the present
+      // millisecond.
       expect(left).toBeGreaterThan(micros)
       expect(left).toBeLessThanOrEqual(micros + 1_000)
     }
@@ -67,9 +68,9 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
     if (limit.algorithm.tag === 'tb') await verbs.decide(store, [{ calls: [{ ...call, limit: tokenBucket({ rate: '1/s', burst: 9 }) }] }])
     const [verdict] = await verbs.decide(store, [{ calls: [call] }])
     const { at, calls } = verdict as Decided
-    // A bucket of two plans is held until the slower one would have been full (law 7).
+    // A bucket that had two limits is kept until it would have been full under the slower one (law 7).
     const reset = at + (calls[0]?.resetAfter as number)
-    // A fixed window of which a fifth was taken is remembered for a quarter of its length more.
+    // If a fifth of a fixed window was used, the window is remembered for a quarter of its length after its end.
     const kept: Partial<Record<AlgorithmTag, number>> = { tb: at + 9_000_000, fw: reset + 1_750_000 }
     const expires = kept[limit.algorithm.tag] ?? reset
     await lives(expires)
@@ -104,7 +105,8 @@ describe.skipIf(url === undefined)('law 6 on the clock of Redis', () => {
   it('a state is gone when its life has passed', async () => {
     const { at, lifeMs } = await charge('short', tokenBucket({ rate: '50/s', burst: 5 }))
     expect(lifeMs).toBe(20)
-    // Redis counts whole milliseconds, and a key lives through that in which it expires, the one after its last.
+    // Redis counts whole milliseconds. A key expires in the millisecond after the last one in which it is needed, and lives through that
+    // one too.
     const end = at + (lifeMs + 2) * 1_000
     while ((await serverTime()) < end);
     expect(await redis.exists(`${prefix}short`)).toBe(0)

@@ -55,7 +55,7 @@ describe.skipIf(url === undefined)('long logs in Redis', () => {
       longest = Math.max(longest, value?.length ?? 0)
       expect(readValue(value).numbers).toEqual([...reference.states.values()][0]?.numbers)
     }
-    // More than three pages of entries, and never more than twice what is kept.
+    // The value had more than three pages of 64 entries. It never had more than twice the entries that are kept.
     expect(longest).toBeGreaterThan(47 + 3 * 64 * 14)
     expect(longest).toBeLessThan(47 + 2 * 701 * 14)
     expect(await redis.pttl(name)).toBeGreaterThan(0)

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import type { RedisPort } from '../../../src/stores/redis/clients/redis-port.ts'
 import * as programs from '../../../src/stores/redis/programs.gen.ts'
 
-/** Programs of a version to come that do the same: only their digests differ, as after any edit. */
+/** A first line that makes programs of a later version. They do the same as today's, and only their digests differ, as after any edit. */
 const EDITED = "local version = 'next'\n"
 
 /**
- * Programs of a version to come with a new form of every state: a byte 1, then today's bytes (a block included). They read today's states
- * too, and write the new form. `redis` is replaced by a table that converts values on their way.
+ * Makes programs of a later version that write states in a new form: the byte 1, then today's bytes, with a block if there is one. They
+ * also read today's form. The table `redis` is replaced by one that converts values as they are read and written.
  */
 const NEW_STATES = `local today, redis = redis, {}
 local function plain(value)
@@ -53,8 +53,8 @@ function redis.pcall(...) return called(today.pcall, ...) end
 `
 
 /**
- * A client of a process of the next version: it sends programs of that version in place of today's.
- * @param states `new`: they have a new form of every state
+ * A client in a process of the later version. Whenever a program of today is called, it sends the later version of that program.
+ * @param states `new` if that version writes states in a new form
  */
 export function nextVersion(port: RedisPort, states: 'same' | 'new'): RedisPort {
   const texts = new Map(Object.values(programs).map(({ sha1, source }) => [sha1, (states === 'new' ? NEW_STATES : EDITED) + source()]))

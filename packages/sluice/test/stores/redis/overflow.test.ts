@@ -99,12 +99,12 @@ describe.skipIf(url === undefined)('R6: new keys without room, under shared', ()
     expect(again?.calls[0]?.retryAfter).toBe((first?.calls[0]?.retryAfter ?? 0) - 100_000)
     expect(again?.retryAfter).toBe((first?.retryAfter ?? 0) - 100_000)
     expect(again?.at).toBe((first?.at ?? 0) + 100_000)
-    // Another cost may wait for another time, and what is looked at is not remembered.
+    // A remembered denial does not answer a call of another cost, whose wait may differ. Neither does it answer a peek.
     await decide(store, groups('new', 1, SLOW, 2))
     expect(calls()).toBe(2)
     await verbs.peek(store, groups('new', 1))
     expect(calls()).toBe(2)
-    // By then the store can make keys again, and one more call fetches what became of the shared state.
+    // A second has passed, so the store may make keys again. One more call reads the shared state of the other key.
     clock.advance(900)
     await decide(store, [...groups('other', 1), ...groups('new', 1)])
     expect(calls()).toBeGreaterThan(0)

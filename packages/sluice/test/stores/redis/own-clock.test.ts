@@ -41,7 +41,7 @@ describe.skipIf(url === undefined)('Redis on its own clock', () => {
         groups.map((group) => reference.decide(group, now)),
       )
       for (const { id, numbers } of reference.states.values()) {
-        // Redis forgets an expired state (law 6); the reference keeps it, and must not decide otherwise.
+        // Redis forgets an expired state (law 6), and the reference keeps it. Both must decide in the same way.
         const value = await redis.getBuffer(plainName(prefix, id))
         if (value !== null) expect(readValue(value).numbers).toEqual(numbers)
       }

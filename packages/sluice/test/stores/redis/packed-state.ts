@@ -4,7 +4,7 @@ import { createPacking, type PackingOptions } from '../../../src/stores/redis/pa
 import { readValue, type Stored } from '../../../src/stores/redis/value.ts'
 import type { StateId } from '../../../src/stores/store.ts'
 
-/** A state of the packed layout, found as its programs find it (lua/packed-value.lua). */
+/** Reads a state of the packed layout, in which states are members of hashes, as the programs read it (lua/storage/packed-value.lua). */
 export async function packedState(client: Redis, prefix: string, packing: PackingOptions, id: StateId): Promise<Stored> {
   const named = namedOf(id)
   const packed = createPacking(prefix, packing)

@@ -20,7 +20,7 @@ const WIDE = tokenBucket({ rate: '1000000/s', burst: 2_200_000 })
 const SLOW = tokenBucket({ rate: '1/s', burst: 600_000 })
 const full = 600_000 * SECOND
 
-/** A limit, what is held of it for how long, and what is used; then how many bytes the record takes before and after the settlement. */
+/** A limit, what is held of it and for how long, and what is used. Then the bytes of the hold's record, before and after the settlement. */
 const FORMS: readonly [
   name: string,
   limit: AnyLimit,
@@ -58,7 +58,7 @@ describe.skipIf(url === undefined)('records of holds in Redis, at the edges of t
   const read = (id: StateId): Promise<Buffer | null> => redis.getBuffer(plainName(prefix, id))
 
   it.each(FORMS)('%s', async (name, limit, held, micros, used, before, after) => {
-    // Alone, and with another limit: the programs have a short way for one.
+    // Each hold is made once with this limit alone, for which the programs have a faster way, and once with another limit.
     for (const more of [false, true]) {
       const key = `${name} ${more}`
       const one: Call = { id: { scope: { text: `${limit.algorithm.tag}:` }, key }, limit, cost: held, phase: 0 }

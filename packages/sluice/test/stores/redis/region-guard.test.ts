@@ -7,7 +7,7 @@ import { draws } from '../../draws.ts'
 const { redis: url } = inject('engines')
 const prefix = `guard-${process.pid}:`
 const RUN = 'a run'
-/** Of the share: a token a second, and a burst that no test spends. */
+/** The share of the region: it refills one token a second, and its burst is so large that no test spends it. */
 const [N, M, BURST] = [1, 1, 5_000_000_000]
 const FAR = 4_000_000_000_000_000
 /** How many calls one test decides at most. */

@@ -18,7 +18,7 @@ import { plainName } from './plain-name.ts'
 const { redis: url } = inject('engines')
 const prefix = `reserve-${process.pid}:`
 const SECOND = 1_000_000
-/** Values of some are long, and so are the records of their holds. */
+/** Buckets of one limit each. The values of some need a long form, and so do the records of their holds. */
 const BUCKETS = [
   ...LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb'),
   tokenBucket({ rate: '1/h', burst: 40 }),
@@ -45,7 +45,7 @@ describe.skipIf(url === undefined)('reservations of many callers in one call of 
 
   const callOf = (limit: AnyLimit, key: string, cost: number): Call => ({ id: { scope: { text: 'own:tb:' }, key }, limit, cost, phase: 0 })
 
-  /** Decides groups by the store and by the reference at the same instant, and compares verdicts, states and the lives of their keys. */
+  /** Decides groups in the store, and at the same instant in the reference. Compares verdicts, states, and how long the keys live. */
   const decideBoth = async (reference: Reference, groups: readonly CallGroup[], kept = 0, of = { store, prefix }): Promise<Decided[]> => {
     const verdicts = (await of.store.decide(groups)) as Decided[]
     const at = verdicts[0]?.at as number

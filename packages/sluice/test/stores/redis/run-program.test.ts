@@ -11,7 +11,7 @@ async function turn(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Nodes by the first letter of a key, each of which knows the program once it was brought the text. */
+/** Nodes of a cluster, chosen by the first letter of a key. A node knows the program only after its text was sent to it. */
 function nodes(answer: () => Promise<unknown> = async () => 1): { port: RedisPort; sent: string[] } {
   const sent: string[] = []
   const known = new Set<string>()

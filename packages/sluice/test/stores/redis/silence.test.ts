@@ -11,7 +11,7 @@ interface Pending {
   fail(message: string): void
 }
 
-/** Two nodes, by the first letter of a key, whose answers are given by hand. */
+/** Two nodes, chosen by the first letter of a key. A test answers their calls by hand. */
 function byHand(random = () => 0): {
   clock: ManualClock
   pending: Pending[]

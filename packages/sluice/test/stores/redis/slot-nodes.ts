@@ -18,7 +18,9 @@ interface Sent {
   readonly keys: readonly string[]
 }
 
-/** A store that refuses calls over several slots, as a server would, and writes down what was sent, peeks aside. */
+/**
+ * A store that refuses calls with keys of several slots, as a server of a Cluster would. It records every call that was sent, except peeks.
+ */
 export function nodes(failing: ReadonlySet<string> = new Set()): { store: Store; inner: Store; sent: Sent[] } {
   const memory = memoryStore()
   const sent: Sent[] = []

@@ -14,7 +14,7 @@ const START = 1_763_692_800_123_456
 const HOUR = 3_600_000_000
 const MICRO = 1_000_000
 
-/** The value of a state of slots: when it was written, the last fencing number, and five numbers for each holder. */
+/** The value of a concurrency limit's state: when it was written, the last fencing number, and five numbers for each holder. */
 function slotsValue(seen: number, last: number, holders: readonly (readonly number[])[]): Buffer {
   const sevens = [seen, last, ...holders.flat()].map((number) => (2n ** 53n + BigInt(number)).toString(16).padStart(14, '0'))
   const expires = Math.max(last + 1, holders.at(-1)?.[3] ?? 0)
@@ -53,7 +53,7 @@ describe.skipIf(url === undefined)('states of slots in Redis', () => {
   })
 
   it('have an id where a holder begins, and nowhere else', async () => {
-    // Cost and end of another holder are, byte for byte, the id of this one.
+    // The bytes of another holder's cost and end are the same as those of this holder's id.
     const id = Array.from({ length: 100 }, (_, index) => `h${index}`).find((text) => holderOf(text)[1] > START + HOUR) as string
     const [first, second] = holderOf(id)
     const other = [5, 6, first, second, START]

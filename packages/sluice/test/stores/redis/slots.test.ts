@@ -44,7 +44,7 @@ describe('a store by slots', () => {
     expect(first?.calls.map(({ remaining }) => remaining)).toEqual([8, 4, 9, 9])
     const [second] = await verbs.decide(store, [{ calls: [call('b', five, 4), call('a', ten, 9), call('c', ten)] }], { now: START })
     expect(second).toMatchObject({ outcome: 'denied' })
-    // Nobody was charged, and nothing that is said counts what was not.
+    // No limit was charged, and no number of the verdict counts the costs of this group.
     expect(second?.calls.map(({ outcome, remaining, retryAfter }) => [outcome, remaining, retryAfter])).toEqual([
       ['allowed', 4, 0],
       ['denied', 8, 100_000],
@@ -62,7 +62,7 @@ describe('a store by slots', () => {
     await verbs.decide(store, [{ calls: [call('b', five, 5), call('a', limit, 3)] }], { now: START })
     const before = await verbs.peek(store, [{ calls: [call('a', limit)] }], { now: START })
     sent.length = 0
-    // a is the more restrictive and is charged first; b has nothing left.
+    // Slot a is more restrictive for this group, so it is charged first. Slot b has no tokens left.
     const [verdict] = await verbs.decide(store, [{ calls: [call('a', limit, 7), call('b', five, 1)] }], { now: START })
     expect(verdict?.calls.map(({ outcome }) => outcome)).toEqual(['allowed', 'denied'])
     expect(sent.map(({ verb, keys }) => `${verb} ${keys.join()}`)).toEqual(['decide a', 'decide b', 'adjust a', 'decide a,a'])

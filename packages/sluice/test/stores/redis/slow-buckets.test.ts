@@ -8,7 +8,7 @@ import { withLeases } from '../../../src/stores/remote/remote-store.ts'
 
 const { redis: url } = inject('engines')
 
-/** Buckets that take longer to fill than the time since 1970: a full one was last empty before it. */
+/** Buckets that take longer to fill than the time since 1970. So the instant at which a full one was last empty is before 1970. */
 const SLOW = [
   ['1/365d', 100, 1],
   ['1/30d', 1_000, 10],
@@ -34,7 +34,7 @@ describe.skipIf(url === undefined)('X1: a bucket that takes longer to fill than 
       let passed = 0
       for (let index = 0; index < 150; index += 1) if ((await limiter.check('k', { cost })).allowed) passed += cost
       expect(passed).toBe(Math.min(burst, 150 * cost))
-      // Of what is left nothing may have come back: together it is the burst.
+      // Nothing is refilled during the test. So all that passes together is at most the burst.
       while ((await limiter.check('k', { cost: burst / 100 })).allowed) passed += burst / 100
       expect(passed).toBeLessThanOrEqual(burst)
       expect(passed).toBeGreaterThan(burst - burst / 100)

@@ -33,7 +33,7 @@ describe.skipIf(url === undefined).each(LAYOUTS)('the next version while todayâ€
     return { calls: [{ id: { scope: { text: `two:${limit.algorithm.tag}:` }, key }, limit, cost: 1_000_000, phase: 0 }] }
   }
 
-  /** Today's version serves; after a while the next one does too, and then alone. Returns what each decided, and failures. */
+  /** Today's version serves calls first, then both versions, then the next version alone. Returns what was decided, and the failures. */
   async function underLoad(name: string, states: 'same' | 'new') {
     const seen = new Map(LIMITS.map((limit) => [limit, { entries: [] as TraceEntry[], later: 0 }]))
     const failures: StoreFailure[] = []
@@ -67,7 +67,7 @@ describe.skipIf(url === undefined).each(LAYOUTS)('the next version while todayâ€
     callers.push(caller(next, 'next'), caller(next, 'next'), caller(next, 'next'))
     await reaches(count() + 800)
     state.today = false
-    // Denied calls of the next version alone, and then what flows in.
+    // The next version is alone now: first its calls are denied, then it admits what is refilled.
     await reaches(count() + 200)
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     state.next = false
@@ -118,7 +118,7 @@ describe.skipIf(url === undefined).each(LAYOUTS)('the next version while todayâ€
   })
 })
 
-/** A limit of the same algorithm and burst that does not flow in meanwhile. */
+/** A limit of the same algorithm and burst, so slow that nothing is refilled during the test. */
 function slow({ algorithm: { tag } }: AnyLimit): AnyLimit {
   if (tag === 'tb') return tokenBucket({ rate: '1/day', burst: 20 })
   if (tag === 'fw') return fixedWindow({ limit: 20, window: '300d' })

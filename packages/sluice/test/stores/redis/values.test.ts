@@ -105,7 +105,7 @@ describe.skipIf(url === undefined)('values in Redis', () => {
         await redis.del(nameOf(only))
         continue
       }
-      // Some bytes happen to be a state, or a block, by all appearances.
+      // Random bytes may look exactly like a state or a block. Then the store may decide by them.
       const found = tag === limit.algorithm.tag || ends > 0
       const [verdict] = await verbs.decide(store, [{ calls: [only] }]).catch((error: unknown) => (found ? [] : Promise.reject(error)))
       if (!found) expect(verdict).toMatchObject({ outcome: 'allowed', calls: [{ remaining: 9 }] })

@@ -18,7 +18,7 @@ interface Faults {
   probes: number
 }
 
-/** A store with faults, and a count of what reaches it. Probes are its peeks. */
+/** A store that can be made to fail, and that counts its calls. Peeks count as probes of the breaker. */
 function bench(options: BreakerOptions = {}) {
   const clock = manualClock()
   const far = farStore(memoryStore({ clock }), clock)

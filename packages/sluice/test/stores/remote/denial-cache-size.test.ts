@@ -9,7 +9,7 @@ const limit = tokenBucket({ rate: '1/m', burst: 10 })
 function bench(maxDenials: number) {
   const clock = manualClock()
   const cache = new DenialCache({ clock, maxDeniedMs: 1_000, maxDenials })
-  /** How often a scope's text was read, which every step to a state does. */
+  /** How often the text of a scope was read. Each step of a search for a state reads it once. */
   let reads = 0
   const scope = {
     get text() {
@@ -23,7 +23,7 @@ function bench(maxDenials: number) {
     cache,
     call,
     find: (...calls: Call[]) => cache.find({ calls }, clock.monotonic()) !== undefined,
-    /** @param passing calls before the first that is denied; after `ms` the denied ones would pass */
+    /** @param passing how many calls come before the first that is denied; after `ms` milliseconds the denied ones would pass */
     deny: (calls: readonly Call[], ms = 60_000, passing = calls.length - 1) => {
       const retryAfter = ms * 1_000
       const view = { remaining: 0, replenishAfter: 0, resetAfter: 0 }

@@ -17,7 +17,7 @@ const call = (key: string, cost = 1, limit: AnyLimit = ten): Call => ({
   phase: 0,
 })
 
-/** A cache in front of a memory store that is a wire's length away, used as a remote store uses it. */
+/** A denial cache in front of a memory store, used as the ring uses it. Each way to the store and back takes `wayMs`. */
 function bench(options: Partial<DenialCacheOptions> & { readonly wayMs?: number } = {}) {
   const { wayMs = 0, ...rest } = options
   const clock = manualClock()
@@ -101,7 +101,7 @@ describe('DenialCache', () => {
   it('counts from before the store was called, so that a long way makes nobody wait longer', async () => {
     const { decide, sent, clock } = bench({ wayMs: 40 })
     await decide([call('k', 10)])
-    // Of the 100 ms in which a token is refilled, 80 are over when the reply arrives: 40 on the way there, 40 on the way back.
+    // A token is refilled in 100 ms. When the reply arrives, 80 ms of these are over: 40 on the way to the store, 40 on the way back.
     const denied = await decide([call('k', 2)])
     const enoughAt = denied.at + (denied.calls[0]?.retryAfter as number)
     expect(sent()).toBe(2)

@@ -3,7 +3,7 @@ import type { GroupVerdict } from '../../../src/stores/store.ts'
 import { settle } from './held-store.ts'
 import { type Asked, call, groups, keys, ringBench } from './ring-bench.ts'
 
-/** A verdict that says which key it is of: `at` is the number in the key. */
+/** A verdict by which a test knows the key that it belongs to: its `at` is the number in the key. */
 const verdictOf = (key: string): GroupVerdict => ({ outcome: 'allowed', at: Number(key.replace(/\D/g, '')), calls: [] })
 
 describe('callers take turns', () => {
@@ -22,7 +22,7 @@ describe('callers take turns', () => {
       singles += 1
       const before = calls.length
       const seen: string[] = []
-      // The older one of two in flight is answered, twice: two batches more are sent.
+      // Two batches are in flight. The older one is answered, twice, so two more batches are sent.
       for (let answered = 0; answered < 2; answered += 1) {
         const held = calls.shift()
         await held?.answerWith(held.keys.map(verdictOf))

@@ -2,7 +2,7 @@ import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
 import { type CallGroup, type CallOptions, changedState, type DecideOptions, type Store } from '../../../src/stores/store.ts'
 import type { Time } from '../../../src/time/time.ts'
 
-/** A call that has arrived at the store and is answered when the test says so. */
+/** A call that has arrived at the store. It is answered only when the test says so. */
 export interface HeldCall {
   readonly verb: 'decide' | 'peek' | 'change' | 'lease'
   /** Keys of its states. */
@@ -23,7 +23,7 @@ export interface HeldStore {
   answerAll(): Promise<void>
 }
 
-/** A memory store over a wire on which the test holds every call. */
+/** A memory store behind a simulated network, on which a test holds every call back. */
 export function heldStore(clock: Time, inner: Store = memoryStore({ clock })): HeldStore {
   const calls: HeldCall[] = []
   const hold = <T>(

@@ -4,8 +4,8 @@ import type { Time } from '../../../src/time/time.ts'
 import { type LeasingStore, leasingStore } from './leasing-store.ts'
 
 /**
- * The wrong variant, for one key: a lease takes tokens out of the bucket, and the bucket fills up to its whole burst again. Everything
- * is charged once and in time, but what is leased comes on top of a full bucket.
+ * A store with a mistake, for one key. A lease takes tokens out of the bucket, but the bucket then fills up to its whole burst again. So
+ * the leased tokens can be spent in addition to a full bucket.
  */
 export function hoardingStore(clock: Time): LeasingStore {
   let state: BucketState | undefined

@@ -21,7 +21,7 @@ describe('R1, R12: one server of three', () => {
       await pass(450, load)
       expect(ring.breakerState).toBe('open')
       expect(counts(healthy.slice(0, -12))).toEqual({ allowed: healthy.length - 12 })
-      // A list waits for all of its groups; those of other servers are decided.
+      // A list is answered once all of its groups are. Its groups on the other two servers are still decided.
       const trouble = lists.slice(5, -8)
       expect(trouble.every(({ outcomes }) => outcomes?.[0] === 'allowed' && outcomes[1] === 'allowed' && outcomes[2] !== 'allowed')).toBe(
         true,
@@ -177,10 +177,10 @@ describe('lanes', () => {
       await calls.pop()?.answer()
       expect(one.outcomes).toEqual(['allowed'])
     }
-    // The lane with the open breaker is gone, and probes no more.
+    // The lane whose breaker was open has been dropped, so it sends no more probes.
     expect(ring.breakerState).toBe('closed')
     await pass(1)
-    // The lane in use was kept: the next call waits for the one in flight.
+    // The lane with a call in flight was kept: the next call of its key waits for that one.
     const next = ask('busy', patient)
     await settle()
     expect(calls.map(({ keys: of }) => of)).toEqual([['busy']])

@@ -13,13 +13,13 @@ import { leased } from './leased.ts'
 import { type LeasingStore, leasingStore } from './leasing-store.ts'
 
 interface Run {
-  /** By the clock of everybody, when the call was answered; and by what the verdict says. */
+  /** `seen` has each call at the time of its answer, by the clock that all share. `reported` has it at the time in the verdict. */
   readonly seen: TraceEntry[]
   readonly reported: TraceEntry[]
   readonly sources: Record<string, number>
 }
 
-/** A wire on which each way takes its time, and some answers are lost after the store has acted. */
+/** A simulated network. Each way takes some milliseconds, and some answers are lost after the store has executed the request. */
 function wire(store: LeasingStore, clock: ManualClock, random: () => number, losses: number): LeasingStore {
   const travel = (): Promise<void> => new Promise((resolve) => void clock.after(random() * 3, resolve))
   const over = async <T>(send: () => Promise<T>): Promise<T> => {
@@ -39,7 +39,7 @@ function wire(store: LeasingStore, clock: ManualClock, random: () => number, los
   }
 }
 
-/** Processes that are quiet for a while and then all call at once, again and again. */
+/** Runs four processes that are quiet for a while and then all call at once, again and again. */
 async function run(make: (clock: ManualClock) => LeasingStore, limit: AnyLimit, seed: number, losses = 0): Promise<Run> {
   const clock = manualClock()
   const random = seeded(seed)
@@ -87,7 +87,8 @@ describe('four processes with leases on one key', () => {
       const { seen, reported, sources } = await run(leasingStore, limit, seed, losses)
       expect(sources['lease']).toBeGreaterThan(100)
       expect(audit(reported, limit).overGrant).toBe(0)
-      // Answers of the store itself arrive later than they were made: they can be audited only by their timestamps.
+      // An answer of the store arrives later than it was made, so only its timestamp can be audited. In this case every answer came from a
+      // lease.
       if (limit.capacity === 400) expect([sources['store'], audit(seen, limit).overGrant]).toEqual([undefined, 0])
     }
   })

@@ -30,12 +30,12 @@ describe('the lease cache', () => {
     expect(here()).toBeUndefined()
     await ask(call('k'))
     await ask(call('k'))
-    // They do not count as calls of the key: it is not leased for them.
+    // Calls of `decideNow` do not count as calls of the key. So tokens of the key are not leased because of them.
     expect([here(), here(), inner.asked.lease]).toEqual([undefined, undefined, 0])
     await ask(call('k'))
     expect(here()).toMatchObject({ outcome: 'allowed', source: 'lease', at: clock.now(), calls: [{ remaining: 6 }] })
     expect((await ask(call('k'))).calls[0]?.remaining).toBe(5)
-    // More than is held, several limits, another limit: the store must decide.
+    // A cost above the leased tokens, or another limit: the store must decide. So must it, below, for several limits.
     expect([here(6), here(1, tokenBucket({ rate: '50/s', burst: 100 }))]).toEqual([undefined, undefined])
     expect(store.decideNow?.({ calls: [known(call('k')), known(call('other'))] })).toBeUndefined()
     expect(store.decideNow?.({ calls: [] })).toBeUndefined()
@@ -158,7 +158,7 @@ describe('the lease cache', () => {
       { calls: [known(call('a', window)), known(call('global'))] },
     ]
     expect(await decide(store, groups)).toMatchObject([
-      // The third was not refused yet: what it took is not certain.
+      // The third group was not denied yet when this number was computed. So the token that it had taken is not counted as certain.
       { outcome: 'allowed', source: 'store', calls: [{ remaining: held - 3 }, { remaining: 0 }] },
       { outcome: 'allowed', source: 'lease' },
       { outcome: 'denied', calls: [{ outcome: 'denied' }, { outcome: 'allowed' }] },

@@ -7,7 +7,7 @@ import { call } from './lease-bench.ts'
 import { leasingStore } from './leasing-store.ts'
 import { outcomeOf } from './ring-bench.ts'
 
-/** A ring that leases, around a store whose requests for keys that begin with `lost` fail while `away`. */
+/** A ring with leases. While `away` is set, requests for keys that begin with `lost` fail. */
 function bench() {
   const clock = manualClock()
   const inner = leasingStore(clock)

@@ -78,7 +78,7 @@ describe('leased tokens', () => {
     slept = 5_000
     await ask(call('k'))
     expect(inner.asked.lease).toBe(2)
-    // All that the new lease may hold, less this call: nothing of the old one.
+    // All tokens of the new lease, less the token of this call. No token of the old lease is left.
     expect(store.leasedTokens).toBe(49)
   })
 
@@ -168,7 +168,7 @@ describe('leased tokens', () => {
     const first = ask()
     asked.shift()?.()
     expect(await first).toBe('lease')
-    // Half is left: more is asked for, and the rest is spent meanwhile.
+    // Half of the lease is left, so more tokens are requested in advance. The rest is spent before the answer comes.
     for (let index = 0; index < 7; index += 1) await ask()
     const waiting = [ask(), ask()]
     expect(asked).toHaveLength(1)
@@ -206,7 +206,7 @@ describe('leased tokens', () => {
     await ask()
     const changed = store.leasedTokens
     expect(changed).toBeGreaterThan(0)
-    // Tokens leased under the old policy are owed until the store has taken them back.
+    // The cache still owes the store the tokens that it leased under the old limit, until the store has taken them back.
     wire.away = true
     await expect(ask(tokenBucket({ rate: '1/s', burst: 80 }))).rejects.toThrow('away')
     expect(store.leasedTokens).toBe(0)

@@ -9,7 +9,7 @@ import { call, decide, leaseBench, T } from './lease-bench.ts'
 import { leased } from './leased.ts'
 import { leasingStore } from './leasing-store.ts'
 
-/** A clock on which reading it takes 2 us and a turn of the event loop 50 us, whatever else the machine does. */
+/** A clock without real time: each reading takes 2 us, and each turn of the event loop 50 us. */
 function loopClock(): Time {
   let ms = 0
   return {
@@ -31,7 +31,7 @@ function loopClock(): Time {
   }
 }
 
-/** A server that allows everything, and whose answers wait in a socket until the event loop reads it. */
+/** A server that allows every call. Its answers wait in a socket until the event loop reads them. */
 function socketStore(clock: Time, longest: { ms: number }): Store & Required<Pick<Store, 'lease'>> {
   const view = { outcome: 'allowed', retryAfter: 0, remaining: 1, replenishAfter: 0, resetAfter: 0 } as const
   const read = async <T>(answer: T): Promise<T> => {
@@ -112,7 +112,7 @@ describe('R11: callers that are answered in microtasks', () => {
 })
 
 describe('R12: the slow request of one key', () => {
-  /** The store does not answer requests for keys that begin with `slow` before `answer` is called. */
+  /** A lease cache over a store that answers requests for keys that begin with `slow` only when the test says so. */
   function slowBench() {
     const clock = manualClock()
     const inner = leasingStore(clock)

@@ -9,7 +9,7 @@ import { settle } from './held-store.ts'
 import { call, decide, hundred, T } from './lease-bench.ts'
 import { leasingStore } from './leasing-store.ts'
 
-/** Leases of one second, looked after every 250 ms; each request to the store is noted. */
+/** A lease cache with leases of one second, which it checks every 250 ms. Each request to the store is recorded. */
 function renewalBench() {
   const clock = manualClock()
   const inner = leasingStore(clock)
@@ -90,7 +90,7 @@ describe('X7: leases are renewed', () => {
     for (let index = 0; index <= 40; index += 1) await ask('k', limit)
     requests.splice(0)
     for (let look = 1; look <= 4; look += 1) {
-      // Several limits at once are no request for a lease while the wait of the denial lasts.
+      // The bucket was denied, so nothing can be leased until its wait is over. A group of several limits must not request a lease before.
       await decide(store, [{ calls: [made('k', limit), made('other', fixedWindow({ limit: 100, window: '1m' }))] }])
       await pass(250)
       expect(requests).toEqual([])

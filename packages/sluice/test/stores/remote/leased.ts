@@ -11,7 +11,7 @@ export interface LeasedStore extends Store {
 /** Nobody waits so long in a test. */
 const LONG_MS = 60_000
 
-/** A store with a lease cache around it, and nothing else of the ring. */
+/** A store with a lease cache around it. The other parts of the ring are absent. */
 export function leased(store: Store & Required<Pick<Store, 'lease'>>, options: Partial<LeaseCacheOptions> = {}): LeasedStore {
   const { clock = systemTime } = options
   const defaults = { name: store.name, clock, random: () => 0.5, lifeMs: 1_000, share: 0.25, afterCalls: 16, maxKeys: 10_000 }

@@ -20,13 +20,13 @@ export interface LeasingStore extends Store {
   readonly lease: NonNullable<Store['lease']>
   /** As stored, leases included. */
   stateOf(id: Call['id']): unknown
-  /** Calls of `decide` (peeks apart) and `lease` so far: calls of the store, not groups. */
+  /** How often `decide` was called, not counting peeks, and how often `lease`. A call with several groups counts once. */
   readonly asked: { decide: number; lease: number }
 }
 
 /**
- * A store that leases tokens to several holders, made of the pure functions that programs must replay. It answers in a later microtask, as
- * a server would at best.
+ * A store that leases tokens to several holders. It uses the pure functions that programs on servers must match. It answers in a later
+ * microtask, which is the fastest that a server could be.
  */
 export function leasingStore(clock: Time): LeasingStore {
   const states = new Map<string, unknown>()

@@ -35,7 +35,8 @@ describe('a caller that leaves a batch', () => {
     expect(sent().map(({ length }) => length)).toEqual([10, 10])
     leaving.abort()
     await settle()
-    // Of two callers each has half of a batch; the first batch held five of the list.
+    // Two callers share a batch, so each gets half of it, and the first batch had five calls of the list. Two batches of ten were in
+    // flight, and 15 calls were not sent.
     expect(list.outcomes).toEqual([
       ...Array<string>(5).fill('allowed'),
       ...Array<string>(20).fill('aborted unknown'),

@@ -20,7 +20,7 @@ describe('R3: time spent in the queue of the ring', () => {
     })
     await pass(DEADLINE_MS + 2)
     expect(done.length).toBeGreaterThan(100)
-    // Most of a list has no time left: it was not sent. Some of it was on its way.
+    // For most calls of a list no time is left, so they were not sent. Some were on their way when the deadline came.
     const of = counts(done)
     expect(Object.keys(of).sort()).toEqual(['allowed', 'timeout no', 'timeout unknown'])
     expect(of['timeout no']).toBeGreaterThan(done.length * 500)

@@ -10,7 +10,7 @@ const CALLERS = 8
 /** Far more than are refused within a turn of the loop. */
 const MANY = 100_000
 
-/** Callers that call again as soon as they are answered, until a timer has run. */
+/** Runs callers that call again as soon as they are answered, until a timer has run or too many calls were made. */
 async function callUntilTimer(store: Store): Promise<{ ran: boolean; calls: number }> {
   const seen = { ran: false, calls: 0 }
   setTimeout(() => (seen.ran = true), 5)

@@ -28,7 +28,7 @@ const RINGS: readonly (readonly [name: string, ring: (store: Store, options?: ob
   ['withLeases', (store, options) => withLeases(store, options)],
 ]
 
-/** As a class has them: methods that need their `this`, and no optional ones. */
+/** A store that is a class: its methods need their `this`, and it has no optional methods. */
 class Own implements Store {
   readonly #inner = farStore(memoryStore({ clock: manualClock() }))
   readonly name = 'own'

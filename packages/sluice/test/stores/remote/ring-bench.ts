@@ -26,7 +26,7 @@ export const gone = (): StoreFailure => new StoreFailure('connection', 'no', 'th
 
 /** An answer that can be looked at before it is there. */
 export interface Asked {
-  /** Outcomes in the order of the groups; `waits` until they are there. */
+  /** The outcomes, in the order of the groups. It is `waits` until the answer is there. */
   readonly outcomes: readonly string[] | 'waits'
   readonly answer: Promise<readonly string[]>
   /** By the manual clock, in milliseconds. */
@@ -40,7 +40,7 @@ export interface RingBench extends HeldStore {
   ask(of: string | readonly string[], options?: DecideOptions): Asked
   /** Keys of each call that is held. */
   sent(): (readonly string[])[]
-  /** Advances a millisecond at a time, and lets promises go on after each. */
+  /** Moves the clock by one millisecond at a time, and runs waiting promises after each. */
   pass(ms: number): Promise<void>
 }
 

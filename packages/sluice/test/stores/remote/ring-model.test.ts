@@ -39,7 +39,7 @@ const scenario = fc.record({
   lanes: fc.boolean(),
 })
 
-/** What the store saw of one item: each sending, and how it ended for the item. */
+/** How one sending of a call ended, as the store saw it: a call may be sent several times. */
 type Ending = 'in flight' | 'decided' | 'no' | 'unknown'
 
 interface Caller {
@@ -69,7 +69,7 @@ describe('a ring around a store that does anything', () => {
             expect(groups.reduce((sum, { calls }) => sum + calls.length, 0)).toBeLessThanOrEqual(maxCalls)
           }
           const set = groups.map((group): ((ending: Ending) => void) => {
-            // A peek may be sent any number of times: probes are peeks, too.
+            // A peek charges nothing, so it may be sent any number of times. Probes are peeks, too.
             if (!charge) return () => {}
             const endings = sendings.get(nameOf(group)) ?? []
             sendings.set(nameOf(group), endings)
@@ -159,7 +159,8 @@ describe('a ring around a store that does anything', () => {
         for (const { keys, peeks, latest, abortedAt, answers, answeredAt, verdicts } of callers) {
           expect(answers).toBe(1)
           expect(verdicts).toHaveLength(keys.length)
-          // A millisecond for the store to settle, and one more because timers set between two milliseconds last whole ones.
+          // The store has a millisecond to settle. One more is allowed, because a timer that is set between two milliseconds lasts whole
+          // ones.
           expect(answeredAt).toBeLessThanOrEqual(Math.min(latest, abortedAt) + 2)
           for (const [index, key] of peeks ? [] : keys.entries()) {
             const endings = sendings.get(key) ?? []
@@ -174,7 +175,7 @@ describe('a ring around a store that does anything', () => {
             if (said === 'allowed') seen.allowed += 1
           }
         }
-        // The queue is empty again: as much fits as at first, whatever became of the server.
+        // Whatever the server did before, the queue must be empty again. So as many calls fit as at first.
         wire.healthy = { kind: 'answers', ms: 0, contended: 0 }
         for (let tries = 0; tries < 10; tries += 1) {
           // Whatever failed until now is forgotten, or found well again.

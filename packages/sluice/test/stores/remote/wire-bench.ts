@@ -17,7 +17,7 @@ export interface Answered {
 export interface WireBench extends Wire {
   readonly clock: ManualClock
   readonly ring: RemoteStore
-  /** Calls with a hard deadline in so many milliseconds; a text is one group of one key. */
+  /** Makes calls with a hard deadline in `ms` milliseconds. A text stands for one group with one call of this key. */
   ask(of: string | readonly CallGroup[], ms?: number, options?: DecideOptions): Answered
   /** Advances a millisecond at a time; before each, `each` may call. */
   pass(ms: number, each?: (at: number) => void): Promise<void>
@@ -25,7 +25,7 @@ export interface WireBench extends Wire {
 
 export const DEADLINE_MS = 50
 
-/** A ring that remembers no denials, around a store over a wire. */
+/** A ring around a store behind a simulated network. It does not remember denials. */
 export function wireBench(options: RemoteStoreOptions = {}, lanes = false): WireBench {
   const clock = manualClock()
   const wire = wireStore(clock, lanes)

@@ -4,15 +4,15 @@ import type { ManualClock } from '../../../src/time/manual.ts'
 import { keysOf } from './held-store.ts'
 
 /**
- * A server by the manual clock. `up`: it answers. `away`: the client has no connection. `refusing`: every call is reset. `silent`: calls time
- * out at their deadlines. `hung`: calls never settle, whatever their deadlines.
+ * A simulated server, by the manual clock. `up`: it answers. `away`: the client has no connection. `refusing`: every call is reset.
+ * `silent`: calls time out at their deadlines. `hung`: calls never settle, not even at their deadlines.
  */
 export interface Server {
   state: 'up' | 'away' | 'refusing' | 'silent' | 'hung'
-  /** Milliseconds that a batch takes, and each of its calls in addition; one batch after the other. */
+  /** How many milliseconds a batch takes, and how many each of its calls takes in addition. A server executes one batch after the other. */
   latencyMs: number
   perCallMs: number
-  /** So many of the next batches get an answer that makes no sense. */
+  /** How many of the next batches get an answer that makes no sense. */
   nonsense: number
 }
 
@@ -28,13 +28,13 @@ export interface Wire {
   /** All calls so far. */
   readonly sent: Sent[]
   server(name: string): Server
-  /** Keys of the calls in flight that fail now, as their connection is reset. */
+  /** Resets the connection, so that the calls in flight fail now. Returns their keys. */
   resetInFlight(): string[]
 }
 
 /**
- * A memory store behind servers, named after the first letters of their keys.
- * @param lanes whether the store says on which server a key is
+ * A memory store behind simulated servers. A server's name is the first letter of its keys.
+ * @param lanes whether the store says which server has a key
  */
 export function wireStore(clock: ManualClock, lanes = false): Wire {
   const inner = memoryStore({ clock })
