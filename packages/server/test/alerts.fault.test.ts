@@ -31,7 +31,7 @@ function alertsOf(): readonly Alert[] {
 
 const scrape = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text()
 
-/** Sends a request and reads its answer, so that the connection is used again. */
+/** Sends a request, and reads its whole answer, so that the connection can be used again. */
 async function send(url: string, init: RequestInit): Promise<number> {
   const answer = await fetch(url, init)
   await answer.text()
@@ -79,7 +79,7 @@ describe('O6: alert rules', () => {
   })
 })
 
-/** Slowness is a matter of the machine: only the test of that alert looks at it. */
+/** The alert about slow decisions depends on how busy the machine is. Only its own test looks at it. */
 const NOT_SLOW = 'SluiceDecisionsSlow'
 const OTHERS = alertsOf()
   .map(({ alert }) => alert)

@@ -4,7 +4,7 @@ import { type Running, serveBuilt as serve } from './command.ts'
 
 const engines = inject('engines')
 
-/** Passes everything on, until ordered to swallow what goes over the connections there are; new ones are served. */
+/** Starts a proxy that passes everything on. After `swallow`, connections that are open by then lose all bytes, and new ones work. */
 async function proxyTo(url: string): Promise<{ url: string; swallow(): void; close(): void }> {
   const target = new URL(url)
   const { hostname, port } = target

@@ -10,7 +10,9 @@ const PATHS = ['/api/search', '/api/data', '/elsewhere']
 const EACH = 15
 const REQUESTS = ROUNDS * PATHS.length * EACH
 
-/** Floods the demo over new connections, so that each worker gets some. Returns how many requests were answered with 429. */
+/**
+ * Floods the demo. Each request uses a new connection, so that every worker gets some. Returns how many requests were answered with 429.
+ */
 async function flood(url: string): Promise<number> {
   let refused = 0
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -30,7 +32,7 @@ async function sumOf(url: string, name: string, labels = /./): Promise<number> {
   )
 }
 
-/** The metrics of a flood are exactly what its client counted, so the block rate is too. */
+/** Expects that the metrics count exactly what the client of a flood counted. Then the block rate is exact too. */
 async function expectTrueRate({ url }: Pick<Running, 'url'>): Promise<void> {
   const refused = await flood(url)
   expect(refused).toBeGreaterThan(REQUESTS / 10)
@@ -50,7 +52,8 @@ describe('O1: the block rate of a flood over HTTP is that of the metrics', () =>
   })
 
   it.skipIf(redis === undefined)('of the demo with --workers 2', async () => {
-    // Rules of its own: other tests use the same server. A machine that does other work must not make decisions without the store.
+    // The rules have names of their own, because other tests use the same Redis. The deadline is long, because a busy machine must not
+    // cause decisions without the store.
     const policy = `version: 1
 failure: { deadline: 20s, policy: deny }
 rules:
@@ -60,7 +63,7 @@ rules:
 `
     const service = await serveBuilt(['--demo', policyFile(policy), '--workers', '2', '--store', redis as string])
     await expectTrueRate(service)
-    // One key in three rules, in a store that does not report which states it made.
+    // One key is new in each of three rules. This must be counted although the store does not report which states it made.
     expect(await sumOf(service.url, 'sluice_new_keys_total')).toBe(3)
     expect(await service.stop()).toBe(0)
   })

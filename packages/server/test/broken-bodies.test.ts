@@ -42,7 +42,7 @@ describe('S1: a body that is aborted or never ends does not keep its socket', ()
     const before = descriptors()
     const sockets = await Promise.all(Array.from({ length: 200 }, () => begin(service.url, HALF_SENT)))
     await expect.poll(descriptors).toBeGreaterThanOrEqual(before + 200)
-    // Some say that they are done, some are gone without a word.
+    // Half of the sockets close the connection properly. The other half resets it.
     sockets.forEach((socket, index) => (index % 2 === 0 ? socket.destroy() : socket.resetAndDestroy()))
     await expect.poll(descriptors, { timeout: 10_000 }).toBeLessThanOrEqual(before)
     expect((await fetch(`${service.url}/livez`)).status).toBe(200)

@@ -5,7 +5,10 @@ import { findBinary, type Found } from '@sluice/scripts/engines'
 
 export const openssl: Found = findBinary('openssl', [], 'openssl')
 
-/** Makes NAME.pem and NAME.key in a folder: a certificate for 127.0.0.1 by an issuer made before, or an authority where both names are one. */
+/**
+ * Makes NAME.pem and NAME.key in a folder. If `name` and `issuer` are the same, it makes a certificate authority. Otherwise it makes a
+ * certificate for 127.0.0.1, signed by that issuer, which was made before.
+ */
 export function certify(folder: string, name: string, issuer: string): void {
   const at = (file: string): string => join(folder, file)
   const make = (...args: string[]): void => void execFileSync('path' in openssl ? openssl.path : '', args, { stdio: 'pipe' })

@@ -145,7 +145,8 @@ rules:
     expect(alone.stdout).toContain(
       'bound: over-grant 0 while the store decides, 0 while it does not: a store in this process has no local fallback; at most 100 is allowed\n',
     )
-    // Four processes, each with a burst of 5 and 10 s of 1/s, less the 5 that the store's full bucket loses.
+    // Four processes admit up to 5 + 10 tokens each in 10 s. Meanwhile 10 tokens are refilled in the store, whose bucket keeps only 5 of
+    // them.
     expect(shared.stdout).toContain(
       'bound: over-grant 0 while the store decides, 55 while it does not, for at most 4 processes and 10000 ms; at most 100 is allowed\n',
     )

@@ -13,7 +13,10 @@ export interface Ran {
 
 type Env = Readonly<Record<string, string>>
 
-/** The environment of the tests, without the variables that set flags of the command, and without those of the tests themselves. */
+/**
+ * The environment of the tests without variables that begin with SLUICE_: those that set flags of the command, and those of the tests
+ * themselves.
+ */
 export const SYSTEM: Readonly<Record<string, string | undefined>> = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith('SLUICE_')),
 )
@@ -30,14 +33,14 @@ export interface RunningProcess extends Running {
   readonly pid: number
 }
 
-/** Runs the command within this process to its end: starting one takes longer than most commands do. */
+/** Runs the command in this process until it ends. Starting a process would take longer than most commands do. */
 export async function run(args: readonly string[], env: Env = {}): Promise<Ran> {
   const { io, written } = within(env)
   const code = await command(args, io)
   return { code, ...written }
 }
 
-/** Runs the built command in a process of its own to its end. */
+/** Runs the built command in a process of its own until that ends. */
 export async function runBuilt(args: readonly string[], env: Env = {}): Promise<Ran> {
   const child = start(args, env)
   const [stdout, stderr] = [gather(child.stdout), gather(child.stderr)]
@@ -45,7 +48,7 @@ export async function runBuilt(args: readonly string[], env: Env = {}): Promise<
   return { code, stdout: stdout(), stderr: stderr() }
 }
 
-/** Runs `sluice serve` within this process, on a free port until stopped. */
+/** Runs `sluice serve` in this process, on a free port, until it is stopped. */
 export async function serve(args: readonly string[], env: Env = {}): Promise<Running & { signal(signal: NodeJS.Signals): void }> {
   const { io, written, wrote, signal: send } = within({ PORT: '0', ...env })
   const gone = command(['serve', ...asText(args), ...args], io)
@@ -67,7 +70,7 @@ export async function serve(args: readonly string[], env: Env = {}): Promise<Run
   }
 }
 
-/** Runs the built `sluice serve` in a process of its own, on a free port until stopped. */
+/** Runs the built `sluice serve` in a process of its own, on a free port, until it is stopped. */
 export async function serveBuilt(args: readonly string[], env: Env = {}): Promise<RunningProcess> {
   const child = start(['serve', ...asText(args), ...args], { PORT: '0', ...env })
   const gone = new Promise<number | null>((resolve) => child.once('close', resolve))
@@ -90,7 +93,7 @@ export async function serveBuilt(args: readonly string[], env: Env = {}): Promis
   }
 }
 
-/** Lines of a service are texts, as on a terminal, unless a test chooses. */
+/** Log lines of a service are plain text, as on a terminal, unless the test sets the format. */
 function asText(args: readonly string[]): readonly string[] {
   return args.includes('--log-format') ? [] : ['--log-format', 'text']
 }

@@ -31,7 +31,7 @@ function output(program: string, args: readonly string[]): string {
   return stdout
 }
 
-/** What bash offers after these words; the last one is being typed. */
+/** Returns what bash offers when the last of these words is being typed. */
 function bash(...words: readonly string[]): string[] {
   const line = words.map((word) => `'${word}'`).join(' ')
   const script = `. ./bash; COMP_WORDS=(sluice ${line}); COMP_CWORD=${words.length}; _sluice; printf '%s\\n' "\${COMPREPLY[@]}"`
@@ -68,7 +68,8 @@ describe.skipIf('missing' in shells.zsh)('completion in zsh', () => {
     output(pathOf('zsh'), ['-f', '-n', './zsh'])
     const loaded = output(pathOf('zsh'), ['-f', '-c', 'autoload -U compinit; compinit -D; . ./zsh; print -r -- $_comps[sluice]'])
     expect(loaded).toBe('_sluice\n')
-    // Completion needs a terminal: one of zsh types the line, and reads the list until its last word.
+    // Completion in zsh needs a terminal, so zsh starts a second zsh in a pseudo terminal. It types the line there, and reads until the
+    // last offered word.
     const typed = (line: string, last: string): string =>
       output(pathOf('zsh'), [
         '-f',

@@ -75,7 +75,7 @@ describe('S1: the bound of connections', () => {
     await Promise.all(Array.from({ length: 60 }, () => opened(url)))
     expect(await exchange(url, requestText('/livez'))).toMatch(/^HTTP\/1\.1 200 /)
     expect(connections.open).toBeLessThanOrEqual(8)
-    // Whoever was let in stays; the others have a moment, whatever they do with it.
+    // The five connections that were served stay open. The others are closed after a moment, whatever they send.
     await expect.poll(() => connections.open, { timeout: 10_000 }).toBe(5)
   })
 
@@ -103,7 +103,7 @@ describe('S1: the bound of connections', () => {
     ['1000000', 'expected at most '],
   ])('--max-connections %s is refused in one line', async (text, wanted) => {
     const ran = await run(['serve', '--demo', '--max-connections', text], { PORT: '0' })
-    // A system without a bound of a million files lets the last one start.
+    // A system that allows more than a million open files would start the service in the last case.
     expect([ran.code, ran.stdout]).toEqual([3, ''])
     expect(ran.stderr).toMatch(new RegExp(`^sluice: --max-connections is .*${wanted}[^\n]*\n$`))
   })

@@ -31,7 +31,9 @@ const queries = targets.map(({ title, expr }) => ({ title, expr: expr.replaceAll
 /** Labels that Prometheus adds to every series. */
 const ADDED = ['job', 'instance']
 
-/** The labels of each metric, by docs/metrics.md, which another test compares with a running service, and by docs/regions.md. */
+/**
+ * The labels of each metric, read from docs/metrics.md and docs/regions.md. Another test compares docs/metrics.md with a running service.
+ */
 function documented(): Map<string, readonly string[]> {
   const page = ['metrics', 'regions'].map((name) => readFileSync(new URL(`docs/${name}.md`, ROOT), 'utf8')).join('')
   const rows = [...page.matchAll(/^\| `(\w+)`\s*\| (\w+)\s*\| (.*?)\s*\| .+\|$/gm)]
@@ -102,12 +104,12 @@ describe('O6: the dashboard for Grafana', () => {
   })
 
   it('has the form that Grafana publishes for dashboards', () => {
-    // Below the repository, because the compiler looks for the types in the folders above.
+    // The file is written below the repository, because the compiler searches for types in the folders above the file.
     const cache = fileURLToPath(new URL('node_modules/.cache/', ROOT))
     mkdirSync(cache, { recursive: true })
     const folder = mkdtempSync(join(cache, 'dashboard-'))
     try {
-      // Texts of a JSON file are no members of an enum, and its lists of options are not typed there.
+      // In JSON, the value of an enum is a plain text, and options in lists have no types. `Plain` allows that.
       const types = `import type { Dashboard } from '@grafana/schema/dist/esm/raw/dashboard/x/Dashboard_types.gen'
 type Plain<T> = T extends string ? \`\${T}\` : T extends number ? (\`\${T}\` extends \`\${infer N extends number}\` ? N : number) : T extends object ? { [K in keyof T]: Plain<T[K]> } : T
 interface Exported { __inputs: unknown; __elements: unknown; __requires: unknown }

@@ -4,12 +4,12 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { childrenOf } from './children-of.ts'
 import { type RunningProcess, serveBuilt as serve } from './command.ts'
 
-/** Processes and their descriptors are read from /proc; elsewhere these tests are skipped. */
+/** These tests read processes and their file descriptors from /proc. On systems without /proc they are skipped. */
 const redis = process.platform === 'linux' ? inject('engines').redis : undefined
 const descriptors = ({ pid }: RunningProcess): number => readdirSync(`/proc/${pid}/fd`).length
 
 interface Client {
-  /** The status line, how the connection ended without an answer, or undefined so far. */
+  /** The status line of the answer, or how the connection ended without one. Undefined while neither has come. */
   end(): string | undefined
   close(): void
 }
@@ -46,7 +46,7 @@ describe.skipIf(redis === undefined)('a connection that was passed to a worker w
       const [victim] = childrenOf(service.pid) as [number]
       process.kill(victim, 'SIGSTOP')
       const clients = Array.from({ length: 4 }, () => client(service.url))
-      // One was passed to the worker that cannot take it; the other worker answers the rest.
+      // One connection was passed to the stopped worker, which cannot answer it. The other worker answers the other three.
       await expect.poll(() => clients.filter(({ end }) => end() !== undefined).length, { timeout: 10_000 }).toBe(3)
       process.kill(victim, 'SIGKILL')
       const answers = (): unknown => clients.map(({ end }) => end())

@@ -13,7 +13,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const FLAGS = VERBS.flatMap((verb) => flagsOf(verb).map((flag) => [`${verb.name} --${flag.name}`, verb, flag] as const))
 const words = (declared: readonly string[]): string[] => declared.filter((word) => !word.startsWith('[')).map((word) => `a-${word}`)
-/** Kubernetes sets variables of these names in each container, for a Service named sluice, sluice-store, ... */
+/**
+ * For a Service with a name such as sluice or sluice-store, Kubernetes sets variables in each container. These are the ends of their names.
+ */
 const OF_KUBERNETES = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR']
 
 describe('O5: every flag has an environment variable', () => {

@@ -4,7 +4,7 @@ import type { Ran } from './command.ts'
 /** A second of `sluice verify`, of few callers. */
 export const SHORT = ['--seconds', '1', '--callers', '4'] as const
 
-/** All that may be said of a store that is exact, whatever the machine was busy with. */
+/** Checks a report about a store whose decisions are exact. It checks only what is true however busy the machine was. */
 export function expectExact({ code, stdout, stderr }: Ran, processes: number): void {
   expect([code, stderr]).toEqual([0, ''])
   const report = JSON.parse(stdout) as Record<string, number>

@@ -18,7 +18,7 @@ interface Answer {
   readonly body: string
 }
 
-/** fetch would not send a Host of ours, nor a GET with odd headers. */
+/** Sends a request by node:http. `fetch` would send neither a Host header that the test chooses nor unusual headers with GET. */
 function send(url: string, path: string, headers: Record<string, string | string[]>, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${url}${path}`, { method, headers, agent: false }, (response) => {

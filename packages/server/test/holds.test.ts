@@ -93,7 +93,7 @@ describe('reservations of the service', () => {
     }
     for (const wrong of [undefined, '', 7]) expect((await post('/v1/settle', { ...CALL, id: wrong, actual: 0 })).status).toBe(400)
     const other = { ...CALL, headers: { 'x-api-key': 'b' } }
-    // The hold of the rule for everybody is found, that of another key is not.
+    // This request has another API key. The hold of the rule for everybody is found, but not that of the rule for each key.
     expect(await json(post('/v1/settle', { ...other, id, actual: 6 }))).toMatchObject({ limits: [{ name: 'all' }] })
     for (const actual of [-1, 1e300, '1', null]) expect((await post('/v1/settle', { ...CALL, id, actual })).status).toBe(400)
     for (const holdMs of [0, -1, undefined, '1s', 1e9]) expect((await post('/v1/extend', { ...CALL, id, holdMs })).status).toBe(400)
@@ -116,7 +116,7 @@ describe('reservations of the service', () => {
       const refused = await post(`/v1/${path}`, { ...theirs, ...fields, id })
       expect([refused.status, (await json(refused))['detail']]).toEqual([403, 'This service has not returned this id for this request.'])
     }
-    // Nor does a request by its parts find what was reserved by key.
+    // What was reserved by key is not found by a request that states path and headers instead of the key.
     expect((await post('/v1/cancel', { ...CALL, id })).status).toBe(403)
     expect(await json(post('/v1/settle', { ...theirs, id: other, actual: 2 }))).toMatchObject({ repeated: false, limits: [{ charged: 2 }] })
     expect(await json(post('/v1/cancel', { ...mine, id }))).toMatchObject({ repeated: false, limits: [{ charged: 0 }] })

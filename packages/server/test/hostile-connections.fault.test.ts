@@ -5,16 +5,19 @@ import { type RunningProcess as Running, serveBuilt as serve } from './command.t
 
 const CONNECTIONS = 10_000
 const ROUNDS = 3
-/** The last of the service's limits: a request has this long to arrive, an answer to be read. */
+/** The longest of the service's time limits, in milliseconds. A request must have arrived by then, and an answer must have been read. */
 const LIMIT_MS = 10_000
 const BACK_MS = 1_000
 const MB = 1_048_576
 /**
- * Bytes that the service may keep of one connection, in the mean of a round: a list entry is more. What V8 itself keeps of a round is
- * several times less.
+ * How many bytes the service may keep for each closed connection, in the mean of a round. Even one entry of a list takes more. What V8
+ * itself keeps of a round is several times less.
  */
 const KEPT_BYTES = 100
-/** Lets the service collect its garbage at a signal, and say what it keeps: unlike the resident memory, that is the same in every run. */
+/**
+ * Makes the service collect its garbage at a signal, and write how much memory it keeps. Unlike resident memory, this is the same in every
+ * run.
+ */
 const COLLECTS = `data:text/javascript,${encodeURIComponent(
   "import v8 from 'node:v8'; import vm from 'node:vm'; v8.setFlagsFromString('--expose-gc'); const collect = vm.runInNewContext('gc'); process.on('SIGUSR2', () => { collect(); collect(); const { heapUsed, external, rss } = process.memoryUsage(); console.log(`collected ${heapUsed + external} of ${rss}`) })",
 )}`
@@ -23,7 +26,7 @@ const POST = 'POST /v1/check HTTP/1.1\r\nHost: localhost\r\n'
 /** Bytes of a slow client come this often. */
 const DRIP_MS = 3_000
 
-/** What a client that means no good sends at once, and what it does when all are connected. */
+/** What each kind of hostile client sends at once, and what it does once all clients are connected. */
 const KINDS: readonly { readonly name: string; readonly text: string; readonly afterwards?: (socket: Socket) => void }[] = [
   { name: 'half-sent', text: `${POST}Content-Length: 900000\r\n\r\n{"path":"/` },
   { name: 'aborted', text: `${POST}Content-Length: 50\r\n\r\n{"pat`, afterwards: (socket) => socket.resetAndDestroy() },
@@ -49,7 +52,10 @@ function open(url: string, index: number): Promise<Socket> {
   })
 }
 
-/** Asks for health on new connections, one after the other, until stopped: the statuses, and the longest that one took. */
+/**
+ * Requests /livez on new connections, one after the other, until it is stopped. Returns the wrong statuses, and the longest time of a
+ * request.
+ */
 function probing(url: string): () => Promise<{ sent: number; bad: unknown[]; longestMs: number }> {
   const found = { sent: 0, bad: [] as unknown[], longestMs: 0 }
   const state = { running: true }
@@ -87,7 +93,8 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
 
   it('leave health answered throughout, give back every descriptor, and no memory is lost', { timeout: 300_000 }, async () => {
     const before = descriptors()
-    // The round before the first lets the process grow to its busiest moment: memory that is kept for that is not lost.
+    // Round 0 comes before the rounds that count. It lets the process grow to the size that it needs, because memory that stays allocated
+    // is not lost.
     for (let round = 0; round <= ROUNDS; round += 1) {
       const ramp = probing(service.url)
       const sockets: Socket[] = []
@@ -103,7 +110,7 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
         highest = Math.max(highest, descriptors() - before)
       }
       const connected = performance.now() - began
-      // The system has taken them all; the service accepts them until the first of them has been there for its longest.
+      // The system has accepted all connections. The service takes them over one by one, until the first of them reaches its time limit.
       while (highest < CONNECTIONS && performance.now() - began < LIMIT_MS) {
         await new Promise((resolve) => setTimeout(resolve, 20))
         highest = Math.max(highest, descriptors() - before)
@@ -128,9 +135,9 @@ describe.skipIf(process.platform !== 'linux')('S1: 10,000 hostile connections', 
           `${(kept / MB).toFixed(2)} MB kept after a collection, RSS ${(rss / MB).toFixed(1)} MB\n`,
       )
       expect(wrong).toEqual([])
-      // On a machine on which they take longer to come than the first of them may stay, there is no moment at which all are there.
+      // On a slow machine, connecting takes longer than the first connections may stay. Then they are never all open at once.
       if (connected < LIMIT_MS / 2) expect(highest).toBeGreaterThanOrEqual(CONNECTIONS)
-      // What a probe had to wait is the machine's part: once until a limit is noticed, and once until the connection is gone.
+      // Other work of the machine may delay twice: until the service notices a time limit, and until the connection is closed.
       expect(back).toBeLessThanOrEqual(LIMIT_MS + BACK_MS + 2 * longestMs)
     }
     const [, first = 0, ...later] = collections().map(({ kept }) => kept)

@@ -104,7 +104,7 @@ describe.skipIf(redis === undefined)('a service that keeps identities under othe
 })
 
 describe('identities', () => {
-  // As text: a line break at the end would not belong to the secret.
+  // The secrets are texts, because a line break at the end of a secret's file does not count. Random bytes might end with one.
   const secrets = [32, 40].map((bytes) => Buffer.from(randomBytes(bytes).toString('hex')))
   const policy = (section: string) => parsePolicy(`version: 1\n${section}\n${RULES}`)
 
@@ -134,7 +134,7 @@ describe('identities', () => {
 
     ;(await identities.prepare(policy(`jwt: { secretFile: ./${basename(file)}-1 }`))).use()
     expect(await identities.claims(await facts(1))).toMatchObject({ sub: 'a' })
-    // Another secret, and what was verified by the one before is not believed any more.
+    // The secret changes. So a token that was verified with the previous secret is no longer accepted.
     ;(await identities.prepare(policy(`jwt: { secretFile: ./${basename(file)}-0 }`))).use()
     expect(await identities.claims(await facts(1))).toBeUndefined()
     expect(results).toEqual(['accepted', 'signature'])

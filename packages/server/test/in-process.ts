@@ -29,14 +29,14 @@ export interface Local {
 
 export interface LocalOptions {
   readonly store?: Store
-  /** URL of the store the policy may not leave; default the one it names. */
+  /** The URL of the store that a new policy may not change; by default the store of the first policy. */
   readonly storeUrl?: string
   readonly token?: string | undefined
   readonly pseudonym?: Pseudonym
   readonly claims?: EngineOptions['claims']
 }
 
-/** The service on a free port of this process, gone when the test is. */
+/** Runs the service in this process, on a free port. It is stopped when the test ends. */
 export async function local(text: string, options: LocalOptions = {}): Promise<Local> {
   const { pseudonym, claims } = options
   const first = parsePolicy(text, { filename: 'first.yaml' })

@@ -6,7 +6,7 @@ import { type CountKeys, countByScan, countByStatistics, createKeyCount } from '
 import { openStore } from '../src/stores/open-store.ts'
 
 const engines = inject('engines')
-/** A server of its own: other tests write to the shared one. */
+/** The tests here need a Redis of their own, because other tests write keys into the shared one. */
 const redis = engines.redis === undefined ? { missing: 'no engine' } : findRedis()
 
 describe('O6: the number of keys at a scrape', () => {

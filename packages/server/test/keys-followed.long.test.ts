@@ -106,13 +106,13 @@ describe('S5: keys of a URL', () => {
     })
     expect(await identities.claims(facts(0))).toEqual({ sub: 'first' })
     ;(await identities.prepare(policy(', leeway: 5s'))).use()
-    // A token that was not seen before: what was verified is not enough.
+    // This token is new, and no key verifies it. The token that was verified before is still accepted.
     expect(await identities.claims(facts(1))).toBeUndefined()
     expect(await identities.claims(facts(0))).toEqual({ sub: 'first' })
     expect(results).not.toContain('unavailable')
   })
 
-  /** An issuer, a verifier that follows it, and what was said and counted. */
+  /** Starts an issuer of keys, and a verifier that fetches its keys. Returns what was logged and how many requests came. */
   async function issuer(answer: RequestListener, options: RemoteOptions = {}) {
     let requests = 0
     const server = createServer((request, response) => {

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const policyFile = policyFiles()
 let made = 0
 
-/** Rules of a name that no other test has: the engines are shared. */
+/** Makes rules with names that no other test has, because tests share the servers. */
 function rules(): { name: string; file: string } {
   made += 1
   const name = `keys-${process.pid}-${made}`

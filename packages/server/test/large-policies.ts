@@ -1,6 +1,6 @@
 const SIZE = 250_000
 
-/** Good policies of 250 kB, each of many parts of one kind; few rules of them apply to a request for /a7/b7. */
+/** Valid policies of 250 kB. Each has many parts of one kind, and few of its rules apply to a request for /a7/b7. */
 export const LARGE_POLICIES: readonly (readonly [what: string, text: string])[] = [
   [
     'rules',
@@ -64,7 +64,7 @@ function limited(): string[] {
   return ['  - name: r', '    key: ["header:x-7"]']
 }
 
-/** As many as there is room for, and no more than a list may have where that is less. */
+/** Makes as many items as fit into the policy's size, but no more than a list may have. */
 function filled(make: (index: number) => string): string[] {
   const items: string[] = []
   for (let size = 300; ;) {

@@ -11,7 +11,9 @@ const { redis } = inject('engines')
 const policyFile = policyFiles()
 const SINGLES = 8
 const [QUIET_MS, LOADED_MS] = [1_500, 3_000]
-/** On two cores, which service, Redis and clients share, a p99 below this is the scheduler's. */
+/**
+ * In milliseconds. The service, Redis and the clients share two cores, so a p99 below this depends only on how the system schedules them.
+ */
 const FLOOR_MS = 5
 const LIST = JSON.stringify(Array.from({ length: 1_000 }, (_, index) => ({ key: `list-${index}` })))
 
@@ -21,7 +23,7 @@ interface Answered {
   readonly decided: boolean
 }
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(redis === undefined)('R12: one client that loops over lists of 1,000', AGAIN, () => {
@@ -76,7 +78,7 @@ describe.skipIf(redis === undefined)('R12: one client that loops over lists of 1
     await service.stop()
 
     const [before, during] = [sharesOf(quiet), sharesOf(loaded)]
-    // What the service's own loop is held by reading a list of 1,000 is no queue: it is reported, and subtracted.
+    // Reading a list of 1,000 blocks the service's own event loop. That is no waiting in a queue, so this time is reported and subtracted.
     const held = holdOf(loaded)
     process.stdout.write(
       `lists of 1,000 over /v1/checks: ${seen.lists} lists, ${seen.undecided} undecided of them; single callers: ${during.calls} calls, ` +
@@ -98,7 +100,7 @@ describe.skipIf(redis === undefined)('R12: one client that loops over lists of 1
       const undecided = within.filter(({ decided }) => !decided).length / within.length
       return { calls: within.length, undecided, p99: took[Math.floor(took.length * 0.99)] ?? Number.NaN }
     }
-    /** Milliseconds for which the service's loop was held at most: in 99 of 100 spans of 50 ms no longer. */
+    /** For how many milliseconds the service's event loop was blocked at most in a span of 50 ms. One span in a hundred may be longer. */
     function holdOf([from, to]: readonly [number, number]): number {
       const holds = readdirSync(folder)
         .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))

@@ -2,15 +2,19 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 
 /**
- * Loaded into a service with `--import`: writes what held its loop longest, every 50 ms, as `<milliseconds since 1970> <longest> <most work>
- * <piece>`. Work is the time for which the thread had a processor meanwhile: the rest is what other programs of the machine took. The piece is
- * a fixed piece of work, timed: how fast the machine is at the moment.
+ * Loaded into a service with `--import`. Every 50 ms it writes a line `<milliseconds since 1970> <longest> <most work> <piece>`:
+ * - longest: for how long the event loop was blocked at most
+ * - most work: the most time of a processor that the thread had meanwhile; the rest went to other programs
+ * - piece: how long a fixed piece of work takes, which shows how fast the machine is at the moment
  */
 const file = process.env['SLUICE_LOOP_HOLDS']
 if (file !== undefined && isMainThread) {
   /** Milliseconds for which this thread had a processor. */
   const worked = () => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
-  /** A millisecond on the machine for which the bound in reload.fault.test.ts was written, when it does nothing else. */
+  /**
+   * A fixed piece of work. On the machine for which the bound in reload.fault.test.ts was written, it takes a millisecond if nothing else
+   * runs.
+   */
   const piece = () => {
     const list = Array.from({ length: 500 }, (_, index) => ({ name: `r${index}`, match: { path: `/a${index}/b${index}` }, rate: index }))
     return JSON.parse(JSON.stringify(list)).length

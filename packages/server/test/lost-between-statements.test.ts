@@ -18,7 +18,7 @@ vi.mock('../src/stores/audit/postgres.ts', () => ({
   },
 }))
 
-// Files of one worker share their modules. Another file may have loaded the real ones, and later ones need them.
+// Test files in one worker share their modules. So the modules are loaded anew here, and again after this file.
 vi.resetModules()
 afterAll(() => vi.resetModules())
 const { openStore } = await import('../src/stores/open-store.ts')

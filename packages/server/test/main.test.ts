@@ -42,7 +42,7 @@ describe('sluice', () => {
   })
 })
 
-/** The other tests of messages and exit codes run within their own process. */
+/** These tests run the built command. Other tests of messages and exit codes run the command in their own process. */
 describe('the built command', () => {
   const REQUEST = ['--path', '/api/search', '--ip', '203.0.113.9']
 

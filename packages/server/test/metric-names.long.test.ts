@@ -19,7 +19,7 @@ function documented(): Map<string, Metric> {
   return new Map([...rows].map(([, name = '', type = '', labels = '']) => [name, { type, labels: labels.replaceAll('`', '') }]))
 }
 
-/** The metrics of a scrape, with the labels of those that have series. */
+/** The metrics of a scrape. A metric has labels here if it has a series, and `seen` says whether it has one. */
 function exposed(text: string): Map<string, Metric & { readonly seen: boolean }> {
   const found = new Map<string, Metric & { readonly seen: boolean }>()
   for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
@@ -49,7 +49,7 @@ it.skipIf(redis === undefined)('O6: docs/metrics.md lists every metric of a serv
       return row?.type !== type || (seen && row.labels !== labels)
     })
     expect(differing).toEqual([])
-    // What a scrape of a service with traffic lacks, because nothing of the kind has happened.
+    // These metrics have no series after this traffic, because nothing that they count has happened.
     expect([...found].flatMap(([metric, { seen }]) => (seen ? [] : [metric]))).toEqual([
       'sluice_store_errors_total',
       'sluice_overgrant_bound_exceeded_total',

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import type { HeldPolicy } from '../src/policy/held-policy.ts'
 import { ADMIN, local } from './in-process.ts'
 
-/** So many of them come over HTTP, the others as a file would. */
+/** One policy in 20 comes over HTTP. The others are replaced as if the file had changed. */
 const PUT_EVERY = 20
 /** A request begins after so many, while others are in flight. */
 const ASK_EVERY = 8
@@ -53,7 +53,10 @@ const SPLICES = [
   '~',
 ]
 
-/** Numbers from a seed (xorshift), so that a run can be repeated. */
+/**
+ * Returns a function that draws whole numbers below a bound (xorshift). With the same seed it draws the same numbers, so a run can be
+ * repeated.
+ */
 function seeded(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -148,7 +151,7 @@ export function mutatedPolicies(mutations: number): void {
         good = answer.status === 200
       } else {
         good = await replaced(service.policy, text)
-        // A turn of the loop: questions arrive, and are answered, between any two policies.
+        // Lets the event loop turn, so that requests can arrive and be answered between two policies.
         if (taken % 2 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       if (taken % ASK_EVERY === 0) sending.push(send())
@@ -172,7 +175,7 @@ async function replaced(policy: HeldPolicy, text: string): Promise<boolean> {
     await policy.replace({ text, filename: 'mutated.yaml' })
     return true
   } catch (error) {
-    // What is refused is refused in words: anything else is a crash.
+    // A policy may be refused only by these errors, which explain themselves. Any other error is a crash.
     if (error instanceof PolicyError || (error as { status?: number }).status === 409) return false
     throw error
   }

@@ -1,11 +1,11 @@
-// What observing costs a decision: processor time of `engine.decide` on the memory store, by what observes it.
+// Measures how much processor time observers add to a decision: the time of `engine.decide` on the memory store, with different observers.
 //
 //   node packages/server/test/observing-cost.mjs [groups] [rounds]      after `npm run build`; a quiet machine makes the quartiles narrower
 //
-// Each way runs in a process of its own, because a process compiles code for what it has seen: one engine with its observers, as in a
-// program. A group is one process of each way. They take turns in short rounds, forward and backward, so other work on the machine meets all
-// of them, and a round is only compared with the same round without observers. Groups differ by luck (where code and heap lie), so the
-// result is the median over groups, with quartiles.
+// Each way (see WAYS) runs in a process of its own, with one engine and its observers, as in a program. A process compiles code for what it
+// has seen, so ways in one process would influence each other. A group is one process of each way. The processes take turns in short
+// rounds, forward and backward, so other work on the machine affects all of them. A round is only compared with the same round without
+// observers. Groups differ by chance, such as by where code and heap lie. So the result is the median over groups, with quartiles.
 import { fork } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,10 @@ import { openDecisionLog } from '../dist/logs/decision-log.js'
 import { followStore } from '../dist/stores/store-health.js'
 
 const [GROUPS, ROUNDS, WARM] = [10, 40, 40]
-/** An observer that does nothing is the floor: the clock, and the events. The others are those of the service, more with each way. */
+/**
+ * What observes the decisions. An observer that does nothing shows the least cost: reading the clock, and making the events. The further
+ * ways are those of the service, each with more than the one before.
+ */
 const WAYS = [
   'nothing',
   'an observer that does nothing',
@@ -36,7 +39,7 @@ const HEADERS = {
   'user-agent': 'node',
   'accept-encoding': 'gzip, deflate',
 }
-/** Requests of one round, each from clients that no earlier round had. */
+/** The requests of one round. Each round has clients that no earlier round had. */
 const LOADS = {
   // The flood of block-rate.long.test.ts: two thirds are refused.
   'the flood of the demo (three rules)': {
@@ -47,7 +50,7 @@ const LOADS = {
         ip: client(Math.floor(nth / 180)),
       })),
   },
-  // The cheapest decision that a policy can ask for, so the highest ratio.
+  // The cheapest decision of a policy. So observers add the largest share to its time.
   'one rule, all allowed': {
     policy: 'version: 1\nrules: [{ name: client, match: { path: /api/** }, key: ["ip:address"], rate: 10/s, burst: 20 }]\n',
     requests: (client) => Array.from({ length: 540 }, (_, nth) => ({ path: '/api/data', ip: client(Math.floor(nth / 18)) })),
@@ -81,7 +84,7 @@ async function child(way, load) {
   process.send('ready')
 }
 
-/** Medians of one group: the time of each way, and its ratio to the same rounds without observers. */
+/** Returns the medians of one group: the time of each way, and its ratio to the same rounds without observers. */
 async function group(load, rounds) {
   const ways = WAYS.map((_, way) => fork(fileURLToPath(import.meta.url), ['child', String(way), load]))
   const answer = (process) => new Promise((resolve) => process.once('message', resolve))

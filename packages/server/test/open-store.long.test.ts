@@ -8,7 +8,7 @@ import { openStore } from '../src/stores/open-store.ts'
 import { run, serve } from './command.ts'
 import { exchange } from './raw.ts'
 
-/** Long enough for a server that answers, even on a busy machine. */
+/** In milliseconds, how long opening may take: long enough for a server that answers, even on a busy machine. */
 const SHORT_MS = 400
 const engines = inject('engines')
 

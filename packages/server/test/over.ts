@@ -1,7 +1,7 @@
-/** Calls that passed: each was decided between the two instants, in milliseconds. */
+/** Calls that passed. Each was decided between two instants, at which it was sent and answered, in milliseconds. */
 export type Passed = readonly (readonly [sent: number, answered: number])[]
 
-/** The most tokens above the limit that surely passed within an interval; at most 0 if nothing was over. */
+/** The most tokens above the limit that certainly passed within an interval. At most 0 if the limit was kept. */
 export function overOf(passed: Passed, rate: number, burst: number): number {
   let worst = -Infinity
   for (const [from] of passed) {

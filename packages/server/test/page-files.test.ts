@@ -57,7 +57,7 @@ describe('the page', () => {
       if (/\.\w+$/.test(path)) expect(answer.headers.get('content-security-policy')).toBe(csp)
     }
     expect((await fetch(`${url}/favicon.svg`)).headers.get('content-type')).toBe('image/svg+xml; charset=utf-8')
-    // The demo limits every other path; the page's own are not limited.
+    // The demo limits every path except those of the page's own files.
     const demo = await serve(['--demo'])
     expect((await fetch(`${demo.url}/favicon.svg`)).headers.has('ratelimit')).toBe(false)
     await demo.stop()

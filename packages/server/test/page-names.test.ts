@@ -10,7 +10,7 @@ import { rendered } from '../src/page/rendered.ts'
 const NAMES = ['constructor', 'toString', '__proto__']
 const POLICY = parsePolicy(`version: 1\nrules:\n${NAMES.map((name) => `  - { name: ${name}, key: [], rate: 1/s, burst: 5 }\n`).join('')}`)
 
-/** The activity of a process that refused one request by each of the rules. */
+/** The activity that a process reports after each of the rules has refused one request. */
 function activityOf(names: readonly string[]): Activity {
   let now = 1_800_000_000_000
   const activity = createActivity(

@@ -38,7 +38,7 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     await service?.stop()
   })
 
-  /** Opens the page and fails the test for an error in it; that a refused request is logged is not one. */
+  /** Opens the page. Fails the test if the page logs an error, except that a request was refused. */
   async function open(url = service.url, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1000, height: 900 }, ...options })
     const problems: string[] = []
@@ -77,7 +77,7 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     await page.getByText('60 sent').waitFor()
     const words = await page.locator('#sent').textContent()
     expect(Number(/(\d+) passed/.exec(words ?? '')?.[1])).toBeGreaterThanOrEqual(10)
-    // The last of 60 is denied where they come fast enough: a busy machine sends more of them.
+    // If the 60 requests come fast enough, the last one is denied. On a busy machine they are slower, so more are sent.
     const denied = async (): Promise<boolean> => (await headers()).includes('retry-after')
     while (!(await denied())) {
       await send(page)
@@ -104,7 +104,7 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     await expect.poll(figures).toEqual(['10', '3', '23 %', why])
     expect(await page.locator('#when').textContent()).toMatch(/^(just now|\d+ seconds ago), at \d/)
     await expect.poll(() => page.locator('.limit .times').textContent()).toBe('3 refused')
-    // The chart, and next to it the same numbers for those who do not see it.
+    // The page shows the chart, and the same numbers as a table for readers who cannot see the chart.
     const drawn = (): Promise<number> =>
       page.locator('#chart canvas').evaluate((canvas: HTMLCanvasElement) => {
         const { data } = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height) ?? { data: [] }
@@ -119,9 +119,9 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
         .evaluateAll((rows) =>
           [1, 2].map((cell) => rows.reduce((sum, row) => sum + Number((row as HTMLTableRowElement).cells[cell]?.textContent), 0)),
         )
-    // The rows are drawn when the browser reports that they are open.
+    // The table's rows are made only after the browser reports that the table was opened.
     await expect.poll(sums).toEqual([10, 3])
-    // What was decided before the page was opened is in its chart too.
+    // The chart also shows requests that were decided before the page was opened.
     const later = await open(url)
     await expect.poll(() => later.locator('#allowed').textContent()).toBe('10')
     expect(await later.locator('#why').textContent()).toEqual(why)
@@ -190,7 +190,7 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<AxeResults> } }).axe.run())
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html, failureSummary }) => [html, failureSummary])])).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
-    // At 360 pixels the words of a limit stand below each other.
+    // On a screen of 360 pixels, the texts of a limit stand one below the other.
     const lefts = await page
       .locator('.limit')
       .first()

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Nobody listens there, so the service starts without its store. */
 const STORE = 'redis://u:tops3cret@127.0.0.1:1'
 
-/** The command lines of processes, as `ps` shows them to every user. */
+/** Returns the command lines of processes, as `ps` shows them to every user of the machine. */
 function commandLines(pids: readonly number[]): string {
   return spawnSync('ps', ['-ww', '-o', 'args=', '-p', pids.join(',')], { encoding: 'utf8' }).stdout
 }

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 
-/** Writes policies into a folder of the test file's own, gone when it ends. */
+/** Returns a function that writes a policy into a folder of this test file. The folder is removed after the tests of the file. */
 export function policyFiles(): (text: string) => string {
-  // Made at the first policy: a file whose suites are all skipped runs nothing afterwards either.
+  // The folder is made with the first policy. If all suites of a file are skipped, nothing runs after them that could remove a folder.
   let folder: string | undefined
   afterAll(() => (folder === undefined ? undefined : rmSync(folder, { recursive: true, force: true })))
   let written = 0

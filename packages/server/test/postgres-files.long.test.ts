@@ -24,7 +24,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** In a process of its own, which is ended where a file holds it up. */
+/** Runs the command in a process of its own. The process is ended after 20 s, in case reading a file never ends. */
 function ended(args: readonly string[]): Promise<{ code: unknown; stderr: string }> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [MAIN, ...args], { timeout: 20_000, env: { ...SYSTEM, PORT: '0' } }, (_, _out, stderr) =>

@@ -29,7 +29,7 @@ it('O6: a process reports its time, memory, files and the lag of its event loop'
   while (performance.now() < until);
   await new Promise((resolve) => setTimeout(resolve, 30))
   const busy = scrape(metrics)
-  // The loop was held up for more than 200 ms; the pause between measurements is not lag.
+  // The event loop was blocked for more than 200 ms. The pause between two measurements does not count as lag.
   expect(busy.get('nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(0.2)
   expect(busy.get('nodejs_eventloop_lag_p50_seconds')).toBeLessThan(busy.get('nodejs_eventloop_lag_max_seconds') as number)
   expect(busy.get('process_cpu_seconds_total')).toBeGreaterThan(value('process_cpu_seconds_total'))

@@ -4,7 +4,7 @@ import { progressOf } from '../src/cli/progress.ts'
 import type { ParsedArguments } from '../src/cli/verb.ts'
 import { run } from './command.ts'
 
-/** What is written to stderr by three texts at once and the end. */
+/** What is written to stderr if three texts are shown right after each other, and then the progress ends. */
 function shown(terminal: boolean, ...switches: readonly string[]): string {
   let written = ''
   const io: Io = { out: () => {}, err: (text) => (written += text), terminal, env: {}, onSignal: () => () => {} }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What a service served at /metrics, and the minute of the test at which it is said to have done so. */
+/** The text that a service served at /metrics, and the minute in the test's time at which this counts as scraped. */
 export interface Scrape {
   readonly minute: number
   readonly text: string
@@ -12,17 +12,17 @@ export interface Scrape {
 /** A series of a test: undefined where it did not exist. */
 type Values = (number | undefined)[]
 
-/** Runs a program to its end; returns what it wrote, after its exit code. */
+/** Runs a program until it ends. Returns its exit code, a line break, and what it wrote. */
 export function runProgram(program: string, args: readonly string[], cwd?: string): string {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', ...(cwd === undefined ? {} : { cwd }) })
   return `${status}\n${stdout}${stderr}`
 }
 
 /**
- * Tests by `promtool test rules` which alerts fire at the last scrape, and no others. The scrapes are real ones; only the time between them
- * is stretched. In between, counters grow evenly, and gauges have the value of the next scrape.
- * @param among regular expression of the alerts that are looked at
- * @returns what promtool wrote; it begins with `0` if these alerts fired
+ * Tests, by `promtool test rules`, that exactly these alerts fire at the last scrape. The scrapes are real, but the time between them is
+ * longer than it was. In between, counters grow evenly, and gauges have the value of the next scrape.
+ * @param among regular expression of the alerts that are checked
+ * @returns what promtool wrote; it begins with `0` if exactly these alerts fired
  */
 export function firing(
   promtool: string,
@@ -76,7 +76,9 @@ interface Sample {
   readonly grows: boolean
 }
 
-/** The series of the service's own metrics, with the labels that Prometheus adds. Infinite ones are left out: no rule reads them. */
+/**
+ * The series of the service's own metrics, with the labels that Prometheus adds. Infinite values are left out, because no rule reads them.
+ */
 function samplesOf(text: string): Map<string, Sample> {
   const types = new Map([...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].map(([, name = '', type = '']) => [name, type]))
   const samples = new Map<string, Sample>()

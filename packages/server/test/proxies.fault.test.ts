@@ -19,10 +19,15 @@ rules:
   - { name: dear, match: { path: /dear }, key: [], rate: 1/h, burst: 1, cost: 2 }
 `
 const CONNECTIONS = 200
-/** The most that a client waits where the service hangs. The examples wait for 500 ms, and 250 ms for a connection. */
+/**
+ * The most milliseconds that a client may wait while the service hangs. The examples wait 500 ms for an answer, and 250 ms for a
+ * connection.
+ */
 const MAX_WAIT_MS = 1_100
 const ATTEMPTS = 6
-/** Milliseconds before which no time limit of the examples ends a call. */
+/**
+ * In milliseconds, the shortest time limit in the examples is longer than this. So a call that fails earlier was not ended by a time limit.
+ */
 const LEAST_LIMIT_MS = 200
 
 async function behind(name: ProxyName, policy = POLICY, ...args: readonly string[]) {
@@ -31,7 +36,7 @@ async function behind(name: ProxyName, policy = POLICY, ...args: readonly string
   return { service, ...(await proxied(name, service.url)) }
 }
 
-/** The service in a process of its own, which may be stopped and killed, on one port again and again. */
+/** Runs the service in a process of its own, which a test can stop and kill. It always starts on the same port. */
 async function behindProcess(name: ProxyName) {
   const [port, file] = [await freePort(), policyFile(POLICY)]
   const start = (): Promise<RunningProcess> => serveBuilt([file], { PORT: String(port) })
@@ -69,7 +74,7 @@ async function useUp(send: Send, user: string): Promise<void> {
   for (let sent = 0; sent < 2; sent += 1) expect((await send('/api/x', as(user))).status).toBe(200)
 }
 
-/** Whether the answer comes before a timer of this process, so that a process that is late is late for both. */
+/** Whether the answer comes before a timer of this process. If this process runs late, both are late. */
 async function inTime(pending: Promise<Answer>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>((resolve) => (timer = setTimeout(resolve, MAX_WAIT_MS, false)))
@@ -177,7 +182,8 @@ describe.each(PROXIES)('%s', (name) => {
         expect(refused.filter(({ ms }) => ms < LEAST_LIMIT_MS)).toEqual([])
         if (refused.length === 0) break
       }
-      // The others are, unless the machine is too slow for the service alone.
+      // The other refusals may come from a time limit. Then they count as false too, unless the machine is so slow that the service alone
+      // takes that long.
       if (refused.length > 0) expect(Math.max(...(await flood(direct)).map(({ ms }) => ms))).toBeGreaterThan(waitMs / 2)
       // Caddy 2.6 with kept connections asks the backend.
       expect(reached.filter((target) => target.startsWith('/v1/'))).toEqual([])
@@ -194,7 +200,7 @@ describe.each(PROXIES)('%s', (name) => {
         process.kill(state.service.pid, signal)
         if (signal === 'SIGKILL') await state.service.stop()
         const before = reached.length
-        // The machine may be late; a configuration without time limits is late every time.
+        // The machine may be too slow in one attempt. A configuration without time limits would be late in every attempt.
         let timely = false
         for (let attempt = 0; attempt < ATTEMPTS && !timely; attempt += 1) {
           const pending = Array.from({ length: 20 }, () => send('/x'))

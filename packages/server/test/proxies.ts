@@ -8,21 +8,21 @@ import { freePort, type ProxyName, startEngine } from '@sluice/scripts/engines'
 import { inject, onTestFinished } from 'vitest'
 
 export const EXAMPLES: string = fileURLToPath(new URL('../../../examples', import.meta.url))
-/** Where the files of the examples expect the service and the backend. */
+/** The addresses at which the examples' files expect the service and the backend. */
 const [SERVICE, BACKEND] = ['127.0.0.1:8081', '127.0.0.1:3000'] as const
 
 interface Kind {
   /** The file of the example. */
   readonly file: string
-  /** What a test needs in addition: ports of its own, and nothing outside of its folder. */
+  /** Changes what a test must change in the example: it uses free ports, and writes nothing outside of its folder. */
   prepare(text: string, folder: string): Promise<readonly [text: string, port: number]>
   args(file: string): readonly string[]
-  /** Statuses for the client where the service does not answer in time, and where it is gone. */
+  /** The statuses that a client gets: `hung` if the service does not answer in time, `gone` if it does not run. */
   readonly hung: number
   readonly gone: number
-  /** Whether it passes on a `#` in a path as the client wrote it. */
+  /** Whether the proxy passes on a `#` in a path as the client wrote it. */
   readonly passesHash: boolean
-  /** Milliseconds for which the example waits for an answer of the service. */
+  /** How many milliseconds the example waits for an answer of the service. */
   readonly waitMs: number
 }
 
@@ -32,7 +32,7 @@ export const KINDS: Readonly<Record<ProxyName, Kind>> = {
     async prepare(text, folder) {
       const port = await freePort()
       const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
-      // The workers of root are another user's, who may not write here.
+      // If nginx runs as root, its workers run as another user, who may not write here. So they are made to run as root, too.
       const user = process.getuid?.() === 0 ? 'user root; ' : ''
       const own = `${user}daemon off; pid ${folder}/pid; error_log stderr warn;\n`
       return [own + text.replace('http {', `http { access_log off; ${paths}`).replace('listen 8080', `listen 127.0.0.1:${port}`), port]
@@ -90,8 +90,8 @@ export interface Proxied {
 }
 
 /**
- * A proxy with the configuration of its example between clients, a service and a backend. The backend answers the status that its path
- * ends with, else 200, with the length of the body that it got.
+ * Starts a proxy with the configuration of its example, between clients, a service and a backend. The backend answers with the status that
+ * the path ends with, or 200, and with the length of the body that it got.
  */
 export async function proxied(name: ProxyName, service: string): Promise<Proxied> {
   const reached: string[] = []
@@ -131,7 +131,10 @@ export async function proxied(name: ProxyName, service: string): Promise<Proxied
   return { send, reached }
 }
 
-/** Sends requests to a port. fetch would neither send a Host of ours nor a target that is not normalized. */
+/**
+ * Sends requests to a port by node:http. `fetch` would send neither a Host header that the test chooses nor a target that is not
+ * normalized.
+ */
 export function callerOf(port: number, agent: Agent): Send {
   return (path, { body, ...options } = {}) =>
     new Promise((resolve, reject) => {

@@ -16,7 +16,7 @@ it.skipIf('missing' in redis)('a reset connection to Redis is made again at once
   const policy = policyFile('version: 1\nrules:\n  - { name: a, key: ["header:x-a"], rate: 1/h, burst: 2 }\n')
   const service = await serve([policy, '--store', engine.url])
   onTestFinished(async () => void (await service.stop()))
-  // The longest of the random pauses, with which other processes would return.
+  // Makes every random pause before reconnecting the longest possible. So the first attempt must come without a random pause.
   vi.spyOn(Math, 'random').mockReturnValue(0.999)
   onTestFinished(() => void vi.restoreAllMocks())
   const pauses: number[] = []
@@ -26,7 +26,7 @@ it.skipIf('missing' in redis)('a reset connection to Redis is made again at once
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')
     while ((await clients()) < 2);
     pauses.push(performance.now() - since)
-    // The next attempt is a first one again when this one is through.
+    // Once the service is ready, the next reconnection counts as a first attempt again.
     await expect.poll(async () => (await fetch(`${service.url}/readyz`)).text()).toBe('{"status":"ready"}\n')
   }
   expect(Math.min(...pauses)).toBeLessThan(40)

@@ -52,7 +52,7 @@ it.skipIf(promtool === '')(
     await expect.poll(async () => lag(await scrape()), { timeout: 30_000 }).toBeGreaterThan(0)
     const before = { minute: 0, text: await scrape() }
     expect(await us.stop()).toBe(0)
-    // The threshold of the alert. A service has no clock that a test could set.
+    // 30 s is the threshold of the alert. The test has to wait for real, because it cannot set the clock of a service.
     await expect.poll(async () => lag(await scrape()), { timeout: 60_000, interval: 1_000 }).toBeGreaterThan(30)
     const after = { minute: 20, text: await scrape() }
     expect(firing(promtool, RULES, [before, { ...before, minute: 20 }], [], 'SluiceRegionLag')).toMatch(/^0\n/)

@@ -30,7 +30,7 @@ describe.skipIf('missing' in redis)('regions drain over Redis', () => {
     const isDrained = { phase: 'open', units: 0, weights: { eu: 1_000, us: 0 } }
     const services = [await start(0), await start(1)]
     for (const index of [0, 1] as const) await expect.poll(() => status(index), { timeout: 60_000 }).toMatchObject({ phase: 'open' })
-    // A change is refused for a moment while a region is late.
+    // While a region is late, the service refuses a change with 409. So the test tries again.
     let drain = await regions(0, 'drain', 'us')
     while (drain.stderr.includes('answered 409')) drain = await regions(0, 'drain', 'us')
     expect([drain.code, drain.stderr]).toEqual([0, expect.stringContaining('sluice: regions: era ')])

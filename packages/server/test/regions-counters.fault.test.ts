@@ -5,7 +5,10 @@ import { type Name, NAMES, soon, startTwoRegions } from './two-regions.ts'
 
 const file = policyFiles()
 const [RATE, BURST, CUTOFF_S] = [100, 100, 3]
-/** What two regions may exceed the limit by: B + r D, and D is at most the cutoff. */
+/**
+ * By how many tokens two regions may exceed the limit: B + r D, where B is the burst, r the rate, and D the delay between regions. D is at
+ * most the cutoff.
+ */
 const BOUND = BURST + RATE * CUTOFF_S
 const POLICY = `version: 1
 regions: { peers: [eu, us], mode: counters, cutoff: ${CUTOFF_S}s }
@@ -17,7 +20,7 @@ it('counters: two services exceed a limit by at most B + r D, pay it back, and k
   const regions = await startTwoRegions(file(POLICY), file(KEY))
   const { links, services, passed, load, isOpen, metric } = regions
   const all = (): (readonly [number, number])[] => passed.map(({ sent, answered }) => [sent, answered])
-  /** Calls a second of a region, of all that passed since an instant. */
+  /** How many calls of a region passed per second since an instant. */
   const rateOf = (name: Name, from: number): number =>
     (1_000 * passed.filter((call) => call.name === name && call.sent >= from).length) / (performance.now() - from)
   const cutOff = async (): Promise<boolean> =>
@@ -25,7 +28,7 @@ it('counters: two services exceed a limit by at most B + r D, pay it back, and k
   try {
     await load(NAMES, isOpen)
     await load(NAMES, soon(3_000))
-    // One region that is alone with its traffic uses the whole limit, which escrow reaches only after units have moved.
+    // If only one region has traffic, it can use the whole limit. In mode escrow it could do so only after units have moved to it.
     await load(['eu'], soon(3_000))
     const alone = performance.now()
     await load(['eu'], soon(3_000))
@@ -35,7 +38,8 @@ it('counters: two services exceed a limit by at most B + r D, pay it back, and k
     await load(NAMES, cutOff)
     const cut = performance.now()
     await load(NAMES, soon(5_000))
-    // The debt of before is not yet paid back, or parts are full: a part is half of the rate and of the burst.
+    // Regions that are cut off grant only their parts: half of the rate and of the burst. A part may be full at first. A region may also
+    // still pay back its debt, and then grants less.
     for (const name of NAMES) expect(rateOf(name, cut)).toBeLessThanOrEqual(RATE / 2 + BURST / 2 / 5)
     expect(passed.filter(({ sent }) => sent >= cut).length).toBeGreaterThan(RATE)
 
@@ -47,11 +51,13 @@ it('counters: two services exceed a limit by at most B + r D, pay it back, and k
     await load(NAMES, soon(4_000))
     expect(overOf(all(), RATE, BURST)).toBeLessThanOrEqual(BOUND)
     expect(overOf(all(), RATE, BURST)).toBeGreaterThan(0)
-    // Debts are kept: from the first call on, the sum of both regions is what one limit grants, and what is not paid back yet.
+    // Debts are not forgotten. So both regions together have granted, since the first call, what one limit grants, and at most the bound in
+    // addition.
     const first = passed[0]?.sent ?? 0
     expect(passed.length).toBeLessThanOrEqual((RATE * (performance.now() - first)) / 1_000 + BURST + BOUND)
 
-    // The store of us is lost with its process: intervals that contain this may have the burst and the bound once more.
+    // The store of us is in the memory of its process, and is lost with it. So an interval that contains this may have the burst and the
+    // bound once more.
     await services.us.stop('SIGKILL')
     await load(['eu'], soon(4_000))
     await regions.restart('us')

@@ -8,7 +8,10 @@ const KEY = 'a-key-of-regions-of-32-characters-or-more'
 const TOKEN = 'a-token-of-some-length'
 const RULE = 'rules: [{ name: user, key: ["header:x-user"], rate: 100/s, burst: 100 }]\n'
 
-/** Services of both regions, which know each other, and the command for one of them. */
+/**
+ * Starts the services of both regions, which know each other. Also returns a function that runs the command `sluice regions` for one of
+ * them.
+ */
 async function bothRegions() {
   const ports = { eu: await freePort(), us: await freePort() }
   const peers = Object.entries(ports).map(([name, port]) => `${name}=http://127.0.0.1:${port}`)
@@ -19,7 +22,7 @@ async function bothRegions() {
   onTestFinished(async () => void (await Promise.all(Object.values(services).map((service) => service.stop()))))
   const regions = (self: 'eu' | 'us', ...words: readonly string[]): Promise<Ran> =>
     run(['regions', ...words, '--url', `http://127.0.0.1:${ports[self]}`, '--token-file', file(TOKEN)])
-  /** A change is refused for a moment while a region is late: it is tried again. */
+  /** While a region is late, the service refuses a change with 409. So the command is repeated. */
   const change = async (self: 'eu' | 'us', ...words: readonly string[]): Promise<Ran> => {
     for (;;) {
       const ran = await regions(self, ...words)
@@ -60,7 +63,7 @@ describe('regions drain, remove and add', () => {
     const alone = await (await fetch(`${services.eu.url}/metrics`)).text()
     expect(metrics).toContain('sluice_region_pulls_failed_total{peer="eu"}')
     expect(alone).not.toContain('{peer="us"}')
-    // Regions that all lose their stores begin again with the weights of the policy.
+    // If all regions lose their stores, they begin again with the weights of the policy.
     expect(await services.us.stop()).toBe(0)
     expect(await services.eu.stop()).toBe(0)
     services.us = await start('us')
@@ -96,7 +99,7 @@ describe('regions drain, remove and add', () => {
   it('are refused while a region cannot be reached, and for fixed parts', { timeout: 60_000 }, async () => {
     const { services, regions, status } = await bothRegions()
     expect(await services.us.stop()).toBe(0)
-    // Until it is noticed, an era would be ended; it begins when us is back.
+    // First eu has to notice that us is away. Before that, `drain` would end the era, and the next era could begin only once us is back.
     await expect.poll(async () => (await regions('eu', 'status')).stdout, { timeout: 30_000 }).toContain('us cannot be read')
     await expect
       .poll(async () => Object.values(((await status('eu')) as unknown as { peers: object }).peers)[0]?.lagMs, { timeout: 30_000 })

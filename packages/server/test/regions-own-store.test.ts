@@ -11,7 +11,7 @@ const file = policyFiles()
 const GONE = new StoreFailure('connection', 'no', "redis: Stream isn't writeable")
 const WHY = "the store of this region does not answer: redis: Stream isn't writeable"
 
-/** The status of a replicator of us, of which the latest pull that read all began so long ago. */
+/** The status of the replicator of region us. `lagMs` ago, it last began a pull that read everything. */
 const replicator = (lagMs: number, error?: string): ReplicatorStatus => ({
   self: 'us',
   phase: 'open',

@@ -185,7 +185,7 @@ describe('regions of one policy', () => {
     const name = `parts-${process.pid}`
     const text = FIXED.replace('name: user', `name: ${name}`).replace('version: 1', 'version: 1\nfailure: { deadline: 20s }')
     const [eu, us] = [new URL(redis as string), new URL(redis as string)]
-    // Each region has a store of its own: here another database of the same server.
+    // Each region needs a store of its own. Here the second one uses another database of the same Redis.
     us.pathname = '/1'
     const services = [await start('eu', text, '--store', eu.href), await start('us', text, '--store', us.href)] as const
     const passed = await Promise.all(

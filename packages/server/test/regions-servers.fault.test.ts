@@ -60,7 +60,7 @@ describe.each(SERVERS)('regions over %s', (_name, found, startServer) => {
         const name = 'sluice_region_units_total{direction="received"}'
         return (await metric('eu', name)) + (await metric('euToo', name))
       }
-      /** Calls a service, one call at a time, until something is true. */
+      /** Calls a service, one call after the other, until `until` returns true. */
       const load = async (name: keyof typeof ports, until: () => Promise<boolean>): Promise<void> => {
         for (let calls = 0; calls % 20 !== 0 || !(await until()); calls += 1) {
           expect(calls, `${services.eu.output()}\n${services.us.output()}`).toBeLessThan(10_000)
@@ -69,7 +69,7 @@ describe.each(SERVERS)('regions over %s', (_name, found, startServer) => {
       }
 
       await isOpen('eu', 'euToo', 'us')
-      // Only the second service of the region has callers. The units come all the same.
+      // Region eu has two services, and only the second one has callers. Units are sent to the region all the same.
       await load('euToo', async () => (await received()) >= 400)
       const era = await metric('eu', 'sluice_region_era')
       await services.eu.stop('SIGKILL')
@@ -79,7 +79,8 @@ describe.each(SERVERS)('regions over %s', (_name, found, startServer) => {
       services.eu = await start('eu')
       await isOpen('eu')
       expect(await metric('eu', 'sluice_region_era')).toBe(era)
-      // What it holds is on its server: more than the half with which it began.
+      // The tokens of region eu are in its Redis, and they are more than the half with which it began. So the restarted service can grant
+      // them.
       const again = passed.length
       await load('eu', async () => passed.length > again + 50)
       expect(overOf(passed, RATE, BURST)).toBeLessThanOrEqual(0)

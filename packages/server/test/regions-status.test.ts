@@ -17,7 +17,7 @@ describe('regions status', () => {
     const key = ['--region-key-file', file(KEY)]
     const text = policy('{ peers: [eu=http://127.0.0.1:1, us=http://127.0.0.1:2] }')
     const us = await start('us', text, ...key)
-    // The address of eu in us does not matter: us answers, and eu reads.
+    // The address that us has for eu is wrong, and need not be right: only eu reads, and us answers.
     const eu = await start('eu', text, ...key, '--peers', `us=${us.url}`)
     const token = ['--token-file', file(TOKEN)]
     const status = async ({ url }: Running): Promise<Record<string, unknown>> =>

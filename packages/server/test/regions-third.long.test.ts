@@ -36,7 +36,7 @@ it('regions: a region that the policy did not name is added, while the others ar
   for (const name of ['eu', 'us']) {
     await services.get(name)?.stop()
     await start(name, three)
-    // The new region does not run yet, and nobody waits for it.
+    // The third region does not run yet. The two others open without waiting for it.
     await open('eu', 'us')
   }
   await start('zz', three)

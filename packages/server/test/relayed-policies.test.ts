@@ -21,7 +21,7 @@ function channel<M>(receive: (message: M) => void): { send: (message: M) => void
   }
 }
 
-/** Takes texts in one after the other, each when `finish` is called; those that begin with "bad" are refused. */
+/** A policy that takes in texts one after the other, each only when `finish` is called. It refuses texts that begin with "bad". */
 function slowPolicy() {
   const waiting: (() => void)[] = []
   let text = 'first'
@@ -45,7 +45,7 @@ function slowPolicy() {
   return { held, finish: () => waiting.shift()?.(), text: () => text, idle: () => waiting.length === 0 }
 }
 
-/** Several workers and their primary, whose messages and readings take as long as the test wants. */
+/** Several workers and their primary. The test decides when a message arrives, and when a worker has read a policy. */
 function workersOf(count: number) {
   const toPrimary: ReturnType<typeof channel<RelayedPolicy>>[] = []
   const toWorkers: ReturnType<typeof channel<ToWorker>>[] = []
@@ -84,16 +84,16 @@ describe('policies of several workers', () => {
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 40 }), async (steps) => {
         const { workers, toPrimary, toWorkers } = workersOf(3)
         let good = 0
-        // A worker has one request at a time, so its own times only grow.
+        // A worker sends one request at a time. So the times of its own requests only grow.
         const times = [0, 0, 0]
         for (const [index, { kind, worker, text }] of steps.entries()) {
           const one = workers[worker] as (typeof workers)[number]
           const ignored = (taken: Promise<Policy>): void => void taken.catch(() => {})
           if (kind === 'put') ignored(one.put({ text: `put ${index} ${text}`, filename: 'body' }))
           if (kind === 'bad') ignored(one.put({ text: `bad ${index}`, filename: 'body' }))
-          // The file changed, and all workers will have read it in the end.
+          // The policy's file has changed. In the end, all workers will have read it.
           if (kind === 'file') for (const each of workers) ignored(each.file({ text: `file ${text}`, filename: 'policy.yaml' }))
-          // Of several workers, the answers arrive in another order than that of their requests.
+          // Different workers send requests, so answers may arrive in another order than the requests were sent.
           if (kind === 'url') {
             times[worker]! += text
             ignored(one.fetched({ text: `url ${index}`, filename: 'https://host/p' }, false, times[worker] as number))

@@ -8,7 +8,7 @@ const TOKEN = 'a-token-of-administration'
 
 export interface Reloaded {
   readonly service: Running
-  /** Writes a policy's file and waits until the service has said what it thinks of it. */
+  /** Writes the policy's file, and waits until the service has logged that it uses or refuses the policy. */
   write(text: string): Promise<void>
   put(text: string): Promise<number>
   /** What happened while `act` was done. */
@@ -17,17 +17,20 @@ export interface Reloaded {
 }
 
 export interface Window {
-  /** Milliseconds for which a process's loop was held longest, and the most that it worked at a time: other programs took the rest. */
+  /**
+   * `longest`: for how many milliseconds a process's event loop was blocked at once. `work`: how many of these the process itself worked at
+   * most.
+   */
   readonly longest: number
   readonly work: number
-  /** Milliseconds that a fixed piece of work took, the median: how fast the machine was meanwhile. */
+  /** How many milliseconds a fixed piece of work took, as the median: this shows how fast the machine was meanwhile. */
   readonly piece: number
   readonly answers: number
   readonly undecided: number
   readonly failed: number
 }
 
-/** A service that is called over kept connections all the time, each in turn. */
+/** Starts a service, and calls it all the time over connections that stay open, over each in turn. */
 export async function reloadedService(first: string, args: readonly string[], connections: number): Promise<Reloaded> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-reload-'))
   const [file, token, holds] = ['policy.yaml', 'token', 'holds'].map((name) => join(folder, name)) as [string, string, string]

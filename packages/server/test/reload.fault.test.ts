@@ -6,19 +6,19 @@ const { redis } = inject('engines')
 const FIRST = 'version: 1\nrules: [{ name: r7, match: { path: /a7/b7/** }, key: ["header:x-7"], rate: 1000000/s, burst: 1000000 }]\n'
 const CONNECTIONS = 16
 /**
- * A deadline that other programs do not use up: a store over a network is late where they have the processors. On a machine that does nothing
- * else, `SLUICE_RELOAD_DEADLINE=50ms` sets the default.
+ * A deadline that is long enough on a busy machine, where a store over a network may be late. On a machine that does nothing else,
+ * `SLUICE_RELOAD_DEADLINE=50ms` sets the default deadline.
  */
 const UNHURRIED = `failure: { deadline: ${process.env['SLUICE_RELOAD_DEADLINE'] ?? '1s'} }\n`
 /**
- * The longest work of the loop at a time, in milliseconds of the processor, on a machine that does the piece of work of loop-holds.mjs in
- * `PIECE_MS`. A slower one may take as much longer, and what its loop is held for without a reload is not the reload's.
+ * The most milliseconds of processor time that the event loop may work at once, on a machine that does the piece of work of loop-holds.mjs
+ * in `PIECE_MS`. On a slower machine it may take longer in proportion. What blocks the loop without a reload is not counted.
  */
 const MAX_WORK = 20
 const PIECE_MS = 1
 /**
- * What other programs do at the moment makes work take longer, and answers late: a reload is repeated this often until it holds. What the
- * reload does itself, it does each time.
+ * How often a reload is repeated until it is within the bounds. Other programs may make one attempt slow, but what the reload does itself
+ * is the same in each.
  */
 const ATTEMPTS = 3
 const QUIET_MS = 3_000
@@ -42,7 +42,7 @@ async function measured(name: string, service: Reloaded, each: (text: string) =>
   const kept: Window[] = []
   const tooMuch: string[] = []
   let repeated = 0
-  // The share of answers that are undecided without a reload, and the longest work: what the machine does, not the reload.
+  // The share of undecided answers and the longest work without a reload. The machine causes these, not the reload.
   let [undecidedAnyway, workAnyway] = [0, 0]
   const quiet = async (): Promise<Window> => {
     const found = await service.during(() => new Promise((resolve) => setTimeout(resolve, QUIET_MS)))
@@ -92,7 +92,7 @@ async function measured(name: string, service: Reloaded, each: (text: string) =>
   expect(tooMuch).toEqual([])
 }
 
-/** Other programs of the machine disturb a measurement: one that misses is made again, once. */
+/** Other programs on the machine may disturb a measurement. So a test that misses its bound is repeated once. */
 const AGAIN = { retry: 1 }
 
 describe.skipIf(process.platform !== 'linux')('R13: reload of 250 kB under load', AGAIN, () => {

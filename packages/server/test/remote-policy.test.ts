@@ -10,7 +10,7 @@ import { run } from './command.ts'
 const fetchedAs = (text: string): FetchedPolicy => ({ text, format: undefined, validators: { etag: text } })
 const POLICY = { warnings: [], rules: [], hash: 'h', dialect: 'native' } as unknown as Policy
 
-/** Polls a text at short intervals, as a server with entity tags sends it. */
+/** Polls a text at short intervals. The text comes with an entity tag, as from an HTTP server. */
 function polled(published: { text: string }, replace: (text: string, always: boolean) => void) {
   const lines: string[] = []
   const asked: Validators[] = []

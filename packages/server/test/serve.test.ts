@@ -211,7 +211,8 @@ describe.each([
       const service = await serve([policy, '--store', url ?? ''])
       const check = async (name: string): Promise<string> =>
         ((await (await post(service.url, { key: name, limit: 'slow', cost: 700 })).json()) as { outcome: string }).outcome
-      // On a busy machine the first request may miss its deadline, for it makes the connection.
+      // The first request makes the connection to the store, so on a busy machine it may miss its deadline. It is repeated until it is
+      // decided.
       for (let warm = 0; (await check(`${key}-${start}-${warm}`)) === 'undecided';) warm += 1
       outcomes.push(await check(key))
       expect(await service.stop(start === 0 ? 'SIGTERM' : 'SIGINT')).toBe(0)

@@ -107,7 +107,7 @@ describe('the body of /v1/settle', () => {
 
   it('the largest amount is charged as far as the limit can', async () => {
     const { sent, text } = await reserved()
-    // One burst below empty: 10 of the bucket, and 10 of debt.
+    // The bucket is charged 20 tokens: its 10 tokens, and 10 of debt, which is one burst below empty.
     expect(await json(sent(text('"actual":9007199254')))).toMatchObject({ overage: 9_007_199_234, limits: [{ held: 6, charged: 20 }] })
   })
 })

@@ -135,8 +135,7 @@ describe('S4: a service on loopback', () => {
     expect(await status(service.url, 'POST', '/v1/decision', { ...client, 'X-Original-URI': '/x' })).toBe(200)
   })
 
-  // What the proxies of docs/service.md send of their own, and Envoy's ext_authz over HTTP, in addition to what the client sent to the
-  // site.
+  // The headers that each proxy of docs/service.md adds to what the client sent to the site. Envoy's are those of ext_authz over HTTP.
   it.each<[string, string, Record<string, string>]>([
     ['Traefik', '/v1/auth', { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/x', 'X-Forwarded-For': '198.51.100.7' }],
     ['Caddy', '/v1/auth?denied=429', { 'X-Forwarded-Method': 'GET', 'X-Forwarded-Uri': '/x', 'X-Forwarded-For': '198.51.100.7' }],
@@ -167,7 +166,7 @@ describe('S4: a service on another address', () => {
       const at = (url: string): string => url.replace('0.0.0.0', '127.0.0.1')
       expect(await status(at(open.url), 'GET', '/v1/overview', { Host: 'any.example' })).toBe(200)
       expect(await status(at(open.url), 'GET', '/v1/overview', { Host: 'any.example', 'Sec-Fetch-Site': 'cross-site' })).toBe(403)
-      // A program that calls by any name is answered; a page of another site is not, unless a proxy speaks for it.
+      // A program that calls under any host name is answered. A page of another site is refused, unless a proxy forwarded its request.
       for (const path of ['/v1/decision/x', '/v1/auth/x']) {
         expect([path, await status(at(open.url), 'GET', path, { Host: 'any.example' })]).toEqual([path, 200])
         for (const foreign of [{ 'Sec-Fetch-Site': 'cross-site' }, { 'Sec-Fetch-Site': 'same-site' }, { Origin: 'https://evil.example' }]) {

@@ -8,7 +8,7 @@ const policyFile = policyFiles()
 /** Three times what a decision may take. */
 const DELAY_MS = 150
 
-/** A way to a server on which every answer takes that much longer. */
+/** Starts a proxy to a server. Every answer takes 150 ms longer through it. */
 async function slowWay(url: string): Promise<string> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
@@ -40,7 +40,7 @@ describe.skipIf(redis === undefined)('issue 9, item 7: a store that takes longer
       return [answer.status, await answer.json()]
     }
     const shown = [200, { states: [expect.objectContaining({ name: rule, limit: 3, remaining: 3 })], overrides: [] }]
-    // The very first call of a store has more time in any case.
+    // The first call of a store has a longer deadline anyway. So the request is made three times.
     for (let times = 0; times < 3; times += 1) expect(await send('GET')).toEqual(shown)
     expect(await send('PUT', '/block', '{"duration":"1h"}')).toEqual([200, { blocked: true }])
     expect(await send('DELETE', '/block')).toEqual([200, { blocked: false }])

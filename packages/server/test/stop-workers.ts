@@ -6,16 +6,16 @@ export interface Stopped {
   /** Statuses other than 200. */
   readonly refused: number
   /**
-   * Requests that ended otherwise than by an answer, by the code of their error. ECONNREFUSED came to a closed port, as it must; whatever
-   * else there is was accepted and then cut off.
+   * How many requests ended without an answer, by the code of their error. ECONNREFUSED is right: the port was closed. With any other code
+   * the request was accepted, and then cut off.
    */
   readonly failures: Readonly<Record<string, number>>
   readonly code: number | null
 }
 
 /**
- * Starts a service, calls it without a pause over new and kept connections, and stops it in the middle; each caller goes on until the port
- * is closed.
+ * Starts a service, calls it without a pause over new and kept connections, and stops it meanwhile. Each caller goes on until the port is
+ * closed.
  */
 export async function stopUnderLoad(args: readonly string[], callers: number, signal: NodeJS.Signals = 'SIGTERM'): Promise<Stopped> {
   const service = await serve(args)
@@ -32,7 +32,7 @@ export async function stopUnderLoad(args: readonly string[], callers: number, si
       pending.on('error', ({ code = 'unknown' }: NodeJS.ErrnoException) => {
         const how = pending.reusedSocket ? `${code} on a kept connection` : code
         failures[how] = (failures[how] ?? 0) + 1
-        // One that was reset sends again: only a closed port ends it.
+        // A caller whose connection was reset sends again. It ends only when the port is closed.
         resolve(code !== 'ECONNREFUSED')
       })
       pending.end('{"path":"/"}')

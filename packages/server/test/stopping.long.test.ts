@@ -10,7 +10,10 @@ import { exchange } from './raw.ts'
 const policyFile = policyFiles()
 const OPEN = 'version: 1\nrules:\n  - { name: a, key: [header:x], rate: 100/s, burst: 100 }\n'
 
-/** Resolves once the requests sent before are being answered: connections are taken in order. */
+/**
+ * Resolves once requests that were sent before are being answered. The service takes connections in order, so it is enough that later ones
+ * were answered.
+ */
 async function taken(url: string): Promise<void> {
   for (let sent = 0; sent < 3; sent += 1) await exchange(url, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
 }
@@ -37,7 +40,7 @@ describe('a signal', () => {
         pending.on('error', ({ code }: NodeJS.ErrnoException) => resolve(failures.add(code) === undefined))
         pending.end('{"path":"/"}')
       })
-    // Each sends until the port is closed: nobody is refused who got a connection.
+    // Each caller sends until the port is closed. A caller that got a connection must get an answer.
     const callers = Array.from({ length: 16 }, async (_, index) => {
       while (await send(index < 8 ? kept : false));
     })
@@ -70,7 +73,7 @@ describe('a signal', () => {
     const started = performance.now()
     const code = service.stop()
     await expect.poll(service.output).toContain('SIGTERM')
-    // Half of the bodies are sent to their end while the service stops; the others never are.
+    // While the service stops, half of the bodies are sent to their end. The others never are.
     for (const { socket } of of(1).slice(3)) socket.write(body.slice(5))
     expect(await code).toBe(0)
     expect(performance.now() - started).toBeLessThan(5_000)
@@ -85,7 +88,7 @@ describe('a signal', () => {
     const events = await fetch(`${service.url}/v1/events`)
     const started = performance.now()
     const [code, text] = await Promise.all([service.stop(), events.text()])
-    // The present state is the first event, where it came before the signal.
+    // If the first event, which is the present state, was sent before the signal, it is in the text too.
     expect([code, text]).toEqual([0, expect.stringMatching(/^retry: 1000\n\n(?:event: .*\n)?(?:data: .*\n\n)*$/)])
     expect(performance.now() - started).toBeLessThan(5_000)
   })

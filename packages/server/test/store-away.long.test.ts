@@ -62,7 +62,7 @@ describe.skipIf('missing' in redis)('O3: serve, with its Redis away at the start
     onTestFinished(back.stop)
     const refused = ` warn  store ${engine.url} cannot be reached: redis: NOPERM`
     await expect.poll(service.output, { timeout: 20_000 }).toContain(refused)
-    // It goes on trying: the refused commands are in the log of the server.
+    // The service goes on trying to connect: the server's ACL log counts each refused command.
     const denied = async (): Promise<number> => {
       const log = await exchange(back.url, 'ACL LOG\r\nQUIT\r\n')
       return [...log.matchAll(/count\r\n:(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0)
@@ -141,7 +141,8 @@ describe.skipIf('missing' in postgres)('O3: serve, with its PostgreSQL away at t
     const engine = await startPostgres('path' in postgres ? postgres.path : '')
     onTestFinished(engine.stop)
     const url = new URL(engine.url)
-    // Of a server that is there, a database that is not is a mistake; so another port is away until the server listens there.
+    // A missing database on a server that answers is an error at the start. A server that does not answer is only away, and the service
+    // starts without it.
     const refused = await run(['serve', policyOf('deny'), '--store', `${url.protocol}//${url.username}@${url.host}/no_such_database`], {
       PORT: '0',
     })

@@ -5,10 +5,10 @@ import { policyFiles } from './policy-file.ts'
 
 const redis = inject('engines').redis === undefined ? { missing: 'no engine' } : findRedis()
 const DEADLINE_MS = 50
-/** Answers may be this much later than what held healthy answers of the same time accounts for. */
+/** In milliseconds, how much later an answer may come, in addition to how late healthy answers were at the same time. */
 const GRACE_MS = 5
 const policyFile = policyFiles()
-/** What /readyz says of a Redis that is away: no word of the client. */
+/** What /readyz says about a Redis that is away. It uses none of the client library's own words. */
 const IN_WORDS = /^(?:no answer in time|the connection to redis:\S+ (?:is not open|was closed)|redis:\S+ sent nothing|nothing listens at)/
 const OPEN = 'version: 1\nfailure: { policy: allow, deadline: 500ms }\nrules:\n  - { name: a, key: [], rate: 1/h, burst: 1 }\n'
 
@@ -23,7 +23,10 @@ async function timed(url: string, init?: RequestInit): Promise<Timed> {
   return { answer, ms: performance.now() - started }
 }
 
-/** Asks what needs no store, over and over, until stopped: how long that takes when nothing but the machine is in the way. */
+/**
+ * Requests /livez, which needs no store, again and again until it is stopped. Returns the longest time of a request, which only the machine
+ * explains.
+ */
 function healthy(url: string): () => Promise<number> {
   const state = { running: true, longest: 0 }
   const done = (async () => {

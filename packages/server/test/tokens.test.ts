@@ -20,11 +20,11 @@ const file = (name: string, content: string | Uint8Array): string => {
   return name
 }
 
-/** Generating an RSA key is slow, so the tests share a few. A key serves every RSA algorithm. */
+/** Making an RSA key is slow, so the tests share a few. One key is used for every RSA algorithm. */
 const rsaKeys: Promise<{ publicKey: KeyObject; privateKey: KeyObject }>[] = []
 const rsa = (nth: number) => (rsaKeys[nth] ??= promisify(generateNodeKeys)('rsa', { modulusLength: 2_048 }))
 
-/** A verifier on a clock of the test's own, and what it said of every token. */
+/** A verifier of tokens on a clock of its own, and a list of its results. */
 async function verifier(
   choice: JwtChoice,
   remembered?: number,

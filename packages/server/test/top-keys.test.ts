@@ -26,7 +26,7 @@ describe('GET /v1/keys', () => {
         ],
       },
     ])
-    // Names of letters that are no hexadecimal digits: a pseudonym may have those by chance.
+    // These names contain letters that are not hexadecimal digits. A pseudonym is hexadecimal, so it cannot contain them by chance.
     expect(text).not.toMatch(/lily|hugo/)
     const { keys } = (await (await fetch(`${url}/v1/keys`, { headers: ADMIN })).json()) as { keys: unknown[] }
     expect(keys).toHaveLength(3)

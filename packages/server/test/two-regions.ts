@@ -12,9 +12,9 @@ export interface TwoRegions {
   /** What stands between the other region and this one. */
   readonly links: Readonly<Record<Name, FaultProxy>>
   readonly services: Record<Name, RunningProcess>
-  /** Calls that passed, with the instants in milliseconds at which they were sent and answered. */
+  /** Calls that passed, with the times at which they were sent and answered, in milliseconds. */
   readonly passed: { readonly name: Name; readonly sent: number; readonly answered: number }[]
-  /** Starts the service of a region again, and waits until it listens. */
+  /** Starts the service of a region again, and waits until it listens on its port. */
   restart(name: Name): Promise<void>
   /** Calls regions as fast as they answer, until something is true. */
   load(regions: readonly Name[], until: () => boolean | Promise<boolean>): Promise<void>
@@ -23,7 +23,10 @@ export interface TwoRegions {
   stop(): Promise<void>
 }
 
-/** Two services, each with a store in its memory, that read from each other through links that can be cut. */
+/**
+ * Starts the services of two regions, each with a store in its memory. They read from each other through proxies that can cut the
+ * connection.
+ */
 export async function startTwoRegions(policy: string, keyFile: string): Promise<TwoRegions> {
   const ports = { eu: await freePort(), us: await freePort() }
   const links = {

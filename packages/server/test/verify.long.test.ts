@@ -32,7 +32,7 @@ async function left(url: string): Promise<unknown[]> {
   return (await client.query(`select nspname from pg_namespace where nspname like 'sluice\\_verify\\_%'`)).rows
 }
 
-/** Makes vitest a package that is not installed, as it is for users of the command. */
+/** Makes the import of vitest fail, because users of the command do not have it installed. */
 const WITHOUT_VITEST = `data:text/javascript,${encodeURIComponent(`
   import { register } from 'node:module'
   register('data:text/javascript,' + encodeURIComponent(\`export async function resolve(name, context, next) {
@@ -64,7 +64,7 @@ describe('verify', () => {
 })
 
 describe('SIGINT while verify connects to its store', () => {
-  /** Runs the built command against a server of this test, and lets the server interrupt it. */
+  /** Runs the built command against a server of this test. The server can interrupt the command by SIGINT. */
   async function interrupted(url: (port: number) => string, serve: (socket: Socket, interrupt: () => void) => void): Promise<unknown[]> {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
@@ -160,7 +160,8 @@ describe('verify --faults', () => {
       const where = `${fault}, ${policy}`
       const away = fault === 'no answers' || fault === 'no connections'
       expect([where, calls > 0, backAfterMs > 0]).toEqual([where, true, true])
-      // Nobody is answered from a store that is away; what it had leased or denied before is forgotten when the breaker opens.
+      // A store that is away decides no call. When the breaker opens, leased tokens and remembered denials are dropped, so they decide none
+      // either.
       if (fault === 'none') expect([where, decided > 0]).toEqual([where, true])
       if (policy === 'deny') expect([where, passedByPolicy, passed <= permitted]).toEqual([where, 0, true])
       if (policy === 'allow' && away) expect([where, passedByPolicy]).toEqual([where, calls - decided])
@@ -221,7 +222,7 @@ describe.skipIf('missing' in server)('a store that forgets', () => {
     })
     const denying = findings.filter(({ policy }) => policy === 'deny')
     expect(denying.map(({ overGrantPercent }) => overGrantPercent)).toEqual([0, 0, 0, 0, 0])
-    // Of each burst, some answers may come too late to be seen.
+    // After each loss, the store grants a burst again. Some of these answers may come too late to be counted.
     expect(wholeRun.worstOverGrant).toBeGreaterThanOrEqual(1)
     expect(wholeRun.allowed - wholeRun.theoreticalMax).toBeGreaterThanOrEqual(1)
   })

@@ -31,7 +31,7 @@ const plain = (folder: string): string => {
   writeFileSync(join(folder, 'p.yaml'), 'first')
   return join(folder, 'p.yaml')
 }
-/** As Kubernetes mounts a ConfigMap: p.yaml -> ..data/p.yaml, ..data -> a folder of this version. */
+/** Makes files as Kubernetes mounts a ConfigMap: p.yaml is a link to ..data/p.yaml, and ..data is a link to the folder of a version. */
 const mounted = (folder: string): string => {
   mkdirSync(join(folder, '..v1'))
   writeFileSync(join(folder, '..v1', 'p.yaml'), 'first')
@@ -138,7 +138,7 @@ describe('a watched file', () => {
     })
     await expect.poll(() => tries.length, { timeout: 10_000 }).toBe(4)
     const [first = 0, second = 0, third = 0, fourth = 0] = tries
-    // A timer is never early, and these were set one after the other.
+    // A timer never fires early. Each of these was set after the previous one had fired, so the pauses add up.
     expect([second - first >= 249, third - second >= 499, fourth - third >= 999]).toEqual([true, true, true])
     broken = false
     writeFileSync(file, 'mended')

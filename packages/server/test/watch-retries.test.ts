@@ -54,7 +54,7 @@ describe('a watched file that could not be read', () => {
       for (let round = 1; round <= 2; round += 1) {
         spoil(file)
         reads = 0
-        // Reads 0.25, 0.5, 1 and 2 s after each other; the next one follows 4 s later.
+        // After a first read, the file is read again after 0.25, 0.5, 1 and 2 s. The next read would be 4 s later.
         await vi.advanceTimersByTimeAsync(5_000)
         expect(seen.at(-1)).toBe('(failed)')
         expect(reads).toBe(5)
@@ -84,11 +84,11 @@ describe('a watched file that could not be read', () => {
       })
       for (let step = 0; step < 100; step += 1) {
         writeFileSync(join(folder, 'access.log'), `${step}`)
-        // The system reports the change in a turn of the real event loop.
+        // Simulated time does not matter here: the system reports the change only in a turn of the real event loop.
         await new Promise<void>((resolve) => setImmediate(resolve))
         await vi.advanceTimersByTimeAsync(50)
       }
-      // After 0.1 s, and 0.25, 0.5, 1 and 2 s after each other.
+      // The first read is after 0.1 s. The next ones follow after 0.25, 0.5, 1 and 2 s.
       expect(reads).toBe(5)
     })
   })

@@ -8,7 +8,7 @@ import { stopUnderLoad } from './stop-workers.ts'
 /** Processes are read from /proc; elsewhere these tests are skipped. */
 const redis = process.platform === 'linux' ? inject('engines').redis : undefined
 const policyFile = policyFiles()
-/** A machine that does other work is late, and these tests are not about lateness. */
+/** A long deadline, because a busy machine may be late. These tests are not about lateness. */
 const UNHURRIED = 'failure: { deadline: 20s }\n'
 
 describe.skipIf(redis === undefined)('a policy of several workers', () => {

@@ -9,7 +9,7 @@ import { policyFiles } from './policy-file.ts'
 /** Processes are read from /proc; elsewhere these tests are skipped. */
 const redis = process.platform === 'linux' ? inject('engines').redis : undefined
 const policyFile = policyFiles()
-/** A machine that does other work is late, and these tests are not about lateness. */
+/** A long deadline, because a busy machine may be late. These tests are not about lateness. */
 const UNHURRIED = 'failure: { deadline: 20s }\n'
 const POLICY = `version: 1\n${UNHURRIED}rules:\n  - { name: workers-stopped-${process.pid}, key: [], rate: 1/h, burst: 20 }\n`
 
@@ -18,7 +18,8 @@ describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () =
     const service = await serve(['--demo', policyFile(POLICY), '--workers', '2', '--store', redis as string])
     await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status, { timeout: 20_000 }).toBe(200)
     const [head, body] = ['POST /v1/check HTTP/1.1\r\nHost: localhost\r\nContent-Length: 11\r\n\r\n', '{"key":"a"}']
-    // A whole request first: its connection is then a worker's, and no longer on its way.
+    // First a whole request is sent on each connection. When it is answered, the connection belongs to a worker, and is not still being
+    // passed to one.
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
@@ -31,7 +32,8 @@ describe.skipIf(redis === undefined)('serve --workers, when it is stopped', () =
         return { statuses: () => received.match(/HTTP\/1\.1 \d{3}|ECONN\w+/g), finish: () => socket.write(body.slice(4)), closed }
       }),
     )
-    // The service has read so much of the second request when it answers another that came later.
+    // Each socket has sent the beginning of a second request. When requests that came later are answered, the workers have read these
+    // beginnings.
     await Promise.all(
       Array.from({ length: 8 }, async () => (await fetch(`${service.url}/livez`, { headers: { connection: 'close' } })).text()),
     )

@@ -6,7 +6,7 @@ import { policyFiles } from './policy-file.ts'
 /** Processes are read from /proc; elsewhere these tests are skipped. */
 const redis = process.platform === 'linux' ? inject('engines').redis : undefined
 const policyFile = policyFiles()
-/** A machine that does other work is late, and these tests are not about lateness. */
+/** A long deadline, because a busy machine may be late. These tests are not about lateness. */
 const UNHURRIED = 'failure: { deadline: 20s }\n'
 const POLICY = `version: 1\n${UNHURRIED}rules:\n  - { name: workers-${process.pid}, key: [], rate: 1/h, burst: 20 }\n`
 
@@ -20,7 +20,7 @@ describe.skipIf(redis === undefined)('serve --workers 3', () => {
     const answer = await fetch(`${service.url}/readyz`)
     return [answer.status, await answer.json()]
   }
-  /** The allowed and refused requests in the first event of the page. */
+  /** The counts of allowed and refused requests in the first event that the page gets. */
   const pageCounts = async (): Promise<number[]> => {
     const { body } = await fetch(`${service.url}/v1/events`)
     const reader = (body as ReadableStream<Uint8Array>).getReader()

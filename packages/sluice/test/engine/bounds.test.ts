@@ -22,8 +22,7 @@ describe('how far a rule can go over its limit', () => {
     ['local', '', 'process', 0, 0],
     ['local', '', 'shared', 0, Infinity],
     ['local', 'failure: { processes: 4 }', 'shared', 0, Infinity],
-    // Four processes each admit up to 20 + 10 * 60 tokens in a minute. The store's bucket stays full for that minute, and loses 600 - 20
-    // tokens.
+    // Four processes admit up to 20 + 10 * 60 tokens each. Meanwhile 600 tokens are refilled in the store, whose bucket keeps only 20 of them.
     ['local', 'failure: { processes: 4, outage: 1m }', 'shared', 0, 1_900],
     ['local', 'failure: { processes: 1, outage: 1s }', 'shared', 0, 30],
   ] as const)(
