@@ -31,8 +31,8 @@ describe.skipIf(noRedis)('a Redis that Sentinel fails over', () => {
       servers.primary.signal('SIGKILL')
       await until('a sentinel names the replica', async () => (await servers.primaryPort()) === servers.replica.port)
     })
-    // The new primary lacks the latest charges. The narrow limit has refilled before it serves, so little is granted twice. The slow limit
-    // has not refilled.
+    // The new primary lacks the latest charges. The narrow limit has refilled before that server decides. The slow limit has not, so some of
+    // its tokens are granted twice.
     expect(audits[0]?.overGrant).toBeLessThanOrEqual(NARROW_BURST)
     expect(audits[1]?.overGrant).toBeGreaterThan(0)
     expect(['timeout', 'connection', 'readonly', 'unavailable']).toEqual(expect.arrayContaining([...kinds]))
