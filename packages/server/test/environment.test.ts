@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const FLAGS = VERBS.flatMap((verb) => flagsOf(verb).map((flag) => [`${verb.name} --${flag.name}`, verb, flag] as const))
 const words = (declared: readonly string[]): string[] => declared.filter((word) => !word.startsWith('[')).map((word) => `a-${word}`)
 /**
- * For a Service with a name such as sluice or sluice-store, Kubernetes sets variables in each container. These are the ends of their names.
+ * For a Service named sluice, Kubernetes sets variables in each container, such as SLUICE_SERVICE_HOST. These are the ends of their names.
  */
 const OF_KUBERNETES = ['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_HTTP', 'PORT', 'PORT_8080_TCP', 'PORT_8080_TCP_ADDR']
 

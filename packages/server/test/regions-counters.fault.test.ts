@@ -28,7 +28,8 @@ it('counters: two services exceed a limit by at most B + r D, pay it back, and k
   try {
     await load(NAMES, isOpen)
     await load(NAMES, soon(3_000))
-    // If only one region has traffic, it can use the whole limit. In mode escrow it could do so only after units have moved to it.
+    // If only one region has traffic, it can use the whole limit. In mode escrow, the other region would first have to send its part of the
+    // limit.
     await load(['eu'], soon(3_000))
     const alone = performance.now()
     await load(['eu'], soon(3_000))

@@ -99,7 +99,8 @@ describe('regions drain, remove and add', () => {
   it('are refused while a region cannot be reached, and for fixed parts', { timeout: 60_000 }, async () => {
     const { services, regions, status } = await bothRegions()
     expect(await services.us.stop()).toBe(0)
-    // First eu has to notice that us is away. Before that, `drain` would end the era, and the next era could begin only once us is back.
+    // First eu has to notice that us is away. Before that, `drain` would end the present division of the limit (the era). The next one
+    // could begin only once us is back.
     await expect.poll(async () => (await regions('eu', 'status')).stdout, { timeout: 30_000 }).toContain('us cannot be read')
     await expect
       .poll(async () => Object.values(((await status('eu')) as unknown as { peers: object }).peers)[0]?.lagMs, { timeout: 30_000 })

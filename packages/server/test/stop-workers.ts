@@ -6,8 +6,8 @@ export interface Stopped {
   /** Statuses other than 200. */
   readonly refused: number
   /**
-   * How many requests ended without an answer, by the code of their error. ECONNREFUSED is right: the port was closed. With any other code
-   * the request was accepted, and then cut off.
+   * How many requests ended without an answer, by the code of their error. ECONNREFUSED is expected: the port was closed. With any other
+   * code the request was accepted, and then cut off.
    */
   readonly failures: Readonly<Record<string, number>>
   readonly code: number | null

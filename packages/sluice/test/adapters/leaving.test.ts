@@ -35,8 +35,8 @@ describe.each(APPS)('%s', (_name, serve) => {
     // one has not.
     socket.write(['/begun/200', '/200', '/left/200'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''))
     await once(socket, 'data')
-    // Some adapters read a response body into a buffer. There the response that has ended counts as sent, so fewer than two is all that can
-    // be expected.
+    // Each request takes one of three slots. Adapters that read a body into a buffer count the ended response as sent, and so give its slot
+    // back. The other two slots stay taken.
     await expect.poll(() => left(limiter), SOON).toBeLessThan(2)
     socket.destroy()
   }

@@ -16,9 +16,9 @@ import { BACK, inChanges, inGroups, LONG_BEFORE, partSent, sharesOf, type Travel
 const MAX_CELLS = 100_000
 
 /**
- * Makes several regions, of which the first holds all rights to each key. Returns that region's store, which is around the given remote
- * store. Shifts take effect at the time of a call. With `travelling`, half of a key's units are sent through all regions and back before
- * the key's first call.
+ * Makes several regions that share a limit, of which the first holds all of it. Returns that region's store, which is around the given
+ * remote store. Changes of the regions' weights take effect at the time of a call. With `travelling`, half of each key's units (thousandths
+ * of its limit) are sent through all regions and back before the key's first call.
  */
 export async function escrowAround(store: Store, regions: number, travelling?: Travellers): Promise<Store> {
   const weights = new Map(Object.entries(allInOne(regions)))

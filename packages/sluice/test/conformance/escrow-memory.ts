@@ -12,8 +12,9 @@ export function allInOne(regions: number): Readonly<Record<string, number>> {
 }
 
 /**
- * Makes several regions over memory stores, of which the first holds all rights to each key. Returns that region's store, and the memory
- * store below it. With `travelling`, half of a key's units are sent through all regions and back before the key's first call.
+ * Makes several regions that share a limit, over memory stores. The first region holds all of the limit. Returns that region's store, and
+ * the memory store below it. With `travelling`, half of each key's units (thousandths of its limit) are sent through all regions and back
+ * before the key's first call.
  */
 export function escrowOverMemory(regions: number, travelling?: Travellers, maxKeys = 1_000_000): readonly [Store, MemoryStore] {
   let at: Micros | undefined = LONG_BEFORE

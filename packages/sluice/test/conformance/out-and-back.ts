@@ -8,13 +8,13 @@ import type { Micros } from '../../src/time/micros.ts'
 
 /** The instant at which the regions first read each other. It is long before the times of the suite, so all keys are full by then. */
 export const LONG_BEFORE: Micros = -3_000_000_000_000_000
-/** The instant at which a key's units are sent out and come back. */
+/** The instant at which a key's units (thousandths of its limit) are sent to other regions and come back. */
 export const BACK: Micros = 1_234_567
 /** How many numbers a token bucket has. */
 const BUCKET = 7
 /**
- * How many units of a key each region sends to the next one. Usually it is half, so all regions hold some in between. If a key's limit is
- * too small to be divided, it is all of them.
+ * How many units of a key (thousandths of its limit) each region sends to the next one. Usually it is half, so all regions hold some in
+ * between. If a key's limit is too small to be divided, it is all of them.
  */
 export function partSent({ plan }: AnyLimit, weights: ReadonlyMap<string, number>): number {
   return isUndivided({ version: 1, weights }, (plan as BucketPlan).burst) ? UNITS : UNITS / 2
@@ -36,14 +36,18 @@ export function sharesOf({ algorithm, plan }: AnyLimit): RegionalLimit | undefin
   return limitNamed(`${n}/${m}/${burst}`)
 }
 
-/** Keeps track of the keys whose units were sent out and came back before their first call. */
+/** Keeps track of the keys whose units (thousandths of their limit) were sent to other regions and came back before their first call. */
 export interface Travellers {
-  /** Returns the keys that are called for the first time, if units of their limit can be sent. From now on these count as sent. */
+  /**
+   * Returns the keys that are called for the first time, if units (thousandths) of their limit can be sent. From now on these keys count as
+   * sent.
+   */
   leaving(calls: readonly RegionalKey[]): readonly RegionalKey[]
   /** As the suite's option of this name. */
   keepsTokens(call: RegionalKey): boolean
   /**
-   * Returns a state as the suite compares it. If a key's units are back and no call has changed the key yet, its state counts as absent.
+   * Returns a state as the suite compares it. A key's units may be back before any call has changed the key. Then a state is written, but
+   * it counts as absent.
    */
   unlessUntouched(state: readonly number[] | undefined): readonly number[] | undefined
 }

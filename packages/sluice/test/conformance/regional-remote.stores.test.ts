@@ -17,15 +17,15 @@ import { readRow, schema } from './postgres-rows.ts'
 
 const { redis, postgres } = inject('engines')
 
-// One of the two regions holds all rights. So it must decide as its store does without regions.
+// Two regions share the limit, and one of them holds all of it. So it must decide as its store does without regions.
 const WEIGHTS = { self: 'eu', weights: { eu: 1_000, us: 0 } } as const
 const COUNTS = [1, 2, 3]
 const nameOf = (regions: number): string => `escrow with all rights in one region of ${regions}`
 const travelledThrough = (regions: number): string => `escrow after transfers out and back, through ${regions} regions`
 const isWholeIn = (regions: number) => (limit: AnyLimit) => partSent(limit, new Map(Object.entries(allInOne(regions)))) === UNITS
 /**
- * Sending a key's units through the regions before its first call takes about thirty calls of the server. So fewer random calls are
- * compared.
+ * Each key's units (thousandths of its limit) are sent through the regions first, which takes about thirty calls of the server. So fewer
+ * random calls are compared.
  */
 const TRAVELLED_CALLS = { differentialCalls: 1_000 }
 const CALLS = { differentialCalls: 5_000, ownClockCalls: 1_500 }

@@ -23,7 +23,7 @@ function suite(name: string, open: (maxKeys?: number) => Opened, options: Partia
   })
 }
 
-// One region of `count` holds all rights. So it must decide as its store does without regions.
+// One region of `count` holds all of the limit. So it must decide as its store does without regions.
 for (const count of [1, 2, 3]) {
   suite(`a region that holds all, of ${count}`, (maxKeys) => {
     const inner = memoryStore(maxKeys === undefined ? {} : { maxKeys })
@@ -32,7 +32,7 @@ for (const count of [1, 2, 3]) {
   suite(`escrow with all rights in one region of ${count}`, (maxKeys) => escrowOverMemory(count, undefined, maxKeys))
 }
 
-// A region that has sent units of each key away, and has them back, must also decide as its store does without regions.
+// A region that has sent a part of each key's limit to others, and has it back, must decide as its store does without regions.
 for (const count of [2, 3]) {
   const travelling = travellers()
   let inner: MemoryStore
@@ -46,7 +46,7 @@ for (const count of [2, 3]) {
     {
       readState: async (id) => travelling.unlessUntouched(inner.stateOf(id)),
       keepsTokens: travelling.keepsTokens,
-      // These two options matter only for a state that is absent because it was full by the key's earlier limit.
+      // ADOPTS is set because of keys without a state: a key that was full by its earlier limit has none.
       ...ADOPTS,
       differentialCalls: 3_000,
     },

@@ -33,8 +33,8 @@ describe('how far a rule can go over its limit', () => {
     },
   )
 
-  // In mode escrow, nothing is subtracted for a full bucket. If all stores are down, or a store's units are in another region, no refill is
-  // lost.
+  // In mode escrow, nothing is subtracted for a full bucket: if all stores are down, or a store's part of the limit is in another region,
+  // no refill is lost.
   it.each([
     ['fixed', 'deny', '', 'shared', 0],
     ['escrow', 'deny', '', 'shared', 0],

@@ -110,8 +110,8 @@ export function startLoad(limiter: Limiter, { callers, deadlineMs, pauseMs = 0, 
 }
 
 /**
- * Makes a call, and sets a timer for the same deadline. If the event loop is blocked, both are late, so the timer shows what the call could
- * not help.
+ * Makes a call, and sets a timer for the same deadline. If the event loop is blocked, both are late. So the lateness of the timer is not
+ * the call's fault.
  */
 export async function withTimer<Answer>(deadlineMs: number, call: () => Promise<Answer>): Promise<Timed<Answer>> {
   let ran: { timer?: number } = {}

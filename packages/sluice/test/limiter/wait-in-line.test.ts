@@ -37,7 +37,7 @@ function later(clock: ManualClock) {
   return { inner, store, state }
 }
 
-/** A limiter on such a store, and a record of what each waiter got, and when. */
+/** A limiter on a store whose answers take 20 ms, and a record of what each waiter got, and when. */
 function inLine(options: Pick<LimiterOptions, 'limit' | 'limits' | 'onStoreFailure'>) {
   const clock = manualClock()
   const { inner, store, state } = later(clock)

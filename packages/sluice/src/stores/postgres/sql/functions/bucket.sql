@@ -1,8 +1,8 @@
--- Decides calls of one cost to one bucket, each call a group of its own. Most calls are such, and so are the batches of
--- a busy key. The function has few expressions, because the server prepares each of them again in every transaction. So
--- the caller computes what does not depend on the state. sluice_consume decides instead if the state has a block or
--- another plan, if its keep_for is over, if several calls find no state, or if the cost is above the burst. The reply
--- has the form of that function.
+-- Decides calls of one cost to one bucket. Each call is decided by itself, not in a group with others. Most calls are
+-- such, and so are the batches of a busy key. The function has few expressions, because the server prepares each of
+-- them again in every transaction. So the caller computes what does not depend on the state. sluice_consume decides
+-- instead if the state has a block or another plan, or if the keep_for of the state is over. It also decides if several
+-- calls find no state, and if the cost is above the burst. The reply has the form of that function.
 --
 -- times     how many calls
 -- spent_*   by how much the cost moves the instant at which the bucket was empty: whole microseconds, plus n-ths of a

@@ -3,7 +3,7 @@
 -- and most of its time goes into function calls and rows. So most of the code is here, not in further functions.
 --
 -- at_us     time in microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
--- charging  false for a peek
+-- charging  false for a peek, which charges nothing
 -- waiting   1 to lock the existing rows; 2 to insert the rows of new states before the decision too, which leaves dead
 --           rows; 3 if the caller has locked the rows. With 3, a row that was inserted since then is not waited for, as
 --           that could deadlock

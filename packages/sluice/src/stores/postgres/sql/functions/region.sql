@@ -29,8 +29,8 @@ declare
 begin
   perform sluice_regions_allowed();
   if writes then
-    -- The commit need not wait for the disk. If a crash loses it, the server is in another run afterwards, and what was
-    -- written does not count.
+    -- The commit need not wait for the disk. If a crash loses it, the server is in another run (life of its data)
+    -- afterwards, and what was written before does not count.
     perform set_config('synchronous_commit', 'off', true);
     -- For a state without a row, this lock keeps decisions by shares away. For a state with a row, the lock of the row
     -- does.

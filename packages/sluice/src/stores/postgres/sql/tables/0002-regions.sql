@@ -21,8 +21,8 @@ create unlogged table sluice_region (
   record text
 );
 
--- One row for each key of which units were sent or received. id: as in sluice_state; change: the number of the row's
--- last change; content: scope and key, and what was sent and received, as text
+-- One row for each key of which units (thousandths of its limit) were sent or received. id: as in sluice_state; change:
+-- the number of the row's last change; content: scope and key, and what was sent and received, as text
 create unlogged table sluice_cell (
   id uuid primary key,
   change bigint not null unique,

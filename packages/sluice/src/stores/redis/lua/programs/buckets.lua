@@ -1,5 +1,5 @@
--- Decides calls of one cost on token buckets of one limit, each call a group of its own. Most requests are such, so the program is written
--- to run fast. consume.lua decides all other groups.
+-- Decides calls of one cost on token buckets of one limit. Each call is decided by itself, not in a group with others. Most requests are
+-- such, so the program is written to run fast. consume.lua decides all others.
 --
 -- KEYS        the states, each once; none if the program is only to be loaded
 -- ARGV        n, m, burst, cost (2 * burst * m is below 2^53); for how many microseconds values are kept after they are needed; then the

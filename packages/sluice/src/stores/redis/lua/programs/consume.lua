@@ -4,7 +4,7 @@
 --
 -- KEYS        the states, each once, those of logs last
 -- ARGV[1]     time
---             1 to charge or 0 for a peek, plus 2 for each state that may not be created
+--             1 to charge, or 0 for a peek, which charges nothing; plus 2 for each state that may not be created
 --             how many states are not of logs
 --             how many numbers the next two sections have together
 --             the limit descriptors (see the kernels), one for each different limit, cost and phase
