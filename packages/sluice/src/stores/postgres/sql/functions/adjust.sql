@@ -1,6 +1,6 @@
--- Refunds and penalties. The calls are handled one by one, as the kernels' `adjust`: each state is locked, converted to
--- the limit of the call, changed and written before the next one. The calls are in the order of the ids, so
--- transactions cannot deadlock.
+-- Refunds and penalties, as `adjust` of algorithms/*.ts. The calls are handled one by one: each state is locked,
+-- converted to the limit of the call, changed and written before the next one. The calls are in the order of the ids,
+-- so transactions cannot deadlock.
 --
 -- at_us     time in microseconds since 1970; 0 for the database's own clock, which is read once each row is locked
 -- receipt   store time of the charge that is given back; -1 for none

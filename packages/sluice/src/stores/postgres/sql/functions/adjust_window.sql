@@ -1,6 +1,6 @@
--- Returns a fixed window after an amount is given back or, if it is below 0, taken. It does what `adjust` of the kernel
--- does. The plan id of a window is its length. Returns the same state if nothing changes, and null if it equals the
--- initial state.
+-- Returns a fixed window after an amount is given back or, if it is below 0, taken. It does what `adjust` of
+-- algorithms/fixed-window.ts does. The plan id of a window is its length. Returns the same state if nothing changes,
+-- and null if it equals the initial state.
 create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
 ) returns sluice_state language plpgsql immutable as $$

@@ -1,4 +1,4 @@
--- Converts a state to another plan, which is a limit in numbers. It does what `adopt` of the kernels does (law 7).
+-- Converts a state to another plan, which is a limit in numbers. It does what `adopt` of algorithms/*.ts does (law 7).
 --
 -- plan     kind, plan id and numbers of the plan; eight in all
 -- plans    all plans of the request. The plan that wrote a bucket may be one of them, and not yet in the table of plans

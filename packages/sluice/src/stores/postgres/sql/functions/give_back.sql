@@ -1,4 +1,4 @@
--- Gives back the slot of a holder, as `release` of the kernel does. sluice_take describes the state.
+-- Gives back the slot of a holder, as `release` of algorithms/concurrency.ts does. sluice_take describes the state.
 --
 -- one, other  the holder's id
 -- returns     the state; unchanged if the holder has no slot; null if it equals the initial state

@@ -1,5 +1,5 @@
--- Moves the end of a holder's slot to `duration` microseconds from now, unless it ends later already, as `prolong` of
--- the kernel does. sluice_take describes the state.
+-- Moves the end of a holder's slot to `duration` microseconds from now, unless it ends later already. `prolong` of
+-- algorithms/concurrency.ts does the same. sluice_take describes the state.
 --
 -- one, other  the holder's id
 -- returns     the state; unchanged if the holder has no slot or its slot ends later

@@ -1,5 +1,5 @@
--- Settles the charge of a hold to one limit, as `settle` of the kernels does. The state is converted to the call's plan
--- first.
+-- Settles the charge of a hold to one limit, as `settle` of algorithms/*.ts does. The state is converted to the call's
+-- plan (its limit in numbers) first.
 --
 -- held, used   micro-tokens that the hold was charged, and that it really used
 -- charge_us    instant of the charge; mark: of a bucket, the instant at which it was empty right after the charge

@@ -58,8 +58,8 @@ local function owed_span(n, m, tokens)
   return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
 end
 
--- The latest instant at which a bucket may be empty (see `bounded` in the kernel). This bounds the debt of a bucket below empty: it is
--- refilled within a hundred years.
+-- The latest instant at which a bucket may be empty, as `bounded` of algorithms/token-bucket.ts computes it. This bounds the debt of a
+-- bucket below empty: it is refilled within a hundred years.
 local function latest_zero(n, m, burst, time)
   return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end

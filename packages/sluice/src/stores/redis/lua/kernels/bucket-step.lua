@@ -1,7 +1,7 @@
--- The part of the token bucket kernel (algorithms/token-bucket.ts) that a store needs. It computes how many of `times` equal calls pass,
--- one after the other, and the state after them. In Lua, defining a function costs more than such a call. So only buckets that need more
--- than this file get functions (the slow path, bucket.lua). All numbers are whole and below 2^53. So a % n is exact, and so is (a - a % n)
--- / n, the quotient rounded down.
+-- The token bucket in Lua: the part of algorithms/token-bucket.ts that a store needs. It computes how many of `times` equal calls pass, one
+-- after the other, and the state after them. In Lua, defining a function costs more than such a call. So only buckets that need more than
+-- this file get functions (the slow path, bucket.lua). All numbers are whole and below 2^53. So a % n is exact, and so is (a - a % n) / n,
+-- the quotient rounded down.
 --
 -- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest (bucket-descriptor.lua). For
 --             calls that may be charged before their tokens are there also `ahead` and `capped`. `capped` is the cost in micro-tokens, plus

@@ -1,5 +1,5 @@
--- The sliding window log kernel. It computes complete verdicts. For other algorithms the caller computes the verdict from the state, but it
--- does not get the entries of a log.
+-- The sliding window log in Lua (algorithms/sliding-window-log.ts). It computes complete verdicts. For other algorithms the caller computes
+-- the verdict from the state, but it does not get the entries of a log.
 
 local logs = ...
 local entry, through, first_through = logs.entry, logs.through, logs.first_through

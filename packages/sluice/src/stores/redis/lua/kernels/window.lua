@@ -1,5 +1,5 @@
--- The fixed window kernel. Returns how many of `times` calls pass. If the value changes, it also returns the new value, and the instant
--- until which the store must keep it.
+-- The fixed window in Lua (algorithms/fixed-window.ts). Returns how many of `times` calls pass. If the value changes, it also returns the
+-- new value, and the instant until which the store must keep it.
 
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)

@@ -7,7 +7,7 @@
 --             1 to charge, or 0 for a peek, which charges nothing; plus 2 for each state that may not be created
 --             how many states are not of logs
 --             how many numbers the next two sections have together
---             the limit descriptors (see the kernels), one for each different limit, cost and phase
+--             the limit descriptors (see kernels/*.lua), one for each different limit, cost and phase
 --             the indexes of the states that may not be created; a group that would create one is not charged
 --             then, to the end, runs and groups in order. A run is 0, descriptor, first state, last state, times: for each of these states,
 --             `times` groups of one call. A group is its number of calls, then state and descriptor of each call. A descriptor is named by
@@ -22,7 +22,8 @@
 
 local kernels, logs = {}, nil
 
--- Makes a kernel when a call first needs one. In Lua, defining the functions of all kernels would cost more than a decision.
+-- Makes the functions of an algorithm when a call first needs them. In Lua, defining those of all algorithms would cost more than a
+-- decision.
 local function kernel(tag)
   if tag == 1 then
     kernels[1] = make 'window'

@@ -8,7 +8,7 @@
 --             extends it to end at least that many microseconds from now
 --             then, for the same hold, the number of its calls, and the id of the holder of its slots, in two numbers
 --             for each of its calls the name of its limit in the record, the index of its descriptor, and the micro-tokens that were used
---             last, the descriptors (see the kernels; the costs in them are ignored)
+--             last, the descriptors (see kernels/*.lua; the costs in them are ignored)
 -- returns     a text of numbers of 7 bytes. For each hold: its status, and the instant at which it ends. For each call: what was held (0 if
 --             the hold did not charge the call's limit), what is charged, and the overage, which was used and could not be charged
 -- status      0 unknown, 1 open, 2 settled, 3 expired, 4 settled by an earlier call, 5 not changed because a newer version of Sluice wrote

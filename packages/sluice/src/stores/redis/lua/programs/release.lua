@@ -1,4 +1,4 @@
--- Gives back slots of concurrency limits, one holder after the other, as `release` of the kernel does.
+-- Gives back slots of concurrency limits, one holder after the other, as `release` of algorithms/concurrency.ts does.
 --
 -- KEYS        the state of each holder's slot
 -- ARGV[1]     time; for each holder its id in two numbers
