@@ -45,7 +45,7 @@ describe.skipIf(noRedis || noProcesses).each(WAYS)('a breaker before a Redis tha
       const began = performance.now()
       while (store.breakerState !== 'open') await new Promise((resolve) => setImmediate(resolve))
       const opened = performance.now()
-      // Calls that were in flight when the breaker opened are answered by their own deadlines. These are waited for first.
+      // Calls that were in flight when the breaker opened are answered by their own deadlines. The test waits for these first.
       await wait(DEADLINE_MS + 50)
       const refusing = performance.now()
       await wait(900)

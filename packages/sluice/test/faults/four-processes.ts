@@ -6,7 +6,7 @@ import { hammer, type Hammered, type Hammering } from './hammer.ts'
 
 const ONE_KEY = { mode: 'exact', rate: 100, burst: 50, callers: 4, keys: 1 } as const
 
-/** Registers a test: four processes call one key for `ms` milliseconds. They together get no token too many, and lose no token. */
+/** Registers a test: four processes call one key for `ms` milliseconds. Together they get no token too many and no token too few. */
 export function fourProcesses(ms: number): void {
   const { redis, postgres } = inject('engines')
 

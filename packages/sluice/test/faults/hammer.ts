@@ -24,7 +24,7 @@ export interface Hammered {
   readonly admitted: number
   /** How many answers came from where. */
   readonly sources: Readonly<Record<string, number>>
-  /** For a single key without leases or batching: what the kernel alone admits if it is called at the same instants. */
+  /** For a single key without leases or batching: what the library's algorithm alone admits if it is called at the same instants. */
   readonly permitted: number | undefined
 }
 

@@ -28,7 +28,10 @@ interface Report {
   readonly early: number
   /** Calls of the store by the limiter. */
   readonly calls: number
-  /** How many batches the ring sent to the server. A batch that was sent again, because it met another process, counts each time. */
+  /**
+   * How many batches the ring sent to the server. A batch that was sent again, because another process had locked its row, counts each
+   * time.
+   */
   readonly batches: number
 }
 

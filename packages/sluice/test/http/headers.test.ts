@@ -43,7 +43,10 @@ const denied = (retryAfterMs: number, reason: 'quota' | 'blocked' = 'quota'): De
   source: 'store',
 })
 
-/** The header fields of every dialect for one decision about two limits. Of these, the second is closer to exhaustion. */
+/**
+ * The header fields for one decision about two limits, in every dialect (revision of the fields). Of the limits, the second is closer to
+ * exhaustion.
+ */
 const X = { 'X-RateLimit-Limit': '20', 'X-RateLimit-Remaining': '7' }
 const TRIPLET = { 'RateLimit-Limit': '20', 'RateLimit-Remaining': '7', 'RateLimit-Reset': '1' }
 const BY_DIALECT: [HeaderOptions, Record<string, string>][] = [

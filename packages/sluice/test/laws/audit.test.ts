@@ -95,8 +95,8 @@ function fixed(most: number, window: number): Limiter {
 }
 
 /**
- * Wrong limiters. Each row has the limit that it claims to be, a maker, how often and from when it is called (ms), and the least
- * over-grant.
+ * Wrong limiters. Each row has the limit that it claims to be, and a function that makes it. `everyMs` is the time between two calls,
+ * `beginMs` the time before the first one, and `least` the least over-grant.
  */
 const MISTAKES: readonly [name: string, limit: AnyLimit, limiter: () => Limiter, everyMs: number, beginMs: number, least: number][] = [
   ['a fixed window taken for a sliding log', slidingWindowLog({ limit: 10, window: '1s' }), () => fixed(10, S), 20, 800, 5],

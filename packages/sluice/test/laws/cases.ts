@@ -13,7 +13,9 @@ import { CounterOracle } from './oracles/sliding-window-counter.ts'
 import { LogOracle } from './oracles/sliding-window-log.ts'
 import { BucketOracle } from './oracles/token-bucket.ts'
 
-/** One limit, for the kernel and for the oracle. Both are made from the same text. */
+/**
+ * One limit, for the library's algorithm and for the oracle, which is an independent exact computation. Both are made from the same text.
+ */
 export interface LawCase {
   readonly name: string
   readonly limit: AnyLimit

@@ -14,7 +14,10 @@ import { draws } from '../draws.ts'
 
 const { adopt, adjust, decide, expiresAt } = tokenBucketKernel
 
-/** The exact level of a bucket: its micro-tokens times m of its plan. Below 0 if the bucket owes tokens. */
+/**
+ * The exact level of a bucket whose limit refills n micro-tokens in m microseconds: its micro-tokens times m. Below 0 if the bucket owes
+ * tokens.
+ */
 const scaled = ({ zero, rest, plan }: BucketState, now: number): bigint => BigInt(now - zero) * BigInt(plan.n) - BigInt(rest)
 
 describe('X4: debt is carried through a change of limit in full', () => {

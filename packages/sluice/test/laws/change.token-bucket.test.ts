@@ -35,7 +35,10 @@ describe('law 7: a changed limit', () => {
     expect(applyGroup([changed.writes[0]?.state], [{ slot: 0, limit, cost: 6 }], START + 1_500_000).outcome).toBe('allowed')
   })
 
-  /** The exact level of a bucket: its micro-tokens times m of its plan. It is computed before and after the limit changes. */
+  /**
+   * The exact level of a bucket whose limit refills n micro-tokens in m microseconds: its micro-tokens times m. It is computed before and
+   * after the limit changes.
+   */
   const scaled = (state: BucketState, now: number): bigint => BigInt(now - state.zero) * BigInt(state.plan.n) - BigInt(state.rest)
 
   it('is converted to less than an n-th of a microsecond, and never in favour of the key', () => {
@@ -51,8 +54,8 @@ describe('law 7: a changed limit', () => {
         const [was, is] = [scaled(state, now), scaled(made, now)]
         const cut = was >= BigInt(to.plan.burst) * BigInt(from.plan.m)
         const wanted = cut ? BigInt(to.plan.burst) * BigInt(from.plan.m) : was
-        // The new level is at most the old one, and less than one n-th of a microsecond below it. That n-th is 1 / m of a micro-token of
-        // the new limit.
+        // The new level is at most the old one, and less than one n-th of a microsecond's refill below it. That is 1 / m of a micro-token
+        // of the new limit.
         const [left, right] = [wanted * BigInt(to.plan.m), is * BigInt(from.plan.m)]
         expect(right <= left && right > left - BigInt(from.plan.m)).toBe(true)
         expect(made.seen).toBe(Math.max(now, state.seen))

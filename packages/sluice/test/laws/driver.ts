@@ -11,8 +11,8 @@ interface DriverCall {
 }
 
 /**
- * The reference driver, with costs in tokens. It also returns, for each state that it writes, the instant from which the state may be
- * dropped.
+ * Decides a group by the reference driver (algorithms/group.ts), with costs in tokens. Also returns, for each state that it writes, the
+ * instant from which the state may be dropped.
  */
 export function applyGroup(states: readonly unknown[], calls: readonly DriverCall[], now: number) {
   const exact = calls.map((call) => ({ phase: 0, ...call, cost: microCost(call.cost) }))

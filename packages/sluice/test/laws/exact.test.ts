@@ -46,8 +46,8 @@ function costOf(capacity: number, random: () => number): number {
 }
 
 /**
- * Compares decisions of a kernel with those of the oracle. Returns the first few that differ, with what led to them, and how often each
- * outcome was met.
+ * Compares decisions of the library's algorithm with those of the oracle, which is an independent exact computation. Returns the first few
+ * that differ, with what led to them, and how often each outcome was met.
  */
 function compare({ limit, phase, oracle }: LawCase, seed: number) {
   const random = seeded(seed)

@@ -58,8 +58,9 @@ function same(made: number, found: unknown, expected: unknown): void {
 }
 
 /**
- * Makes random holds, settlements and plain checks on a store, and the same on ledgers. Settlements use less or more than was held, or
- * nothing. Some are repeated, late, or of an unknown hold. Compares every outcome, what remains, and every settlement.
+ * Makes random holds, settlements and plain checks on a store, and the same on ledgers, which are independent exact computations.
+ * Settlements use less or more than was held, or nothing. Some are repeated, late, or of an unknown hold. Compares every outcome, what
+ * remains, and every settlement.
  * @returns how many decisions of the store there were, and how often each kind of event was met
  */
 export async function followLedgers(store: Store, decisions: number, seed: number, prefix = 't'): Promise<ReadonlyMap<string, number>> {

@@ -135,7 +135,7 @@ describe.each(TABLE)('law 3 on the %s: a clock that goes back', (_, { cases }) =
         for (const { move, share } of trace) key.decide((now = later(now, one.limit, move)), costOf(one.limit, share))
         const cost = costOf(one.limit, part)
         const there = key.inspect(now, cost)
-        // If the state has expired by then, a store would have dropped it, so there is nothing to compare.
+        // If the state has expired at `now`, a store would have dropped it, so there is nothing to compare.
         if (now >= key.expiresAt) return
         const earlier = key.inspect(Math.max(0, now - micros(one.limit, step)), cost)
         if (there.outcome === 'denied') expect(earlier.outcome).toBe('denied')

@@ -135,7 +135,7 @@ function pairOf(random: Random, family: (random: Random) => Turn): readonly [Tur
   return [family(random), family(random)]
 }
 
-/** One pair of limits, and the most that a caller of both got, as a part of the promised bound. */
+/** One pair of limits, and the most that a caller of both got, divided by the promised bound. */
 export interface Searched {
   readonly pair: string
   readonly promised: Promised

@@ -31,8 +31,9 @@ interface Waiting {
 }
 
 /**
- * Makes random calls on a store, and the same on exact oracles: calls that may be charged some seconds ahead, plain checks, and callers
- * that leave. At times the clock is set back. Compares every outcome, wait and view.
+ * Makes random calls on a store, and the same on oracles, which are independent exact computations. There are calls that may be charged
+ * some seconds before their tokens are there, plain checks, and callers that leave. At times the clock is set back. Compares every outcome,
+ * wait and view.
  * @param back the most microseconds by which the clock is set back. It is 0 for a store that drops expired states at once: a bucket that
  * was full before the step would not be full after it
  * @returns how often each kind of event was met

@@ -47,7 +47,8 @@ export class FixedWindowOracle implements Oracle {
     const start = this.startAt(at)
     const used = this.charges.reduce((sum, charge) => (charge.start === start ? sum + charge.cost : sum), 0n)
     const elapsed = at > start ? at - start : 0n
-    // During a ramp, the share of the limit that has passed so far. It is at least one token, and at most the limit.
+    // A ramp is the start of a window, in which the limit grows with time from one token to all. In it, this share of the limit is
+    // available.
     const share = elapsed >= ramp ? limit : (limit * elapsed) / ramp
     const soft = share < TOKEN ? TOKEN : share
     return (soft < limit ? soft : limit) - used

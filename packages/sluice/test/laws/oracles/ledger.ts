@@ -11,7 +11,7 @@ export interface Counted {
 
 /**
  * One key of one limit as a ledger in exact arithmetic. It has the charges, and what their settlements make of them. It was written from
- * the documents, without the kernels. Time never goes back. Numbers are micro-tokens and microseconds.
+ * the documents, without the library's code. Time never goes back. Numbers are micro-tokens and microseconds.
  */
 export interface Ledger {
   /** What a call could take now; below 0 for a debt. */

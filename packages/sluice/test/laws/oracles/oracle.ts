@@ -1,4 +1,4 @@
-/** What a limit answers, computed without the kernel. Times are in microseconds after the call. */
+/** What a limit answers, computed without the library's algorithm. Times are in microseconds after the call. */
 export interface OracleAnswer {
   readonly outcome: 'allowed' | 'denied' | 'impossible'
   readonly remaining: number

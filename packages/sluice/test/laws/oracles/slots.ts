@@ -7,7 +7,7 @@ interface Granted {
   given: boolean
 }
 
-/** What a call for a slot is answered, computed without the kernel. Times are microseconds since 1970. */
+/** What a call for a slot is answered, computed without the library's algorithm. Times are microseconds since 1970. */
 export interface SlotAnswer {
   readonly outcome: 'allowed' | 'denied' | 'impossible'
   readonly remaining: number

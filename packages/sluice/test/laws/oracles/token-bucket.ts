@@ -1,8 +1,8 @@
 import { ceilDiv, type Oracle, type OracleAnswer } from './oracle.ts'
 
 /**
- * A token bucket in exact fractions of BigInts, written independently of the kernel. Its level grows with time and falls with each charge.
- * Nothing is rounded, and no state expires. Numbers are micro-tokens and microseconds.
+ * A token bucket in exact fractions of BigInts, written independently of the library's algorithm. Its level grows with time and falls with
+ * each charge. Nothing is rounded, and no state expires. Numbers are micro-tokens and microseconds.
  */
 export interface BucketFacts {
   /** Micro-tokens every `per` microseconds. */

@@ -22,7 +22,7 @@ export interface WaitAnswer {
 
 /**
  * A bucket whose calls may be charged before their tokens are there, in exact arithmetic. It was written from the documents, without the
- * kernels. The level is micro-tokens times `per`, may be below 0, and grows by `micro` every microsecond. Only answers are rounded.
+ * library's code. The level is micro-tokens times `per`, may be below 0, and grows by `micro` every microsecond. Only answers are rounded.
  */
 export class WaitOracle {
   #level: bigint
