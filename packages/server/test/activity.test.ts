@@ -74,7 +74,7 @@ describe('the activity that the page shows', () => {
     }
     decide({ limits: [each(1)] })
     expect(level('each')).toMatchObject({ used: 0.9, resetMs: 9_000, fillMs: 10_000 })
-    // That client makes no request for more than a minute. So the next client is shown.
+    // The client whose level is shown makes no request for more than a minute. So the next client is shown.
     clock.now += 60_001
     activity.report()
     decide({ limits: [each(10)] })

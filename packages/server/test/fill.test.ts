@@ -19,7 +19,7 @@ describe('the time a whole refill takes', () => {
     [NATIVE, 'a', 1_000, 10_000, 10_000],
     [NATIVE, 'a', 100, 100_000, 100_000],
     [NATIVE, 'a', 100, 10_000, 10_000],
-    // The template states the window of the rate, which is in the view. The bucket of 100 tokens takes 50 s to fill.
+    // The template states a window of 5 s, and the view has it. But the bucket of 100 tokens takes 50 s to fill.
     [TEMPLATE, 'global', 100, 5_000, 50_000],
     [TEMPLATE, 'gone', 100, 7_000, 7_000],
   ])('%# of a rule is that of the tier in use', (text, name, limit, windowMs, fillMs) => {

@@ -77,7 +77,7 @@ describe.skipIf(executablePath === undefined)('the page, in a real browser', () 
     await page.getByText('60 sent').waitFor()
     const words = await page.locator('#sent').textContent()
     expect(Number(/(\d+) passed/.exec(words ?? '')?.[1])).toBeGreaterThanOrEqual(10)
-    // If the 60 requests come fast enough, the last one is denied. On a busy machine they are slower, so more are sent.
+    // If the 60 requests come fast enough, the last one is denied. On a busy machine they are slower, so the test sends more.
     const denied = async (): Promise<boolean> => (await headers()).includes('retry-after')
     while (!(await denied())) {
       await send(page)

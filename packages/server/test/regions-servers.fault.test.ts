@@ -69,7 +69,7 @@ describe.each(SERVERS)('regions over %s', (_name, found, startServer) => {
       }
 
       await isOpen('eu', 'euToo', 'us')
-      // Region eu has two services, and only the second one has callers. Units are sent to the region all the same.
+      // Region eu has two services, and only the second one has callers. The other region sends parts of the limit all the same.
       await load('euToo', async () => (await received()) >= 400)
       const era = await metric('eu', 'sluice_region_era')
       await services.eu.stop('SIGKILL')

@@ -24,8 +24,8 @@ async function timed(url: string, init?: RequestInit): Promise<Timed> {
 }
 
 /**
- * Requests /livez, which needs no store, again and again until it is stopped. Returns the longest time of a request, which only the machine
- * explains.
+ * Requests /livez, which needs no store, again and again until it is stopped. Returns the longest time of a request, which shows how busy
+ * the machine is.
  */
 function healthy(url: string): () => Promise<number> {
   const state = { running: true, longest: 0 }

@@ -165,7 +165,7 @@ describe('verify --faults', () => {
       if (fault === 'none') expect([where, decided > 0]).toEqual([where, true])
       if (policy === 'deny') expect([where, passedByPolicy, passed <= permitted]).toEqual([where, 0, true])
       if (policy === 'allow' && away) expect([where, passedByPolicy]).toEqual([where, calls - decided])
-      // The fallback has a burst of its own, so a line has at most the two.
+      // The local fallback has a burst of 10 tokens of its own. So under this policy up to 10 tokens more may pass.
       if (policy === 'local') expect([where, passed <= permitted + 10]).toEqual([where, true])
     }
   }

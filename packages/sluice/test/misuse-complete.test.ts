@@ -101,7 +101,7 @@ async function knownTo(build: OptionsRow[1], base: object): Promise<string | und
 const ERRORS = ['LimiterError', 'PolicyError', 'StoreFailure', 'RateLimitException']
 /** Nest calls them. */
 const BY_NEST = ['RateLimitFilter', 'RateLimitDecision']
-/** Classes below the limiter. Only tests of stores call them, with calls that the library has made. */
+/** Classes of the testing kit, on a lower level than the limiter. Only tests of stores call them, with calls that the library has made. */
 const KIT = ['Reference']
 /** They take no argument. */
 const BARE = ['ready', 'close', 'overrides']

@@ -170,7 +170,8 @@ describe('a store that returns what makes no sense', () => {
   ])('%s: is a failure, and the policy answers', async (_, verdicts) => {
     for (const now of [true, false]) {
       const verdict = Array.isArray(verdicts) ? (verdicts[0] as never) : undefined
-      // A store that decides at once is trusted. So a verdict with the right number of calls is not checked, and is left out here.
+      // The limiter trusts a store that decides at once: it does not check a verdict with the right number of calls. So only other verdicts
+      // are returned at once here.
       const members = now && (verdict as Partial<typeof good> | undefined)?.calls?.length !== 1 ? { decideNow: () => verdict as never } : {}
       const store = remoteMemory(memoryStore(), { name: 'odd', decide: async () => verdicts as never, ...members })
       for (const onStoreFailure of ['deny', 'allow'] as const) {

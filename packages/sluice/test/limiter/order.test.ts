@@ -32,7 +32,7 @@ describe('the order of callers of a key', () => {
   it('moves a start by the lateness of the one before and a step of 50 ms, and no further', () => {
     expect([60, 60.5].map((at) => [ordered(), at] as const).map(([{ next }, at]) => [next(at, 10), next(0, 1)][1])).toEqual([60, 0])
     const { next } = ordered()
-    // The third caller would not wait for the first one, which is far ahead. It waits only for the second.
+    // The second caller starts far earlier than the first, and does not wait for it. So the first does not delay the third one either.
     expect([next(60_000, 5), next(100, 1), next(40, 1), next(90, 1)]).toEqual([60_000, 100, 40, 90])
   })
 

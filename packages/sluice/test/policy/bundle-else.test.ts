@@ -109,7 +109,7 @@ describe('a rule without match', () => {
           const during = watchUnread(requested)
           const isRead = (one: Rule): boolean | undefined => unreadMatch(one.match, requested, during)
           expect(rules.map((one) => allHold(one.match.when, requested))).toEqual(expected.map((one) => allHold(one.match.when, requested)))
-          // Each rule is asked twice. The request remembers what was read, and the second reading must still be noticed.
+          // Each rule is checked twice. A request remembers what was read of it, and a second reading must still be noticed.
           for (let round = 0; round < 2; round += 1) expect(rules.map(isRead)).toEqual(expected.map(isRead))
           expect(find(requested)).toEqual(
             rules.filter((_, index) => {

@@ -12,7 +12,7 @@ import {
 } from '@sluice/scripts/engines'
 import type { TestProject } from 'vitest/node'
 
-/** The servers and programs that tests may use. One is undefined if it was not found and is not required. */
+/** The servers and programs that tests may use. Each is undefined if it was not found and is not required. */
 export interface Engines {
   readonly redis: string | undefined
   readonly postgres: string | undefined

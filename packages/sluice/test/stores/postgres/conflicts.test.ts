@@ -72,7 +72,7 @@ create trigger trip before insert or update on ${table} for each row execute fun
     const other = connect()
     const hurried = barePostgresStore({ client: pg(other), concurrency, sweepEveryMs: 0 })
     const error = await failure(verbs.decide(hurried, [{ calls: [call('endless')] }], { deadline: performance.now() + 200 }))
-    // The pool is ended first. So a statement that it sent late cannot fail by the trigger during another test.
+    // The pool is ended first. So a statement that it sent late cannot disturb a later test.
     await other.end()
     await trip('00000', 0)
     expect(error).toMatchObject({ name: 'StoreFailure' })

@@ -16,7 +16,7 @@ const { redis: url } = inject('engines')
 const prefix = `held-batches-${process.pid}:`
 const START = 1_800_000_000_000_000
 const SECOND = 1_000_000
-/** Buckets whose values need a long form. For the first two, the records of holds do too. */
+/** Buckets whose values need a long form (lua/storage/bucket-value.lua). For the first two, the records of holds do too. */
 const LONG = [
   tokenBucket({ rate: '1000/30d', burst: 1_000 }),
   tokenBucket({ rate: '1000000/s', burst: 2_000_000 }),

@@ -86,7 +86,7 @@ describe('a reservation over two slots of a Cluster that is repeated while it is
     await inner.change([change], {})
     const first = reserve()
     await settle()
-    // Now the first reservation learns that slot b denies it. Its charge in slot a is not given back yet.
+    // Now the first reservation learns that Cluster slot b denies it. Its charge in slot a is not given back yet.
     denied.open()
     await settle()
     await inner.change([{ ...change, amount: 10_000_000 }], {})

@@ -18,7 +18,9 @@ import { plainName } from './plain-name.ts'
 const { redis: url } = inject('engines')
 const prefix = `reserve-${process.pid}:`
 const SECOND = 1_000_000
-/** Limits whose buckets are reserved on. The values of some need a long form, and so do the records of their holds. */
+/**
+ * Limits of the reserved buckets. The values of some need a long form (lua/storage/bucket-value.lua), and so do the records of their holds.
+ */
 const BUCKETS = [
   ...LIMITS.filter(({ algorithm }) => algorithm.tag === 'tb'),
   tokenBucket({ rate: '1/h', burst: 40 }),

@@ -62,7 +62,7 @@ describe('a store by slots', () => {
     await verbs.decide(store, [{ calls: [call('b', five, 5), call('a', limit, 3)] }], { now: START })
     const before = await verbs.peek(store, [{ calls: [call('a', limit)] }], { now: START })
     sent.length = 0
-    // Slot a is more restrictive for this group, so it is charged first. Slot b has no tokens left.
+    // The Cluster slot of a is more restrictive for this group, so it is charged first. b has no tokens left.
     const [verdict] = await verbs.decide(store, [{ calls: [call('a', limit, 7), call('b', five, 1)] }], { now: START })
     expect(verdict?.calls.map(({ outcome }) => outcome)).toEqual(['allowed', 'denied'])
     expect(sent.map(({ verb, keys }) => `${verb} ${keys.join()}`)).toEqual(['decide a', 'decide b', 'adjust a', 'decide a,a'])

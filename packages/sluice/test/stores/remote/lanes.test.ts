@@ -177,10 +177,10 @@ describe('lanes', () => {
       await calls.pop()?.answer()
       expect(one.outcomes).toEqual(['allowed'])
     }
-    // The lane whose breaker was open has been dropped, so it sends no more probes.
+    // The ring has dropped the lane (its part for one server) whose breaker was open. So that lane sends no more probes.
     expect(ring.breakerState).toBe('closed')
     await pass(1)
-    // The lane with a call in flight was kept: the next call of its key waits for that one.
+    // The lane with a call in flight was kept: the next call of the key `busy` waits for that one.
     const next = ask('busy', patient)
     await settle()
     expect(calls.map(({ keys: of }) => of)).toEqual([['busy']])

@@ -90,7 +90,8 @@ describe('X7: leases are renewed', () => {
     for (let index = 0; index <= 40; index += 1) await ask('k', limit)
     requests.splice(0)
     for (let look = 1; look <= 4; look += 1) {
-      // The bucket was denied, so nothing can be leased until its wait is over. A group of several limits must not request a lease before.
+      // The key was denied, so no tokens can be leased until its wait is over. A call of several limits must not request a lease before
+      // that either.
       await decide(store, [{ calls: [made('k', limit), made('other', fixedWindow({ limit: 100, window: '1m' }))] }])
       await pass(250)
       expect(requests).toEqual([])
