@@ -79,7 +79,11 @@ describe.skipIf(url === undefined)('the first calls of keys', () => {
       const fresh = Array.from({ length: round % 5 }, () => (keys += 1) + 1_000)
       // Keys of the same limit, some rounds before.
       const known = Array.from({ length: Math.floor(random() * 4) }, () => 1_000 + Math.ceil(random() * keys))
-      const list = [...new Set([...fresh, ...(keys === 0 ? [] : known)])]
+      const isAlone = round % 5 === 1 && random() < 0.5
+      // One new key, called once or several times; or different keys.
+      const list = isAlone
+        ? Array.from({ length: 1 + (round % 3) }, () => keys + 1_000)
+        : [...new Set([...fresh, ...(keys === 0 ? [] : known)])]
       const groups = list.map((key): CallGroup => ({ calls: [call(key, limit, cost)] }))
       expect(await verbs.decide(store, groups, { now })).toMatchObject(groups.map((group) => reference.decide(group, now)))
     }
