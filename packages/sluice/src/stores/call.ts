@@ -3,9 +3,9 @@ import type { MonotonicInstant } from '../time/time.ts'
 import type { Micros } from '../time/micros.ts'
 
 /**
- * The part of a state's id that all states of one limit share. `text` names the limiter, the limit and its algorithm. It is encoded: it has
- * no braces, spaces or control characters, and ends with a colon. Each limit has one such object, so a store may use the object as a key of
- * a map.
+ * The part of a state's id that all states of one limit share. `text` names the limiter, the limit and its algorithm. The names in `text`
+ * are encoded: it has no braces, spaces or control characters, and ends with a colon. Each limit has one such object, so a store may use
+ * the object as a key of a map.
  */
 export interface Scope {
   readonly text: string
@@ -27,12 +27,16 @@ export interface Call {
   readonly limit: AnyLimit
   /** Micro-tokens, above 0. The store does not check that. */
   readonly cost: MicroTokens
-  /** A number below 2^32 that belongs to the key (`phaseOf`); 0 if the limit is not phased. */
+  /**
+   * A number below 2^32, computed from the key (`phaseOf`), by which windows of different keys begin at different times. 0 if the limit
+   * does not need it.
+   */
   readonly phase: number
 }
 
 /**
- * A state's name for use as a key of maps. It is unique, because scopes contain no spaces. Computing it takes less time than `stateName`.
+ * A name of a state, for use as a key of maps in this process. Two states never have the same name, because scopes contain no spaces.
+ * Computing it takes less time than `stateName`.
  */
 export function nameOf({ scope, key }: StateId): string {
   return `${scope.text} ${key}`
@@ -41,16 +45,20 @@ export function nameOf({ scope, key }: StateId): string {
 /** Options of every store call. */
 export interface CallOptions {
   /**
-   * The instant by which the store must answer, on its monotonic clock. If it has no answer by then, the call fails with a StoreFailure.
+   * The instant by which the store must settle the call, on the monotonic clock of this process. If the server has not answered by then,
+   * the call fails with a StoreFailure.
    */
   readonly deadline?: MonotonicInstant
-  /** Set if the deadline is a built-in default. The store may extend such a deadline to one second while the first connection is made. */
+  /**
+   * Set if the deadline is the built-in default, and not one that a user has chosen. The store may extend it to one second while the first
+   * connection is made.
+   */
   readonly stretch?: true
   /** If it aborts, the call fails at once with `aborted`. The call may have been charged. */
   readonly signal?: AbortSignal
   /**
-   * The time of decisions in place of the clock, also for remote programs; for the test kit's clock. With `now`, keys are kept longer than
-   * their TTL.
+   * The time of decisions, in place of the store's clock; programs on a server use it too. The test kit sets it. With `now`, a server keeps
+   * keys longer than their states need, because it expires them by its own clock.
    */
   readonly now?: Micros
 }

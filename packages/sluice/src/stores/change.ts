@@ -6,15 +6,18 @@ import type { StoreFailure } from './store-failure.ts'
 
 /**
  * A change of one state.
- * - `adjust`: gives tokens back (`amount` above 0) or takes them even if they are not there (below 0). `amount` is in micro-tokens; the
- *   cost of `call` is ignored. `receipt` is the store time of the charge. If the window of that charge has ended, nothing is given back.
+ * - `adjust`: gives tokens back (`amount` above 0), or takes them even if they are not there (below 0). `amount` is in micro-tokens; the
+ *   cost of `call` is ignored. `receipt` is the store time of the charge that is given back. If the window of that charge has ended,
+ *   nothing is given back.
  * - `leave`: gives back what a call was charged ahead, because it does not wait any longer, less what other calls were charged after it.
  * - `release`: a holder gives back its slots. Nothing changes if it has none.
- * - `settle`: ends a hold with what was used. Its record and the limits that it charged are changed together. It may be sent again.
- * - `extend`: moves the end of a hold, and of its slots of concurrency limits, to a later instant. It may be sent again.
+ * - `settle`: ends a hold with what was used. The hold's record and the states of the limits that it charged are changed together. A second
+ *   `settle` of the same hold has no effect, so it may be sent again.
+ * - `extend`: moves the end of a hold, and of its slots of concurrency limits, to a later instant. It may be sent again, because a second
+ *   `extend` moves the end only if it is later.
  * - `block`: no call passes for `micros` microseconds, counted from the store's present time; `unblock` ends the block.
- * - `reset`: deletes the state, so that the next call finds it fresh. A block stays, and leased tokens stay leased. Not for states of
- *   concurrency limits, whose holders are still at work.
+ * - `reset`: deletes the state, so that the next call finds the initial state. A block stays, and leased tokens stay leased. Not for states
+ *   of concurrency limits, because their holders may still be at work.
  */
 export type Change =
   | {
@@ -28,7 +31,7 @@ export type Change =
       readonly receipt?: Micros | undefined
     }
   | {
-      /** Gives back what a call of a group with `maxWait` was charged, because it will not start (`leave` of the algorithm). */
+      /** Gives back what a call of a group with `maxWait` was charged, because its caller stopped waiting (`leave` of the algorithm). */
       readonly kind: 'leave'
       /** The call that was charged. */
       readonly call: Call
@@ -44,18 +47,18 @@ export type Change =
       readonly holder: string
     }
   | {
-      /** Ends a hold: gives back what it did not use, or charges what it used in addition. */
+      /** Ends a hold: gives back what was held and not used, or charges what was used beyond what was held. */
       readonly kind: 'settle'
       /** The id of the hold's record. */
       readonly id: StateId
       /**
-       * The limits that the hold may have charged. The cost of each call is what was used of its limit: at least 0. The states must be
-       * where the record is: on one server, and in one slot of a Cluster.
+       * The limits that the hold may have charged. The cost of each call is what was used of its limit, 0 or more. The states of the calls
+       * must be on the server that has the hold's record, and in a Cluster in the same slot.
        */
       readonly calls: readonly Call[]
       /** The id of the hold, under which it has slots of concurrency limits. */
       readonly holder: string
-      /** Set if what was charged stays charged. The costs are then ignored. */
+      /** Set if all that the hold charged stays charged, whatever was used. The costs are then ignored. */
       readonly stands?: true
     }
   | {
@@ -94,9 +97,9 @@ export interface ChangeResult {
 }
 
 /**
- * Computes the state after a call (`leave`) or a holder (`release`) gave back what it had. Returns the same state if nothing changes, and
- * undefined if the result is fresh.
- * @param limit that of the call, with the algorithm that decides the store's states
+ * Computes the state after a call (`leave`) gave back its charge, or a holder (`release`) its slots. Returns the same state if nothing
+ * changes, and undefined if the result is the initial state.
+ * @param limit the limit of the call, with the algorithm that decides on the store's states
  * @param state as stored
  */
 export function givenBack(

@@ -13,23 +13,24 @@ export interface DividedStore extends Store {
 }
 
 /**
- * A store that grants an equal part of each limit: the local fallback of one of `nodes` processes. All parts together are at most the
- * limit. A group fails with `unavailable`, and is not charged, in three cases. It must not be denied then, because that looks like a
- * used-up quota.
+ * A store that grants an equal part of each limit, for one of `nodes` processes. Each process may use it as its local fallback. All parts
+ * together are at most the limit. In three cases a group of calls fails with `unavailable` and is not charged. A denial would be wrong
+ * then, because it would say that the quota is used up.
  * - The whole limit could grant the group, but its part never can.
  * - The part is 0.
  * - The count of processes is not a whole number above 0.
  *
- * Bound G for n processes that divide by `nodes`, over an interval of length T: max(0, n / nodes - 1) * (burst + rate * T). This counts
- * only what the parts grant, not what the store that failed granted in the interval.
- * @param nodes the number of processes, or a function that counts those alive now; if the number changes, states are converted (law 7)
+ * Bound G, the most tokens that n processes can grant together beyond the limit if they divide by `nodes`, over an interval of length T:
+ * max(0, n / nodes - 1) * (burst + rate * T). It does not include what the failed store granted in the interval.
+ * @param nodes the number of processes, or a function that returns how many are alive now. If the number changes, states are converted to
+ * the new parts (law 7)
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withDividedLimit(store: Store, nodes: number | (() => number)): DividedStore {
   requireForm('withDividedLimit', 'store', store, STORE)
   requireForm('withDividedLimit', 'nodes', nodes, NODES)
   const partOf = createParts()
-  // Decisions never throw. So if the function throws, that is treated like an invalid count.
+  // A decision must not throw an error of the caller's function. So if the function throws, groups fail as for an invalid count.
   const count = (): number => {
     try {
       const found: unknown = typeof nodes === 'function' ? nodes() : nodes
@@ -60,8 +61,8 @@ export function withDividedLimit(store: Store, nodes: number | (() => number)): 
 }
 
 /**
- * Makes a function that computes parts of limits, and caches the last part of each limit. It returns undefined if the part is 0, if whole
- * numbers cannot represent it, or if the count is NaN.
+ * Makes a function that computes the part of a limit, and caches the last part of each limit. The function returns undefined if the part is
+ * 0, if whole numbers cannot represent the part, or if the number of parts is NaN.
  */
 function createParts(): (limit: AnyLimit, parts: number) => AnyLimit | undefined {
   const known = new WeakMap<AnyLimit, { readonly parts: number; readonly limit: AnyLimit | undefined }>()

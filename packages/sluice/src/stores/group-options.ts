@@ -3,8 +3,8 @@ import type { AnyLimit, HoldRequest } from '../algorithms/algorithm.ts'
 import type { Call, CallGroup, GroupOptions } from './store.ts'
 
 /**
- * The calls of a group with the limits by which kernels decide them. If the group may wait for its tokens, the limits allow charging ahead.
- * If it has a holder, limits with slots grant these to the holder.
+ * The calls of a group, with the limits by which kernels decide them. If the group has the option `maxWait`, these limits allow a charge
+ * before its tokens are there. If it has the option `hold`, limits with slots grant the slots to its holder.
  */
 export function callsOf({ calls, options }: CallGroup): readonly Call[] {
   if (options === undefined || isPlanned(calls, options)) return calls
@@ -18,7 +18,7 @@ function heldBy(hold: HoldRequest | undefined, limit: AnyLimit): AnyLimit {
   return hold === undefined || algorithm.holding === undefined ? limit : { ...limit, plan: algorithm.holding(plan, hold) }
 }
 
-/** Whether the options leave the limits of the calls as they are. */
+/** Whether kernels can decide the calls by their own limits, so that the options change none of these. */
 function isPlanned(calls: readonly Call[], { maxWait, hold }: GroupOptions): boolean {
   return maxWait === undefined && (hold === undefined || calls.every(({ limit }) => limit.algorithm.holding === undefined))
 }

@@ -4,7 +4,10 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Micros } from '../time/micros.ts'
 import type { HoldChange } from './change.ts'
 
-/** A state to write; undefined if the state is fresh and must be removed. `index`: 0 for the record, n for the state of the n-th call. */
+/**
+ * A state to write; undefined if it equals the initial state, so that it must be removed. `index`: 0 for the hold's record, n for the state
+ * of the n-th call (from 1).
+ */
 export interface HoldWrite {
   readonly index: number
   readonly limit: AnyLimit
@@ -12,7 +15,7 @@ export interface HoldWrite {
 }
 
 /**
- * Makes a change of a hold.
+ * Computes which states a change of a hold (`settle`, `extend`) writes, and what it reports.
  * @param limits the limits of the change's calls, with the algorithms that decide the store's states
  * @param states as stored: that of the record, then that of each call
  * @param slots for each call the index of the first call that has the same state

@@ -1,7 +1,7 @@
 /**
  * - `timeout`: there was no answer by the deadline
  * - `connection`: the connection was lost, refused or never made
- * - `unavailable`: the server cannot serve (loading, moved, cluster down, shutting down), or the breaker is open
+ * - `unavailable`: the server cannot serve (it is loading or shutting down, the cluster is down, the data moved), or the breaker is open
  * - `readonly`: the server does not accept writes
  * - `memory`: the server is full, or a bound on the store's states is reached
  * - `contention`: other calls kept the states locked or kept changing them
@@ -27,7 +27,10 @@ export type StoreFailureKind =
  * so it is never sent again.
  */
 export class StoreFailure extends Error {
-  /** Always `StoreFailure`. Compare it where `instanceof` may fail: across realms and bundles. */
+  /**
+   * Always `StoreFailure`. Compare this name where `instanceof` may fail: if two copies of the library, or two realms, each have such a
+   * class.
+   */
   override readonly name = 'StoreFailure'
   /** What went wrong. Programs react to `kind` and `executed`, never to the message. */
   readonly kind: StoreFailureKind

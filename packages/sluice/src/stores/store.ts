@@ -15,13 +15,14 @@ export { StoreFailure, type StoreFailureKind } from './store-failure.ts'
 /** What a group needs in addition to a plain decision. A store lists the options that it offers in its capabilities. */
 export interface GroupOptions {
   /**
-   * Microseconds. The group may be charged up to this long before its tokens are there. The verdict then says how long until they are. Only
-   * for limits whose algorithm can be charged ahead (`ahead`).
+   * Microseconds. The group may be charged up to this long before its tokens are there, and its caller then waits. The verdict says how
+   * long it takes until the tokens are there. Only for limits whose algorithm allows this (`ahead`).
    */
   readonly maxWait?: Micros
   /**
-   * Who takes the slots of the group's concurrency limits; other limits ignore it. If a holder with this id has slots already, the group is
-   * granted these. Without this option, slots are taken too, but nobody can give them back: each is free at its end.
+   * Who takes the slots of the group's concurrency limits; other limits ignore this option. If a holder with this id has slots already, the
+   * group is granted these. Without this option, slots are taken too, but nobody can give them back: each slot becomes free when its time
+   * ends.
    */
   readonly hold?: HoldRequest
 }
@@ -36,11 +37,15 @@ export interface CallGroup {
 
 /** Options of a store's `decide`. */
 export interface DecideOptions extends CallOptions {
-  /** `false`: a peek. Outcomes and waits are the same, but nothing is charged or written. Views show the states before the group. */
+  /**
+   * `false`: a peek. Outcomes and waits are the same, but nothing is charged or written. `remaining` and the other numbers of a `View` are
+   * those before the group.
+   */
   readonly charge?: boolean
   /**
    * `fail`: a group with a state that another transaction has locked fails at once with `contention`; the store decides the other groups.
-   * Absent: the store's own option applies, which is to wait for the lock by default. Stores without locks ignore this option.
+   * Absent: the option of the same name of the store applies, by which it waits for the lock by default. Stores without locks ignore this
+   * option.
    */
   readonly onContention?: 'fail'
 }
@@ -49,13 +54,15 @@ export interface DecideOptions extends CallOptions {
 export interface Verdict extends Readonly<View> {
   /** The outcome of this call alone. In a denied group nothing is charged, even if this call is allowed. */
   readonly outcome: CallOutcome
-  /** The wait of this call alone, without the other calls of the group. 0 unless it is denied, or charged ahead of its tokens. */
+  /**
+   * The wait of this call alone, without the other calls of the group. 0 unless the call is denied, or charged before its tokens are there.
+   */
   readonly retryAfter: Micros
-  /** The state after the charge, if the group may be charged ahead (`maxWait`). The change `leave` needs it. */
+  /** The state after the charge, if the group has the option `maxWait`. To give the charge back (`leave`), this state is needed. */
   readonly after?: unknown
   /** What the holder of the call got, if the call takes a slot and was charged. */
   readonly grant?: Grant
-  /** For a call that records a hold: the record of the same hold that exists already, and because of which the call is denied. */
+  /** For a call that records a hold, and is denied because the hold has a record already: that record. */
   readonly record?: unknown
   /** Set if a block denies the call, even if the limit denies it too. */
   readonly blocked?: true
@@ -69,15 +76,17 @@ export interface Decided {
   readonly at: Micros
   /**
    * For a denied group: the least wait after which every call of the group would pass if nobody else called (law 4). Absent if no such wait
-   * was found: limits with ramps may never let all calls pass at the same instant. For a group that was charged ahead (`maxWait`): how long
-   * until all its tokens are there; absent if they are. Absent for other outcomes.
+   * was found: limits with ramps may never let all calls pass at the same instant. For a group that was charged before its tokens were
+   * there (`maxWait`): how long it takes until all are there; absent if they are there now. Absent for other outcomes.
    */
   readonly retryAfter?: Micros | undefined
   /** One verdict for each call, in the order of the calls. */
   readonly calls: readonly Verdict[]
   /** What made the decision. Default `store`. */
   readonly source?: Source
-  /** Set if an overflow state denied a call. New keys share overflow states while the store has no room for their own states. */
+  /**
+   * Set if an overflow state denied a call of the group. New keys share overflow states while the store has no room for their own states.
+   */
   readonly reason?: 'overflow'
   /** Why an overflow state was used instead of the key's own; absent if none was used. */
   readonly degraded?: StoreFailure
@@ -95,8 +104,8 @@ export interface Failed {
   /** Why the group was not decided, and whether it may have been charged. */
   readonly failure: StoreFailure
   /**
-   * Set if the store has no room for a new key, and its option `onFull` allows or denies in this case. It applies instead of the failure
-   * policy.
+   * Set if the store has no room for a new key, and its option `onFull` says `allow` or `deny` for this case. This field then applies
+   * instead of the failure policy.
    */
   readonly onFull?: 'allow' | 'deny'
   /** Absent, because only a decided group has an outcome. */
@@ -109,9 +118,9 @@ export interface Failed {
 export type GroupVerdict = Decided | Failed
 
 /**
- * A holder's request for tokens of one bucket (`grantLease`). The cost of `call` is the least amount that the holder can use. The holder
- * may spend the tokens for `life` microseconds, counted from an instant before it sent the request, on a clock that never steps. It ignores
- * answers to older requests.
+ * A request for a lease: a process wants tokens of one bucket to spend later (`grantLease`). The owner of a lease is its holder. The cost
+ * of `call` is the least amount that the holder can use. The holder may spend the tokens for `life` microseconds from before it sent the
+ * request, by a clock that never steps. It ignores answers to older requests.
  */
 export interface LeaseRequest extends Omit<LeaseArguments, 'cost'> {
   readonly call: Call
@@ -124,7 +133,7 @@ export interface Leased {
   readonly at: Micros
   /**
    * The bucket after the grant. If nothing was granted, the outcome says why. `allowed` then means that the bucket has the tokens, but the
-   * store does not lease them: call `decide`.
+   * store does not lease them, so the caller should call `decide`.
    */
   readonly verdict: Verdict
   readonly failure?: undefined
@@ -136,8 +145,8 @@ export type LeaseAnswer =
   | { readonly failure: StoreFailure; readonly granted?: undefined; readonly at?: undefined; readonly verdict?: undefined }
 
 /**
- * Computes a new state, and a limit with its plan, from a stored state. The stored state is undefined if it is fresh. The result is
- * undefined if nothing changes.
+ * Computes a new state from a stored state, and returns it with a limit that has the plan of the new state. The stored state is undefined
+ * if there is none. The result is undefined if nothing changes.
  */
 export type StateProgram = (state: unknown, now: Micros) => { readonly limit: AnyLimit; readonly state: unknown } | undefined
 
@@ -155,13 +164,16 @@ export interface Capabilities {
   readonly groupOptions?: readonly (keyof GroupOptions)[]
   /** Whether the store has `decideNow`, and `decideNow` always decides. */
   readonly sync: boolean
-  /** Milliseconds that a call may take, if the store's own options say so. They replace the limiter's default, and are never extended. */
+  /**
+   * Milliseconds that a call may take, if an option of the store says so. They replace the limiter's default deadline, and are never
+   * extended.
+   */
   readonly deadlineMs?: number
   /** Returns why the store cannot decide this limit; undefined if it can. Absent if the store decides every limit of its algorithms. */
   readonly problemOf?: (limit: AnyLimit) => string | undefined
   /**
-   * The most tokens of a limit that the store can ever grant at once, if it never grants more than a part. If absent, that is the limit's
-   * capacity.
+   * Returns the most tokens of a limit that the store can ever grant to one call, if it grants only a part of each limit. If this is
+   * absent, it is the limit's capacity.
    */
   readonly mostOf?: (limit: AnyLimit) => number
   /**
@@ -170,7 +182,8 @@ export interface Capabilities {
    */
   readonly lacks?: string
   /**
-   * Present if the store grants only parts of limits. Wraps another store, such as the local fallback, so that it grants the same parts.
+   * Present if this store grants only parts of limits. Wraps another store, such as the local fallback, so that the other store grants the
+   * same parts.
    */
   readonly around?: (store: Store) => Store
   /** The operations that regions need of the store, or a text that says why the store does not have them. */
@@ -178,30 +191,30 @@ export interface Capabilities {
 }
 
 /**
- * The port: the interface of every store. A store keeps states and decides groups atomically. If one of its methods rejects, it does so
- * with a StoreFailure, which then concerns the whole call. To extend the port, add a kind of change or an option, never a method.
+ * The port: the interface of every store. A store keeps states and decides groups atomically. If one of its methods rejects, it rejects
+ * with a StoreFailure, and the whole call has failed. To extend the port, add a kind of change or an option, never a method.
  */
 export interface Store {
   /** The name of the store in metrics. */
   readonly name: string
   /** What the store can do. */
   readonly capabilities: Capabilities
-  /** Decides groups in order, each all or nothing. If one group cannot be decided, only that group fails. */
+  /** Decides groups in order, and charges all calls of a group or none. If one group cannot be decided, only that group fails. */
   decide(groups: readonly CallGroup[], options?: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
    * Decides and charges a group synchronously, without calling a server. Returns undefined if it cannot; nothing is charged then. It keeps
-   * no reference to the group.
+   * no reference to the group, because callers use the object again.
    * @param now as in `CallOptions`
    */
   decideNow?(group: CallGroup, now?: Micros): GroupVerdict | undefined
   /**
-   * Makes changes in order. Neighbouring changes of one state and one kind are atomic together; adjusts only if they have the same receipt.
-   * If a change fails, other changes are not undone.
+   * Makes changes in order. If changes that follow each other have one state and one kind, they are made in one atomic step; changes of
+   * kind `adjust` only if they have the same receipt. If a change fails, other changes are not undone.
    */
   change(changes: readonly Change[], options?: CallOptions): Promise<readonly ChangeResult[]>
   /**
-   * Leases tokens of token buckets. Requests are answered in order, and a failed request does not affect the others. The tokens in a bucket
-   * and the tokens leased from it together never exceed the burst. Absent if the store has no leases.
+   * Leases tokens of token buckets to this process. Requests are answered in order, and a failed request does not affect the others. The
+   * tokens in a bucket and the tokens leased from it together never exceed the burst. Absent if the store has no leases.
    */
   lease?(requests: readonly LeaseRequest[], options?: CallOptions): Promise<readonly LeaseAnswer[]>
   /**

@@ -8,17 +8,24 @@ export interface BatchState {
   readonly name: string
   /** The key, encoded by `encodeKey`. */
   readonly key: string
-  /** The first call of this state. If the state's calls have different limits, the state is read with the limit of this call. */
+  /**
+   * The first call of this state. If calls of the state have different limits, the reply's numbers are decoded by the limit of this call.
+   */
   readonly first: Call
-  /** Whether the state is a log. A log may be long, so the program returns the verdicts of its calls instead of the state. */
+  /**
+   * Whether the state is a sliding window log. A log may be long, so the program returns the verdicts of its calls instead of the state.
+   */
   readonly isLog: boolean
-  /** The state's index in the program's arguments and reply. At first, states are in the order of their calls. A store may reorder them. */
+  /**
+   * The state's index in the program's arguments and reply. At first, states have the order of their first calls. A store may change the
+   * order.
+   */
   index: number
   /** The last entry that uses this state. */
   entry: BatchEntry | undefined
 }
 
-/** A single group; or a run, which is several equal groups of one call. */
+/** A single group of calls; or a run, which is several equal groups that each have one call. */
 export interface BatchEntry {
   /** The state of each call of the group. */
   readonly states: readonly BatchState[]
@@ -26,7 +33,7 @@ export interface BatchEntry {
   readonly descriptors: readonly number[]
   /** How many groups the entry has; 1 unless it is a run. */
   times: number
-  /** How many of the groups have passed in the replay so far. */
+  /** How many of the groups have passed so far, when the kernels decide them again (`replay.ts`). */
   passed: number
 }
 
@@ -39,7 +46,8 @@ export interface BatchEntry {
  * each call.
  *
  * The reply has sections too: the time; each state as it was found (`FoundState`); the verdict of each call of a log (`reported.ts`); and
- * how many groups of each entry passed. The replay must find the same counts. Each store encodes names and numbers in its own way.
+ * how many groups of each entry passed. When the kernels decide again on these states, they must find the same counts. Each store encodes
+ * names and numbers in its own way.
  */
 export interface Batch {
   readonly states: readonly BatchState[]
@@ -47,7 +55,7 @@ export interface Batch {
   readonly entries: readonly BatchEntry[]
   /** The entry to which each group belongs; undefined for a group without calls. */
   readonly byGroup: readonly (BatchEntry | undefined)[]
-  /** Whether every group is a single call, and all calls have the same descriptor. */
+  /** Whether every group is a single call, and all calls have the same limit, cost and phase. */
   readonly alike: boolean
 }
 
@@ -65,7 +73,7 @@ export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSiz
   let last: BatchState | undefined
   const stateOf = (call: Call): BatchState => {
     const { id } = call
-    // On a busy key, most calls have the same state as the call before. For these the name is not built, which would be most of the work.
+    // On a busy key, most calls have the same state as the call before. For these the name is not built, which would take most of the time.
     if (last !== undefined && last.first.id.key === id.key && last.first.id.scope === id.scope) return last
     const state = newState(call, states.size, isLog)
     last = states.get(state.name)
@@ -88,7 +96,7 @@ export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSiz
     const index = indexOf(first)
     const { entry } = state
     if (entry === undefined || entry.states.length > 1 || state.isLog || entry.descriptors[0] !== index) return added([state], [index])
-    // All entries after `entry` concern other states, so adding the group to it does not change the order for any state.
+    // No entry after `entry` has this state. So the group may be added to `entry`: for each state, the calls stay in their order.
     entry.times += 1
     return entry
   })
@@ -108,8 +116,8 @@ function newState(call: Call, index: number, isLog: IsLog): BatchState {
 }
 
 /**
- * Makes the list of descriptors, in which each combination of limit, cost and phase is once. A call that has the descriptor of the call
- * before, or of the last call of its limit, needs no lookup by text.
+ * Makes the list of descriptors, in which each combination of limit, cost and phase is once. It compares a call first with the call before,
+ * and with the last call of the same limit. Only if these differ, it looks the call up by a text.
  */
 function createDescriptors(): { readonly descriptors: readonly Call[]; indexOf(call: Call): number } {
   const descriptors: Call[] = []

@@ -2,7 +2,7 @@ import { escapeText, unescapeText } from '../../keys/encode.ts'
 import { InvalidReply } from './replay.ts'
 import type { StateId } from '../store.ts'
 
-/** Scope and key of a cell as one text, from which both can be read again: printable ASCII, with one blank. */
+/** The id of a cell (one key of one limit) as one text, from which scope and key can be read again: printable ASCII, with one blank. */
 export function cellName({ scope, key }: StateId): string {
   return `${escapeText(scope.text)} ${escapeText(key)}`
 }

@@ -2,12 +2,15 @@ import { type Change, type ChangeResult, failedBy } from '../store.ts'
 
 export type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
 
-/** Changes that one call to a backend can make; never empty. All have the same kind. Blocks have one length, and adjusts one receipt. */
+/**
+ * Changes that one call to the server can make; never empty. All have the same kind. If they are blocks, all have the same length. If they
+ * are adjusts, all have the same receipt.
+ */
 export type ChangeRun = readonly Change[]
 
 /**
- * Makes changes in order, run by run. If a run fails, each of its changes gets the failure as its result, and the next run is made
- * nevertheless.
+ * Makes changes in order, one run after another (`ChangeRun`). If a run fails, each of its changes gets the failure as its result, and the
+ * next run is made nevertheless.
  * @param make makes one run; rejects with StoreFailure if the run failed; resolves with one result for each change, or with undefined if
  * all succeeded
  */

@@ -6,21 +6,24 @@ import { type Call, type CallGroup, type Failed, type GroupVerdict, StoreFailure
 import type { Batch, BatchEntry, BatchState } from './batch.ts'
 import { REPORTED, reportedLimit } from './reported.ts'
 
-/** A state as the program found it. The replay updates it after each group. */
+/** A state as the program on the server found it. The replay changes `state` after each group that it decides. */
 export interface FoundState {
   /** Undefined if there is no state. Also undefined for a log: the program reports the verdicts of its calls. */
   state: unknown
   /** The end of the state's block; 0 if there is no block. */
   readonly until: Micros
-  /** The kernel that decides on this state, if it is not that of the call's limit. */
+  /** The kernel that decides on this state; absent if it is that of the call's limit. */
   readonly kernel?: AnyLimit['algorithm'] | undefined
   /** Why groups with this state cannot be decided; absent if they can. */
   readonly failure?: StoreFailure | undefined
-  /** Set if the state may not be created. It is then the verdict of a group that would create the state by passing. */
+  /**
+   * Set if there is no state and none may be created, because the store is full. It is then the verdict of a group that would pass and
+   * create the state.
+   */
   readonly refusal?: Failed | undefined
   /** Whether any group with this state has passed in the replay. */
   passed?: boolean
-  /** The step into which the kernel writes each decision on this state. It is used again, which saves allocations. */
+  /** The object into which the kernel writes each decision on this state. It is used again for the next, which saves allocations. */
   step?: Step<unknown> | undefined
 }
 
@@ -51,9 +54,9 @@ export function validated<T>(program: string, reply: unknown, read: () => T): T 
 }
 
 /**
- * Computes the verdicts from a program's reply: kernels decide again, on the states and at the time in the reply. The replay counts the
- * groups of each entry that pass. The caller compares these counts with those of the program.
- * @param charge false for a dry run: views then show the states without the charges
+ * Computes the verdicts from a program's reply: kernels decide again, on the states and at the time in the reply. It counts in
+ * `entry.passed` how many groups of each entry of the batch pass. The caller compares these counts with those of the program.
+ * @param charge false for a peek: `remaining` and the other numbers of a verdict are then those without the charge
  * @throws InvalidReply
  */
 export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: Found, charge: boolean): GroupVerdict[] {
@@ -68,8 +71,8 @@ export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: 
 }
 
 /**
- * Decides a group of one call as `applyGroup` does, but with fewer allocations, because most groups have one call. Undefined for a group of
- * several calls, and if the state is blocked, failed, a log or a hold record.
+ * Decides a group of one call as `applyGroup` does. It allocates less, which pays because most groups have one call. Returns undefined, so
+ * that `decideGroup` decides, for a group of several calls, and if the state is blocked, failed, a log or the record of a hold.
  */
 function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry, charge: boolean): GroupVerdict | undefined {
   // Indexed access: destructuring an array costs more than the decision.
@@ -96,8 +99,9 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
 }
 
 /**
- * Decides a group of one call and its hold record as `applyGroup` does, if the group passes. Undefined for other groups; if a state is
- * blocked, failed, refused or a log; if calls may be charged ahead; and if the record exists already.
+ * Decides a group of two calls as `applyGroup` does, if the second is for the record of a hold and the group passes. Returns undefined, so
+ * that `decideGroup` decides, for all other groups; if a state is blocked, failed, refused or a log; if calls may be charged before their
+ * tokens are there; and if the record exists already.
  */
 function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry): GroupVerdict | undefined {
   const [call, record] = calls as readonly [Call, Call]
@@ -135,7 +139,7 @@ function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry)
   return { outcome, at: now, retryAfter: undefined, calls: verdicts }
 }
 
-/** Whether the limit alone decides on a state: there is no block, no failure and no refusal. */
+/** Whether only the limit decides on a state, because it has no block, no failure and no refusal (`FoundState`). */
 function isOpen({ until, failure, refusal }: FoundState, now: Micros): boolean {
   return until <= now && failure === undefined && refusal === undefined
 }
@@ -171,7 +175,7 @@ function decideGroup(found: Found, calls: readonly Call[], states: readonly Batc
   return verdictOf(result, now)
 }
 
-/** A limit for a call of a log. Its kernel returns the next verdict in the reply. */
+/** For a call of a sliding window log: a limit whose kernel returns the next verdict in the program's reply. */
 function reported(limit: AnyLimit, found: Found): AnyLimit {
   const numbers = Array.from({ length: REPORTED }, () => found.next())
   const made = reportedLimit(limit, numbers, found.now)

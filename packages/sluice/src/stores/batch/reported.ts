@@ -12,7 +12,10 @@ interface Reported extends Omit<Step<undefined>, 'next'> {
   readonly at: Micros
 }
 
-/** For each algorithm, a kernel that returns the verdict which a program has reported. The verdict is the plan of the kernel's limits. */
+/**
+ * For each algorithm, a kernel that computes nothing: it returns the verdict which a program has reported. It finds this verdict as the
+ * plan of the limit.
+ */
 const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
 
 function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefined> {
@@ -24,8 +27,8 @@ function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefin
 }
 
 /**
- * Returns the reported verdict. If it is a denial and `now` is later, the wait is shorter by as much. Without new charges, entries only
- * leave a log, so a denied call passes once its wait is over.
+ * Returns the reported verdict. If it is a denial, and `now` is later than the program's decision, the wait is shorter by the difference.
+ * If the wait is over, the call is allowed: without new charges, entries only leave a log, so a denied call can pass then.
  */
 function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   const passed = now - reported.at
@@ -35,7 +38,7 @@ function decide(reported: Reported, _state: unknown, now: Micros): Reported {
 }
 
 /**
- * Makes a limit with which the reference driver decides without a state: its kernel returns the verdict that a program has reported.
+ * Makes a limit whose kernel returns the verdict that a program has reported, so that the reference driver needs no state to decide.
  * Returns undefined if the number of the outcome is invalid.
  * @param at the store time at which the program decided
  */

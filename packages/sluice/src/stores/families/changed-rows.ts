@@ -7,7 +7,7 @@ import { ABSENT, rowWith, stateOf, type SwapRow } from './swap-row.ts'
 
 type LimitOf = (limit: AnyLimit) => AnyLimit
 
-/** The result of a change, and the rows that it writes, each by the index of its state in `ids`. */
+/** The result of a change, and the rows that it writes, by the index of each row's id in `ids`. */
 interface Changed extends ChangeResult {
   readonly rows: ReadonlyMap<number, SwapRow>
 }
@@ -37,7 +37,7 @@ function rowAfter(row: SwapRow, limit: AnyLimit, state: unknown): SwapRow {
   return state === undefined ? { ...ABSENT, until: row.until } : rowWith(row, limit, state)
 }
 
-/** Computes the row after a change: the same object if nothing changes. */
+/** Computes the row after a change of one state. Returns the same object if nothing changes. */
 function changedRow(change: Exclude<Change, HoldChange>, row: SwapRow, now: Micros, limitOf: LimitOf): SwapRow {
   switch (change.kind) {
     case 'block':

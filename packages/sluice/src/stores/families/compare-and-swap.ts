@@ -26,7 +26,9 @@ export type { SwapRow } from './swap-row.ts'
 /** A row that replaces the one that was read. */
 export interface SwapWrite extends SwapRow {
   readonly id: string
-  /** The version of the new row. It is random, so that a row which is deleted and created again does not get an earlier version. */
+  /**
+   * The version of the new row. It is random, so that a row which is deleted and created again does not get a version that it had before.
+   */
   readonly next: string
 }
 
@@ -46,19 +48,26 @@ export interface SwapBackend {
   read(ids: readonly string[], options: DecideOptions | undefined): Promise<SwapRead>
   /**
    * Writes all rows if each row still has the version that was read. Otherwise it writes none. Returns whether it wrote. The rows are in
-   * the order of their ids. With `options.now`, rows are kept longer than `expiresAt`. A row that is absent both when it is read and when
-   * it is written counts as unchanged. So a row is kept for `KEPT_MS` after it was written, or after it has expired.
+   * the order of their ids. With `options.now`, which may differ from the server's clock, rows are kept longer than `expiresAt`. A row that
+   * is absent both when it is read and when it is written counts as unchanged, even if it existed in between. So the backend must keep each
+   * row for `KEPT_MS` after it was written, and after it has expired.
    */
   write(rows: readonly SwapWrite[], options: DecideOptions | undefined): Promise<boolean>
   /** Converts an error that the client threw. */
   classify(error: unknown): StoreFailure
   /** Whether the server aborted an attempt because of concurrent calls. Then nothing was written, and another attempt may succeed. */
   isConflict?(error: unknown): boolean
-  /** Replaces the algorithm of a limit by the one that decides this backend's states. Default: leaves the limit unchanged. */
+  /**
+   * Returns the limit with the algorithm that decides on this backend's states, such as one whose states have leases. Default: the limit
+   * itself.
+   */
   limitOf?(limit: AnyLimit): AnyLimit
   /** The failure of groups that would create this row; undefined if they may create it. Default: all rows may be created. */
   refuse?(id: string): StoreFailure | undefined
-  /** Runs the attempts of one call. Default: at most `maxInFlight` calls are in flight at once, each until its deadline. */
+  /**
+   * Runs the attempts of one call of the store. Default: refuses the call if `maxInFlight` calls are in flight already, otherwise settles
+   * it by its deadline.
+   */
   run?: <T>(attempts: () => Promise<T>, options: DecideOptions | undefined) => Promise<T>
 }
 
@@ -73,13 +82,16 @@ export interface SwapOptions {
 /** For how long a row is kept after it was written, or after it has expired, in milliseconds. */
 export const KEPT_MS = 2_000
 /**
- * The longest time in milliseconds from reading a row as absent to writing it. It is shorter than the time for which rows are kept. So if
- * the row is still absent when it is written, no other call can have created it since it was read. A slower attempt begins again. If its
- * write was sent already, it fails, because it may have missed other calls.
+ * The longest time in milliseconds from reading a row as absent to the end of writing it. It is shorter than the time for which each row is
+ * kept. So if the row is still absent at the write, no other call can have created and deleted it meanwhile. An attempt that took half of
+ * this time before the write begins again. If the write itself ended too late, the call fails, because it may have missed the charges of
+ * others.
  */
 const MAX_ATTEMPT_MS = KEPT_MS / 2
 
-/** The longest pause before the second attempt, in milliseconds. It doubles before each further attempt, up to MAX_PAUSE_MS. */
+/**
+ * The longest pause before the second attempt, in milliseconds. The longest pause doubles before each further attempt, up to MAX_PAUSE_MS.
+ */
 const PAUSE_MS = 2
 const MAX_PAUSE_MS = 50
 /** The most attempts of a call; MAX_HASTY_TRIES is for calls with `onContention: 'fail'`. */
@@ -91,7 +103,7 @@ const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unb
 /**
  * A store on any backend that can read rows, and write them if they have not changed since. Kernels decide in this process. If a row has
  * changed, the store reads and decides again, after a random pause and within the deadline. Decisions are exact. If many processes charge
- * one state at the same time, calls need many attempts; batching reduces them.
+ * one state at the same time, calls need many attempts. Batches, which decide many calls in one attempt, reduce them.
  */
 export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxInFlight = 10_000 }: SwapOptions): Store {
   const { name } = backend
@@ -112,7 +124,7 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
   }
 }
 
-/** An answer, and the rows to write for it, by row id. */
+/** The answer to a call, and the rows that must be written before it may be returned, by row id. */
 interface Computed<T> {
   readonly answer: T
   readonly rows: ReadonlyMap<string, SwapRow>
@@ -120,7 +132,10 @@ interface Computed<T> {
 
 type Compute<T> = (rows: ReadonlyMap<string, SwapRow>, now: Micros) => Computed<T>
 
-/** Makes the function that reads rows and writes what was computed from them. It begins again if a row has changed meanwhile. */
+/**
+ * Makes the function that reads rows, computes from them, and writes the computed rows. It begins again if a row has changed between
+ * reading and writing.
+ */
 function createSwap(backend: SwapBackend, run: NonNullable<SwapBackend['run']>, clock: Time, random: Random) {
   const version = (): string => String(Math.floor(random() * Number.MAX_SAFE_INTEGER) + 1)
   return <T>(states: readonly StateId[], options: DecideOptions | undefined, compute: Compute<T>): Promise<T> => {

@@ -6,12 +6,14 @@ import { type CallGroup, type Capabilities, type Change, failedBy, type GroupVer
 export type BySwap = (groups: readonly CallGroup[]) => Store['decide'] | undefined
 
 /**
- * Makes one store of two. The store that `make` returns has programs for some algorithms and options of groups. `swap` decides with the kernels, on the same
- * states. A group goes to `swap` if one of its calls has an algorithm without a program, or if it has an option that `store` does not
- * offer. Groups that share a state with such a group go to `swap` too, so that all of them are decided in order. `store` decides the other
- * groups of a list, even if `swap` fails. A list of changes goes to `swap` as a whole if programs cannot make one of them.
- * @param make makes the store with programs. Its `decide` must leave to `bySwap` the groups for which that returns a function
- * @param isChanged whether programs make a change, of a kind that the store lists; default: all but adjusts whose algorithm has no program
+ * Makes one store of two that have the same states. The store that `make` returns decides on the server, by programs, which exist for some
+ * algorithms and some options of groups. `swap` decides with the kernels in this process. `swap` gets each group in which a call has an algorithm without a
+ * program, or which has an option that the other store does not offer. It also gets the groups that share a state with such a group, so that all of
+ * them are decided in order. The other store gets the other groups of a list, and decides them even if `swap` fails. If programs cannot make one of
+ * a list of changes, `swap` gets the whole list.
+ * @param make makes the store with programs. Its `decide` must pass groups to the function that `bySwap` returns for them, if it returns one
+ * @param isChanged whether programs can make this change, whose kind the store lists. Default: all changes but an `adjust` whose algorithm
+ * has no program
  */
 export function programsOrSwap<S extends Store>(
   make: (bySwap: BySwap) => S,
@@ -55,7 +57,8 @@ function offered({ capabilities: { groupOptions } }: Store): Pick<Capabilities, 
 }
 
 /**
- * Returns a function that says whether a group goes to `swap`: no program decides it, or it shares a state with a group that goes there.
+ * Returns a function that says whether `swap` decides a group: no program can decide it, or it shares a state with a group that `swap`
+ * decides.
  */
 function swappedAmong(groups: readonly CallGroup[], hasPrograms: (group: CallGroup) => boolean): (group: CallGroup) => boolean {
   const names = new Set<string>()

@@ -4,11 +4,14 @@ import type { StoreFailure } from '../store.ts'
 
 /** A row of the backend: one state and its block. */
 export interface SwapRow {
-  /** Two different rows of a state have different versions. '0' if there is no row. */
+  /** Names the content of the row: each write of the row gives it another version. '0' if there is no row. */
   readonly version: string
-  /** The numbers of the state's codec; empty if there is no state. */
+  /** The numbers of the state, in the order of its algorithm's `codec`; empty if there is no state. */
   readonly numbers: readonly number[]
-  /** The first instant from which the state is expired. The row may be deleted when both this instant and `until` have passed. */
+  /**
+   * From this instant on the state is expired: it decides as if it were deleted. The row may be deleted when this instant and `until` have
+   * both passed.
+   */
   readonly expiresAt: Micros
   /** The end of the block: no call passes before this instant. 0 if there is no block. */
   readonly until: Micros

@@ -19,7 +19,10 @@ import { isNew, keep, read, rowOf, type Slot, slotted } from './slots.ts'
 type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 type Back = Extract<Change, { readonly kind: 'leave' | 'release' }>
 
-/** Makes changes in order. Neighbouring adjusts are made together: if there is no room for the state of one, none of them is made. */
+/**
+ * Makes changes in order. Refunds and penalties (`adjust`) that follow each other in the list are made together. If the store has no room
+ * for the state of one of them, none is made.
+ */
 export function applyChanges(room: Room, changes: readonly Change[], now: Micros): ChangeResult[] {
   const results: ChangeResult[] = []
   while (results.length < changes.length) {
@@ -42,8 +45,8 @@ function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResul
     const { slot, limit, phase } = slotted(room, call, slots)
     const { algorithm, plan } = limit
     const known = slots[slot] as Slot
-    // Only a penalty makes a state for a key without one. If there was no room for the key before, its calls were charged to an overflow
-    // state, which many keys share. Then its own state begins as a copy of that one, not fresh.
+    // If a key has no state, only a penalty (`amount` below 0) creates one. While the store was full, calls of the key may have been
+    // charged to an overflow state, which many keys share. Then the key's own state begins as a copy of the overflow state, not fresh.
     const found = writes.get(slot) ?? { state: amount < 0 || !isNew(known) ? read(room, known, false, now) : undefined }
     const state = found.state === undefined ? undefined : algorithm.adopt(plan, found.state, now, phase)
     const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
@@ -52,7 +55,10 @@ function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResul
   return written(room, slots, [...writes.values()], now)
 }
 
-/** Gives back what one call was charged ahead (`leave`), or the slot of one holder (`release`). */
+/**
+ * Gives back what one call was charged before its tokens were there (`leave`), or the slots of one holder of a concurrency limit
+ * (`release`).
+ */
 function giveBack(room: Room, change: Back, now: Micros): ChangeResult {
   const slots: Slot[] = []
   const { slot, limit } = slotted(room, change.call, slots)
@@ -80,8 +86,9 @@ function ofHold(room: Room, change: HoldChange, now: Micros): ChangeResult {
 }
 
 /**
- * Replaces one state by the state that `program` computes from it, synchronously. Returns false, with nothing changed, if there is no room.
- * @param program returns the new state and a limit with its plan; undefined for no change
+ * Replaces one state by the state that `program` computes from it, synchronously. Returns false, with nothing changed, if the store has no
+ * room for the new state.
+ * @param program returns the new state, and a limit whose plan is the one of this state; undefined for no change
  */
 export function rewriteOne(room: Room, id: StateId, algorithm: AnyLimit['algorithm'], now: Micros, program: StateProgram): boolean {
   const slots: Slot[] = []
@@ -90,14 +97,16 @@ export function rewriteOne(room: Room, id: StateId, algorithm: AnyLimit['algorit
   return made === undefined || written(room, slots, [{ slot, ...made }], now).failure === undefined
 }
 
-/** Writes changed states, and removes states that are fresh. Returns a failure, with nothing changed, if there is no room. */
+/**
+ * Writes changed states, and removes those that equal the initial state. Returns a failure, with nothing changed, if the store has no room.
+ */
 function written(room: Room, slots: readonly Slot[], writes: GroupResult['writes'], now: Micros): ChangeResult {
   const kept = writes.filter(({ state }) => state !== undefined)
   if (!keep(room, slots, kept, now)) return { failure: room.full }
   for (const { slot, limit, state } of writes) {
     const { table } = (slots[slot] as Slot).known.states
     const row = rowOf(slots[slot] as Slot)
-    // The new state may expire earlier than the old one, so the table must know when.
+    // The new state may expire earlier than the old one. So the table must know when, or it would search for expired rows too late.
     if (state !== undefined) table.touched(limit.algorithm.expiresAt(limit.plan, state))
     else if (row !== -1) table.remove(row)
   }

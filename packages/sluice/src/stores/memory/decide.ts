@@ -7,16 +7,17 @@ import { type DryRun, isNew, keep, nameOf, read, type Slot, slotted } from './sl
 
 /**
  * What happens to a call of a new key when the store is full: it is allowed (`allow`), denied (`deny`), or decided by an overflow state
- * (`shared`). All such keys of a limit share 1,024 overflow states, which start empty. Logs have no overflow states: with `shared`, their
- * calls are denied.
+ * (`shared`). All such keys of a limit share 1,024 overflow states, which start without tokens. Sliding window logs have no overflow
+ * states: with `shared`, calls of their new keys are denied.
  */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 const one = (): number => 1
 
 /**
- * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one, but allocates only the verdict. Returns
- * undefined, with nothing changed, if there is no room for a new state, or if a new state would begin as a copy of an overflow state.
+ * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one call, but allocates only the verdict. Returns
+ * undefined, with nothing changed, in two cases, which `decideGroup` handles: the store has no room for a new state, or a new state would
+ * begin as a copy of an overflow state.
  */
 export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): Decided | undefined {
   const known = room.find(id.scope, id.key, limit)
@@ -31,15 +32,16 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
     if ((states.bounded && !states.fits(row, step.state)) || (row === -1 && !room.makeRoom(now, one))) return undefined
     known.planId = states.write(row, lo, hi, limit, step.state, known.planId, now)
   }
-  // The next call overwrites the step, but the caller may keep the verdict.
+  // The next call overwrites `step`, but the caller may keep the verdict. So its numbers are copied.
   const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
   const call = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   return { outcome, at: now, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [call] }
 }
 
 /**
- * Decides calls all or nothing with the reference driver.
- * @param dryRun set for a peek: states are read from it if it has them, and written only to it
+ * Decides calls with the reference driver: all of them are charged, or none.
+ * @param dryRun set for a peek, which must not change the store: the states that the peek has written so far. They are read instead of
+ * those of the store
  */
 export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull?: OnFull, dryRun?: DryRun): GroupVerdict {
   const slots: Slot[] = []
@@ -71,8 +73,8 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
 }
 
 /**
- * Replaces the slots of calls whose keys share an overflow state by the first of these slots, so that the state is charged for all of them.
- * Blocked keys keep their slots, because a block denies the group anyway.
+ * Each call names its state by an index, its slot. Keys that share an overflow state have different slots here. Their calls get the first
+ * of these slots, so that the one state is charged for all of them. Blocked keys keep their slots, because a block denies the group anyway.
  */
 function together(
   calls: readonly GroupCall[],

@@ -20,11 +20,14 @@ export interface MemoryStoreOptions {
    */
   readonly onFull?: OnFull
   /**
-   * The most bytes for the entries of logs, and the same again for hold records; default 256 MiB. `onFull` applies to a log that cannot
-   * grow.
+   * The most bytes for the entries of sliding window logs, and the most for the records of holds: each may take this many. Default 256 MiB.
+   * `onFull` also applies to calls of a log that cannot grow.
    */
   readonly maxBytes?: number
-  /** The most holds that are remembered at once. Each is until a minute after its end, also if it was settled before. Default 100,000. */
+  /**
+   * The most holds that are remembered at once. Each hold is remembered until a minute after its end, even if it was settled earlier.
+   * Default 100,000.
+   */
   readonly maxHolds?: number
   /** The time of decisions; default the system's. */
   readonly clock?: Time
@@ -36,13 +39,16 @@ export interface MemoryStore extends Store {
   decideNow(group: CallGroup, now?: Micros): GroupVerdict
   /** How many states and blocks are stored now, including expired ones. */
   readonly size: number
-  /** The numbers of a state, in the order of its codec; undefined if there is no state. For tests and inspection. */
+  /**
+   * The numbers of a state, in the order in which its algorithm's `codec` writes them; undefined if there is no state. For tests and
+   * inspection.
+   */
   stateOf(id: StateId): readonly number[] | undefined
   /** The present time of the store's clock, in microseconds since 1970. */
   now(): Micros
   /**
-   * Replaces one state by the state that `program` computes from it, synchronously. Regions use it to move units. Returns false, with
-   * nothing changed, if there is no room for the state.
+   * Replaces one state by the state that `program` computes from it, synchronously. Regions use it to move shares of a limit. Returns
+   * false, with nothing changed, if the store has no room for the state.
    * @param algorithm of the state
    */
   rewrite(id: StateId, algorithm: AnyLimit['algorithm'], program: StateProgram): boolean
@@ -60,8 +66,9 @@ const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unb
 
 /**
  * A store that keeps states in this process: synchronous, exact, lost on restart and not shared with other processes. States are rows of
- * numbers in tables, found by 64-bit digests. So a key needs no object, timer or text. At most `maxKeys` states are kept. Only expired
- * states are dropped, so no denied key is allowed early. If none is expired, `onFull` says what happens to new keys.
+ * numbers in tables, found by 64-bit digests of their keys. So a key needs no object, timer or text. At most `maxKeys` states are kept. To
+ * make room, the store drops only expired states, so no denied key is allowed early. If no state is expired, `onFull` says what happens to
+ * new keys.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {

@@ -6,10 +6,10 @@ import { Overflow } from './overflow.ts'
 import { States } from './states.ts'
 import { Table } from './table.ts'
 
-/** The most segments of a table that one call searches for expired states. It bounds the time of the call. */
+/** The most segments (parts of a table) that one call searches for expired states, so that the call takes a bounded time. */
 const MAX_SWEEPS = 32
 
-/** What the store knows about one limit. Cached, so that a call need not look it up. */
+/** What the store keeps in mind for one limit: objects that calls use again, and what the previous call computed. */
 export interface KnownLimit {
   readonly seed: Seed
   readonly states: States
@@ -27,7 +27,10 @@ export interface KnownLimit {
 /** Everything that the store keeps: all states and blocks, within `maxKeys` and the other bounds. */
 export class Room {
   readonly overflow: Overflow = new Overflow()
-  /** The failure of calls for which there is no room. All share this object, because a flood would create millions. */
+  /**
+   * The failure of calls for which there is no room. All such calls get this one object, because a flood of calls would create millions of
+   * them.
+   */
   readonly full: StoreFailure
   readonly #maxKeys: number
   readonly #bounds: CellBounds
@@ -45,7 +48,7 @@ export class Room {
     this.#maxKeys = maxKeys
     this.#bounds = bounds
     this.#digester = createDigester(random)
-    // One message for every bound: which of them was reached may differ between two calls, and they share the failure.
+    // The message names all bounds. All calls share one failure, and different calls may have reached different bounds.
     const most = `maxKeys ${maxKeys}, maxHolds ${bounds.maxHolds}, maxBytes ${bounds.maxBytes}`
     this.full = new StoreFailure('memory', 'no', `memory store: full (${most}), and no state has expired`)
   }
@@ -54,7 +57,7 @@ export class Room {
     return this.#tables.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** The cached data of a limit, into which the digest of the key is written. */
+  /** Returns the cached data of a limit, after it has written the digest of the key into them. */
   find(scope: Scope, key: string, limit: AnyLimit): KnownLimit {
     let known = scope === this.#lastScope ? this.#last : this.#known.get(scope)
     if (known === undefined || known.states.tag !== limit.algorithm.tag) {
@@ -109,9 +112,10 @@ export class Room {
   }
 
   /**
-   * Drops expired states until there is room. Returns false if there is not enough room even then.
-   * @param needed returns how many states will be added; called again after a drop, because a dropped state may have to be added again
-   * @param fits returns whether there is room for everything else that is added, such as the entries of logs
+   * Drops expired states until there is room. Returns false if there is not enough room after the search.
+   * @param needed returns how many states the caller will add. It is called again after states were dropped: a state that the caller wants
+   * to replace may be among them, and must then be added
+   * @param fits returns whether there is room for what the caller stores outside of tables, such as the entries of logs
    */
   makeRoom(now: Micros, needed: () => number, fits: () => boolean = () => true): boolean {
     const done = (): boolean => this.size + needed() <= this.#maxKeys && fits()
@@ -122,15 +126,18 @@ export class Room {
     return false
   }
 
-  /** The row of an id's state of one algorithm or, with an empty tag, of its block; -1 if it has no row. */
+  /**
+   * The row of the state that an id has under the algorithm with this tag; with an empty tag, the row of its block. -1 if there is no such
+   * row.
+   */
   #rowOf(table: Table, tag: AlgorithmTag | '', { scope, key }: StateId): number {
     this.#digester.digest(this.#digester.seed(scope.text + tag), key)
     return table.find(this.#digester.lo, this.#digester.hi)
   }
 
   /**
-   * Creates the data of a limit. Two scope objects with equal text have the same states, because the seed of digests depends on the text
-   * alone.
+   * Creates the cached data of a limit. Two scope objects with equal text lead to the same states, because digests are computed from the
+   * text and the key.
    */
   #know(scope: Scope, algorithm: AnyLimit['algorithm']): KnownLimit {
     const { tag } = algorithm

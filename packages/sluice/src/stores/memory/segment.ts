@@ -1,4 +1,4 @@
-/** How many marks a row has: the two words of its digest, and its plan id. The plan id of a free row is 0. */
+/** How many 32-bit numbers a row has in `marks`: the two halves of its digest, and its plan id. The plan id of a free row is 0. */
 const MARKS = 3
 const HI = 1
 const PLAN_ID = 2
@@ -9,8 +9,8 @@ const MAX_LOAD = 0.86
 const GROWTH = 1.3
 
 /**
- * A piece of a table: rows in open addressing with linear probing, found by `lo` of their digests. A segment is only as large as its rows
- * need, so that tables grow in small steps.
+ * A part of a table: a hash table with open addressing and linear probing, in which `lo` of a row's digest is the hash. A table consists of
+ * many segments, and only a full one is replaced by a larger one, so that tables grow in small steps.
  */
 export class Segment {
   readonly capacity: number
@@ -23,7 +23,10 @@ export class Segment {
   /** The most rows that may be in use. */
   readonly room: number
   count = 0
-  /** An instant before which no row expires. It may be earlier than necessary, never later. */
+  /**
+   * No row expires before this instant, so until then there is no need to search for expired rows. The first row may expire later, but not
+   * earlier.
+   */
   quietUntil: number = Infinity
 
   /** @param rows how many rows it must be able to hold */
@@ -76,8 +79,8 @@ export class Segment {
   }
 
   /**
-   * Removes a row. The home of a row is where the search for its digest begins. Rows after the removed one that are not at their home,
-   * because it was taken, are moved up.
+   * Removes a row. The home of a row is the place at which the search for its digest begins. Rows after the removed one may not be at their
+   * home, because another row was there. They are moved towards it, so that a search does not end at the hole.
    */
   remove(row: number): void {
     const { marks, cells, capacity, width } = this
@@ -86,7 +89,8 @@ export class Segment {
       next = next + 1 === capacity ? 0 : next + 1
       if (this.planIdOf(next) === 0) break
       const home = this.#homeOf(marks[next * MARKS] as number)
-      // The row may move to the hole, unless its home lies after the hole, up to its present position.
+      // The row may move to the hole, unless its home lies between the hole and its present position: a search that begins there would not
+      // find it.
       if (hole <= next ? home > hole && home <= next : home > hole || home <= next) continue
       marks.copyWithin(hole * MARKS, next * MARKS, (next + 1) * MARKS)
       cells.copyWithin(hole * width, next * width, (next + 1) * width)
@@ -97,7 +101,7 @@ export class Segment {
     this.count -= 1
   }
 
-  /** Returns a new segment with the rows for which `takes` returns true, and with room for more. */
+  /** Returns a new segment with the rows for which `takes` returns true, and with free rows for more. */
   copy(bits: number, takes: (hi: number) => boolean): Segment {
     const { marks, cells, capacity, width } = this
     const rows: number[] = []

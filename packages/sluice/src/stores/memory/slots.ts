@@ -4,13 +4,13 @@ import type { Micros } from '../../time/micros.ts'
 import type { Call, StateId } from '../store.ts'
 import type { KnownLimit, Room } from './room.ts'
 
-/** The effects of a dry run: the states that it wrote, by name, and how many of them are not in the store. */
+/** What a peek (a dry run) would have written: the states by name, and how many of them the store does not have (`added`). */
 export interface DryRun {
   readonly states: Map<string, unknown>
   added: number
   /**
-   * The time at which expired states are dropped to make room. A peek at a later time must not drop states that are needed at the present
-   * time.
+   * To make room, states that are expired at this time are dropped. A peek may be for a later time than the present. States that are still
+   * needed at present must not be dropped for it.
    */
   readonly dropAt: Micros
 }
@@ -25,7 +25,7 @@ export interface Slot {
   readonly phase: number
 }
 
-/** Returns the call with the index of its slot. The first call of a state adds a slot to `slots`. */
+/** Returns the call with the index of its state in `slots`. The first call of a state adds the state to `slots`. */
 export function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
   const known = room.find(id.scope, id.key, limit)
   const { lo, hi, states } = known
@@ -47,8 +47,9 @@ export function isNew(slot: Slot, dryRun?: DryRun): boolean {
 }
 
 /**
- * Reads the state of a slot. A key without a row has no state, or begins with a copy of its overflow state if that was ever used.
- * @param share whether a key without a row gets its overflow state even if that was never used
+ * Reads the state of a slot. If the store has no row for the state, returns the key's overflow state, as a copy of which the key's own
+ * state begins. Undefined if that was never used.
+ * @param share whether a key without a row gets its overflow state even if that was never used, because there is no room for a row
  */
 export function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
   const { known, lo, limit, id, phase } = slot
@@ -59,7 +60,7 @@ export function read(room: Room, slot: Slot, share: boolean, now: Micros): unkno
 
 type Writes = GroupResult['writes']
 
-/** Writes the states that a group changed. Returns false, with nothing written, if there is no room for the states that it adds. */
+/** Writes the states that a group changed. Returns false, with nothing written, if the store has no room for the new states among them. */
 export function keep(room: Room, slots: readonly Slot[], writes: Writes, now: Micros, dryRun?: DryRun): boolean {
   const at = (slot: number): Slot => slots[slot] as Slot
   const added = (): number => writes.filter(({ slot }) => isNew(at(slot), dryRun)).length

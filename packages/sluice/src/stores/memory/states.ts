@@ -12,17 +12,17 @@ interface PlanEntry {
 }
 
 /**
- * The states of one algorithm, as rows of numbers. Numbers that all states of one plan share are kept once. Each row has the plan id by
- * which they are found. They are dropped with the last row of the plan.
+ * The states of one algorithm, as rows of numbers. The numbers that all states of one plan share, such as those of the plan itself, are
+ * kept once. The plan id of a row says which these are. They are dropped when the last row with this plan id is removed.
  */
 export class States implements Rows {
   readonly tag: AlgorithmTag
   readonly table: Table
-  /** Whether states keep data outside of their rows, for which there may be no room. */
+  /** Whether states keep data outside of their rows (such as the entries of logs), for which there may be no room. */
   readonly bounded: boolean
   readonly #algorithm: AnyLimit['algorithm']
   readonly #cells: Cells<unknown>
-  /** A state object into which rows are read to compute when they expire. */
+  /** A state object that is used again: rows are read into it to compute when they expire. */
   readonly #scratch: unknown
   readonly #plans: (PlanEntry | undefined)[] = [undefined]
   readonly #free: number[] = []
@@ -51,7 +51,7 @@ export class States implements Rows {
     return this.#algorithm.codec.encodeState(this.read(row, this.#algorithm.step().next))
   }
 
-  /** Whether there is room for the data that the state keeps outside of its row. A row of -1 stands for a new row. */
+  /** Whether there is room for the data that the state keeps outside of its row. -1 stands for a row that does not exist yet. */
   fits(row: number, state: unknown): boolean {
     const { segment, width } = this.table
     return this.#cells.fits?.(state, segment.cells, row * width) ?? true
@@ -59,7 +59,7 @@ export class States implements Rows {
 
   /**
    * Writes a state to the row that `table.find` has just returned, or to a new row if that is -1.
-   * @param guess the plan id of the limit's previously written state, which most states have too
+   * @param guess the plan id of the state that was written last under this limit. Most states have the same, so it is tried first
    * @returns the plan id of this state
    */
   write(row: number, lo: number, hi: number, { plan }: AnyLimit, state: unknown, guess: number, now: Micros): number {
@@ -70,7 +70,7 @@ export class States implements Rows {
       const before = planId
       planId = this.#planIdOf(plan, state, guess)
       ;(this.#plans[planId] as PlanEntry).rows += 1
-      // If the state has another plan than before, the row may expire earlier than before.
+      // If the state has another plan than before, the row may expire earlier than before, and the table must know when.
       const expiresAt = this.#algorithm.expiresAt(plan, state)
       if (row === -1) at = table.add(lo, hi, planId, now, expiresAt)
       else {

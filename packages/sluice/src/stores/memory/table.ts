@@ -1,7 +1,7 @@
 import type { Micros } from '../../time/micros.ts'
 import { Segment } from './segment.ts'
 
-/** A segment with this many rows is split instead of enlarged, so that growing never copies many more rows. */
+/** A full segment with this many rows is split in two instead of enlarged. So one step of growth copies few more rows than this. */
 const MAX_ROWS = 1_500
 /** The most bits of `hi` by which segments are found. */
 const MAX_BITS = 24
@@ -15,16 +15,19 @@ export interface Rows {
 }
 
 /**
- * Rows of `width` numbers, found by 64-bit digests, without an object per row. The first bits of `hi` select a segment (extendible
- * hashing). Segments grow one at a time, so that no call pays for all rows. `find` sets `segment` to the one that has the row or would get
- * it.
+ * Rows of `width` numbers, found by 64-bit digests (`lo` and `hi`), without an object for each row. The first bits of `hi` select a segment
+ * (extendible hashing). Segments grow one at a time, so that no call has to copy all rows. `find` sets `segment` to the segment that has
+ * the row, or would get the row if it were added.
  */
 export class Table {
   readonly width: number
   segment: Segment
   size = 0
   readonly #rows: Rows
-  /** Has 2 ** bits entries. Several neighbouring entries may be the same segment, until it is split. */
+  /**
+   * The segments, by the first `#bits` bits of `hi`: 2 ** `#bits` entries. Several neighbouring entries may be the same segment, until it
+   * is split.
+   */
   #directory: Segment[]
   #bits = 1
   /** 32 - `#bits`: the first `#bits` bits of `hi` are `hi >>> #shift`, the index of an entry of the directory. */
@@ -45,8 +48,8 @@ export class Table {
   }
 
   /**
-   * Adds a row for a digest that `find` has just not found, and returns its index. It may set `segment` to another segment. The caller
-   * fills the cells there.
+   * Adds a row for a digest for which `find` has just returned -1, and returns its index. It may set `segment` to another segment. The
+   * caller then writes the row's numbers into `segment.cells`.
    */
   add(lo: number, hi: number, planId: number, now: Micros, expiresAt: Micros): number {
     if (this.segment.count >= this.segment.room) {
@@ -58,7 +61,7 @@ export class Table {
     return this.segment.add(lo, hi, planId)
   }
 
-  /** Notes that a row of `segment`, as `find` has set it, expires at this instant. */
+  /** Notes that a row of `segment` (set by the latest `find`) expires at this instant. */
   touched(expiresAt: Micros): void {
     this.segment.quietUntil = Math.min(this.segment.quietUntil, expiresAt)
   }
@@ -69,7 +72,7 @@ export class Table {
     this.size -= 1
   }
 
-  /** Removes the expired rows of one segment. Each call takes the next segment. Returns whether any row was removed. */
+  /** Removes the expired rows of one segment: each call that of the next entry of the directory. Returns whether any row was removed. */
   sweepNext(now: Micros): boolean {
     this.#swept = (this.#swept + 1) % this.pieces
     return this.#sweep(this.#directory[this.#swept] as Segment, now)
@@ -86,10 +89,10 @@ export class Table {
     let row = 0
     while (segment.planIdOf(row) !== 0) row += 1
     segment.quietUntil = Infinity
-    // Starts at a free row and goes backwards, because a removal only moves up rows that were examined before.
+    // Starts at a free row and goes backwards: a removal moves only rows that come after the removed one, and those were examined before.
     for (let left = capacity; left > 0; left -= 1) {
       row = (row === 0 ? capacity : row) - 1
-      // Each row that moves into the place of a removed one is examined too.
+      // A row may move into the place of a removed one. It is examined too.
       for (let planId = segment.planIdOf(row); planId !== 0; planId = segment.planIdOf(row)) {
         const expiresAt = this.#rows.expiresAt(planId, cells, row * this.width)
         if (expiresAt > now) {
