@@ -10,8 +10,9 @@ type Verdicts = Promise<readonly GroupVerdict[]>
 type Decide = (groups: Groups, locking: 'wait' | 'fail') => Verdicts
 
 /**
- * Decides groups by `decide`, and handles rows that other transactions have locked. With `wait`, one call of `decide` waits for the locks.
- * With `fail`, groups with a locked row fail at once with `contention`, and one more call decides the other groups.
+ * Decides groups by `decide`, some of whose rows other transactions may have locked. If the call's or the store's `onContention` is `wait`,
+ * one call of `decide` waits for the locks. If it is `fail`, groups with a locked row fail at once with `contention`, and one more call of
+ * `decide` decides the other groups.
  */
 export type DecideLocked = (groups: Groups, options: DecideOptions | undefined, decide: Decide) => Verdicts
 
@@ -33,7 +34,7 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
       const isFree = groups.length === 1 ? [false] : await areFree(groups, options)
       const free = groups.filter((_, index) => isFree[index] === true)
       if (free.length === 0) return groups.map(() => failed)
-      // The failed call has charged nothing. So if the second call fails, only the groups in it fail with its error.
+      // The first call of `decide` has failed and charged nothing. So if the second fails, only the groups of the second get its failure.
       const verdicts = await decide(free, 'fail').catch((failure: StoreFailure): GroupVerdict[] => free.map(() => ({ failure })))
       let next = 0
       return groups.map((_, index) => (isFree[index] === true ? (verdicts[next++] as GroupVerdict) : failed))
@@ -41,7 +42,7 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
   }
 }
 
-/** Returns the `decide` of a compare-and-swap store, in which `decideLocked` handles locked rows. */
+/** Wraps the `decide` of a compare-and-swap store, so that `decideLocked` handles locked rows. Peeks, which lock nothing, are passed on. */
 export function swapAround(swap: Store, decideLocked: DecideLocked): Store['decide'] {
   return (groups, options) => {
     if (options?.charge === false) return swap.decide(groups, options)

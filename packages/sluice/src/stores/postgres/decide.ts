@@ -13,8 +13,8 @@ import { replyOf } from './reply.ts'
 import type { Statements } from './statements.ts'
 
 /**
- * The value of the parameter `waiting` of `consume` if the guard in the same statement has locked the rows already. `consume` then waits
- * for no lock.
+ * Passed to the SQL function `consume` as `waiting` if the function `guard`, in the same statement, has locked the rows already. `consume`
+ * then waits for no lock.
  */
 const LOCKED = '3'
 
@@ -56,8 +56,8 @@ export function deciding(query: Query, statements: Statements): Decide {
 }
 
 /**
- * Whether a group's hold cannot be settled: no function of the database settles holds of logs, and compare-and-swap cannot settle a hold
- * that has charged a share.
+ * Whether a group makes a hold that nothing could settle later: one that charges both a sliding window log and a share of a region. SQL
+ * functions cannot settle holds of logs, and compare-and-swap cannot settle holds of shares.
  */
 function isUnsettled({ calls }: CallGroup): boolean {
   return calls.some(({ limit }) => isRecord(limit)) && calls.some(({ limit }) => isLog(limit)) && hasShares(calls)
@@ -68,9 +68,9 @@ const UNSETTLED: GroupVerdict = {
 }
 
 /**
- * The value of the parameter `waiting` of an SQL function, for an attempt. With '1' the function waits for rows that are locked. With '2'
- * it also inserts new rows before it decides, and so waits for callers that are inserting the same rows. A null reply to an attempt means
- * that such rows were in the way.
+ * What is passed to an SQL function as `waiting`, after this many null replies. A null reply means that other callers inserted the same new
+ * rows during the attempt. With '1' the function waits for rows that are locked. With '2' it also inserts new rows before it decides, and
+ * so waits for callers that are inserting the same rows.
  */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'

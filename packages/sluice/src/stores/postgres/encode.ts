@@ -11,9 +11,11 @@ import type { Call, CallGroup, CallOptions, Change, StateId } from '../store.ts'
 /** The values of the column `kind`, for the algorithms that functions decide. */
 const KINDS: Readonly<Record<string, number>> = { tb: 0, fw: 1, sc: 2, sl: 3, cc: 4, [HOLD_TAG]: 4 }
 const [LOG, OTHER] = [3, 4]
-/** How many numbers a plan has among the arguments. Plans of hold records have a multiple of this. */
+/**
+ * How many numbers a plan (a limit in whole numbers) has among the arguments of a function. Plans of hold records have a multiple of this.
+ */
 const PLAN_WIDTH = 8
-/** The fewest groups for which reserve.sql takes less time than consume.sql. */
+/** From this many groups on, reserve.sql takes less time than consume.sql, which can decide the same groups. */
 const MIN_RESERVATIONS = 6
 /** The two numbers for a holder that has no id. */
 const NOBODY = [-1, 0] as const
@@ -33,7 +35,10 @@ export interface Request {
   values(waiting: string): readonly string[]
 }
 
-/** Encodes a batch for the fastest function that can decide it. @param now in microseconds; 0 for the database's own clock */
+/**
+ * Encodes a batch for the fastest SQL function that can decide it.
+ * @param now the time of the decision in microseconds since 1970; 0 for the database's own clock
+ */
 export function requestOf(groups: readonly CallGroup[], batch: Batch, now: string, charge: boolean): Request {
   const rows = batch.states.map((state) => ({ id: digestOfName(state.name), state }))
   rows.sort(byId)
@@ -74,7 +79,8 @@ function areReservations({ states, descriptors, entries }: Batch, groups: number
 
 /**
  * The last arguments of the SQL functions `bucket` and `buckets`: plan id; n, m and burst of the plan (n micro-tokens every m
- * microseconds); cost; the span in which the cost is refilled; and `emptyBefore` of the plan.
+ * microseconds); cost; in how much time the cost is refilled; and how long before an instant a bucket was empty that is full then. Both
+ * times are two numbers: whole microseconds, and n-ths of one.
  */
 function bucketValues({ limit, cost }: Call): string[] {
   const plan = limit.plan as BucketPlan
@@ -90,10 +96,10 @@ export function planIdText(limit: AnyLimit): string {
 }
 
 /**
- * The arguments of `consume` after the ids. Each section is one text, with commas between its numbers. Indexes begin at 1. The sections are
+ * The arguments of the SQL function `consume` after the ids of states. Each is one list of numbers. Indexes begin at 1. The lists have
  * - for each state: the index of the plan of its first call
  * - for each group: the number of its calls
- * - for each plan: its eight numbers; for a plan of hold records a multiple of eight
+ * - for each plan: its eight numbers; a plan of hold records has a multiple of eight
  * - for each call: the index of its state, its cost, the index of its plan, its phase
  */
 function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly BatchState[]): (string | number)[][] {
@@ -107,7 +113,10 @@ function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly
   return [firsts, groups.map((group) => group.calls.length), [...plans.keys()], calls]
 }
 
-/** Makes a list in which each plan is once. `planOf` adds a plan if it is new, and returns its index, from 1, in units of eight numbers. */
+/**
+ * Makes a list in which each plan is once. `planOf` adds a limit's plan if it is new, and returns where it begins: 1 for the first eight
+ * numbers of the list, 2 for the next eight, and so on.
+ */
 export function plansOf(): { readonly plans: ReadonlyMap<string, number>; planOf(limit: AnyLimit): number } {
   const plans = new Map<string, number>()
   let next = 1
@@ -127,17 +136,18 @@ function byId(one: { readonly id: string }, other: { readonly id: string }): num
   return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 }
 
-/** The arguments of `adjust` after the receipt: row ids, plans, and amount and phase of each call. */
+/** The arguments of the SQL function `adjust` after the receipt: the row id and the plan of each adjustment, and its amount and phase. */
 export function adjustmentValues(adjustments: readonly Adjustment[]): string[] {
   const rows = adjustments.map(({ call: { id, limit, phase }, amount }) => {
     return { id: digestOf(id), plan: planText(limit), argument: `${amount},${phase}` }
   })
-  // Rows are locked in the order of their ids. The sort is stable, so changes of one state keep their order.
+  // Rows are locked in the order of their ids, so the adjustments are sorted by id. The sort is stable: those of one state keep their
+  // order.
   rows.sort(byId)
   return [rows.map(({ id }) => id), rows.map(({ plan }) => plan), rows.map(({ argument }) => argument)].map(arrayText)
 }
 
-/** The arguments of `release` after the time: row ids, and the two numbers of each holder. */
+/** The arguments of the SQL function `release` after the time: for each release the row id, and the id of the holder as two numbers. */
 export function releaseValues(releases: readonly Release[]): string[] {
   const rows = releases.map(({ call: { id }, holder }) => ({ id: digestOf(id), numbers: holderOf(holder) }))
   rows.sort(byId)
@@ -145,8 +155,8 @@ export function releaseValues(releases: readonly Release[]): string[] {
 }
 
 /**
- * The row id of a state: the first 16 bytes of the SHA-256 of its name. Two states with the same id would share one count. Among a billion
- * states the probability of this is about 10^-21. Finding two such states takes 2^64 tries.
+ * The row id of a state: the first 16 bytes of the SHA-256 of its name. Two states with the same id would be charged together. The
+ * probability that any two of a billion states have the same id is about 10^-21. Somebody who looks for two such states needs 2^64 tries.
  */
 export function digestOf(id: StateId): string {
   return digestOfName(stateName(id))
@@ -208,12 +218,12 @@ export function hasFunctions({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(KINDS, algorithm.tag)
 }
 
-/** Whether the state of a limit is a log, so that functions return verdicts instead of the state. */
+/** Whether the states of a limit are sliding window logs, of which SQL functions return the verdicts instead of the state. */
 export function isLog({ algorithm }: AnyLimit): boolean {
   return KINDS[algorithm.tag] === LOG
 }
 
-/** Whether the numbers of the limit's states are in the column `state`. */
+/** Whether the numbers of the limit's states are in the column `state`, and not in columns of their own. */
 export function isOther({ algorithm }: AnyLimit): boolean {
   return KINDS[algorithm.tag] === OTHER
 }

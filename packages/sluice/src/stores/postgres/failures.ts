@@ -1,15 +1,15 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/**
- * SQLSTATEs of this library begin with SL, a class that PostgreSQL leaves to users. This one: a migration was applied before with another
- * text.
- */
+/** A migration was applied before with another text. SQLSTATEs of this library begin with SL, a class that PostgreSQL leaves to users. */
 export const TEXT_CHANGED = 'SL001'
-/** A state has a kind that this version does not support. The functions raise it. */
+/** A state has a kind that this version does not know. The SQL functions raise this error. */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
-/** Units of regions were used in a transaction with a stricter isolation level than READ COMMITTED. The functions raise it. */
+/**
+ * The shares of a limit that a region holds were used in a transaction with another isolation level than READ COMMITTED. The SQL functions
+ * raise this error.
+ */
 const ISOLATED = 'SL004'
 
 /**
@@ -56,7 +56,7 @@ const NEVER_SENT =
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
   const code = codeOf(error)
-  // Every SQLSTATE contains a digit. EPIPE, an error of the socket, also has five letters but no digit.
+  // The code is a SQLSTATE: five digits or capital letters, with at least one digit. EPIPE, an error of the socket, has no digit.
   if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) {
     const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
     const hint = HINTS[code] ?? ''
@@ -74,8 +74,8 @@ export function classify(error: unknown): StoreFailure {
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '23505', '22012'])
 
 /**
- * Whether to send the statement again: nothing was executed, and another attempt may succeed. 22012 means that a write of several rows
- * found one of them changed.
+ * Whether another attempt may succeed, because the server aborted the statement and executed nothing. 22012 is a division by zero, with
+ * which a write of several rows aborts itself if one of them has changed.
  */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error))

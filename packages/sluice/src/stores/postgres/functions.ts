@@ -14,8 +14,8 @@ const DEFAULT_TABLE = 'sluice'
 const NAME = /\bsluice_(\w+)(\()?/g
 
 /**
- * Returns the name of each function. It ends with a hash of the function's text, with the names of the table and of the called functions
- * filled in. So functions of two versions can be installed at the same time.
+ * Returns the name under which each function is installed. It ends with a hash of the function's text, in which the names of tables and of
+ * called functions are filled in already. So a changed function has another name, and two versions can be installed at once.
  */
 export function functionNames(table: string, functions: readonly SqlFunction[] = embedded): FunctionNames {
   if (table === DEFAULT_TABLE) return new Map(functions.map(({ name, hash }) => [name, `sluice_${name}_${hash}`]))
@@ -29,7 +29,10 @@ export function installedFunctions(table: string, functions: readonly SqlFunctio
   return functions.map(({ name, source }) => ({ name: names.get(name) as string, create: named(source, table, names) }))
 }
 
-/** Fills the names of the table and of its functions into a text. A function that is not in `names` is named after its file. */
+/**
+ * Fills the installed names of tables and functions into a text. A function that is not in `names` gets the prefix of the tables and the
+ * name of its file.
+ */
 export function named(source: string, table: string, names: FunctionNames): string {
   return source.replaceAll(NAME, (_, name: string, call = '') => `${(call && names.get(name)) || `${table}_${name}`}${call}`)
 }

@@ -5,8 +5,8 @@ import { classify } from './failures.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
- * What a statement does if another transaction has locked a row. `none`: it locks no rows itself, or skips locked ones. `wait`: it waits
- * until shortly before the deadline. `fail`: it fails after 1 ms.
+ * What a statement does if another transaction has locked a row that it needs. `none`: it needs no lock, or skips locked rows. `wait`: it
+ * waits until shortly before the deadline. `fail`: it fails after 1 ms.
  */
 export type Locking = 'none' | 'wait' | 'fail'
 
@@ -34,8 +34,8 @@ const [REPLY_MS, REPLY_SHARE] = [2, 0.1]
 const TOO_LATE = 'postgres: too little time was left when a connection was free'
 
 /**
- * Bounds the statements in flight. Statements that may wait for a locked row use at most half of the connections. Further ones wait in a
- * queue of this process.
+ * Bounds how many statements are in flight. Statements that may wait for a locked row use at most half of the client's connections. Further
+ * statements wait in a queue of this process.
  */
 export function createLanes(client: PostgresPort, maxInFlight: number, clock: Time): Lanes {
   const { connections, embedded = false } = client
@@ -65,8 +65,7 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
       queued = true
       return reply.catch((error: unknown) => {
         abandoned = true
-        // The call had left the queue of `half`, in which calls that may wait for locks are. It had not left the queue of `all`, so nothing
-        // was sent.
+        // The call had passed the queue of `half`, which counts it as sent. But it still waited in the queue of `all`, so nothing was sent.
         const unsent = !sent && error instanceof StoreFailure && error.executed === 'unknown'
         throw unsent ? new StoreFailure(error.kind, 'no', error.message) : error
       })

@@ -28,9 +28,9 @@ export interface SchemaOptions extends MigrateOptions {
 }
 
 /**
- * Creates or updates the schema. Two tables record which migrations and functions were applied, so that each is applied once. A lock allows
- * any number of processes to do this at the same time. Existing objects are not changed. It is an error if a migration was applied with
- * another text before.
+ * Creates or updates tables and functions. Two tables record which migrations and functions were applied, so that each is applied once. A
+ * lock makes processes that do this at the same time take turns. Existing functions are not changed. It is an error if a migration was
+ * applied with another text before.
  */
 export async function migrate(client: PostgresPort, options: SchemaOptions): Promise<void> {
   const { table, unlogged, functions = embedded } = options
@@ -55,7 +55,7 @@ begin
 end $migrate$`)
 }
 
-/** Fills a name and a text into a step. The text comes last, so that nothing in it is replaced. */
+/** Fills a name and a text into the SQL of a step. The text is filled in last, so that nothing inside it is replaced. */
 function filled(step: string, name: string, text: string): string {
   return step.replaceAll('@name', () => name).replace('@text', () => text)
 }
@@ -84,8 +84,8 @@ const MADE = `
   end if;`
 
 /**
- * Creates `sluice_check`, whose name is the same in all versions, for callers in other languages. Its text is that of the version that
- * migrated last.
+ * Creates the function `sluice_check`, for callers in other languages. Its name is the same in all versions of Sluice, and its text is that
+ * of the version that migrated last.
  */
 const STABLE = `
   if not exists (select from sluice_functions f where f.name = 'sluice_check' and f.sha256 = '@name') then

@@ -15,7 +15,10 @@ export interface BarePostgresOptions {
   readonly client: PostgresPort
   /** Prefix of the names of tables and functions; lower-case letters, digits and `_`. Default `sluice`. */
   readonly table?: string
-  /** Whether tables stay out of the write-ahead log: faster, but a crash empties them. Default: new tables are logged, others unchanged. */
+  /**
+   * Whether tables stay out of the write-ahead log: faster, but a crash of the server empties them. Default: new tables are logged, and
+   * existing ones stay as they are.
+   */
   readonly unlogged?: boolean
   /**
    * What a call does if another transaction has locked a row: `wait` until shortly before the deadline, or `fail` after a millisecond, with
@@ -28,9 +31,9 @@ export interface BarePostgresOptions {
    */
   readonly sweepEveryMs?: number
   /**
-   * `lock` (default): functions in the database lock the rows. `compare-and-swap`: the store reads rows, decides in this process, and
-   * writes the rows if they have not changed since. Use `compare-and-swap` for other databases with PostgreSQL's protocol, such as
-   * YugabyteDB and CockroachDB, on which the functions or their locks do not work.
+   * `lock` (default): functions in the database lock the rows and decide. `compare-and-swap`: the store reads rows, decides in this
+   * process, and writes the rows if they have not changed since. Use `compare-and-swap` for other databases with PostgreSQL's protocol,
+   * such as YugabyteDB and CockroachDB, on which the functions or their locks do not work.
    */
   readonly concurrency?: Concurrency
   /** The most calls in flight, including those that were abandoned at their deadline. Further calls are refused at once. Default 10,000. */

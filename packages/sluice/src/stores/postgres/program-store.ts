@@ -22,8 +22,8 @@ import { stateBackend } from './swap-states.ts'
 const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
 /**
- * A store in which functions in the database decide, with one statement for each call. @param names those of another version's functions,
- * for a test
+ * A store in which SQL functions in the database decide, with one statement for each call. @param names the installed names of the
+ * functions; a test passes those of another version
  */
 export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
   const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options

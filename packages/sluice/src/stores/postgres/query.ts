@@ -5,8 +5,8 @@ import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
 /**
- * Sends one statement, with a result by the deadline. A null reply means that other transactions were inserting the same states. Then the
- * statement is sent again; its values may depend on how many replies were null.
+ * Sends one statement, and settles by the deadline. If the reply is null, other transactions have inserted rows of the same states
+ * meanwhile, and nothing was executed. The statement is then sent again; its values may depend on how many replies were null.
  */
 export type Query = (
   statement: Statement,
@@ -16,14 +16,14 @@ export type Query = (
 ) => Promise<readonly Row[]>
 
 const RETRIES = 2
-/** The most attempts after a null reply. The row exists then, so one attempt is enough unless the row is deleted again. */
+/** The most attempts after null replies. The rows exist then, so one attempt is enough unless a row is deleted again. */
 const FIRST_CALL_RETRIES = 8
 /** The longest pause before the first attempt after a conflict, in milliseconds. It doubles with each attempt. */
 const CONFLICT_PAUSE_MS = 2
 
 /**
- * Makes a `Query`. If the server aborts a statement because of a conflict, it is sent again, at most twice, after random pauses, and not
- * after the deadline.
+ * Makes a `Query`. If the server aborts a statement because of a conflict with another transaction, the statement is sent again: at most
+ * twice, after random pauses, and not after the deadline.
  */
 export function createQuery(lanes: Lanes, clock: Time, random: Random): Query {
   return (statement, values, options, locking) => {

@@ -4,10 +4,10 @@ import type { Call } from '../store.ts'
 import { arrayText, digestOf, planIdText, type Request } from './encode.ts'
 import type { Statements } from './statements.ts'
 
-/** The statement that decides a request by the shares of a region, and its parameters. */
+/** The statement that decides a request by the parts of limits (shares) that a region holds, and the statement's parameters. */
 export interface Guarded {
   readonly statement: keyof Statements
-  /** Whether the guard has locked the rows before the function that decides is called. */
+  /** Whether the SQL function `guard` has locked the rows before the function that decides is called. */
   readonly locked: boolean
   values(waiting: string): readonly string[]
 }
@@ -19,7 +19,7 @@ export function guarded(request: Request, used: SharesUsed, now: string, locks: 
   const program = request.program === 'reserve' ? 'consume' : request.program
   const alike = program === 'consume' ? undefined : alikeCells(states, used)
   if (program !== 'consume' && alike !== undefined) {
-    // The function for busy keys compares the shares itself, in place of the guard.
+    // `bucket` and `buckets`, the functions for busy keys, compare the shares themselves, without a call of `guard`.
     const known = states.map(({ first }) => (first as ShareCall).known.change)
     const changes = program === 'bucket' ? String(known[0]) : arrayText(known)
     const more = [...recordOf(used), changes, String(view.shiftedAt), String(alike.settled)]
@@ -47,7 +47,7 @@ export function guardValues({ states, ids }: ComparedStates, used: SharesUsed, n
   return [now, String(locks), arrayText(ids), ...recordOf(used), String(view.shiftedAt), ...lists.map(arrayText)]
 }
 
-/** How the region's record begins: a mark of the server's run, and the number of the record's last change. */
+/** The two texts with which the region's record begins: the mark of the server's run, and the number of the record's last change. */
 function recordOf({ view }: SharesUsed): readonly string[] {
   return view.begins.split(' ', 2)
 }

@@ -7,10 +7,13 @@ import type { Statement } from './lanes.ts'
 import type { Query } from './query.ts'
 
 const LEFT = '-'
-/** Arguments of the function `region` if it only reads. A write passes what it found in their place. */
+/** Arguments of the SQL function `region` for a read. In their place, a write passes what was read before and what is to be written. */
 const TO_READ = ['', '', '', '0', '', LEFT, LEFT, '0'] as const
 
-/** The functions with which regions send each other units. They replace states and rows by compare-and-set. */
+/**
+ * The operations with which regions send each other shares of limits. A write replaces states and rows only if they are still those that
+ * were read.
+ */
 export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows' | 'region_needs', Statement>>): RegionPort {
   const cellOf = (id: StateId | undefined): string => (id === undefined ? '' : digestOf(id))
   return {
@@ -68,7 +71,11 @@ export function regionPort(query: Query, statements: Readonly<Record<'region' | 
   }
 }
 
-/** Reads a reply: the number of the change that was made, or what was found if something had changed. @throws StoreFailure protocol */
+/**
+ * Decodes a reply: the number of the change that a write made; or what the database has, for a read, and for a write that found something
+ * changed.
+ * @throws StoreFailure protocol
+ */
 function answerOf(reply: unknown): number | FoundRegion {
   return validated('postgres: the function', reply, () => {
     const found = parsed(reply)
@@ -88,7 +95,10 @@ function invalid(reply: unknown): never {
   })
 }
 
-/** Splits a text into the name of a cell, with which it begins, and the cell's rows. @throws InvalidReply */
+/**
+ * Splits a text into the id of a cell (a key of a limit), with which it begins, and what regions have sent each other of that cell.
+ * @throws InvalidReply
+ */
 function rowsIn(text: unknown): { readonly id: StateId; readonly rows: string } {
   const { id, rest } = cellNamed(String(text))
   return { id, rows: rest }

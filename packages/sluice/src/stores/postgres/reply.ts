@@ -8,7 +8,7 @@ import { isLog, isOther, type Request } from './encode.ts'
 const PER_STATE = 6
 
 export interface Reply extends Found {
-  /** Whether the outcomes that the function reported are those of these verdicts. */
+  /** Whether these verdicts have the outcomes that the SQL function reported. */
   isSame(verdicts: readonly GroupVerdict[]): boolean
 }
 
@@ -52,10 +52,10 @@ function logCalls(groups: readonly CallGroup[]): number {
 }
 
 /**
- * Reads a state from six numbers: the end of its block, the plan id, three numbers of the state, and `keepFor` or, for a window, `turn`.
- * The plan id is 0 if there is no state. For a window it is the window's length. For a bucket it is above 0 if the plan is that of the
- * state's first call. Otherwise it is minus the index, from 1, of a plan at the end of the reply. For a log only the end of the block is
- * used. For slots and hold records the plan id says how many numbers in `listed` are theirs.
+ * Reads a state from six numbers of the reply: the end of its block, the plan id, three numbers of the state, and `keepFor` or, for a
+ * window, `turn`. The plan id is 0 if there is no state. For a window it is the window's length. For a bucket it is above 0 if the state
+ * has the plan of its first call. Otherwise the state's plan is at the end of the reply, and the plan id is minus its index there (from 1).
+ * For a log only the end of the block is used. Slots and hold records have their numbers in `listed`, and the plan id says how many.
  */
 function foundState(
   { first }: BatchState,

@@ -3,15 +3,15 @@ import type { Statement } from './lanes.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
- * Reads two settings. The first is whether the server is read-only (`on`, also for a standby), which a peek does not show, because it
- * succeeds there too. The second is the time after which the server ends a statement.
+ * Reads two settings of the server. `transaction_read_only` is `on` for a read-only server and for a standby. A peek cannot show this,
+ * because it succeeds there too. `statement_timeout` is the time after which the server ends a statement.
  */
 const text = `select current_setting('transaction_read_only') as reply, current_setting('statement_timeout') as timeout`
 export const SETTINGS: Statement = { text, bounded: text }
 
 /**
- * Returns a function that checks the reply to `SETTINGS`. It throws StoreFailure `readonly` if the server is read-only. It warns once if
- * statement_timeout is not set.
+ * Returns a function that checks the reply to `SETTINGS`. The function throws StoreFailure `readonly` if the server is read-only, and warns
+ * once if statement_timeout is not set.
  */
 export function serverCheck(client: PostgresPort, warn: (message: string) => void): (rows: readonly Row[]) => void {
   let warned = client.embedded === true

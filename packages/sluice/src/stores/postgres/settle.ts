@@ -7,7 +7,8 @@ import { type ChangeResult, changedStates, type HoldChange } from '../store.ts'
 import { arrayText, digestOf, digestsOf, plansOf } from './encode.ts'
 
 /**
- * Arguments of `settle` in place of the length of an extension: the hold is settled with what was used, or what was charged stays charged.
+ * Passed to the SQL function `settle` in place of the length of an extension. `SETTLED` settles the hold by what was used. `STANDS` settles
+ * it and leaves charged all that it has charged.
  */
 const [SETTLED, STANDS] = [-1, -2]
 /** The statuses, by the numbers that `settle` returns for them. */

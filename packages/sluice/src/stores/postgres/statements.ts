@@ -31,7 +31,10 @@ const DECISIONS: Readonly<Record<Guarded, readonly string[]>> = {
   settle: ['bigint', 'uuid[]', 'bigint[]', 'bigint[]'],
 }
 const GUARD = ['bigint', 'boolean', 'uuid[]', 'uuid', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
-/** The last parameters of the functions that can compare the share of a region themselves. They are null for a call without shares. */
+/**
+ * The types of the last parameters of the functions that can compare a region's shares themselves. For calls without shares, null is passed
+ * for each.
+ */
 const SHARED = {
   bucket: ['uuid', 'bigint', 'bigint', 'bigint', 'bigint'],
   buckets: ['uuid', 'bigint', 'bigint[]', 'bigint', 'bigint'],
@@ -41,7 +44,7 @@ const SHARED = {
 export function statementsOf(table: string, names: FunctionNames): Statements {
   const called = (name: string, types: readonly string[], before = 0, more: readonly string[] = []): string =>
     `${names.get(name)}(${[...types.map((type, index) => `$${before + index + 1}::text::${type}`), ...more].join(', ')})::text`
-  // `case` evaluates its condition first, so the function runs with this lock_timeout.
+  // `case` evaluates its condition, which sets lock_timeout, before the function runs.
   const statement = (text: string, parameters: number): Statement => ({
     text: `select ${text} as reply`,
     bounded: `select case when set_config('lock_timeout', $${parameters + 1}::text, true) is not null then ${text} end as reply`,
@@ -81,8 +84,8 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
 }
 
 /**
- * Makes a statement that returns which rows among these ids are locked. It locks the others (`for share`) until it ends, and does not wait
- * for the disk.
+ * Makes a statement that returns which rows, of those with the given ids, other transactions have locked. To find out, it locks the rows
+ * that are free (`for share`), until it ends. Its commit does not wait for the disk.
  */
 export function lockedRows(table: string): Statement {
   const setting = (name: string, value: string): string => ` and (select set_config('${name}', ${value}, true)) is not null`

@@ -5,7 +5,7 @@ import { classify, isConflict } from './failures.ts'
 import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
-/** Sends a statement. The options of its call say how it waits for locked rows. */
+/** Sends a statement. The options of the store's call say how the statement waits for locked rows. */
 type Send = (statement: Statement, values: readonly string[]) => Promise<readonly Row[]>
 
 /** Makes a backend from the two methods that depend on the form of the tables. */

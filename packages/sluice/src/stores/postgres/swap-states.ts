@@ -8,15 +8,15 @@ import { swapBackend } from './swap-backend.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
- * For each value of the column `kind`: the tag, and the columns of a state's numbers in the order of its codec. n, m, burst are columns of
- * the plan's table.
+ * For each value of the column `kind`: the tag of the algorithm, and the columns with a state's numbers, in the order of its `codec`. n, m
+ * and burst are columns of the table of plans, the others of the table of states.
  */
 const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
   ['tb', ['zero', 'rest', 'seen', 'keep_for', 'n', 'm', 'burst']],
   ['fw', ['ends', 'current', 'plan_id', 'turn']],
   ['sc', ['ends', 'current', 'previous', 'plan_id', 'absent']],
   ['sl', ['plan_id', 'keep_for']],
-  // For all algorithms without functions, the column `state` has the numbers, and the column `ends` the instant until which they are
+  // For all other algorithms: the column `state` has the numbers as a text, and the column `ends` has the instant until which they are
   // needed.
   [undefined, []],
 ]
@@ -33,12 +33,12 @@ interface Statements {
 }
 
 /**
- * Statements on the tables of the functions. The version of a row is the id of the transaction that wrote it; for a log also the number of
- * its last entry.
+ * Statements on the same tables that the SQL functions use. The version of a row is the id of the transaction that wrote it, and for a log
+ * also the number of its last entry.
  */
 function statementsOf(table: string): Statements {
   const [state, plan, log] = ['state', 'plan', 'log'].map((name) => `${table}_${name}`)
-  // If a row was changed, deleted or inserted since it was read, a division by zero rolls back the whole statement.
+  // If a row was changed, deleted or inserted since it was read, a division by zero makes the statement fail, which rolls back all of it.
   const write = (more: string): string => `with expected as (
   select e.id, e.version from jsonb_to_recordset($1::text::jsonb) as e (id uuid, version text)${more}),
 locked as (
@@ -65,7 +65,7 @@ from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) t
   }
 }
 
-/** A backend for algorithms that have no functions: compare-and-swap of states in the tables that the functions use. */
+/** A backend for algorithms without SQL functions: compare-and-swap of states in the tables that the SQL functions use for the others. */
 export function stateBackend(client: PostgresPort, table: string, lanes: Lanes): SwapBackend {
   const statements = statementsOf(table)
   const read = async (ids: readonly string[]): Promise<SwapRead> => {
@@ -120,7 +120,7 @@ interface Records {
 }
 
 function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): Records {
-  // A row with neither a state nor a block gets a block that ended in 1970, so that a sweep deletes the row.
+  // If neither a state nor a block is left, the row gets a block that ended in 1970, so that a sweep deletes the row.
   const head = { id, version, blocked_until: numbers.length === 0 ? until || 1 : until || null }
   if (numbers.length === 0) return { state: head }
   const found = COLUMNS.findIndex(([known]) => known === tag)

@@ -12,12 +12,12 @@ import { createSweeper } from './sweeper.ts'
 import { swapBackend } from './swap-backend.ts'
 import { countOf, readRows, swapStatements } from './swap-rows.ts'
 
-/** The number of ranges of ids into which a sweep of the whole table divides it. */
+/** A sweep of the whole table goes through this many ranges of ids, one after another. */
 const PARTS = 256
 
 /**
- * A store that decides in this process, by compare-and-swap, without functions and row locks. A write of one row has a simpler statement
- * than a write of several.
+ * A store that decides in this process: it reads rows and writes them if they have not changed. It needs neither SQL functions nor explicit
+ * row locks. A write of one row has a simpler statement than a write of several.
  */
 export function swapStore(options: Chosen): PostgresStore {
   const { client, table, onContention, sweepEveryMs, maxInFlight, clock, random } = options

@@ -10,17 +10,17 @@ export interface Sweeper {
   /** Sweeps the whole table, page by page; returns how many rows were deleted. */
   all(deadline: MonotonicInstant | undefined): Promise<number>
   /**
-   * Called after every decision. If the pause since the last sweep is over, it begins a sweep of the next pages, and does not delay the
-   * caller.
+   * Called after every decision. If the pause since the last sweep is over, begins a sweep of the next pages. The caller does not wait for
+   * it.
    */
   decided(): void
 }
 
 /**
- * Deletes expired rows. Decisions trigger it, not a timer: without calls there is nothing new to sweep, and no timer keeps a process alive.
- * Pauses are random, so that many processes do not sweep at the same time. A failed sweep is not repeated at once, because an expired row
- * decides as if it were deleted.
- * @param everyMs milliseconds between two statements; 0: sweeps only when `all` is called
+ * Deletes expired rows. Decisions start a sweep, not a timer: without calls no new rows appear, and a process that is finished can end by
+ * itself. Pauses are random, so that many processes do not sweep at the same time. A failed sweep is not repeated at once: it does no harm
+ * if an expired row stays, because it decides as if it were deleted.
+ * @param everyMs milliseconds between two sweeps of some pages; 0: sweeps only when `all` is called
  */
 export function createSweeper(everyMs: number, clock: Time, random: Random, sweep: SweepPages): Sweeper {
   const pause = (): number => everyMs * (0.5 + random())

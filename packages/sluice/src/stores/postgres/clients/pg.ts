@@ -13,7 +13,7 @@ interface PgStatement {
 export interface PgLike {
   /** Options of a pool; `max` is the most connections. */
   readonly options?: { readonly max?: number | undefined }
-  /** Takes a client out of a pool. A single client has this method too, with another meaning. */
+  /** Takes a client out of a pool. A single client also has a method of this name, which opens its connection. */
   connect?(taken: (error: Error | undefined, client?: unknown) => void): void
   /** Sends one prepared statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly Row[] }>
@@ -25,7 +25,7 @@ interface PooledClient extends Pick<PgLike, 'query'> {
   release(destroy?: boolean): void
 }
 
-/** SQLSTATEs that show that a pooler does not keep prepared statements, or mixes those of several clients. */
+/** With these SQLSTATEs a statement fails behind a pooler that drops prepared statements, or gives those of one client to another. */
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**
@@ -65,8 +65,8 @@ export function pg(pool: PgLike): PostgresPort {
 }
 
 /**
- * Like `pool.query`, but keeps the connection if the statement fails, for example because a row is locked. `pool.query` closes the
- * connection then.
+ * Sends a statement as `pool.query` does, but keeps the connection if only the statement failed, for example because a row is locked.
+ * `pool.query` would close the connection.
  */
 async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise<readonly Row[]> {
   const client = await taken(pool)
@@ -83,8 +83,9 @@ async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise
 }
 
 /**
- * Takes a client out of the pool, with our listener for errors. The callback is used because a promise is settled only after the pool has
- * removed its own listener. If the server ended the connection in the packet that also made it ready, nobody would listen then.
+ * Takes a client out of the pool, and adds a listener for its errors at once. So it calls `connect` with a callback. A promise would settle
+ * some time after the pool has removed its own listener. If the server ends the connection in that time, nobody would listen for the error,
+ * and the process would end.
  */
 function taken(pool: Required<PgLike>): Promise<PooledClient> {
   return new Promise((resolve, reject) => {
@@ -98,7 +99,7 @@ function taken(pool: Required<PgLike>): Promise<PooledClient> {
 }
 
 /**
- * A listener for `error`. A lost connection rejects its statement and also emits this event, which would end the process if there were no
- * listener.
+ * A listener for `error` that does nothing. A lost connection rejects its statement and also emits this event. Without a listener the event
+ * would end the process.
  */
 function ignore(): void {}

@@ -6,8 +6,8 @@ export type Row = Readonly<Record<string, unknown>>
 /** The operations of a client library that the store needs. An adapter passes errors on unchanged; their `code` is the SQLSTATE. */
 export interface PostgresPort {
   /**
-   * How many statements the client runs at once; absent if that is not known. The store keeps further statements in a queue of its own, and
-   * never sends a statement whose caller has stopped waiting.
+   * How many statements the client can run at once; absent if that is not known. The store keeps further statements in its own queue. So a
+   * statement whose caller stops waiting can be dropped before it is sent.
    */
   readonly connections?: number | undefined
   /** Set if no other client can use the database, so that no other transaction ever locks a row. */
@@ -21,8 +21,8 @@ export interface PostgresPort {
 const EXPECTED = 'expected what pg(pool), postgresJs(sql) or pglite(database) returns'
 
 /**
- * Checks that a client is a port. A raw client may have methods of the same names with other parameters. @throws LimiterError
- * INVALID_OPTIONS
+ * Checks that a client was wrapped by an adapter. A client of a library may have methods of the same names with other parameters. @throws
+ * LimiterError INVALID_OPTIONS
  */
 export function validPort(where: string, client: PostgresPort): PostgresPort {
   if (hasMethods(client, 'query', 'run')) return client

@@ -45,7 +45,7 @@ begin
     end;
     if status = 2 and changes[head + 2] >= 0 then
       parts[2] := greatest(parts[2], now_us + changes[head + 2]);
-      -- Only slots end later. Other states do not change.
+      -- An extension moves the end of slots only. The states of other limits do not change.
       for c in 1..changes[head + 5] loop
         call := head + 5 * c;
         for at in 3..cardinality(parts) - 5 by 5 loop
@@ -61,7 +61,7 @@ begin
     elsif status = 2 then
       parts[3] := 1;
       for at in 3..cardinality(parts) - 5 by 5 loop
-        -- Finds the first call of the limit that the part names.
+        -- Finds the first call of the limit that this part of the record names.
         call := head + 5;
         while call < head + 5 + 5 * changes[head + 5] and changes[call + 1] <> parts[at + 1] loop
           call := call + 5;
