@@ -9,7 +9,8 @@ import type { StoreFailure } from './store-failure.ts'
  * - `adjust`: gives tokens back (`amount` above 0), or takes them even if they are not there (below 0). `amount` is in micro-tokens; the
  *   cost of `call` is ignored. `receipt` is the store time of the charge that is given back. If the window of that charge has ended,
  *   nothing is given back.
- * - `leave`: gives back what a call was charged ahead, because it does not wait any longer, less what other calls were charged after it.
+ * - `leave`: a call was charged before its tokens were there, and its caller does not wait for them any longer. Gives back what it was
+ *   charged, less what other calls were charged after it.
  * - `release`: a holder gives back its slots. Nothing changes if it has none.
  * - `settle`: ends a hold with what was used. The hold's record and the states of the limits that it charged are changed together. A second
  *   `settle` of the same hold has no effect, so it may be sent again.

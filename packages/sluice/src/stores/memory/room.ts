@@ -95,7 +95,7 @@ export class Room {
     if (row !== -1) this.#blocks.remove(row)
   }
 
-  /** The numbers of the id's state, in the order of its codec; undefined if there is no state. */
+  /** The numbers of the state with this id, in the order in which its algorithm's `codec` writes them; undefined if there is no state. */
   stateOf(id: StateId): readonly number[] | undefined {
     for (const states of this.#states) {
       const row = this.#rowOf(states.table, states.tag, id)

@@ -9,8 +9,8 @@ export interface DryRun {
   readonly states: Map<string, unknown>
   added: number
   /**
-   * To make room, states that are expired at this time are dropped. A peek may be for a later time than the present. States that are still
-   * needed at present must not be dropped for it.
+   * To make room, states that are expired at this time are dropped. It is never later than the present, although a peek may be for a later
+   * time: states that are still needed must not be dropped.
    */
   readonly dropAt: Micros
 }

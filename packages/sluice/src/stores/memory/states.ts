@@ -46,7 +46,7 @@ export class States implements Rows {
     return into
   }
 
-  /** The numbers of a row's state, in the order of its codec. */
+  /** The numbers of a row's state, in the order in which its algorithm's `codec` writes them. */
   numbersAt(row: number): readonly number[] {
     return this.#algorithm.codec.encodeState(this.read(row, this.#algorithm.step().next))
   }

@@ -17,7 +17,7 @@ type Decide = (groups: Groups, locking: 'wait' | 'fail') => Verdicts
 export type DecideLocked = (groups: Groups, options: DecideOptions | undefined, decide: Decide) => Verdicts
 
 export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, locked: Statement): DecideLocked {
-  /** For each group, whether none of its rows is locked. False for all groups if the query of the locks failed. */
+  /** For each group, whether no other transaction has locked a row of it. False for all groups if the query for locks failed. */
   const areFree = async (groups: Groups, options: DecideOptions | undefined): Promise<boolean[]> => {
     const digests = groups.map(({ calls }) => calls.map(({ id }) => digestOf(id)))
     const rows = await query(locked, [arrayText([...new Set(digests.flat())])], options, 'fail').catch(() => undefined)

@@ -2,7 +2,7 @@ import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
 /** A migration was applied before with another text. SQLSTATEs of this library begin with SL, a class that PostgreSQL leaves to users. */
 export const TEXT_CHANGED = 'SL001'
-/** A state has a kind that this version does not know. The SQL functions raise this error. */
+/** A state has a kind, a number for its algorithm, that this version does not know. The SQL functions raise this error. */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
@@ -38,7 +38,7 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   [ISOLATED, 'setup'],
 ]
 
-/** For some SQLSTATEs, what the reader of the error message can do. */
+/** The end of the error messages for some SQLSTATEs: what the reader can do. */
 const MIGRATE = ' (tables or functions of this version are missing: run "sluice migrate --store URL", or migrate() of the store)'
 const HINTS: Readonly<Record<string, string>> = {
   '42883': MIGRATE,

@@ -46,7 +46,10 @@ export interface BarePostgresOptions {
   readonly random?: Random
 }
 
-/** What `postgresStore` returns: a store with the ring, and two operations of the database. `migrate` creates or updates its tables. */
+/**
+ * What `postgresStore` returns: a store with the ring, and two more methods. `migrate` creates or updates the tables in the database, and
+ * `sweep` deletes expired rows.
+ */
 export interface PostgresStore extends Store {
   /**
    * Creates or updates tables and functions. Many processes may call it at the same time. Rejects with a StoreFailure if the database

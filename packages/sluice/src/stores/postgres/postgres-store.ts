@@ -7,8 +7,8 @@ const MIGRATE: Readonly<Record<string, Form>> = { compatFunction: FLAG, prune: F
 
 /**
  * States in PostgreSQL (13 or later) or PGlite. One statement locks the rows in a fixed order, reads the database's clock after the last
- * lock, decides all groups and writes. It is exact under READ COMMITTED and above, with any number of processes. For other databases with
- * PostgreSQL's protocol see the option `concurrency`.
+ * lock, decides all groups and writes. Decisions are exact under READ COMMITTED and stricter isolation levels, with any number of
+ * processes. For other databases with PostgreSQL's protocol see the option `concurrency`.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function barePostgresStore(options: BarePostgresOptions): PostgresStore {

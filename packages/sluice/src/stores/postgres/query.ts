@@ -16,9 +16,12 @@ export type Query = (
 ) => Promise<readonly Row[]>
 
 const RETRIES = 2
-/** The most attempts after null replies. The rows exist then, so one attempt is enough unless a row is deleted again. */
+/**
+ * The most attempts after null replies (`Query`). After such a reply the rows exist, so one more attempt is enough unless a row is deleted
+ * again.
+ */
 const FIRST_CALL_RETRIES = 8
-/** The longest pause before the first attempt after a conflict, in milliseconds. It doubles with each attempt. */
+/** The longest pause before the first attempt after a conflict, in milliseconds. The longest pause doubles with each further conflict. */
 const CONFLICT_PAUSE_MS = 2
 
 /**
