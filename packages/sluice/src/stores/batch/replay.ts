@@ -84,7 +84,7 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
   const { plan } = limit
   const algorithm = state.kernel ?? limit.algorithm
   const adopted = state.state === undefined ? undefined : algorithm.adopt(plan, state.state, now, phase)
-  // The view is computed first, because the decision overwrites the old state in place.
+  // `remaining` and the other numbers before the charge are computed first, because the decision overwrites the old state.
   const view = charge ? undefined : algorithm.view(plan, adopted, now, phase)
   const step = algorithm.decide(plan, adopted, now, cost, phase, (state.step ??= algorithm.step()))
   const { outcome, retryAfter } = step

@@ -18,9 +18,9 @@
 --           list continues in the next eights
 -- calls     four numbers for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
 -- returns   time; for each group its outcome (0 allowed, 1 denied, 2 impossible); for each state, as it was found: end
---           of the block, plan id, a, b, c, keep_for. Instead of a plan id: 0 if there is no state; of a bucket the
---           index into plans or, below 0, into the plans at the end; of slots and records how many numbers they have.
---           Then the numbers of slots and records; for each call to a log outcome, retryAfter, remaining,
+--           of the block, plan id, three numbers, keep_for. Instead of a plan id: 0 if there is no state; of a bucket
+--           the index into plans or, below 0, into the plans at the end; of slots and records how many numbers they
+--           have. Then the numbers of slots and records; for each call to a log outcome, retryAfter, remaining,
 --           replenishAfter, resetAfter; n, m, burst of plans that are not in plans. Null, with nothing written, if
 --           another transaction has inserted one of the states meanwhile: the caller calls again.
 -- a, b, c   of a bucket zero, rest, seen; of a window ends, current, 0; of a counter ends, current, previous; of a log
