@@ -16,12 +16,11 @@ export interface ChangeLog<T extends Changed> {
   after(cursor: number, most: number): readonly T[]
 }
 
-/** How many entries that are out of date may stay in the log in any case. More may stay if the log has more items. */
+/** The log removes entries that are out of date when there are more of them than of items, plus this number. */
 const SLACK = 64
 
 export function createChangeLog<T extends Changed>(): ChangeLog<T> {
-  // An item that changes again is appended again, and its older entries are then out of date. If these are more than the items (plus
-  // `SLACK`), they are removed.
+  // An item that changes again is appended again. Its older entry, whose `at` is not the item's last change any more, is then out of date.
   let entries: { readonly item: T; readonly at: number }[] = []
   let [size, last] = [0, 0]
   const indexAfter = (cursor: number): number => {

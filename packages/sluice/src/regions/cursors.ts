@@ -1,7 +1,10 @@
 import type { Region } from './rights/roster.ts'
 import type { RegionStore, Run } from './rights/state.ts'
 
-/** How far a region has read each peer. A cursor counts only for one run of the peer, and for one run and one era of the region. */
+/**
+ * For each peer, the number of its last change that this region has read (a cursor). A cursor counts only as long as both stores keep their
+ * run (one life of a store) and this region keeps its era.
+ */
 export interface Cursors {
   /** The cursor of a peer; 0 if everything is to be read. @param own what is known of this region; undefined if nothing is known yet */
   of(peer: RegionStore, own: RegionStore | undefined): number

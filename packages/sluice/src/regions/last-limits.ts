@@ -8,12 +8,14 @@ import type { ScopeLimit } from './rights/scope-limit.ts'
 import type { Cell, RegionStore } from './rights/state.ts'
 
 /**
- * By which limits this process called keys. Peers name a limit for a key too, but that may be an older limit, or come from an older
- * message.
+ * By which limits this process called keys. Peers name a limit for a key too, but theirs may be an older one: during a rollout, or in a
+ * message that is late.
  */
 export interface LastLimits {
   called(scope: Scope, whole: AnyLimit, limit: RegionalLimit): void
-  /** The limit by which this process last called the key. If it is not known: the only limit of the key's scope, if there is only one. */
+  /**
+   * The limit by which this process last called the key. If that is not known, and calls of the key's scope had only one limit, that limit.
+   */
   of(id: StateId): ScopeLimit | undefined
   /** Whether keys of a scope were called. */
   has(scope: string): boolean
@@ -45,14 +47,15 @@ export function createLastLimits(): LastLimits {
   return last
 }
 
-/** The limit of a cell by which its units are sent to peers and received from them. */
+/** The limit of a cell (one key of one limit). It is used to compute the tokens that are sent and received with units of the cell. */
 export interface OwnLimit extends ScopeLimit {
-  /** The parameter `doubt` of `give` and `merge`: set if the cell may have another limit. */
+  /** The parameter `doubt` of the functions `give` and `merge`. Set if the cell may have another limit than this one. */
   readonly doubt: Micros | undefined
 }
 
 /**
- * The limit by which a cell was last called. The cell's state shows that limit. If it shows none, what this process knows is used.
+ * The limit by which a cell was last called. The cell's state shows by its plan which limit that was. If there is no such state, the limit
+ * that this process knows is returned.
  * @param named the limit that a peer names
  * @param called the limit that this process knows; undefined if it knows none
  * @param isNew whether nobody can have called the key before
@@ -67,8 +70,8 @@ export function ownLimit(
   fill: Micros,
 ): OwnLimit {
   for (const one of [called, named]) if (one !== undefined && isOf(store, cell, one.limit)) return { ...one, doubt: undefined }
-  // A cell without a state, or with at most one unit, does not show its limit. Any other state was written by a limit that is not known
-  // here.
+  // A cell without a state, or with at most one unit, does not show its limit. Any other cell shows that it has a limit that this process
+  // does not know.
   const silent = cell.bucket === undefined || unitsOf(store, cell, named.limit) <= 1
   if (silent && called !== undefined) return { ...called, doubt: undefined }
   if (silent && isNew) return { ...named, doubt: undefined }

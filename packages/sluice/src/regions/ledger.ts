@@ -8,11 +8,12 @@ import type { Region } from './rights/roster.ts'
 type Later<T> = T | Promise<T>
 
 /**
- * What a replicator needs of escrow. If the store is in this process, results are returned at once. If it is on a server, they are
- * promises. `region` and `cells` are then as last read, and `update` with a program that changes nothing reads them again.
+ * What a replicator needs of a region's units. If the store is in this process, methods return results at once. If the store is on a
+ * server, they return promises. `region` and `cells` are then as last read, and `update` with a program that changes nothing reads them
+ * again.
  */
 export interface Ledger extends Pick<Escrow, 'region' | 'cells' | 'limitIn' | 'limits' | 'transfers'> {
-  /** The units that the region holds of a key, and the key's rows. */
+  /** The units that the region holds of a key, and the key's rows (what was sent and received). */
   held(id: StateId, limit: RegionalLimit): Later<Held>
   /**
    * Returns the names of the keys whose rows have changed since `cursor`, or undefined if any key's rows may have changed, and the cursor

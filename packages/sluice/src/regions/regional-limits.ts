@@ -42,8 +42,8 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
     const own = problemOf(region, weights, limit, escrow)
     const shares = escrow && own === undefined && limit.algorithm.tag === 'tb' ? attempt(() => regionalLimit(limit.plan)) : undefined
     const problem = shares instanceof LimiterError ? shares.message : own
-    // A bucket that turns out not to be divisible into shares has a fixed part too, because calls may have limits for which `problemOf` was
-    // never called.
+    // A call may have a limit that `problemOf` never checked. If that limit is a bucket whose shares cannot all be represented, the bucket
+    // has a fixed part, too.
     const part = own === undefined ? fractionOf(limit, units, UNITS) : undefined
     const made = { part, problem, bucket: shares instanceof LimiterError ? undefined : shares }
     known.set(limit, made)
@@ -67,8 +67,8 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
 }
 
 /**
- * Why a limit is refused; undefined if it is not. If the part of any region cannot be represented exactly, all regions refuse the limit:
- * otherwise a policy would load in some regions only.
+ * Why a limit is refused; undefined if it is not. If the part of any region cannot be represented exactly, all regions refuse the limit.
+ * Otherwise a policy would load in some regions and not in others.
  */
 function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: AnyLimit, escrow: boolean): string | undefined {
   for (const [name, units] of weights) {
@@ -78,7 +78,7 @@ function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: 
     const part = fractionOf(limit, units, UNITS)
     const what = `the part of region ${name}, ${units} of ${UNITS} units`
     if (part === undefined) return `${what}, cannot be represented exactly; round the limit, or choose other weights`
-    // With escrow, such a region can get more units of a bucket, or all of them, when its callers need them.
+    // With escrow, a region's part of a bucket may be below one token, because the region can get more units when its callers need them.
     if (escrow && limit.algorithm.tag === 'tb') continue
     if (name === region && limit.capacity >= 1 && part.capacity < 1)
       return `${what}, is at most ${part.capacity} of ${limit.capacity} tokens: less than a call costs. Raise it, or give it to one region`

@@ -31,20 +31,21 @@ export interface RegionalStoreOptions {
   readonly weights?: Readonly<Record<string, number>>
   /**
    * `fixed` (default): each region grants its part of each limit, which never changes. `escrow`: regions send each other units of token
-   * buckets (`replicate`, `exchange`); other limits keep fixed parts. Not over every store in this version. `counters`: each region grants
-   * whole token buckets, and reads what the others spent to charge itself for it (`replicate`). N regions exceed a limit by at most (N - 1)
-   * times burst + rate * D, where D is how old their knowledge of each other is. Only over a `memoryStore`.
+   * buckets (`replicate`, `exchange`); other limits keep fixed parts. Escrow does not run over every store in this version. `counters`:
+   * each region grants whole token buckets, and reads what the others spent to charge itself for it (`replicate`). N regions exceed a limit
+   * by at most (N - 1) * (burst + rate * D). D is how old their knowledge of each other is. Counters run only over a `memoryStore`.
    */
   readonly mode?: 'fixed' | 'escrow' | 'counters'
   /**
-   * The most keys that are counted, default 100,000. With `escrow`: keys of which units were sent or received. Beyond the bound, keys keep
-   * the units that they have by weight. With `counters`: keys of which tokens were spent. Beyond the bound, calls of other keys fail.
+   * A bound for the number of keys, default 100,000. With `escrow` it bounds the keys of which units were sent or received. All other keys
+   * then keep the units that they have by weight. With `counters` it bounds the keys of which tokens were spent. Calls of further keys then
+   * fail.
    */
   readonly maxCells?: number
   /**
    * With `counters`: if a region has not read some peer for this many milliseconds, it grants only its part of each limit, until it has
-   * read all peers again. So D is never longer than this. At least 1000. Default: no cutoff, so D is as long as regions cannot reach each
-   * other.
+   * read all peers again. So D, the age of what the regions know of each other, is never longer than this. At least 1000. Default: no
+   * cutoff, so D is as long as regions cannot reach each other.
    */
   readonly cutoffMs?: number
 }
@@ -63,7 +64,10 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 const MAX_CELLS = 100_000
 
-/** What belongs to each regional store, by store. Maps and not properties, because a copy of the store would have the properties too. */
+/**
+ * What belongs to each regional store, by store. These are maps and not properties of the store, because a wrapper that copies the store's
+ * properties would have them too.
+ */
 const METERINGS = new WeakMap<Store, Metering>()
 const ESCROWS = new WeakMap<Store, Escrow>()
 const REMOTES = new WeakMap<Store, RemoteEscrow>()
@@ -116,8 +120,8 @@ export function regionalStore(options: RegionalStoreOptions): RegionalStore {
 }
 
 /**
- * The store without `maxWait`. A call charged ahead waits for tokens that units will refill. If these units were sent to a peer or ended
- * with their era, both the waiting call and the peer would get the tokens.
+ * The store without `maxWait`, the option by which a call is charged before its tokens are there. Such a call waits for tokens that the
+ * region's units refill. If these units were sent to a peer meanwhile, both the waiting call and the peer would get the tokens.
  */
 function withoutAhead(store: Store): Store {
   const { groupOptions = [], changes, ...capabilities } = store.capabilities
@@ -172,7 +176,7 @@ function escrowed(
   return regions
 }
 
-/** Does what `exchange` does, for two regions of which at least one has its store on a server. */
+/** Does the same as `exchange`, for two regions of which at least one has its store on a server. */
 export async function exchangeRemote(one: RegionalStore, other: RegionalStore): Promise<void> {
   const sides = [one, other].map((store): Side => REMOTES.get(store) ?? escrowOf(store))
   requirePeers(one, other)

@@ -17,11 +17,14 @@ export interface RegionalStore extends Store {
    * peers know it. `open`: units may be sent and received. `closed`: they may not, until all regions have ended this era.
    */
   readonly phase?: Phase
-  /** How many eras the regions have begun; absent with `mode: 'fixed'`. Units sent in one era are void in the next. */
+  /**
+   * How many eras the regions have begun; absent with `mode: 'fixed'`. In each new era every region holds its weight of every key again,
+   * whatever was sent before.
+   */
   readonly era?: number
   /** How many keys have sent or received units in this era; absent with `mode: 'fixed'`. */
   readonly cells?: number
-  /** The thousandths of a key's limit that this region holds now; absent with `mode: 'fixed'`. */
+  /** How many thousandths of a key's limit this region holds now; absent with `mode: 'fixed'`. */
   unitsOf?(key: RegionalKey): number
   /**
    * Sends units of a key to a peer, with their part of the tokens that are left; absent with `mode: 'fixed'`. The units belong to no region
@@ -72,7 +75,7 @@ export function regional(
     capabilities: {
       ...store.capabilities,
       problemOf: (limit) => limits.problemOf(limit) ?? store.capabilities.problemOf?.(limit),
-      // The region may receive further units of a bucket, up to all of them. So the most that it can grant of a bucket is the whole burst.
+      // The region may receive further units of a bucket, up to all of them. So the most that it can ever grant at once is the whole burst.
       mostOf: (limit) => (limits.bucketOf(limit) === undefined ? (limits.partOf(limit) ?? limit) : limit).capacity,
       around: (inner) => regional(inner, self, weights, limits),
     },
@@ -122,8 +125,8 @@ export function checkGive({ self, weights }: RegionalStore, to: string, units: n
 }
 
 /**
- * The verdict for a cost that the whole limit could grant, but not what the region holds. The group's `retryAfter` is absent, because no
- * wait helps.
+ * The verdict for a cost that is above what the region holds, but not above the whole limit. It has no `retryAfter` for the group, because
+ * no wait in this region helps.
  */
 export function denied(verdict: Decided): Decided {
   const calls = verdict.calls.map((call) =>
@@ -133,8 +136,8 @@ export function denied(verdict: Decided): Decided {
 }
 
 /**
- * The answer to a lease request whose cost is above the region's whole share. Nothing is leased. The outcome `allowed` makes the caller
- * call `decide`, which denies the call.
+ * The answer to a request for a lease (tokens taken in advance) by a call whose cost is above the region's share. Nothing is leased. The
+ * outcome `allowed` makes the caller call `decide`, which denies the call.
  */
 function leftTo(answer: Leased): Leased {
   return { ...answer, verdict: { ...answer.verdict, outcome: 'allowed' } }

@@ -24,8 +24,9 @@ export interface ReplicateOptions {
   /** Milliseconds after which a pull counts as failed, default 5000. */
   readonly timeoutMs?: number
   /**
-   * Called for each pull that failed, with the peer that could not be read. The next pull reads again what the failed pull would have read.
-   * Also called with the name of this region, if its own store did not answer, so that what its callers need could not be computed.
+   * Called for each pull that failed, with the peer that could not be read. The next pull (request to this peer) reads what the failed one
+   * did not. Also called with the name of this region, if its own store did not answer, so that what its callers need could not be
+   * computed.
    */
   readonly onError?: (peer: string, error: unknown) => void
   /** The time for pulls and waits; default the system's. */
@@ -52,9 +53,12 @@ export interface Replicator {
    * is on a server and does not answer: the peer then tries again
    */
   answer(request: unknown): Promise<RegionPage>
-  /** What the replicator knows now, for a page or a check by an operator. It reads no store: for a store on a server it is as last read. */
+  /**
+   * What the replicator knows now, for an operator to look at. This call reads no store: for a store on a server, the result is as last
+   * read.
+   */
   status(): ReplicatorStatus
-  /** Ends all pulls, and resolves when none is running. The store keeps what it holds. */
+  /** Ends all pulls (requests to peers), and resolves when none is running. The store keeps the units that it holds. */
   close(): Promise<void>
 }
 
@@ -70,13 +74,13 @@ export interface ReplicatorStatus {
   readonly phase: Phase
   /** The era of the store; 0 with `mode: 'counters'`, which has no eras. */
   readonly era: number
-  /** Thousandths of every token bucket that each region holds at the start of this era; a region that was removed is absent. */
+  /** Thousandths of every token bucket that each region holds at the start of this era. A region that was removed is absent. */
   readonly weights: Readonly<Record<string, number>>
   /** Thousandths of a limit that this region holds of a key for which no units were sent or received. */
   readonly units: number
   /**
-   * How many keys have sent or received units in this era. With `mode: 'counters'`: how many keys are counted, because some peer may not
-   * have read yet what was spent of them.
+   * Of how many keys units were sent or received in this era. With `mode: 'counters'`: of how many keys the region keeps the sum that was
+   * spent, because some peer may not have read it yet.
    */
   readonly cells: number
   /**
@@ -90,7 +94,10 @@ export interface ReplicatorStatus {
 
 /** What a replicator knows of one peer. */
 export interface PeerStatus {
-  /** The life of the peer's store that this region knows; undefined before the first is known. */
+  /**
+   * The run of the peer's store that this region knows last: one life of the store, which ends if the store is lost. Undefined before any
+   * is known.
+   */
   readonly run: string | undefined
   /** Milliseconds since the start of the latest pull that read everything; undefined before the first such pull. */
   readonly lagMs: number | undefined

@@ -13,8 +13,8 @@ type Pairs = readonly (readonly [region: string, weight: number])[]
 export interface ReweighOptions {
   /**
    * Runs of regions whose store will never run again: for each region by name its run, as `status().peers` of a replicator shows it. The
-   * era ends without them, also if its end has begun already. Only a person can know that such a run will never decide again. If it does,
-   * the regions together admit more than the limit.
+   * era (the time in which weights stay the same) ends without them, also if its end has begun already. Only a person can know that such a
+   * run will never decide again. If it does, the regions together admit more than the limit.
    */
   readonly gone?: Readonly<Record<string, string>>
 }

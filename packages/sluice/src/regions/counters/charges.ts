@@ -5,7 +5,10 @@ import type { Call, StateId } from '../../stores/store.ts'
 import { indebted } from './debt.ts'
 import type { RewritingStore } from '../rewriting-store.ts'
 
-/** Charges the states of a region for what other regions spent, and for its own calls while it is cut off. */
+/**
+ * Charges the buckets of a region for what other regions spent. While the region cannot read some peer for too long, other buckets decide
+ * its calls, and its own buckets are charged for these calls too.
+ */
 export interface Charges {
   /**
    * Charges a state.

@@ -10,37 +10,46 @@ import type { RewritingStore } from '../rewriting-store.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** The counters of one region, whose store is in this process: what the region spent, and what it knows of its peers' spending. */
+/**
+ * For one region whose store is in this process: how many tokens the region spent of each key, and how many its peers spent, as far as it
+ * has read.
+ */
 export interface Counters {
   readonly run: Run
   /** The keys of which this region has spent tokens. */
   readonly spend: Pick<Spend, 'size' | 'hasRoom'>
   /**
    * The store time since which the region has been cut off, in microseconds; undefined if it is not cut off. It is cut off if it has not
-   * read some peer for the cutoff. It then grants only its fixed part of each limit. Called before each decision.
+   * read some peer for `cutoffMs`. It then grants only its fixed part of each limit. Called before each decision.
    */
   cutSince(): Micros | undefined
   /**
-   * Counts a call that passed. While the region is cut off, another state decides the call, so the call is also charged to the key's own
-   * state.
+   * Counts a call that passed. While the region is cut off, another state than the key's decides the call. Then this method also charges
+   * the key's own state.
    */
   spent(call: Call, at: Micros): void
-  /** Sets the clock by which it is measured how long peers were not read. Before this call, a region with a cutoff is cut off. */
+  /**
+   * Sets the clock by which the region measures how long it has not read its peers. Before this call, a region with `cutoffMs` is cut off.
+   */
   attach(monotonic: () => MonotonicInstant): void
   /** Called when the replicator was closed, so that no peer is read any more. */
   detach(): void
   readonly attached: boolean
   /**
-   * A page of the rows that changed after a position, for a peer that reads them. Also notes that the peer reads now, and that it has
-   * charged the changes up to the position. Without a position, or with one of another run, the page begins at the first change.
+   * A page of the rows (the sums that this region spent of keys) that changed after a position, for a peer that reads them. Also notes that
+   * the peer has read and charged the changes up to the position. Without a position, or with one of another run of this store, the page
+   * begins at the first change.
    */
   page(to: Region, position: { readonly run: Run; readonly at: number } | undefined): SpendPage
   /**
-   * Charges the states of this region for what a peer spent. Returns false if there was no room for a state: then the peer must be read
-   * again.
+   * Charges the states of this region for what a peer spent. Returns false if the store had no room for a state: then the peer's page must
+   * be read again.
    */
   receive(from: Region, run: Run, page: Pick<SpendPage, 'rows'>): boolean
-  /** Notes that everything that a peer had spent at `requestedAt` is charged here. */
+  /**
+   * Notes that this region has charged everything that the peer had spent at `requestedAt`. @param births how many rows the peer's run had
+   * begun
+   */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): void
   /** Drops rows that nobody needs any more. */
   sweep(): void
@@ -115,13 +124,13 @@ export function createCounters(
       const now = store.now()
       peers.sweep(now)
       spend.sweep(now)
-      // A cut must be noticed also without calls, because the parts fill from the instant at which it is noticed.
+      // Called without a call, too: the region must notice soon that it is cut off, because its parts of limits fill from that instant.
       cutSince()
     },
   }
 }
 
-/** Charges the amounts in a peer's rows that were not charged before. Returns false if there was no room for one of the states. */
+/** Charges the amounts in a peer's rows that were not charged before. Returns false if the store had no room for one of the states. */
 function chargeRows(
   store: RewritingStore,
   charges: Charges,

@@ -5,8 +5,8 @@ import { partSince } from './debt.ts'
 import type { RegionalLimits } from '../regional-limits.ts'
 
 /**
- * The states that decide the calls of a region while it is cut off. They are separate from the keys' own states, and hold at most the
- * region's part of each limit.
+ * The states that decide the calls of a region while it is cut off, that is, while it has not read some peer for `cutoffMs`. They are
+ * separate from the keys' own states, and hold at most the region's part of each limit.
  */
 export interface CutStates {
   idOf(id: StateId): StateId

@@ -1,7 +1,7 @@
 import type { Micros } from '../../time/micros.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
 
-/** Says whether a region is cut off: it has not read some peer for the cutoff. */
+/** Says whether a region is cut off, that is, whether it has not read some peer for `cutoffMs`. */
 export interface Cutoff {
   /** The store time since which the region has been cut off, in microseconds; undefined if it is not. */
   since(): Micros | undefined
@@ -10,7 +10,7 @@ export interface Cutoff {
   /** Notes that a state was written at this store time while the region was cut off. */
   written(at: Micros): void
   /**
-   * Notes how recently all peers were read.
+   * Notes up to which instant this region knows what all peers spent.
    * @param oldest for each peer there is an instant at which all that it had spent was known; this is the earliest of these instants
    */
   fresh(oldest: MonotonicInstant): void
@@ -28,7 +28,8 @@ export function createCutoff(cutoffMs: number | undefined, now: () => Micros, mo
   return {
     since() {
       if (cutoffMs === undefined || (monotonic() ?? Infinity) <= freshUntil) latest = undefined
-      // The clock of the store may have stepped back. So the new cut begins after all states that an earlier cut wrote.
+      // The clock of the store may have stepped back. So the new cut (a time of being cut off) begins later than all states that were
+      // written in an earlier cut.
       else latest ??= Math.max(now(), writtenAt + 1)
       return latest
     },

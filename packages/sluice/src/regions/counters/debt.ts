@@ -5,9 +5,9 @@ import { type BucketState, bucketWith, filled, timeOf, tokenBucketKernel as base
 import type { Micros } from '../../time/micros.ts'
 
 /**
- * Charges a bucket for what other regions spent. Its level may fall any amount below empty: if the debt had a bound, the tokens beyond the
- * bound would be granted again. For N regions, burst B and rate r, the level is at most (N - 1) (B + r D) below empty, as long as each
- * region learns within a time D what the others spent (docs/decisions/0036).
+ * Charges a bucket for what other regions spent. Its level may fall any amount below empty. If the level were bounded, a part of the debt
+ * would be forgotten, and these tokens would be granted again. For N regions, burst B and rate r, the level is at most (N - 1) (B + r D)
+ * below empty, as long as each region learns within a time D what the others spent (docs/decisions/0036).
  * @param plan used if there is no state; the bucket is then full before the charge
  * @param amount micro-tokens
  */

@@ -8,13 +8,16 @@ import type { Run } from '../rights/state.ts'
 /** For one peer: what this region has charged to its own states of what the peer spent. */
 export interface Known {
   /**
-   * How many micro-tokens of a peer's row are not charged yet. @param elapsed microseconds since the instant for which all that the peer
-   * had spent was known
+   * How many micro-tokens of a peer's row (the sum that it spent of a key) are not charged yet.
+   * @param elapsed microseconds since the latest instant up to which this region knew all that the peer had spent
    */
   owed(run: Run, row: SpendRow, plan: BucketPlan, elapsed: Micros): number
   /** Notes that the row is charged. */
   charged(row: SpendRow, plan: BucketPlan, now: Micros): void
-  /** Notes that everything is charged that the peer had spent when its run had begun `births` rows. */
+  /**
+   * Notes that this region has charged everything that the peer had spent. At that time the peer's run (one life of its store) had begun
+   * `births` rows.
+   */
   complete(run: Run, births: number): void
   /** Forgets rows whose tokens were refilled long before the peer was last read. @param readAt the store time of that read */
   sweep(readAt: Micros): void
@@ -33,10 +36,10 @@ const MARGIN = 1.001
 
 export function createKnown(): Known {
   let run: Run | undefined
-  /** How many rows the peer's run had begun when all of them were known; undefined before all were known once. */
+  /** How many rows the peer's run (one life of its store) had begun when this region last knew all of them; undefined before it did. */
   let births: number | undefined
   let rows = new Map<string, Map<string, Row>>()
-  /** Forgets all rows if the peer has another run, because a store that was lost counts from zero again. */
+  /** Forgets all rows if the peer has another run (its store was lost and started anew), because the new store counts from zero. */
   const meet = (from: Run): void => {
     if (from === run) return
     run = from
@@ -65,7 +68,8 @@ export function createKnown(): Known {
     },
     sweep(readAt) {
       for (const [scope, keys] of rows) {
-        // The peer begins a row anew after the time in which the bucket fills. Here the row is kept twice as long.
+        // The peer begins a new row for a key that was not called for the time in which the bucket fills. This region keeps the old row
+        // twice as long.
         for (const [key, { at, plan }] of keys) if (readAt - at > 2 * plan.emptyBefore.micros) keys.delete(key)
         if (keys.size === 0) rows.delete(scope)
       }
@@ -74,8 +78,8 @@ export function createKnown(): Known {
 }
 
 /**
- * The most that may not be charged yet of a row that this region does not know. The peer cannot have admitted more than this in the elapsed
- * time.
+ * The most that can be uncharged of a peer's row that this region does not know: the burst plus what the rate gives in the elapsed time,
+ * and no more than the row says.
  */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))

@@ -5,7 +5,7 @@ import { PAGE_ROWS, type RegionPage, type RegionRequest } from '../replicator/me
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** A request of one region to another for what that has spent since a position. */
+/** A request of the region `from` to the region `to` for what `to` has spent since a position that `from` has read already. */
 export interface SpendRequest {
   readonly from: Region
   readonly to: Region
@@ -82,7 +82,10 @@ export function readSpendPage(value: unknown, from: Region, to: Region): SpendAn
   }
 }
 
-/** Throws for a message without a mode. Such a message comes from a region with mode `escrow`, and all regions must have the same mode. */
+/**
+ * Throws for a message without a field `mode`. Such a message comes from a region with mode `escrow`, and all regions must have the same
+ * mode.
+ */
 function refuseEscrow(message: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || 'mode' in value) return
   throw new LimiterError('INVALID_OPTIONS', `${message}: it is one of mode escrow, and this region has mode counters`)

@@ -13,27 +13,31 @@ export interface CounterPeers {
   /** Notes that a peer's row is charged. */
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
   /**
-   * Notes that all that a peer had spent at `requestedAt` is charged. Returns the earliest of these instants over all peers; -Infinity if
-   * some peer has never been read completely.
+   * Notes that this region has charged all that a peer had spent at `requestedAt`. Such an instant is known for each peer: returns the
+   * earliest of them; -Infinity if some peer has never been read completely.
    */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): MonotonicInstant
   /** Notes that a peer reads now, and has read the changes up to the one with this number. */
   noteRead(peer: Region, readUpTo: number): void
   /**
-   * The number of the last change that all peers have read. Peers that have not read for `keptMs` are left out. 0 before it was computed.
+   * The number of the last change of this region's rows that all peers have read. Peers that have not read for `keptMs` are left out. 0 at
+   * first.
    */
   readByAll(): number
   /** Forgets rows of peers whose tokens were refilled long ago. */
   sweep(now: Micros): void
-  /** Called when the monotonic clock is replaced by one that is ahead by this many milliseconds. */
+  /** Called when the monotonic clock is replaced by one that is this many milliseconds ahead of it. */
   shift(ahead: number): void
 }
 
 interface Peer {
   readonly known: Known
-  /** All that the peer had spent at this instant is charged; undefined before its first complete read. */
+  /** This region has charged all that the peer had spent at this instant; undefined before the peer was first read completely. */
   completeAt: MonotonicInstant | undefined
-  /** The last change that the peer has read, and when it last read. `readAt` begins as the start of this region. */
+  /**
+   * The number of the last change of this region's rows that the peer has read, and when the peer last read. At first `readAt` is when this
+   * region started.
+   */
   readUpTo: number
   readAt: MonotonicInstant
 }
@@ -71,7 +75,8 @@ export function createCounterPeers(names: readonly Region[], monotonic: () => Mo
     readByAll: () => readByAll,
     sweep(now) {
       recount()
-      // A row is old only if it was old when the peer was last read: while the link is cut, the peer may go on with it.
+      // Whether a row is old is judged at the time of the peer's latest read. After that, while the link is cut, the peer may go on with
+      // the row.
       for (const { known, completeAt } of peers.values())
         if (completeAt !== undefined) known.sweep(now - (monotonic() - completeAt) * MICROS_PER_MS)
     },

@@ -14,8 +14,8 @@ export interface SpendPuller {
 }
 
 /**
- * Reads what a peer has spent. After failures it does not wait longer than usual, because a region that cannot read a peer may soon be cut
- * off.
+ * Reads what a peer has spent, again and again. After a failure it waits as long as after a success, because a region that cannot read a
+ * peer for `cutoffMs` grants less.
  */
 export function createSpendPuller(self: Region, counters: Counters, parts: PullerParts): SpendPuller {
   const { peer } = parts
@@ -27,12 +27,13 @@ export function createSpendPuller(self: Region, counters: Counters, parts: Pulle
       const page = readSpendPage(await send(spendRequest({ from: self, to: peer, read })), peer, self)
       requireProgress(peer, page.cursor, read?.run === page.run ? read.at : 0, page.all)
       fits = counters.receive(peer, page.run, page) && fits
-      // If the peer has another run now, its page begins with its first row, whatever position was requested.
+      // If the peer's store has another run (it was lost and started anew), the page begins with the first row, whatever position was
+      // requested.
       read = { run: page.run, at: page.cursor }
       if (fits) position = read
       if (!page.all) continue
       if (!fits) throw new Error(`region ${self} has no room for the states of all keys that ${peer} has`)
-      // The pages contain all that was spent when the pull began, because they were made later.
+      // The peer made the pages after the pull began, so they contain all that it had spent at that time.
       return counters.complete(peer, page.run, page.births, began)
     }
   }

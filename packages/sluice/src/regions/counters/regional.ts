@@ -28,7 +28,7 @@ export function countedStore(
   const names = [...weights.keys()].filter((name) => name !== self)
   const counters = createCounters(store, names, freshRun(), { maxCells, cutoffMs, monotonic, keptMs: KEPT_MS })
   const limits = regionalLimits(self, weights, false)
-  // Without a cutoff, no part of a token bucket is ever granted, so the bucket need not be divisible.
+  // Only a region that is cut off grants parts of token buckets. Without `cutoffMs` no region ever does, so buckets need not be divisible.
   const problemOf: typeof limits.problemOf = (limit) =>
     cutoffMs === undefined && limit.algorithm.tag === 'tb' ? undefined : limits.problemOf(limit)
   return {

@@ -14,7 +14,8 @@ export interface SpendRow {
   /** The largest rate and the largest burst of the row's calls, if the limit of the key was changed; undefined if it was not. */
   readonly most: Envelope | undefined
   /**
-   * The number of the row. A key that was unused for a long time begins a new row. New rows of a region have higher numbers than old ones.
+   * The number of the row. If a key was not used for a long time, its next call begins a new row. New rows of a region have higher numbers
+   * than old ones.
    */
   readonly born: number
   /** Micro-tokens that were spent since the row began. */
@@ -53,11 +54,17 @@ interface Entry {
   value: number
   /** Store time of the latest call. */
   at: Micros
-  /** The number of the row's first change that was in no page yet. If all were, that of its latest change. 0 after the row was dropped. */
+  /**
+   * The number of the row's first change that no page contained yet. If pages contained all changes, the number of the latest one. 0 after
+   * the row was dropped.
+   */
   changed: number
 }
 
-/** Micro-tokens: 4.5 thousand million tokens. A row above this begins again, long before its sum exceeds the exact whole numbers. */
+/**
+ * Micro-tokens, which are about 4.5 thousand million tokens. A row whose sum is above this begins again from 0. So no sum exceeds 2^53,
+ * above which numbers are not exact.
+ */
 const LARGE = 2 ** 52
 
 /**
@@ -67,7 +74,7 @@ const LARGE = 2 ** 52
 export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   const scopes = new Map<string, Map<string, Entry>>()
   const log = createChangeLog<Entry>()
-  /** The number of the latest change that a page may contain. Later changes are in no page yet. */
+  /** The number of the latest change when the last page was made. No page contains later changes yet. */
   let paged = 0
   let births = 0
   const find = ({ scope, key }: StateId): Entry | undefined => scopes.get(scope.text)?.get(key)
@@ -95,7 +102,8 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
       entry.value += cost
       entry.plan = plan
       entry.at = Math.max(entry.at, at)
-      // If the row's latest change is in no page yet, the row keeps its number: otherwise a busy key would fill the log.
+      // If no page contains the row's latest change yet, the row keeps the number of that change. Otherwise each call of a busy key would
+      // add an entry to the log.
       if (entry.changed <= paged) log.change(entry, entry.changed === 0)
     },
     page(after) {
@@ -124,7 +132,7 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   }
 }
 
-/** A limit that admits over every interval at least what either of two limits admits. */
+/** Rate and burst that admit over every interval at least as much as each of two limits admits. */
 function most(one: Envelope, other: Envelope): Envelope {
   const { n, m } = one.n / one.m < other.n / other.m ? other : one
   return { n, m, burst: Math.max(one.burst, other.burst) }

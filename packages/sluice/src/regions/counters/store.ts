@@ -23,7 +23,10 @@ const CHANGES = new Set<Change['kind']>(['adjust', 'block', 'unblock', 'reset'])
 /** A store in this process that always decides at once. */
 export type DecidingStore = RewritingStore & Required<Pick<Store, 'decideNow'>>
 
-/** A store that grants whole token buckets, counts what it grants, and keeps other limits to fixed parts. */
+/**
+ * A store of one region that grants token buckets by the whole limit, and counts what it grants. Of all other limits it grants the region's
+ * fixed part.
+ */
 export function countingStore(
   store: DecidingStore,
   counters: Counters,
@@ -68,7 +71,8 @@ export function countingStore(
     capabilities: offered(fixed.capabilities, limits),
     decideNow,
     async decide(groups, options) {
-      // All groups are decided and counted synchronously: a page made between a decision and its count would lack what was granted.
+      // All groups are decided and counted in one synchronous step. If a page for a peer were made between the two, it would lack what was
+      // granted.
       if (options?.charge !== false) return groups.map((group) => decideNow(group, options?.now))
       const since = counters.cutSince()
       const mine = groups.map((group) => placedGroup(group, since))
@@ -82,7 +86,7 @@ export function countingStore(
   }
 }
 
-/** What the store can do with counters: the capabilities of fixed parts, without those that counters do not support. */
+/** The store's capabilities with `mode: 'counters'`: those of `mode: 'fixed'`, without what counters do not support. */
 function offered(ofParts: Capabilities, limits: RegionalLimits): Capabilities {
   const { groupOptions: _, ...capabilities } = ofParts
   return {
@@ -93,7 +97,10 @@ function offered(ofParts: Capabilities, limits: RegionalLimits): Capabilities {
   }
 }
 
-/** Refunds and penalties apply to the region's whole bucket, or to its part of another limit. */
+/**
+ * Refunds and penalties of a token bucket apply to the bucket of the whole limit in this region. Those of other limits apply to the
+ * region's part.
+ */
 function changing(store: DecidingStore, limits: RegionalLimits, cut: CutStates): Store['change'] {
   return async (changes, options) => {
     const own = changes.map((change): Change => {
@@ -114,7 +121,10 @@ function countAll(counters: Counters, { calls }: CallGroup, { at }: Decided): vo
   for (const call of calls) if (isCounted(call)) counters.spent(call, at)
 }
 
-/** Corrects a verdict: a cost that the whole limit could grant, and only the region's part cannot, is denied and not impossible. */
+/**
+ * Corrects a verdict that a region's part made. A cost above the part is `impossible` for the part, but `denied` if the whole limit could
+ * grant it.
+ */
 function whole({ calls }: CallGroup, verdict: GroupVerdict): GroupVerdict {
   return verdict.outcome === 'impossible' && isPossible(calls) ? denied(verdict) : verdict
 }

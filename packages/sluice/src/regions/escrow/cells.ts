@@ -14,25 +14,28 @@ import type { Cell, RegionStore } from '../rights/state.ts'
 import { inDoubt } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** The limit of a cell, or a function that chooses it by the contents of the cell. */
+/** The limit of a cell (one key of one limit), or a function that chooses the limit by the cell's state and rows. */
 export type CellLimit = OwnLimit | ((cell: Cell) => OwnLimit)
 
-/** The cells of a region whose store is in this process. A cell is a state in the store, and the key's rows. */
+/**
+ * The cells of a region whose store is in this process. A cell is the state of a key in the store, and the key's rows: what was sent and
+ * received of it.
+ */
 export interface EscrowCells {
   /**
-   * Runs a program on a cell, and stores the state and the rows that it returns. Returns false, with nothing stored, if the program
-   * returned nothing or if there is no room.
+   * Calls `program` with a cell, and stores the state and the rows that it returns. Returns false, with nothing stored, if it returned
+   * nothing or if the store has no room.
    */
   rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
   /**
-   * Notes the limit by which a key with rows is called. If the key has no state, its bucket is full by the limit of its last use. So that
-   * state is written before a call by another limit is decided. A stored state shows by its plan which limit was used last. Returns false
-   * if the state is still one of another limit, or if the store has no room.
+   * Notes the limit by which a key is called of which units were sent or received. If the key has no state, its bucket is full by the limit
+   * of its last use. Before a call by another limit is decided, this method writes that bucket as a state. A stored state shows by its plan
+   * which limit was used last. Returns false if the state is still one of another limit, or if the store has no room.
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**
-   * Settles all keys with rows of an era that is over, and drops these rows, because they are void. Settling needs the rows, because only
-   * they show the share that a key had.
+   * For each key with rows of an era that is over: computes the key's state at the end of that era, and drops the rows, which do not count
+   * any more. The rows are needed until then, because only they show the share that the key had.
    * @param before the region in the era that is over
    */
   settleAll(before: RegionStore): void

@@ -8,12 +8,12 @@ import type { LimitShares } from './limit-shares.ts'
 import type { Share } from '../rights/share.ts'
 import type { RegionStore, Rows } from '../rights/state.ts'
 
-/** A key that has rows, in a region whose store is in this process. */
+/** A key of which units were sent or received (it has rows), in a region whose store is in this process. */
 export interface Entry {
   readonly id: StateId
   /**
-   * The limit by which a call of the key was last decided, or its units were last sent or received. `whole` is undivided, `limit` divides
-   * it.
+   * The limit by which a call of the key was last decided, or its units were last sent or received. `whole` is the limit itself, `limit`
+   * computes the shares of it.
    */
   whole: AnyLimit
   limit: RegionalLimit
@@ -24,7 +24,7 @@ export interface Entry {
   rows: Rows
   /** The number of the last change of the rows. */
   changed: number
-  /** The key's share, and the shares of its limit from which it was taken. */
+  /** The key's share, and the object from which it was taken, which has the shares of the limit. */
   share: Share | undefined
   of: LimitShares | undefined
 }
@@ -34,13 +34,19 @@ export function isOther({ era }: RegionStore, { rows, fullBy, doubtful }: Entry,
   return !doubtful && rows.era === era && fullBy.policy !== limit.policy
 }
 
-/** The state of a key with rows; written out if the key has none, because its bucket is full. Undefined if nothing is known of it. */
+/**
+ * The state of a key with rows. If none is stored, the bucket is full, and the state of a full bucket is returned. Undefined if the key's
+ * limit is in doubt, or if its rows are of an earlier era.
+ */
 export function bucketOf(region: RegionStore, { rows, fullBy, doubtful }: Entry, state: unknown, now: Micros): BucketState | undefined {
   if (state !== undefined) return state as BucketState
   return doubtful || rows.era !== region.era ? undefined : fullBucket(region, rows, fullBy, now)
 }
 
-/** The state of a key with rows that has none stored, written for another limit than the one by which it is full. */
+/**
+ * For a key that has rows and no stored state, so that its bucket is full by the limit of its last use: its state, converted to another
+ * limit.
+ */
 export function converted(region: RegionStore, entry: Entry, limit: RegionalLimit, now: Micros): BucketState {
   return convertedBucket(region, { bucket: bucketOf(region, entry, undefined, now), rows: entry.rows }, limit, now)
 }

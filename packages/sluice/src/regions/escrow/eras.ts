@@ -3,11 +3,14 @@ import { meet, open } from '../rights/era.ts'
 import type { Region } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/** What a region knows of all regions and their eras, and the operations that change it. Its store is in this process. */
+/**
+ * What a region whose store is in this process knows of all regions and their eras, and the operations that change this knowledge. An era
+ * is the time in which the weights stay the same.
+ */
 export interface EscrowEras {
   /** The region as it knows itself now. */
   readonly region: RegionStore
-  /** Changes the region by a program, and begins the next era if all regions are ready for it. */
+  /** Replaces what the region knows by what `program` returns, and begins the next era if all regions are ready for it. */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
   /** Applies the status that a peer reports. */
   meet(status: Status): void

@@ -28,29 +28,38 @@ export interface Escrow {
   readonly cells: number
   /** Called before the state of a key is deleted. The key's bucket is then full by the limit of its last call. */
   reset(id: StateId): void
-  /** The limit by which a key with rows is full if it has no state; undefined for keys without rows. */
+  /** The limit by which a key is full if it has no state; undefined for keys of which no units were sent or received. */
   fullBy(id: StateId): RegionalLimit | undefined
-  /** The share as a limit, by which a call of a token bucket is decided now. */
+  /** The limit by which a call of a token bucket is decided now: the region's share of the key. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
   held(id: StateId, limit: RegionalLimit): Held
   /** By which limits keys were called. */
   readonly limits: LastLimits
   /**
-   * The limit by which a key was last called. If it is not known, the limit that a peer names by `policy`. Undefined if that cannot be
-   * divided.
+   * The limit by which a key was last called. If it is not known, the limit that a peer names by `policy`. Undefined if that limit cannot
+   * be divided among regions.
    */
   limitIn(id: StateId, policy: string): ScopeLimit | undefined
   /** How often, and how many, units were sent and received since the store was started. */
   readonly transfers: Transfers
-  /** Sends units of a key to a peer. Returns false if they may not be sent, or if the key has no rows yet and `maxCells` keys have some. */
+  /**
+   * Sends units of a key to a peer. Returns false if they may not be sent. Also if no units of the key were sent or received yet, and there
+   * are `maxCells` keys of which some were.
+   */
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
-  /** Sends units like `give`, under the limit that a peer names by `policy`. The limit of the key in this region may be another one. */
+  /**
+   * Sends units like `give`, for a peer that names a limit by `policy`. If the key was called in this region by another limit, that one is
+   * used.
+   */
   lend(id: StateId, policy: string, to: Region, units: UnitsToGive): boolean
-  /** The page of rows for a peer that has read the changes up to `cursor`. */
+  /** The page for a peer that has read the changes up to `cursor`. It has what was sent to this peer since then. */
   page(to: Region, cursor: number): Page
-  /** Receives rows and a status. Returns false if there was no room for a row: the page must then be read again later. */
+  /**
+   * Receives a page of a peer: the units that it sent, and its era and phase. Returns false if there was no room for a key: the page must
+   * then be read again later.
+   */
   receive(page: Page): boolean
-  /** Changes what the region knows of the regions by a program, and begins the next era if all regions are ready for it. */
+  /** Replaces what this region knows of all regions by what `program` returns, and begins the next era if all regions are ready for it. */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
   /** The cursor from which the next page of a peer is read. */
   cursorOf(peer: RegionStore): number

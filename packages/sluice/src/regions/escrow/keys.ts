@@ -2,7 +2,7 @@ import type { Scope, StateId } from '../../stores/store.ts'
 import { createChangeLog } from '../change-log.ts'
 import type { Entry } from './entry.ts'
 
-/** The keys of a region that have rows, in the order of the last changes of their rows. */
+/** The keys of a region of which units were sent or received (they have rows), in the order of the last changes of their rows. */
 export interface EscrowKeys {
   readonly size: number
   /** The number of the latest change of any rows. */

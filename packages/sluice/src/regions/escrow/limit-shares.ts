@@ -7,7 +7,9 @@ import type { RegionStore, Rows } from '../rights/state.ts'
 import { newRows } from '../rights/transfer.ts'
 import { limitOfKey, mayBeWhole } from '../rights/undivided.ts'
 
-/** The shares of one limit. They are valid as long as the region does not change. */
+/**
+ * A region's shares of one limit: the token buckets by which its keys are decided. They are valid as long as the region does not change.
+ */
 export interface LimitShares {
   readonly whole: AnyLimit
   readonly region: RegionStore
@@ -16,14 +18,18 @@ export interface LimitShares {
 }
 
 export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: RegionalLimit): LimitShares {
-  /** The share of all keys without rows. Undefined if the limit is not divided, because the share then depends on the key. */
+  /**
+   * The share of all keys of which no units were sent or received. Undefined if the limit is not divided: each key is then in one region,
+   * so the share depends on the key.
+   */
   const plain = mayBeWhole(region, limit) ? undefined : shareOf(whole, limit, region, undefined)
   const byUnits = new Map<number, Share>()
   const byHome = new Map<string, Share>()
   const shareOfPlain = (id: StateId): Share => {
     if (plain !== undefined) return plain
     const own = limitOfKey(limit, id)
-    // Keys that hold the same units after each shift have the same share.
+    // A shift is an instant at which an era closes or opens, and units change. Keys that hold the same units after each shift have the same
+    // share.
     const units = unitsByShift(region, own).join(' ')
     const share = byHome.get(units) ?? shareOf(whole, own, region, undefined)
     byHome.set(units, share)
@@ -36,7 +42,7 @@ export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: R
       if (rows === undefined) return shareOfPlain(id)
       if (rows.era !== region.era || rows.whole || plain === undefined) return shareOf(whole, limitOfKey(limit, id), region, rows)
       const units = unitsIn(rows)
-      // Keys whose rows are of this era and have the same sum of units have the same share.
+      // Keys that have rows of this era have the same share if the region holds the same number of units of them.
       const share = byUnits.get(units) ?? shareOf(whole, limit, region, newRows(region, units, limit))
       byUnits.set(units, share)
       return share

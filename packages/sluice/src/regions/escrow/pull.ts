@@ -15,12 +15,16 @@ export function pull(reader: Escrow, peer: Escrow): void {
     cursor = page.cursor
     all = page.status !== undefined
     fits = reader.receive(page) && fits
-    // The cursor is kept only if all rows fitted and no era began here meanwhile. Otherwise the rows are read again.
+    // The cursor is kept only if there was room for all rows and no era began here meanwhile. Otherwise the rows are read again at the next
+    // pull.
     if (fits && reader.region.era === era) reader.setCursor(peer.region, cursor)
   }
 }
 
-/** Makes the peer bind the run of a region, if it has not. The peer must know the run before this region reads rows. */
+/**
+ * Makes the peer bind the run of a region (one life of its store), if it has not: from then on the peer exchanges rows with this run only.
+ * This must be done before the region reads rows of the peer.
+ */
 export function bind(reader: Escrow, peer: Escrow): void {
   if (!mustGreet(reader.region, peer.region.region)) return
   const greeting = hello(reader.region, invite(peer.region, reader.region.region))
@@ -35,7 +39,7 @@ export function bind(reader: Escrow, peer: Escrow): void {
   reader.update((region) => learn(region, known))
 }
 
-/** Ends the era, so that the regions continue with another roster. */
+/** Ends the era, so that the regions continue with another roster (regions and weights). */
 export function endEra(escrow: Escrow, roster: Roster): void {
   escrow.update((region, now) => close(region, roster, now))
 }

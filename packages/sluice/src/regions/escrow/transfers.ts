@@ -13,9 +13,9 @@ import { keyed } from '../rights/undivided.ts'
 /** Sends units of keys to peers, and receives units that peers have sent. */
 export interface EscrowTransfers {
   readonly counts: Transfers
-  /** Sends units. Returns false if they may not be sent, or if there is no room for another key with rows. */
+  /** Sends units of a key. Returns false if they may not be sent, or if there is no room for another key of which units were sent. */
   send(id: StateId, by: CellLimit, to: Region, wanted: UnitsToGive, most?: number): boolean
-  /** Receives a row. Returns false if there was no room for it. */
+  /** Receives a row, which says what a peer has sent of a key. Returns false if there was no room for it. */
   receive(row: CellRow): boolean
   /** Chooses the limit of a cell for which a peer has named a limit. */
   limitBy(id: StateId, named: ScopeLimit): CellLimit
@@ -52,7 +52,7 @@ export function createEscrowTransfers(
       const { region } = eras
       const id = { scope: named.scope, key }
       let units = 0
-      // Stays true if the program is never run, because there is no room for another key with rows.
+      // `rewrite` does not run the program if there is no room for another key. Then this stays true.
       let refused = true
       const merged = cells.rewrite(id, limitBy(id, named), (cell, { limit, doubt }, now) => {
         const next = merge(region, cell, limit, row, now, doubt)

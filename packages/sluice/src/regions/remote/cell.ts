@@ -14,17 +14,20 @@ export interface By {
   readonly doubt: Micros | undefined
 }
 
-/** What a program makes of a cell. Without `rows`, the rows stay as they are; null removes them. Undefined: nothing changes. */
+/**
+ * What is to be written for a cell (one key of one limit). Without `rows`, the cell's rows (what was sent and received) stay as they are;
+ * null removes them. Undefined: nothing is written.
+ */
 export type Made =
   | {
       readonly bucket: BucketState | undefined
       readonly rows?: StoredRows | null
-      /** Set if the state was only settled, so that it has no more tokens than before. */
+      /** Set if the state was only brought up to date with the present era, and no tokens were added to it. */
       readonly settled?: true
     }
   | undefined
 
-/** The run of the server that wrote a region's record; undefined if there is no record. */
+/** The run (one life of the server) in which a region's record was written; undefined if there is no record. */
 export function recordRun({ record }: FoundRegion): Run | undefined {
   return recordRunOf(record)
 }
@@ -34,9 +37,10 @@ export function recordRunOf(record: unknown): Run | undefined {
 }
 
 /**
- * The part of a cell that counts. Rows of another run do not count, because they are void. If there is no state, but rows of an earlier
- * era, the bucket was full at a share that is not known any more: it counts as empty at the latest shift. If there is no state, but rows of
- * this era, the bucket is full by the limit that the rows name, which is the limit of its last use.
+ * The state and the rows of a cell, as far as they count. Rows that another run of the server wrote do not count. If there is no state, but
+ * rows of an earlier era, the bucket was full at a share that is not known any more: it counts as empty at the latest shift (close or open
+ * of an era). If there is no state, but rows of this era, the bucket is full. It is full by the limit that the rows name, the limit of its
+ * last use.
  */
 export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
   const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined
@@ -56,7 +60,7 @@ export function bucketIn({ cell }: Pick<FoundRegion, 'cell'>): BucketState | und
   return cell.bucket === undefined ? undefined : tokenBucketKernel.codec.decodeState(cell.bucket)
 }
 
-/** Store time from which on a key without a state is full and needs no settling. */
+/** Store time from which on a key without a state is full at its present share, whatever happened in earlier eras. */
 export function settledAt(region: RegionStore, limit: RegionalLimit, units: number): Micros {
   const { at } = lastShift(region)
   if (units === 0 || currentCell(region, { bucket: undefined, rows: undefined }, limit, at).bucket === undefined) return 0
@@ -67,15 +71,15 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
   const stored = rows === undefined ? {} : { rows: rows === null ? null : encodeRows(rows) }
   if (bucket === undefined) return { bucket: null, ...stored }
   const { codec, expiresAt } = tokenBucketKernel
-  // A debt is kept longer, because it is not repaid while the region holds no units.
+  // The bucket of a cell with rows may be below empty. It is kept longer, because it is not refilled while the region holds no units.
   const expires = Math.max(expiresAt(bucket.plan, bucket), rows === undefined || rows === null ? 0 : bucket.seen + DEBT)
   return { bucket: codec.encodeState(bucket), expires, ...stored }
 }
 
 /**
- * The state to write for a cell that has none: a full bucket. It is needed because a program must not change a cell without a state: a
- * state may have come and gone since the cell was read, and its refilled tokens would count twice. So the full state is written, and the
- * cell is read again, before the program changes it. If the limit of the cell is in doubt, the bucket is written as empty.
+ * The state to write for a cell that has none: a full bucket, or an empty one if the limit of the cell is in doubt. It is written, and the
+ * cell is read again, before units of the cell are sent or received. Otherwise a state might be made and expire between the reading and the
+ * writing, and its refilled tokens would count twice.
  */
 export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: By, now: Micros): RegionWrite {
   const current = currentCell(region, cell, limit, now)
@@ -85,8 +89,8 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
 }
 
 /**
- * A state that was written out is kept for at least this many microseconds. A process that takes longer between that write and its change
- * begins again.
+ * A state from `presentState` is kept for at least this many microseconds. If a process takes longer until it changes that state, it begins
+ * again.
  */
 const PRESENT: Micros = 1_000_000
 

@@ -19,20 +19,23 @@ import { keyed } from '../rights/undivided.ts'
 
 export type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 
-/** The cells of a region whose store is on a server. A cell is a state in the store, and the key's rows. */
+/** The cells of a region whose store is on a server. A cell is the state of a key, and the key's rows: what was sent and received of it. */
 export interface RemoteCells {
   /** Reads what the server has of a key. */
   read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
   /**
-   * Runs a program on a cell, and writes the state and the rows that it returns. Returns false if it returned no rows, or if there is no
+   * Calls `program` with a cell, and writes the state and the rows that it returns. Returns false if it returned no rows, or if there is no
    * room.
    */
   transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
-  /** Applies to a state all shifts that happened after it was written, and removes rows that are void. */
+  /**
+   * Applies to a key's state all shifts (closes and opens of eras) that happened after the state was written. Removes the key's rows if
+   * they are of an earlier era.
+   */
   settle(id: StateId, by: RewriteBy, options?: CallOptions): Promise<void>
   /**
-   * Settles all keys with rows of an era that is over, because these rows are void. Settling needs the rows, because only they show the
-   * share that a key had.
+   * Does what `settle` does for all keys with rows of an era that is over. The rows are needed for this, because only they show the share
+   * that a key had.
    */
   settleAll(): Promise<void>
   /** Gives tokens back, or takes them, like `adjust` of the kernel. */
@@ -88,8 +91,8 @@ export function createRemoteCells(
 
 function settled({ found, region, cell, now, stored, by: { limit } }: Read): Made {
   const current = currentCell(region, cell, limit, now)
-  // If there is no state, it was full by the limit of its last use, which the rows name. So rows that name another limit are written anew
-  // together with the state.
+  // A key without a state is full by the limit of its last use, which the rows name. So if the key is now used by another limit, the rows
+  // are written again with the new limit, together with the state.
   if (current.rows !== undefined && stored?.policy !== limit.policy)
     return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(region, limit, current.rows) }
   const bucket = current.units === 0 ? current.bucket : adopted(region, current, limit)
@@ -108,8 +111,8 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
 }
 
 /**
- * The limit by which a cell whose rows name `policy` was last called. Undefined if it is in doubt: the cell then stays, and its next call
- * settles it.
+ * The limit by which a cell whose rows name `policy` was last called. Undefined if it is in doubt: the cell then stays as it is until its
+ * next call, which knows the limit.
  */
 function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {
   return (region, cell) => {

@@ -11,16 +11,20 @@ import { contended, MAX_ROUNDS } from './rewrite.ts'
 import type { Region, Roster } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/** What a region knows of all regions and their eras, and the operations that change it. Its store is on a server. */
+/**
+ * What a region whose store is on a server knows of all regions and their eras, and the operations that change this knowledge. An era is
+ * the time in which the weights stay the same.
+ */
 export interface RemoteEras {
   /**
-   * The region in a record that was read. If another run of the server wrote the record, returns a new run.
+   * What the region knows by the record that was read. If the record was written in an earlier run (life) of the server, what a region
+   * knows at the start of a new run.
    * @throws StoreFailure for the record of another region; its cause is a LimiterError that names the mistake
    */
   regionIn(found: FoundRegion): RegionStore
   /**
-   * Changes the region's record by a program, and begins the next era if all regions are ready for it. If another process changes the
-   * record at the same time, tries again.
+   * Replaces the region's record by what `program` returns, and begins the next era if all regions are ready for it. If another process
+   * changes the record at the same time, tries again.
    */
   update(program: (region: RegionStore, now: Micros) => RegionStore, options?: CallOptions): Promise<RegionStore>
   /** Applies the status that a peer reports. */
@@ -49,7 +53,8 @@ export function createRemoteEras(
     let found = await port.read(undefined, time(), options)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const before = regionIn(found)
-      // The time of a new shift is one microsecond after the present. So it is later than every state to which it was not applied.
+      // A shift is the close or the open of an era. Its time is one microsecond after the present. So it is later than the times of all
+      // states to which it was not applied.
       const next = open(program(before, found.now + 1), statuses, found.now + 1)
       if (next === before && found.record !== undefined && before.run === recordRun(found)) {
         known.remember(before, found.begins)

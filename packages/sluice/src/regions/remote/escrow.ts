@@ -21,14 +21,14 @@ import type { RegionStore } from '../rights/state.ts'
 import { limitOfKey } from '../rights/undivided.ts'
 
 /**
- * The escrow of one region whose store is on a server that many processes share. What this process knows may be out of date, so the server
- * compares it at each call. Before anything was read, `region` has the phase `learning`, and holds nothing. `transfers` counts only what
- * this process sent and received.
+ * The units of one region whose store is on a server that many processes share. What this process knows of them may be out of date, so the
+ * server compares it at each call. Until the process has read the server, `region` has the phase `learning`, and holds nothing. `transfers`
+ * counts only what this process sent and received.
  */
 export interface RemoteEscrow extends Ledger {
-  /** Reads the region's record. Begins a new run if another run of the server wrote the record. */
+  /** Reads the region's record. If it was written in an earlier run (life) of the server, writes the record of a new run. */
   refresh(options?: CallOptions): Promise<RegionStore>
-  /** The share as a limit, by which a call of a token bucket is decided. */
+  /** The limit by which a call of a token bucket is decided: the region's share of the key. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
   /** Reads what the server has of a key. */
   readonly read: RemoteCells['read']
@@ -103,7 +103,7 @@ export function createRemoteEscrow(
   }
 }
 
-/** Makes the function that marks a limit, so that the store decides its calls by this region's shares. */
+/** Makes the function `limitOf`. It returns a limit with a mark, by which the store decides its calls by this region's shares. */
 function createLimitOf(
   known: RemoteKnown,
   cells: Pick<RemoteCells, 'settle'>,

@@ -3,8 +3,8 @@ import type { StoredRows } from './rows.ts'
 import type { RegionStore } from '../rights/state.ts'
 
 /**
- * What this process knows of its region: the region as last read, and the beginning of its record, by which the server recognizes the
- * record.
+ * What this process knows of its region: the record as last read, and how the stored record begins. The server compares that beginning to
+ * find out whether the process knows the present record.
  */
 export interface KnownRegion {
   readonly region: RegionStore
@@ -18,7 +18,10 @@ export interface KnownRows {
   readonly stored: StoredRows
 }
 
-/** What this process knows of a region whose store is on a server. It may be out of date, so the server compares it at each call. */
+/**
+ * What this process knows of a region whose store is on a server. This knowledge may be out of date, so the server compares it at each
+ * call.
+ */
 export interface RemoteKnown {
   /** Undefined before the region's record was read. */
   readonly latest: KnownRegion | undefined
@@ -32,7 +35,7 @@ export interface RemoteKnown {
 /** @param maxCells the most keys of which rows are remembered */
 export function createRemoteKnown(maxCells: number): RemoteKnown {
   let latest: KnownRegion | undefined
-  /** By the texts of scopes, and then by keys. A single map by name would need a new text for each call. */
+  /** By the texts of scopes, and then by keys. A single map would need one text for both, which would have to be made at each call. */
   const scopes = new Map<string, Map<string, KnownRows>>()
   let size = 0
   const forget = (scope: string, key: string): void => {

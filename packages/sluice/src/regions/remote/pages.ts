@@ -15,7 +15,10 @@ import { rowTo } from '../rights/transfer.ts'
 export interface RemotePages {
   /** How many keys had rows when the latest page was read. */
   readonly cells: number
-  /** The page of rows for a peer that has read the changes up to `cursor`. Requires that the region's record was read before. */
+  /**
+   * The page for a peer that has read the changes up to `cursor`: what was sent to the peer since then. Requires that the region's record
+   * was read before.
+   */
   page(to: Region, cursor: number): Promise<Page>
   readonly changedKeys: NonNullable<Ledger['changedKeys']>
 }

@@ -8,7 +8,7 @@ import type { RegionStore } from '../rights/state.ts'
 /** What a pull needs of one region's escrow. The region's store is in this process or on a server. */
 export type Side = Pick<Ledger, 'region' | 'page' | 'receive' | 'update'> & Pick<Escrow, 'cursorOf' | 'setCursor'>
 
-/** Does what `pull` does, if one of the two stores is on a server: reads, in pages, what a peer has for a region. */
+/** Reads, in pages, what a peer has for a region, if the store of one of them is on a server. */
 export async function pullRemote(reader: Side, peer: Side): Promise<void> {
   const [own, other] = await bindRemote(reader, peer)
   let cursor = reader.cursorOf(other)
@@ -21,14 +21,15 @@ export async function pullRemote(reader: Side, peer: Side): Promise<void> {
     cursor = page.cursor
     all = page.status !== undefined
     fits = (await reader.receive(page)) && fits
-    // The cursor is kept only if all rows fitted and no era began here meanwhile. Otherwise the rows are read again.
+    // The cursor is kept only if there was room for all rows and no era began here meanwhile. Otherwise the rows are read again at the next
+    // pull.
     if (fits && (await current(reader)).era === own.era) reader.setCursor(other, cursor)
   }
 }
 
 /**
- * Makes the peer bind the run of a region, if it has not. The peer must know the run before this region reads rows. Returns what both know of
- * the regions afterwards.
+ * Makes the peer bind the run of a region (one life of its store), if it has not: from then on the peer exchanges rows with this run only.
+ * This must be done before the region reads rows of the peer. Returns what both know of all regions afterwards.
  */
 export async function bindRemote(reader: Side, peer: Side): Promise<readonly [own: RegionStore, other: RegionStore]> {
   const [own, other] = [await current(reader), await current(peer)]
@@ -51,7 +52,7 @@ async function current(side: Side): Promise<RegionStore> {
   return side.region
 }
 
-/** Ends the era, so that the regions continue with another roster. */
+/** Ends the era, so that the regions continue with another roster (regions and weights). */
 export async function endEraRemote(side: Side, roster: Roster): Promise<void> {
   await side.update((region, now) => close(region, roster, now))
 }

@@ -22,7 +22,8 @@ export function remoteRegional(
     ...made,
     capabilities: {
       ...capabilities,
-      // No call may wait for its tokens, because the units that refill them may be sent to a peer meanwhile.
+      // `leave` belongs to calls that are charged before their tokens are there. There are none here, because the units that refill the
+      // tokens may be sent to a peer meanwhile.
       changes: changes.filter((kind) => kind !== 'leave'),
       groupOptions: groupOptions.filter((option) => option !== 'maxWait'),
     },

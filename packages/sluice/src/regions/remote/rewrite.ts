@@ -10,7 +10,7 @@ import type { Cell, RegionStore } from '../rights/state.ts'
 import { newRows } from '../rights/transfer.ts'
 import { limitOfKey } from '../rights/undivided.ts'
 
-/** A cell as it was read, without the parts that do not count in the present run. */
+/** A cell (the state and the rows of a key) as it was read, without what was written in an earlier run of the server. */
 export interface RemoteCell {
   readonly region: RegionStore
   readonly cell: Cell
@@ -26,8 +26,8 @@ export interface Read extends RemoteCell {
 }
 
 /**
- * The limit by which a cell is rewritten, or a function that chooses it by the contents of the cell. If it returns undefined, the cell
- * stays as it is.
+ * The limit by which a cell is rewritten, or a function that chooses the limit by the state and the rows of the cell. If the function
+ * returns undefined, the cell stays as it is.
  */
 export type RewriteBy = RegionalLimit | ((region: RegionStore, cell: Cell, stored: StoredRows | undefined) => By | undefined)
 
@@ -45,8 +45,8 @@ export interface RewriteParts {
 export const MAX_ROUNDS = 64
 
 /**
- * Runs a program on a cell, and writes its result. If another process changed the cell meanwhile, reads the cell and runs the program
- * again. Returns whether something was written.
+ * Calls `program` with a cell, and writes what it returns. If another process changed the cell meanwhile, reads the cell and calls
+ * `program` again. Returns whether something was written.
  */
 export async function rewriteRemote(
   { port, time, maxCells, regionIn, remember, rememberRows, refresh }: RewriteParts,
@@ -87,8 +87,8 @@ export async function rewriteRemote(
       return true
     }
     found = answer
-    // On a busy key, other calls change the state before it can be replaced. `touch` gives the rows a new number. Until other processes
-    // know that number, the server decides no call of the key for them. This process knows it first, so its next attempt can succeed.
+    // On a busy key, other calls change the state before this process can replace it. `touch` gives the rows a new number. The server
+    // decides no call of the key for processes that do not know this number. This process knows it first, so its next attempt can succeed.
     if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
       const same = stored ?? storedRows(region, by.limit, newRows(region, heldOf(region, by.limit, undefined, 0).units, by.limit))
       const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)

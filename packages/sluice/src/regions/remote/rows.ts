@@ -5,7 +5,7 @@ import type { RegionalLimit } from '../rights/limit.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Received, RegionStore, Rows, Run, Sent } from '../rights/state.ts'
 
-/** The rows of a cell, as a server keeps them. */
+/** The rows of a cell, as a server keeps them: which units of a key were sent to each region and received from it. */
 export interface StoredRows {
   /** Identifies the run that wrote the rows: the first 48 bits of the digest of its name. */
   readonly run: string
@@ -18,16 +18,16 @@ export function storedRows({ run }: RegionStore, { policy }: RegionalLimit, rows
   return { run: digestOf(run), policy, rows }
 }
 
-/** Whether rows count in a region. Rows of another run do not, because they are void. */
+/** Whether rows count in a region. Rows that were written in another run (an earlier life) of the server do not. */
 export function isOfRun({ run }: StoredRows, region: RegionStore): boolean {
   return run === digestOf(region.run)
 }
 
 /**
- * Encodes rows as ASCII text. It has no field names, because a server has one such text for each key that sent or received units. The text
- * has the run, the era, the weight (with `!` if the cell is not divided) and the limit. Then follow, for each peer, its name; after `>`
- * what was sent to it (units, tokens; `base` if it is above 0; the limit if it differs); and after `<` what was received from it (units,
- * tokens). The digits of numbers are those of base64url.
+ * Encodes rows as ASCII text. It has no field names, to be short: a server has one such text for each key of which units were sent or
+ * received. The text has the run, the era, the weight (with `!` if the cell is not divided) and the limit. Then follow, for each peer, its
+ * name; after `>` what was sent to it (units, tokens; `base` if it is above 0; the limit if it differs); and after `<` what was received
+ * from it (units, tokens). The digits of numbers are those of base64url.
  */
 export function encodeRows({ run, policy, rows }: StoredRows): string {
   const { era, weight, whole, sent, received } = rows
@@ -48,7 +48,7 @@ const HEAD_PARTS = 4
 
 /**
  * @param text a result of `encodeRows`
- * @throws StoreFailure for any other text: if such a text counted as no rows, the region would hold units that it has sent
+ * @throws StoreFailure for any other text. Such a text must not count as no rows, because the region would then hold units that it has sent
  */
 export function decodeRows(text: string): StoredRows {
   const parts = text.split(' ')

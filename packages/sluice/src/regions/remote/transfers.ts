@@ -14,13 +14,13 @@ import { keyed } from '../rights/undivided.ts'
 export interface RemoteTransfers {
   /** How often, and how many, units this process sent and received. */
   readonly counts: Transfers
-  /** Sends units. Resolves with false if they may not be sent, or if there is no room for another key with rows. */
+  /** Sends units of a key. Resolves with false if they may not be sent, or if there is no room for another key of which units were sent. */
   send(id: StateId, by: RewriteBy, to: Region, wanted: UnitsToGive, most?: number): Promise<boolean>
-  /** Receives a row. Resolves with false if there was no room for it. */
+  /** Receives a row, which says what a peer has sent of a key. Resolves with false if there was no room for it. */
   receive(row: CellRow): Promise<boolean>
   /**
-   * Chooses the limit of a cell for which a peer or the caller has named a limit. The choice is needed because other processes may have
-   * called the cell by another limit.
+   * Chooses the limit of a cell (one key of one limit) for which a peer or the caller has named a limit. Other processes may have called
+   * the cell by another limit, and then that limit must be used.
    */
   limitBy(id: StateId, named: ScopeLimit): RewriteBy
 }
@@ -47,7 +47,7 @@ export function createRemoteTransfers(cells: Pick<RemoteCells, 'transfer'>, limi
       const named = scopeLimit(scope, row.policy)
       if (named === undefined) return true
       const id = { scope: named.scope, key }
-      // Stays true if the program is never run, because there is no room for another key with rows.
+      // `transfer` does not run the program if there is no room for another key. Then this stays true.
       let refused = true
       let units = 0
       const merged = await cells.transfer(id, limitBy(id, named), ({ region, cell, now, by: { limit, doubt } }) => {

@@ -7,7 +7,7 @@ export interface Demand {
   readonly region: Region
   readonly units: number
   /**
-   * The cost per second that callers attempted, denials included, in units of the cell: cost per second * UNITS / rate. It may be above
+   * What callers attempted per second, calls that were denied included, in units of the key: cost per second * UNITS / rate. May be above
    * UNITS.
    */
   readonly need: number
@@ -22,25 +22,30 @@ export interface Gift {
 /** If there are enough units for all, a region keeps this many times what it needs, and its peers get as many times what they need. */
 const MARGIN = 1.1
 /**
- * A peer whose units cover its need gets nothing if it lacks less than this fraction of what it wants, because each gift causes a message.
+ * Suppose that a peer has enough units for its need, but fewer than it wants with `MARGIN`. It is sent nothing if it lacks less than this
+ * fraction of what it wants, because sending costs a message.
  */
 const DEAD_BAND = 0.1
-/** A peer whose units do not cover its need gets nothing if it lacks less than this number and less than `DEAD_BAND` of what it wants. */
+/**
+ * Suppose that a peer has too few units for its need. It is sent nothing if it lacks less than this number and less than `DEAD_BAND` of
+ * what it wants.
+ */
 const MIN_GIFT: number = UNITS / 100
 /** A region without calls keeps this many units for its first call. */
 const RESERVE: number = UNITS / 100
 
 /**
- * What a region sends to its peers (R7). Each region decides this alone, by figures of its peers that may be old. Whatever it decides, the
- * limit is not exceeded. It keeps what it needs, or its fair share if all regions together need more than there is. It sends everything
- * else to those who lack it.
- * @param reserve units that it keeps in any case
- * @param total the units that it and these peers hold together, if other regions cannot be reached and hold the rest
+ * What a region sends to its peers of a key. Each region decides this alone, by figures of its peers that may be old. Whatever it decides,
+ * the limit is not exceeded. It keeps what it needs, or its fair share if all regions together need more than there is. It sends everything
+ * else to peers that have less than they need.
+ * @param reserve units that the region keeps in any case
+ * @param total the units that the region and these peers hold together. It is less than UNITS if other regions cannot be reached and hold
+ * the rest
  */
 export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number = RESERVE, total: number = UNITS): readonly Gift[] {
   const all = [own, ...peers]
-  // All regions have the same margin. It shrinks if there are few units left: with a fixed margin, a busy region might have none while
-  // others have more than they use.
+  // All regions get the same margin above what they need. The margin is smaller if there are too few units for it. Otherwise a busy region
+  // might have no margin while others have more than they use.
   const margin = Math.min(MARGIN, Math.max(1, total / all.reduce((sum, { need }) => sum + need, 0)))
   const fair = fairShare(
     all.map(({ need }) => need * margin),
@@ -63,8 +68,8 @@ export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number =
 }
 
 /**
- * The most units that each region may have if those who want less get all they want (max-min fairness); Infinity if there is enough for
- * all.
+ * The most units that a region may have if there are not enough for all: regions that want less get all they want, and the others get this
+ * number (max-min fairness). Infinity if there are enough for all.
  */
 function fairShare(wants: readonly number[], total: number): number {
   let left = total
@@ -76,7 +81,7 @@ function fairShare(wants: readonly number[], total: number): number {
   return Infinity
 }
 
-/** What a region holds and needs of a cell that only one region can use at a time (R8). */
+/** What a region holds and needs of a key that only one region can use at a time, because a share would be too small for a call. */
 export interface WholeDemand extends Demand {
   /** The units without which the region cannot grant its largest call. */
   readonly cost: number
@@ -88,8 +93,8 @@ export interface WholeDemand extends Demand {
 }
 
 /**
- * Whether regions take turns at a cell, because they cannot all hold the units for their largest calls at once. Regions without calls keep
- * their reserve.
+ * Whether regions must take turns with a key, because there are too few units for the largest calls of all of them at once. Regions without
+ * calls count with the units that they keep in reserve.
  */
 export function takesTurns(all: readonly Pick<WholeDemand, 'need' | 'cost'>[]): boolean {
   const costs = all.reduce((sum, { need, cost }) => sum + (need > 0 ? cost : 0), 0)
@@ -98,9 +103,9 @@ export function takesTurns(all: readonly Pick<WholeDemand, 'need' | 'cost'>[]): 
 }
 
 /**
- * What a region sends of a cell at which the regions take turns (R8): all units that it holds, or none. If another region holds more, the
- * region sends its units there, so that the cell comes together. The region that holds the most keeps the cell for its time (`MIN_STAY`),
- * and then sends it to the peer that has waited longest. Whatever is sent, the limit is not exceeded.
+ * What a region sends of a key with which the regions take turns: all units that it holds, or none. If another region holds more, the
+ * region sends its units there, so that one region gets all of them. The region that holds the most keeps the units for at least
+ * `MIN_STAY`, and then sends them to the peer that has waited longest. Whatever is sent, the limit is not exceeded.
  * @param refill microseconds in which the region's largest cost is refilled
  */
 export function wholeGiftOf(own: WholeDemand, peers: readonly WholeDemand[], refill: Micros, now: Micros): Gift | undefined {
@@ -115,20 +120,20 @@ export function wholeGiftOf(own: WholeDemand, peers: readonly WholeDemand[], ref
 }
 
 /**
- * Whether one region has more units than another; if they have the same, the first by name counts as having more. So all regions with the
- * same figures choose the same one.
+ * Whether one region has more units than another. If both have the same number, the first by name counts as having more. So all regions
+ * that know the same figures find the same result.
  */
 function hasMore(one: Demand, other: Demand): boolean {
   return one.units > other.units || (one.units === other.units && one.region < other.region)
 }
 
 /**
- * The least time for which a region keeps an undivided cell that it uses, in microseconds. It keeps the cell longer if its largest cost
- * takes longer to refill.
+ * The least time for which a region keeps all units of a key that it uses, in microseconds. It keeps them longer if its largest cost takes
+ * longer to refill.
  */
 const MIN_STAY = 5_000_000
 
-/** An undivided cell that a region holds, as the region knows it. Times are on its own clock, in microseconds. */
+/** A key of which a region holds all units, as that region knows the key. Times are on the region's own clock, in microseconds. */
 export interface HeldCell {
   readonly since: Micros
   /** Whether the region itself has calls of the cell. */
@@ -138,8 +143,8 @@ export interface HeldCell {
 }
 
 /**
- * The peer to which a region sends an undivided cell (R8): the one that has waited longest. Undefined if no peer waits, or if the region
- * has calls itself and has not held the cell for its time yet.
+ * The peer to which a region sends all units of a key: the one that has waited longest. Undefined if no peer waits, or if the region has
+ * calls itself and has not held the units for long enough.
  * @param waiting peers that cannot grant their largest call, and since when
  */
 export function recipientOf(

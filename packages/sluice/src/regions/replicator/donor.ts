@@ -17,7 +17,7 @@ import type { Rows } from '../rights/state.ts'
 /** Sends units to peers by their demand. */
 export interface Donor {
   /**
-   * Sends a peer the units that it lacks and this region can spare (R7): at most one row for each key.
+   * Sends a peer the units that it lacks and this region can spare.
    * @param peers those whose figures are recent
    */
   give(peer: Region, peers: readonly Region[]): Promise<void>
@@ -65,7 +65,7 @@ export function createDonor(
         if (requested === undefined) return
         const { id, own } = requested
         const wanted = region.sumOf(own)
-        // Nothing of a key is sent before it is known what the callers in all processes of this region need of it.
+        // No units of a key are sent until this process knows what the callers of all processes of this region need of the key.
         if (wanted === undefined || !region.isWhole(own)) return
         const gift = (held: Held): number => {
           const demands = peers.map((one) => demandOf(one, wantedOf.get(one)?.get(name), held.rows))
@@ -80,8 +80,8 @@ export function createDonor(
           return gifts.find(({ to }) => to === peer)?.units ?? 0
         }
         const { limit } = own
-        // Most keys have nothing to send, as the units last read show. How much is sent is computed from the units that the region holds at
-        // that instant, because another process may send too.
+        // The units that were last read show that of most keys there is nothing to send. For the others, `lend` calls `gift` again with the
+        // units that the region holds then, because another process may have sent some.
         if (gift(await heldKeys.of(id, limit)) === 0 || room === 0) return
         room -= 1
         heldKeys.forget(id)
@@ -91,7 +91,7 @@ export function createDonor(
   }
 }
 
-/** The demand of a peer. It counts as holding also the units that were sent to it and that it has not read yet. */
+/** The demand of a peer. Units that were sent to the peer and that it has not read yet count as units that it holds. */
 function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | undefined): WholeDemand {
   const sent = rows?.sent.get(peer)?.units ?? 0
   const arriving = found === undefined ? 0 : Math.max(0, sent - found.received)
@@ -101,7 +101,7 @@ function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | und
 
 /**
  * What a region sends of a key to each of its peers.
- * @param rest the units that the regions which cannot be reached do not hold, as far as is known
+ * @param rest all units of the key, without those that the regions which cannot be reached held when last known
  */
 function giftsIn(
   { whole }: Held,

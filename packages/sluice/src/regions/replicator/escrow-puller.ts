@@ -10,18 +10,21 @@ import type { Hello, RegionStore, Run } from '../rights/state.ts'
 /** The longest wait after failures, as a number of periods. */
 const MAX_BACKOFF = 5
 
-/** Makes the puller that reads from a peer what it has sent, and tells the peer what this region needs. */
+/**
+ * Makes the puller for one peer. It sends requests that say what this region needs, and receives the units that the peer sends in its
+ * answers.
+ */
 export function createEscrowPuller(self: Region, ledger: Ledger, needs: Needs, parts: PullerParts): Puller {
   return createPuller(parts, createPull(self, parts.peer, ledger, needs), (failures) =>
-    // A store that is not open waits for answers of its peers, so it pulls more often.
+    // A store in the phase `learning` or `closed` waits for answers of its peers, so it sends requests more often.
     failures === 0 && ledger.region.phase !== 'open' ? URGENT : Math.min(MAX_BACKOFF, 2 ** Math.max(0, failures - 1)),
   )
 }
 
 function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (send: Send) => Promise<void> {
   const checkBound = createBoundCheck(self, peer, ledger)
-  // How far the peer's rows were read. A cursor counts only for one run of the peer, and one run and era of this region, because rows that
-  // came before an era began here were not received.
+  // Up to which change the peer's rows were read. This counts only for one run (life) of the peer's store, and for one run and one era of
+  // this region. Rows that came before an era began here were not received, so they must be read again.
   let rows: (Position & { readonly of: Pick<RegionStore, 'run' | 'era'> }) | undefined
   let knownNeeds: Position | undefined
 
@@ -46,7 +49,8 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
         const { answer } = page
         await ledger.update((store) => learn(store, answer))
       } else if (greeting === undefined && mustGreet(region, peer) && !defers(peer, self, region, page)) {
-        // Before a run reads rows, its peer must know it. So the next request contains a hello to the run of the peer that answered.
+        // A run is one life of a store. A peer sends units only to a run that it knows. So the next request makes this run known to the run
+        // of the peer that answered.
         greeting = hello(region, { from: peer, run: page.run, joins: page.joins })
         continue
       }
@@ -60,7 +64,8 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
       requireProgress(peer, page.cursor, last, page.status !== undefined)
       position = { run: page.run, at: page.cursor }
       fits = (await ledger.receive(page)) && fits
-      // A cursor is kept only if all rows fitted and no era began here meanwhile. Otherwise the rows are read again.
+      // The position is kept only if there was room for all rows and no era began here meanwhile. Otherwise the rows are read again at the
+      // next pull.
       if (fits && isOf(atStart, ledger.region)) rows = { ...position, of: { run: atStart.run, era: atStart.era } }
       if (page.status !== undefined) return
     }
@@ -68,17 +73,18 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
 }
 
 /**
- * Checks whether the peer has bound a later run of this region. If so, another store has the region's name, and this run holds nothing any
- * more.
+ * Checks whether the peer exchanges rows with a later run of this region than this one. If so, another store has the region's name, and
+ * this store holds nothing any more.
  */
 function createBoundCheck(self: Region, peer: Region, ledger: Ledger): (page: Pulled) => Promise<void> {
-  // The latest page that named this run: the peer's run, this run, and how many runs of this region the peer had bound.
+  // From the latest page that named this run: the peer's run, this run, and how many runs of this region the peer had accepted (bound) so
+  // far.
   let known: { readonly run: Run; readonly own: Run; readonly joins: number } | undefined
   return async ({ run: theirs, joins, status }) => {
     const { run } = ledger.region
     if (status?.toRun === run) known = { run: theirs, own: run, joins }
-    // A page that arrives late may name an earlier run of this region. It is ignored, because its peer had then bound no more runs than
-    // when this run was named.
+    // A page that arrives late may name an earlier run of this region. Such a page is ignored: the number of bound runs in it is not higher
+    // than in the page that named this run.
     if (status?.toRun === undefined || known?.run !== theirs || known.own !== run || joins <= known.joins) return
     await ledger.update((region, now) => (region.run === run ? replace(region, now) : region))
     throw new LimiterError(
@@ -93,8 +99,8 @@ function isOf(of: Pick<RegionStore, 'run' | 'era'>, { run, era }: RegionStore): 
 }
 
 /**
- * Whether this region waits for the peer's greeting. If two new runs greeted each other at once, each would void the other's answer. So the
- * one with the first name greets first.
+ * Whether this region waits for the peer's hello instead of sending its own. If two new runs sent each other hellos at the same time, each
+ * would make the other's answer invalid. So the region whose name comes first sends its hello first.
  */
 function defers(peer: Region, self: Region, { bound }: RegionStore, { status, run }: Pulled): boolean {
   return status?.phase === 'learning' && peer < self && bound.get(peer) !== run

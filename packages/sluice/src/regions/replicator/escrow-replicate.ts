@@ -20,14 +20,14 @@ import type { CarryOptions, PeerStatus, Replicator, ReplicatorStatus } from '../
 
 /** How many windows of demand are measured in each period. */
 const WINDOWS = 2
-/** The figures of a peer count for this many periods after its last request. */
+/** What a peer reported that it needs counts for this many periods after its last request. */
 const RECENT = 3
 /** What another process published, of this region or of a peer, counts for this many periods. */
 const KEPT = 10
 
 /**
- * Makes the replicator of a store with escrow. It reads from each peer what that has sent and what it needs, and sends units to the peers
- * whose callers need more than they have.
+ * Makes the replicator of a store with escrow. It reads from each peer what the peer has sent and what its callers need, and sends units to
+ * the peers whose callers need more than they have.
  */
 export function replicateUnits(
   { self, weights }: RegionalStore,
@@ -80,7 +80,7 @@ export function replicateUnits(
       closed = true
       metering.meter = ledger.limits.meter = undefined
       await Promise.all([windows.close(), ...[...pullers.values()].map((puller) => puller.close())])
-      // Without this, what the process published would count until it is too old.
+      // Removes what this process published on the server. Otherwise the other processes would count it for ten periods more.
       await shared.end().catch(() => {})
     },
   }
@@ -91,7 +91,7 @@ function startWindows(roll: () => void, publish: () => Promise<void>, windowMs: 
   let publishing: Promise<void> | undefined
   const end = (): void => {
     roll()
-    // If the last publication is still running, because a store on a server may take longer than a window, none is begun.
+    // Over a store on a server, a publication may take longer than a window. As long as one is running, no other one is begun.
     publishing ??= publish().finally(() => {
       publishing = undefined
     })
@@ -127,8 +127,8 @@ async function answerTo(
   })
   const { run, joins } = invite(ledger.region, from)
   const needsAt = peerNeeds.learn(from, request)
-  // The units are sent before the page is made, so that the page contains them. Only the peer that reads now gets units, because units are
-  // of no use to anybody until they are read.
+  // Units are sent before the page is made, so that the page contains them. Only the peer that reads now is sent units, because nobody can
+  // use units that were sent and not read.
   await donor.give(from, onRead())
   const page = await ledger.page(from, since?.run === run ? since.at : 0)
   return pageOf({ from: self, to: from, run, joins, answer, ...page, needsAt })

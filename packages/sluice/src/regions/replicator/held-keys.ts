@@ -5,9 +5,9 @@ import type { Ledger } from '../ledger.ts'
 import type { RegionStore } from '../rights/state.ts'
 
 /**
- * What a region holds of keys, as last read. If the store is on a server, only keys whose rows have changed are read again. Demand is
- * measured for many keys, twice in a period, and most of them send and receive nothing. These figures only show which keys have units to
- * send: how many are sent is computed from what the region holds at that instant.
+ * How many units a region holds of keys, as last read. If the store is on a server, only keys are read again of which units were sent or
+ * received since. Demand is measured for many keys, twice in a period, and no units of most of them move. These figures only show of which
+ * keys there are units to send. How many are sent is computed from what the region holds at that instant.
  */
 export interface HeldKeys {
   of(id: StateId, limit: RegionalLimit): Held | Promise<Held>
@@ -23,8 +23,8 @@ export function createHeldKeys(ledger: Ledger, maxKeys: number): HeldKeys {
   const held = new Map<string, Held>()
   let region: RegionStore | undefined
   let cursor: number | undefined
-  // Increases when keys are dropped. If it has changed while a key was read, the result may be older than the change for which keys were
-  // dropped. So the result is not remembered, because the change would not be reported again.
+  // Increases when `refresh` drops keys. If it has increased while a key was read, the result may be older than the change for which keys
+  // were dropped. Such a result is not remembered, because no later `refresh` would report that change again.
   let generation = 0
   const isCurrent = (): boolean => region === ledger.region
   return {
@@ -43,7 +43,7 @@ export function createHeldKeys(ledger: Ledger, maxKeys: number): HeldKeys {
       generation += 1
       if (region !== before || changed.names === undefined) held.clear()
       for (const name of changed.names ?? []) held.delete(name)
-      // If the region has another run, its changes are counted from the beginning again, so the cursor is dropped.
+      // If the region's store has another run (life), its changes are counted from the beginning again. So the cursor is dropped.
       cursor = region?.run === before.run || region === undefined ? changed.cursor : undefined
       region = before
     },

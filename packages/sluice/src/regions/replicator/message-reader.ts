@@ -4,7 +4,10 @@ import { planIn, UNITS } from '../rights/limit.ts'
 import type { Gone, Roster } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** How far one region has read another region. `at` is a number of a change, and counts only for this run of the other region's store. */
+/**
+ * How far one region has read another region. `at` is the number of the last change that it has read. It counts only for this run (life) of
+ * the other region's store.
+ */
 export interface Position {
   readonly run: Run
   readonly at: number

@@ -25,17 +25,17 @@ export interface RegionPage {
   readonly to: string
 }
 
-/** A request for the rows that changed since a position (`rows`), with what the sender needs. */
+/** A request for what the receiver has sent since a position (`rows`), and a report of what the sender needs. */
 export interface Pull {
   readonly from: Region
   readonly to: Region
   readonly rows: Position | undefined
-  /** What the sender needs of keys, as far as it has changed since its change number `after`; all of it if `after` is 0. */
+  /** What the sender needs of keys: the needs that have changed since its change number `after`; all of them if `after` is 0. */
   readonly needs: readonly Need[]
   readonly after: number
   /** The position up to which the receiver knows the sender's needs after this request. */
   readonly needsAt: Position
-  /** Set if the sender has a new run, which the receiver must bind before it sends rows. */
+  /** Set if the sender's store has a new run (life). The receiver must accept (bind) this run before it sends units to it. */
   readonly hello: Hello | undefined
 }
 
@@ -58,7 +58,7 @@ export interface Pulled {
   readonly from: Region
   readonly to: Region
   readonly run: Run
-  /** How many runs of the reading region the answering region has bound. */
+  /** How many runs (lives of the store) of the reading region the answering region has accepted (bound). */
   readonly joins: number
   readonly answer: Answer | undefined
   readonly rows: readonly CellRow[]
@@ -75,8 +75,8 @@ export const PAGE_ROWS = 1_000
 export const REQUEST_NEEDS = 250
 
 /**
- * Whether messages may name a key. A peer refuses a whole message that names any other key. So such keys are left out, and keep the units
- * that they have by weight.
+ * Whether messages may name a key. A peer refuses a whole message that names a key that is too long. So such keys are left out, and each
+ * region keeps the units that it has of them by weight.
  */
 export function isNameable({ scope, key }: { readonly scope: { readonly text: string }; readonly key: string }): boolean {
   return scope.text.length > 0 && scope.text.length <= MAX_NAME_LENGTH && key.length <= MAX_KEY_LENGTH

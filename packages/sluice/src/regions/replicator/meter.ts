@@ -24,7 +24,10 @@ export interface Metered {
   cost: number
   most: number
   largest: number
-  /** For how many more windows `largest` is kept. It is kept if a call was denied without a wait, because such a caller waits for units. */
+  /**
+   * For how many more windows `largest` is kept. It is kept if no wait would have let a denied call pass, because only units of other
+   * regions help such a call.
+   */
   waits: number
   /** The greatest cost of the latest windows, in micro-tokens, and how many windows ago it was called. */
   peak: number
@@ -33,7 +36,7 @@ export interface Metered {
   idle: number
   /** How many windows ago a peer last requested units of the key; Infinity if no peer has. */
   requested: number
-  /** The units that the region held when a peer last requested some, and since when it has had that many (R8). */
+  /** The units that the region held when a peer last requested some, and since when it has held at least so many. */
   units: number | undefined
   heldSince: MonotonicInstant
 }
@@ -57,9 +60,11 @@ export interface Meter {
 
 /** The least length of a window in milliseconds. A shorter window shows too little of the demand. */
 const MIN_WINDOW_MS = 400
-/** A growing demand is reported as it will be this many windows later, because units arrive later than they are needed. */
+/** If the demand grows, the demand that is expected this many windows later is reported, because units take that long to arrive. */
 const LEAD = 2
-/** For how many windows a denial without a wait is counted. The caller may call seldom, and peers do not read in every window. */
+/**
+ * For how many windows a denied call counts that no wait would let pass. Its caller may call seldom, and peers do not read in every window.
+ */
 const WAITS = 6
 /** After more windows than this without calls, a key is forgotten. */
 const MAX_IDLE = 60
@@ -103,8 +108,8 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
       const { outcome, retryAfter, calls: verdicts } = verdict
       for (const [index, { id, limit: whole, cost }] of calls.entries()) {
         const denied = verdicts[index]?.outcome !== 'allowed'
-        // If only another limit of its group denies a call, the call needs no units of this limit. A cost above the whole limit is skipped
-        // too, because no units help it.
+        // If only another limit of the group denies a call, the call needs no units of this limit, and is skipped. So is a call with a cost
+        // above the whole limit, because no units help it.
         if ((outcome !== 'allowed' && !denied) || cost > whole.capacity * MICRO) continue
         let metered = find(id)
         if (metered === undefined && denied) {
@@ -161,7 +166,7 @@ function addCall(metered: Metered, cost: number, denied: boolean, retryAfter: Mi
 
 function endWindow(metered: Metered, now: MonotonicInstant): void {
   const { n, m, burst } = metered.limit.whole
-  // n/m is in micro-tokens per microsecond. A cost that was denied needs a share whose burst is at least this cost.
+  // n/m is the limit's rate in micro-tokens per microsecond. A denied call needs a share whose burst is at least its cost.
   const rate = metered.cost / ((now - metered.since) * 1_000)
   const units = Math.max((rate * m) / n, metered.largest / burst) * UNITS
   const level = smooth(metered.level, Math.min(UNITS, units))

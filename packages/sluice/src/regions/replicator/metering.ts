@@ -16,8 +16,8 @@ export interface Metering {
 }
 
 /**
- * Wraps a store so that the meter counts groups: those that were denied, and those of keys that are counted already. While no key is
- * counted, groups that pass take no more time.
+ * Wraps a store so that the meter counts groups (calls that are charged together). It counts groups that were denied, and groups with keys
+ * that it counts already. While it counts no key, groups that pass take no more time.
  */
 export function metered<T extends Store>(store: T, metering: Metering): T {
   const decideNow = store.decideNow?.bind(store)

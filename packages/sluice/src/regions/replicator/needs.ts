@@ -26,18 +26,18 @@ export interface Needs {
 }
 
 /**
- * If need and cost of a key changed by at most this fraction, and nothing else changed, it is not published again, because a small change
- * is not worth a message.
+ * If the need and the cost of a key have changed by at most this fraction, and nothing else has changed, they are not published again,
+ * because a small change is not worth a message.
  */
 const DEAD_BAND = 0.1
 
 /**
- * If more keys than this are published, those that are not counted any more are dropped, although a peer may not have read that nothing is
- * needed of them.
+ * At most about so many keys are published. Above this number, keys whose calls are not counted any more are dropped, although some peer
+ * may not have read yet that nothing is needed of them.
  */
 const MAX_PUBLISHED = 100_000
 
-/** @param source names this process. A position with another name is that of another process, and is ignored */
+/** @param source names this process. Positions with another name belong to another process, and are ignored */
 export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeeds, source: string): Needs {
   const published = new Map<Metered, Published>()
   /** The number of the change up to which each peer has read. */
@@ -62,7 +62,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
         const cost = region.costOf(metered)
         const held = await heldKeys.of(id, limit)
         const before = published.get(metered)
-        // If the units of a key cover its need, it needs nothing of other regions, and is not published.
+        // If the region holds enough units of a key for its need, the key needs nothing of other regions, and is not published.
         if (before === undefined && need <= held.units) return
         const { policy } = limit
         const same = before?.policy === policy && before.held.units === held.units && before.held.change === held.change

@@ -5,8 +5,8 @@ import type { Region } from '../rights/roster.ts'
 /** What a region knows of its peers' demand. */
 export interface PeerNeeds {
   /**
-   * Remembers what a peer needs. Returns the position up to which that is known; undefined if an earlier message is missing, so that the
-   * peer must send all its needs.
+   * Remembers what a peer needs. Returns the position up to which this region knows the peer's needs. Undefined if an earlier message is
+   * missing, so that the peer must send all its needs.
    */
   learn(peer: Region, pull: Pick<Pull, 'needs' | 'after' | 'needsAt'>): Position | undefined
   /** What a peer needs, by the name of the key. */
@@ -61,8 +61,8 @@ export function createPeerNeeds(maxKeys: number, keepMs: number, monotonic: () =
     of(peer) {
       const [first, ...others] = known.get(peer)?.values() ?? []
       if (others.length === 0) return first?.needs ?? new Map()
-      // Each process sends the sum for all processes of its region. If these sums differ, the largest counts, so that the peer does not get
-      // too few units.
+      // Several processes of one region may send requests, and each sends the sum for all processes of that region. If these sums differ,
+      // the largest counts, so that the region does not get too few units.
       const all = new Map(first?.needs)
       for (const { needs } of others) {
         for (const [name, need] of needs) if (need.need >= (all.get(name)?.need ?? 0)) all.set(name, need)

@@ -15,7 +15,8 @@ export interface PullerParts {
 }
 
 /**
- * Sends one request to the peer, and returns its answer, which is not checked yet. Settles by its deadline, even if the transport does not.
+ * Sends one request to the peer, and returns its answer, which is not checked yet. The promise settles by the deadline of the request, even
+ * if the promise of the transport does not.
  */
 export type Send = (request: RegionRequest) => Promise<unknown>
 
@@ -23,8 +24,8 @@ export type Send = (request: RegionRequest) => Promise<unknown>
 export interface Puller {
   start(): void
   /**
-   * Called when the peer has read from this region, and so is running. If the next pull waits longer because earlier ones failed, it is
-   * made soon.
+   * Called when the peer has read from this region, and so is running. If the next pull is far off because earlier ones failed, it is made
+   * soon instead.
    */
   onRequest(): void
   close(): Promise<void>
@@ -91,7 +92,7 @@ export function createPuller(
     start: run,
     onRequest() {
       if (closed || !backsOff) return
-      // The wait is shortened only once. Otherwise a peer's frequent requests would postpone the pull for ever.
+      // The wait is shortened only once. Each time it would begin anew, so a peer's frequent requests would postpone the pull for ever.
       backsOff = false
       cancel()
       wait(URGENT)

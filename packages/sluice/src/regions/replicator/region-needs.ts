@@ -11,8 +11,8 @@ export interface RegionNeeds {
   /** Publishes what the callers of this process need, and reads what the other processes published. */
   refresh(): Promise<void>
   /**
-   * The need of a key as in `Demand`: the sum over all processes, as far as theirs is known. Undefined while this process has not counted
-   * the key for a window.
+   * The need of a key as in `Demand`: the sum over all processes of the region whose needs are known. Undefined while this process has not
+   * counted the key for a window.
    */
   sumOf(metered: Metered): number | undefined
   /** The units without which the largest call in any process cannot be granted. */
@@ -27,7 +27,7 @@ export interface RegionNeeds {
 interface Other {
   readonly needs: ReadonlyMap<string, number | undefined>
   readonly costs: ReadonlyMap<string, number>
-  /** Whether the process counts as many keys as it may publish, so that some may be missing. */
+  /** Whether the process counts at least as many keys as it may publish, so that the entry may lack some. */
   readonly full: boolean
 }
 
@@ -62,7 +62,8 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
   let others: readonly Other[] | undefined
   let own = otherOf({ version: 1, full: false, keys: [] })
   /**
-   * Whether a process may lack a key because it publishes as many keys as it may. Then its need of the key is not known and counts as 0.
+   * Whether a process publishes as many keys as it may, and this key is not one of them. Then its need of the key is not known and counts
+   * as 0.
    */
   const leavesOut = ({ needs, full }: Other, key: string): boolean => full && !needs.has(key)
   return {
@@ -81,7 +82,7 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
           const metered = meter.find(id) ?? (known && meter.watch(id, known.whole, known.limit))
           if (metered === undefined) continue
           metered.idle = 0
-          // A process that needs something of a key has called it, so its limit is that of a call.
+          // A process that needs something of a key was called with it. So the limit that it publishes is that of a call.
           if (known !== undefined && need !== null && need > 0 && !metered.called)
             Object.assign(metered, { whole: known.whole, limit: known.limit, called: true })
         }

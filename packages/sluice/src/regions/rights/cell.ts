@@ -6,7 +6,7 @@ import type { Roster } from './roster.ts'
 import type { Cell, RegionStore, Rows, Shift } from './state.ts'
 import { firstUnits, isWhole } from './undivided.ts'
 
-/** A cell to which all shifts of its store have been applied. */
+/** A cell (one key of one limit) to which all shifts of its store (closes and opens of eras) have been applied. */
 export interface CurrentCell {
   /** The store time for which the other fields hold; never before the latest shift. */
   readonly time: Micros
@@ -18,9 +18,9 @@ export interface CurrentCell {
 }
 
 /**
- * Computes a cell as of now (R5). A shift changes the units of all cells of a store at one instant. Each cell applies the shift when it is
- * next used, as if it had been applied at that instant. If it took effect only at that use, the cell would accrue tokens at its old share
- * up to then.
+ * Computes a cell as of now. A shift (close or open of an era) changes the units of all cells of a store at one instant. This function
+ * applies it to a cell when the cell is next used, as if it had been applied at that instant. If the shift took effect only at that use,
+ * the cell would accrue tokens at its old share up to then.
  */
 export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): CurrentCell {
   const last = lastShift(store)
@@ -36,7 +36,7 @@ export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): n
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
-/** For each shift, the units that a cell without rows has after it. */
+/** For each shift (close or open of an era), the units of a cell after it, if none were sent or received. */
 export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly number[] {
   return store.shifts.map((shift) => weightAfter(store, shift, limit))
 }
@@ -44,11 +44,11 @@ export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly
 /** What a region holds of a key. */
 export interface Held {
   readonly units: number
-  /** Whether the cell is not divided, so that one region holds all of it (R8). */
+  /** Whether the cell is not divided: one region at a time holds all units. */
   readonly whole: boolean
   /** What the key has sent and received; undefined if it has done neither in this era. */
   readonly rows: Rows | undefined
-  /** A text that is different after each change of the rows; empty without rows. */
+  /** A text that is different after each change of the rows. Empty if the key has no rows. */
   readonly change: string
 }
 
@@ -70,8 +70,8 @@ export function lastShift({ shifts }: RegionStore): Shift {
 }
 
 /**
- * Whether the state of a cell shows that the cell was last called by this limit: it has the plan of one of the limit's shares. A share of
- * one unit shows nothing, because states of cells whose limit is in doubt have that share, too.
+ * Whether the state of a cell shows that the cell was last called by this limit. It does if it has the plan of one of the limit's shares. A
+ * share of one unit shows nothing, because if the limit of a cell is in doubt, its state is also written with that share.
  */
 export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: RegionalLimit): boolean {
   if (bucket === undefined) return false
@@ -82,7 +82,8 @@ export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: Regional
 }
 
 /**
- * The first instant from which a cell need not be stored. If the cell has rows, it is Infinity, until a use after the rows' era drops them.
+ * The first instant from which a cell need not be stored. Infinity if the cell has rows. Its first use after the era of these rows drops
+ * them.
  */
 export function keepUntil({ bucket, rows }: Cell): Micros {
   if (rows !== undefined) return Infinity
@@ -90,8 +91,8 @@ export function keepUntil({ bucket, rows }: Cell): Micros {
 }
 
 /**
- * The state of a current cell; written out in full if the cell has none, because it equals the initial state. A debt is kept, also if the
- * region holds no units of the cell.
+ * The state of a cell to which all shifts were applied. A cell without a state is full: then the state of a full bucket is returned. A
+ * level below empty (a debt) is kept, also if the region holds no units of the cell.
  */
 export function explicitBucket({ bucket, units, time }: CurrentCell, limit: RegionalLimit): BucketState {
   if (bucket !== undefined) return bucket
@@ -101,16 +102,16 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
 }
 
 /**
- * The state of a cell that has rows and no state. It is full by the limit of its last use (`last`), because the state expired when it was
- * full. By another limit the cell need not be full: peers may have sent it units whose tokens they had used up by that limit.
+ * The state of a cell that has rows and no state. Its bucket is full by the limit of its last use (`last`), because states expire when they
+ * are full. By another limit the bucket need not be full: peers may have sent units whose tokens they had used up by that limit.
  */
 export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
   return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)
 }
 
 /**
- * The state of a cell with rows, written for this limit. It keeps the tokens that the cell has by the limit of its last use, up to the
- * burst of this one.
+ * The state of a cell with rows, converted to this limit. It keeps the tokens that the cell has by the limit of its last use, up to the
+ * burst of the share of this limit.
  */
 export function convertedBucket(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): BucketState {
   const current = currentCell(store, cell, limit, now)
@@ -124,9 +125,9 @@ export function levelOf(bucket: BucketState, units: number, time: Micros): numbe
 }
 
 /**
- * Settles a bucket at the rate that it had, adds tokens, and writes it for another share. The tokens that it has are capped at the new
- * burst. They are never raised to it, because a full bucket of a small share has fewer tokens than a full one of a larger share. The state
- * is kept as long as law 7 requires.
+ * Refills a bucket up to now at the rate that it had, adds tokens, and converts it to another share. Its tokens are capped at the new
+ * burst. They are never raised to the new burst, because a full bucket of a small share has fewer tokens than a full one of a larger share.
+ * The state is kept as long as law 7 requires.
  * @param before units of the share that the bucket has
  * @param after units of the share for which it is written
  * @param time not before `seen`
@@ -159,8 +160,8 @@ function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, li
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight
   const units = unitsIn(rows)
-  // If the rows were made while the limit was divided and it is not now, or the reverse, they count for no more units than a cell without
-  // rows has.
+  // The rows may have been made while the limit was divided, and it is not divided now, or the reverse. Then they count for no more units
+  // than a cell without rows has.
   if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)
   return shift.cut ? Math.min(units, weight) : units
 }
@@ -173,7 +174,10 @@ export function unitsIn(rows: Rows): number {
   return units
 }
 
-/** Whether rows fit a roster: the cell was divided when they were made, and the limit is divided in the roster; or neither. */
+/**
+ * Whether rows fit a roster: either the cell was divided when they were made and is divided in the era of the roster, or it is undivided in
+ * both.
+ */
 export function isOfRows({ whole }: Rows, roster: Roster | undefined, limit: RegionalLimit): boolean {
   return roster !== undefined && (whole === true) === isWhole(roster, limit)
 }
@@ -185,21 +189,21 @@ function weightAfter({ region }: RegionStore, shift: Shift, limit: RegionalLimit
 }
 
 /**
- * A stored bucket, with the shifts applied that happened after it was written. The state does not contain the number of the last applied
- * shift. The shifts to apply are found by comparing their time with `seen`.
+ * A stored bucket, with the shifts applied (closes and opens of eras) that happened after it was written. The state does not say which
+ * shift was applied last. So the time of each shift is compared with `seen`, the time at which the state was written.
  */
 function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined, limit: RegionalLimit, held: number): BucketState {
   const { shifts } = store
   if (lastShift(store).at < bucket.seen && isShare(limit, held, bucket.plan)) return bucket
   const units = shifts.map((shift) => unitsAfter(store, shift, rows, limit))
   let known = shifts.findLastIndex(({ at }) => at < bucket.seen)
-  // If the clock stepped back, a bucket to which a shift was not applied may have a later time than the shift. Then it still has the share
-  // of an earlier shift.
+  // If the clock stepped back, a bucket that was written before a shift may have a later time than the shift. Then it still has the share
+  // from before that shift.
   if (known > 0 && !isShare(limit, units[known] as number, bucket.plan)) {
     const older = units.findLastIndex((count, index) => index < known && isShare(limit, count, bucket.plan))
     if (older >= 0) known = older
   }
-  // If a cell missed more shifts than are kept, its tokens are dropped, and only a debt stays.
+  // The latest `MAX_SHIFTS` shifts are kept. If a cell missed more than these, its tokens are dropped, and only a debt stays.
   let state = known < 0 ? resettle(limit, bucket, 0, 0, bucket.seen) : bucket
   for (let next = known + 1; next < shifts.length; next += 1) {
     const time = Math.max((shifts[next] as Shift).at, state.seen)
@@ -210,9 +214,10 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
 }
 
 /**
- * What is left of a cell without a state; undefined if the cell is full. Such a cell was full at the last shift, or its state has expired
- * since. In both cases it had, at the shift, at least the burst of its old share, less what the old share refills from then to now. If the
- * units were raised less than a fill time before the last shift, nothing is known of the cell, and it counts as empty at that shift.
+ * The bucket of a cell that has no state; undefined if it is full. Such a cell was full at the last shift (close or open of an era), or its
+ * state has expired since. In both cases it had, at the shift, at least the burst of its old share, less what the old share refills from
+ * then to now. A fill time is the time in which an empty bucket becomes full. If an earlier shift raised the units less than a fill time
+ * before the last one, the cell counts as empty at the last shift.
  */
 function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): BucketState | undefined {
   const { shifts } = store

@@ -15,8 +15,8 @@ export interface RegionalStep {
 }
 
 /**
- * Decides a call by the region's share, with the kernel of the token bucket. Nothing is requested from other regions. A cost above the
- * share's burst is denied; only a cost above the whole burst is impossible.
+ * Decides a call by the region's share of the limit, like a token bucket with a part of rate and burst. Calls no other region. A cost above
+ * the share's burst is denied. Only a cost above the burst of the whole limit is impossible.
  * @param cost micro-tokens, above 0
  */
 export function decide(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros, cost: number): RegionalStep {
@@ -25,7 +25,8 @@ export function decide(store: RegionStore, cell: Cell, limit: RegionalLimit, now
   if (units === 0) return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell }
   const state = adopted(store, current, limit)
   const step = tokenBucketKernel.decide(limit.share(units), state, time, cost, 0)
-  // The state is written even if the call is denied, because it was converted to another limit (law 7).
+  // The state is written even if the call is denied: it may have been converted to another limit, and a changed limit applies from the
+  // first call on (law 7).
   const next = { bucket: step.state, rows }
   if (step.outcome === 'impossible') return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell: next }
   return { outcome: step.outcome, retryAfter: step.outcome === 'denied' ? step.retryAfter + time - now : 0, cell: next }
@@ -42,10 +43,10 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * The state of a cell for this limit's share. If the bucket is full by another limit, it becomes full by this one, as in a single region,
- * but only if the cell has no rows and the last shift is longer ago than both limits together take to fill. Soon after a shift the bucket
- * keeps its tokens. A shift leaves a cell short of full in proportion to the limit, so a bucket that is full by a smaller limit may not be
- * full by a larger one.
+ * The state of a cell, converted to this limit's share. A shift is the close or the open of an era. A bucket that is full by another limit
+ * becomes full by this one, as in a single region, on two conditions. The cell has no rows, and the last shift is longer ago than both
+ * limits together take to fill. Sooner after a shift, the bucket keeps its tokens. A shift takes tokens in proportion to the limit, so a
+ * bucket that is full by a smaller limit may not be full by a larger one.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)

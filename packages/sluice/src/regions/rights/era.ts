@@ -8,9 +8,9 @@ import { isBound } from './status.ts'
 export { statusFor } from './status.ts'
 
 /**
- * Ends the store's part in this era (R5): no units are sent or received any more, and every cell keeps at most the lower of what it has in
- * this era and what it gets in the next. If the store is closed already, a newer roster replaces that of the next era, and cells keep at
- * most what they get by that roster, too.
+ * Ends this era in one store: the store sends and receives no units any more. From now on it holds of each key at most the units that it
+ * has in this era, and at most those that it gets in the next. If the store is closed already, a newer roster replaces that of the next
+ * era, and the units by that roster are one more upper bound.
  */
 export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
   const { phase, roster, next, region } = store
@@ -23,8 +23,9 @@ export function close(store: RegionStore, wanted: Roster, now: Micros): RegionSt
 }
 
 /**
- * Follows a peer that has closed this era or has begun a later one: closes this store, too. While learning, updates the peer's answer
- * instead. A status of another run of the peer than the bound one changes nothing.
+ * Follows a peer that has closed this era or has begun a later one: closes this store, too. While this store is learning, replaces the
+ * answer that the peer gave by its status. A run is one life of a store. A status of another run than the one that this store has bound
+ * changes nothing.
  */
 export function meet(store: RegionStore, status: Status, now: Micros): RegionStore {
   if (!isBound(store, status) || status.phase === 'learning') return store
@@ -35,11 +36,12 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 }
 
 /**
- * Begins the next era (R5). If a peer has begun it, its roster is used. Otherwise each peer must be known to be closed in this era with the
- * same roster for the next one, or be gone for good by that roster. A region that is not in the roster of this era never begins the next
- * one first: the others do not wait for it, and may still choose another roster. For the same reason a run that is gone by the next roster
- * does not count as a peer that has begun. All rows of the era that ends are void, and every cell gets its weight again. The levels of
- * buckets stay. Then the statuses are applied to the new era, in which the store may be closed again.
+ * Begins the next era, if all regions are ready. If a peer has begun it, that peer's roster is used. Otherwise each peer must be known to
+ * be closed in this era with the same roster for the next one, or be gone for good by that roster. A region that is not in the roster of
+ * this era never begins the next one first: the others do not wait for it, and may still choose another roster. A run (one life of a store)
+ * that is gone by the next roster does not count as a peer that has begun. In the new era the region holds its weight of every key again,
+ * whatever was sent or received before. The tokens in buckets stay. Then the statuses are applied to the new era, in which the store may be
+ * closed again.
  * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
@@ -56,8 +58,8 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   const era = store.era + 1
   const shifts = shiftedAt(store, { era, units: weightOf(roster, store.region), rosters: [roster], cut: false }, now)
   const opened: RegionStore = { ...store, phase: 'open', era, roster, next: undefined, shifts }
-  // The statuses may already say that a peer has closed the era that opens here. They are applied at once, because otherwise the regions
-  // would need another round of pulls to agree.
+  // The statuses of peers may already say that a peer has closed the era that opens here. If they were applied only at the next pull, the
+  // regions would take longer to agree.
   let met = opened
   for (const peer of peersOf(roster, store.region)) {
     const status = statuses.get(peer)
@@ -74,7 +76,7 @@ function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Statu
   return status.next !== undefined && isSame(status.next, next)
 }
 
-/** Called if peers are two or more eras ahead, so that everything that this store held is void. It holds nothing until the next era. */
+/** Called if peers are two or more eras ahead. Nothing that this store held counts any more, and it holds nothing until the next era. */
 function skip(store: RegionStore, { era, roster, next }: Status, now: Micros): RegionStore {
   const coming = newest([roster, ...[next, store.next].filter((known) => known !== undefined)])
   return {
