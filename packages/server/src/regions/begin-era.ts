@@ -1,7 +1,10 @@
 import { type RegionalStore, type ReplicatorStatus, reweigh, type ReweighOptions } from 'sluice/regions'
 import { Refusal } from '../http/answer.ts'
 
-/** Milliseconds: every region must have read every other region within this time. A pull takes about a second. */
+/**
+ * An era begins only if this region has read each peer, and each peer this region, within so many milliseconds. Regions read each other
+ * about once a second.
+ */
 const RECENT_MS = 5_000
 
 /** What an operator wants of the next era. */
@@ -10,8 +13,9 @@ export interface WantedEra extends ReweighOptions {
 }
 
 /**
- * Ends the present era, so that the regions continue with other weights. Refused while a region cannot be reached, because no units would
- * move until then. A region in `gone` is not waited for, because it will never run again.
+ * Ends the present era (the time in which weights stay the same), so that the regions continue with other weights. Refused while a region
+ * cannot be reached: until that region also ends the era, no units would be sent. A region in `gone` is not waited for, because it will
+ * never run again.
  * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if this region is not open
  */
 export async function beginEra(store: RegionalStore, { weights, gone = {} }: WantedEra, status: ReplicatorStatus): Promise<void> {

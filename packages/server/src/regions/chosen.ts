@@ -60,7 +60,7 @@ function othersOf({ self: given, peers, called }: RegionArguments, policy: Regio
     return others
   }
   const names = regionFacts(policy).regions.map(({ name }) => name)
-  // A region that the others do not know would grant its part on top of theirs.
+  // A region that the others do not know would grant its part of the limit in addition to theirs.
   if (given !== undefined && !names.includes(given))
     throw usage(`serve: ${called('region')} is ${JSON.stringify(given)}: the regions of the policy are ${names.join(', ')}`)
   const others = without(names)

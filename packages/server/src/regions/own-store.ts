@@ -3,23 +3,30 @@ import type { ReplicatorStatus } from 'sluice/regions'
 
 export type OwnStore = ReturnType<typeof followOwnStore>
 
-/** What a failure of the region's own store means, for a person. It names the store, because the peers are not to blame. */
+/**
+ * A failure of the region's own store as a text for an operator. The text names the store, because the failure is not the fault of a peer.
+ */
 export function storeFailureText({ kind, message }: StoreFailure): string {
   // A store that refuses this region does answer.
   return `the store of this region ${kind === 'setup' ? 'cannot be used' : 'does not answer'}: ${message}`
 }
 
 /**
- * Follows whether the region's own store answers, by the pulls of its peers: each one reads that store before it calls the peer.
+ * Follows whether the region's own store answers. It learns this from the pulls, the requests to peers: each pull reads the own store
+ * before it calls the peer.
  * @param now milliseconds of a clock that never goes back
  */
 export function followOwnStore(self: string, now: () => number = () => performance.now()) {
   let lost: { readonly why: string; readonly at: number } | undefined
-  /** The peers whose latest failed pull failed at this region's own store, with the reason for a person. */
+  /**
+   * The peers whose latest failed pull did not get as far as to the peer, because this region's own store failed; each with the reason as a
+   * text.
+   */
   const blamed = new Map<string, string>()
   return {
     /**
-     * Records that a pull of a peer failed or, if `peer` is this region's name, a call of its own store. Returns the reason for a person.
+     * Records that a pull (request) to a peer failed or, if `peer` is this region's name, a call of its own store. Returns the reason as a
+     * text for an operator.
      */
     failed(peer: string, error: unknown): string {
       if (error instanceof StoreFailure) {
@@ -29,7 +36,7 @@ export function followOwnStore(self: string, now: () => number = () => performan
         return why
       }
       blamed.delete(peer)
-      // The pull got as far as to the peer, so the store has answered.
+      // The pull (request) got as far as to the peer, so this region's own store has answered.
       if (peer !== self) lost = undefined
       return error instanceof Error ? error.message : String(error)
     },

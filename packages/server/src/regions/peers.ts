@@ -24,7 +24,7 @@ export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => Regi
     })
     const text = await textOf(response)
     if (response.status !== 200) throw new Error(`${url.origin} returned ${response.status}: ${detailOf(text)}`)
-    // Any of the keys may have signed: the peer may already use a newer one.
+    // The peer may have signed with any of the keys that are known here, because keys are replaced in one region after another.
     if (!isPageOf(keysNow(), signed['sluice-nonce'], text, response.headers.get('sluice-signature')))
       throw new Error(`${url.origin} returned a page with another signature: compare the files of --region-key-file`)
     return JSON.parse(text)

@@ -12,7 +12,8 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
     /** @param why the reason for a person */
     failed(peer: string, error: unknown, why: string, what: string): void {
       const isRefused = error instanceof StoreFailure && error.kind === 'setup'
-      // A store that answers again may belong to another region and refuse this one. That needs another line about the same peer.
+      // A line may have said that the own store does not answer. If the store then answers, but refuses this region because it belongs to
+      // another one, another line about the same peer is needed.
       if (failing.get(peer) === true || failing.get(peer) === isRefused) return
       failing.set(peer, isRefused)
       log('warn', 'region-away', `region ${peer} ${what}: ${why}; trying again`, { region: peer })
@@ -21,7 +22,7 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
       const { self, phase, era, peers } = replicator.status()
       for (const [peer, { failures }] of Object.entries(peers))
         if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
-      // The era is compared too: an era may end and the next one begin between two calls, with the same phase at both.
+      // The era is compared too: between two calls an era may end and the next one begin, so that the phase is the same at both calls.
       const now = `${phase} ${era}`
       if (now === last) return
       last = now

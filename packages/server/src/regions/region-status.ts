@@ -11,8 +11,8 @@ export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'w
   /** Requests that no region had signed. */
   readonly requestsRefused?: number
   /**
-   * Why the region's own store fails. The peers are then not to blame, and all other fields are as last read. Absent while the store
-   * answers.
+   * Why the region's own store fails. Failed pulls are then not the fault of the peers, and all other fields are as last read. Absent while
+   * the store answers.
    */
   readonly storeFailure?: string
   /** The other regions by name; empty if the regions do not call each other. */

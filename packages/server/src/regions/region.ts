@@ -17,7 +17,7 @@ import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
 /** The most bytes of a peer's request. A request has at most 250 needs, with keys of at most 512 characters. */
 const MAX_REQUEST_BYTES = 2_097_152
-/** Milliseconds in which a store must report which region it belongs to. After this time the service starts without the report. */
+/** Milliseconds in which the store must report which region it belongs to. After this time the service starts without knowing this. */
 const OWNER_MS = 2_000
 
 /** The part of a service that shares limits with other regions. */

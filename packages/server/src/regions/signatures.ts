@@ -16,7 +16,10 @@ export interface Signed {
 
 /** Milliseconds by which the clock of a region may differ from that of another. */
 export const MAX_SKEW_MS = 60_000
-/** The most requests whose nonces are kept. Only nonces of signed requests are kept, and each peer sends a few requests a second. */
+/**
+ * The most nonces that are kept, so that no request is accepted twice. Only nonces of signed requests are kept, and each peer sends a few
+ * requests a second.
+ */
 const MAX_NONCES = 20_000
 
 /** Signs a request for one region. A request for another region has another signature. */
@@ -25,7 +28,7 @@ export function signRequest([key]: RegionKeys, to: string, body: string, now: nu
   return { 'sluice-time': time, 'sluice-nonce': nonce, 'sluice-signature': mac(key, ['request', to, time, nonce, body]) }
 }
 
-/** Signs the answer to one request. Without a signature, somebody could forge a page and so grant units. */
+/** Signs the answer to one request. Without a signature, somebody could forge an answer that sends this region units. */
 export function signPage([key]: RegionKeys, nonce: string, body: string): string {
   return mac(key, ['page', nonce, body])
 }

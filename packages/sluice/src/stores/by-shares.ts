@@ -18,21 +18,21 @@ import {
   StoreFailure,
 } from './store.ts'
 
-/** A call that is decided by the share of a region. */
+/** A call that is decided by a region's share of the limit, not by the whole limit. */
 export interface ShareCall extends Call {
   /**
-   * The state that the share belongs to: that of the call. If the region holds no units of the key, `id` names another state, and `cell`
-   * still names this one.
+   * The state of the call's key. `id` names the same state, except if the region holds no units of the key: then `id` names one that is
+   * never written.
    */
   readonly cell: StateId
   readonly shares: KnownShares
   readonly known: KnownShare
 }
 
-/** The shares by which groups are decided, and what they were computed from. */
+/** The region's shares by which groups are decided, and what this process knew of the region when it computed them. */
 export interface SharesUsed {
   readonly view: NonNullable<KnownShares['view']>
-  /** Calls that name a state under another limit than the first call of that state does. */
+  /** Calls that name the state of an earlier call under another limit than that call. */
   readonly others: readonly ShareCall[]
 }
 
@@ -46,7 +46,7 @@ export function comparedCalls(states: readonly { readonly first: Call }[], { oth
   return [...states.flatMap(({ first }) => shareCall(first) ?? []), ...others]
 }
 
-/** What all states of a store call have in common, if equal shares decide them. */
+/** What all states of one call of the server have in common, if equal shares decide them. */
 export interface AlikeCells {
   readonly settled: Micros
   readonly haveRows: boolean
@@ -72,9 +72,9 @@ export function isAlike(one: KnownShare, other: KnownShare): boolean {
 /** How many times a call is sent at most, if each time the server has other shares than the process knows. */
 export const MAX_ROUNDS = 16
 
-/** Thrown if the server has other shares than the process knows. Nothing was charged. */
+/** Thrown if the server has other shares of the region than this process knows. Nothing was charged. */
 export class StaleShares extends Error {
-  /** The calls whose cells must be read again. Undefined stands for the region's record, which must be read again. */
+  /** The calls whose keys must be read again from the server. Undefined stands for the region's record, which must be read again. */
   readonly cells: readonly (ShareCall | undefined)[]
 
   /** @param numbers the positions of calls among the compared calls, counted from 1; 0 for the region's record */
@@ -99,8 +99,8 @@ export function decideByShares<Options extends CallOptions>(
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const { own, others, varies } = groupsByShare(groups, view.run)
-      // If the limit of a key changes within the list, the key's state must be converted once for each limit. One call of the server cannot
-      // do that, so the list is split into runs.
+      // If calls of one key have several limits, the key's state must be converted for each of them. One call of the server cannot do that,
+      // so the list is split into runs: parts within which each key has one limit.
       if (groups.length > 1 && varies) {
         const runs = runsOf(groups)
         if (runs.length > 1) return inOrder(runs, (run) => decideAll(first, run, options))
@@ -146,7 +146,7 @@ export function withoutShares(store: Store): Store {
   }
 }
 
-/** The failure of a group, or of a change of a hold, that has a share, if no program of the store can handle it. */
+/** The failure of a group or a hold that a region's share must decide, if the store has no program that can do so. */
 function noProgram(store: string): StoreFailure {
   return new StoreFailure('unavailable', 'no', `${store}: an algorithm without a program cannot be in a group with a share of a region`)
 }
@@ -157,7 +157,7 @@ export async function refreshed(shares: KnownShares, options: CallOptions | unde
   return shares.view
 }
 
-/** Reads again what was out of date: the region's record, or the cells of calls. */
+/** Reads again what was out of date: the region's record, or what the server stores of the keys of calls. */
 export async function readAgain({ cells }: StaleShares, shares: KnownShares, options: CallOptions | undefined): Promise<void> {
   if (cells.includes(undefined)) await shares.refresh(options)
   else await Promise.all(cells.map(async (call) => call?.shares.settle(call.cell, options)))
@@ -171,13 +171,16 @@ export function changing(store: string): StoreFailure {
 interface ByShare extends Pick<SharesUsed, 'others'> {
   /** The groups with the shares in place of the limits. */
   readonly own: readonly CallGroup[]
-  /** Whether a key may be named under several limits. These have different shares, or one is a token bucket without shares. */
+  /**
+   * Whether the groups may name one key under several limits. Such limits have different shares, or one is a token bucket that is not
+   * divided into shares.
+   */
   readonly varies: boolean
 }
 
 /**
- * Finds the shares of the calls of groups. If a group equals the one before it, both become the same object, because on a busy key most
- * groups are equal.
+ * Replaces the limits of calls by the region's shares. If a group equals the one before it, both become the same object, because on a busy
+ * key most groups are equal.
  */
 function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   const limits = createLimits()
@@ -187,7 +190,7 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
     if (isRecord(limit)) return ofShares(calls, id.key) ? { ...call, id: recordIn(run, id) } : call
     const shares = sharesOf(limit)
     if (shares === undefined) {
-      // Only a bucket can have shares under another limit: states of other algorithms have other names.
+      // Only a token bucket needs to be noted, because only states of token buckets can also be named by a limit that has shares.
       if (limit.algorithm.tag === 'tb') limits.note(id.scope, limit)
       return call
     }
@@ -213,7 +216,10 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   return { own, varies: limits.vary, others: limits.vary ? othersAmong(own) : [] }
 }
 
-/** Notes for each scope what decides its keys: the shares of a limit, or a limit without shares. */
+/**
+ * Notes for each scope (the part of a state's name that all keys of a limit share) what decides its keys: the shares of a limit, or a limit
+ * without shares.
+ */
 function createLimits() {
   let scopes: Map<string, KnownShares | AnyLimit> | undefined
   let [lastScope, lastBy]: [Scope | undefined, KnownShares | AnyLimit | undefined] = [undefined, undefined]
@@ -255,8 +261,8 @@ function ofShares(calls: readonly Call[], key: string): boolean {
 }
 
 /**
- * Replaces a call whose key has no units in this region. The new call never passes, because it costs twice the burst. Its scope is one that
- * no limiter has, so no state of the key is written.
+ * Replaces a call if the region holds no units of its key. The new call never passes, because it costs twice the burst. Its scope is one
+ * that no limiter has, so no state of the key is written.
  */
 function nothing({ id, phase }: Call, shares: KnownShares, known: KnownShare): ShareCall {
   const { limit } = known

@@ -4,19 +4,17 @@ import { type KnownShares, sharesOf } from './region-port.ts'
 import { nothingOf, recordIn } from './share-names.ts'
 import { type Call, type CallOptions, type Change, type ChangeResult, failedBy, type HoldChange, isOfHold, type Store } from './store.ts'
 
-/** Settles a hold, if the server has the shares that `used` names. @throws StaleShares */
+/** Settles a hold, if the server has the same shares of the region as `used` has. @throws StaleShares */
 type SettleGuarded = (change: HoldChange, used: SharesUsed, options: CallOptions | undefined) => Promise<ChangeResult>
 
-/**
- * The length of an extension, in microseconds, that does not move the hold's end. Such an extension only returns what the hold was charged.
- */
+/** An extension by so many microseconds never moves the end of a hold. It is used to read what the hold was charged. */
 const READ_ONLY = 1
 
 /**
- * Makes the store's `change` for a store whose holds may have charged shares of a region. A settlement gives tokens back to the present
- * share, as far as it has room, or charges that share. The server makes the settlement only if it has the share that this process knows.
- * Otherwise the process reads the share and tries again. If the region holds no units of a key any more, nothing can be given back to that
- * key or charged to it.
+ * Makes the store's `change`, for a store whose holds may have charged a region's share of a limit. A settlement gives tokens back to the
+ * share that the region has now, as far as there is room, or charges that share. The server makes the settlement only if it has the share
+ * that this process knows. Otherwise the process reads the share and tries again. If the region holds no units of a key any more, nothing
+ * can be given back to that key or charged to it.
  * @param plain makes changes that need no share
  */
 export function changingByShares(store: string, plain: Store['change'], settle: SettleGuarded): Store['change'] {
@@ -25,7 +23,7 @@ export function changingByShares(store: string, plain: Store['change'], settle: 
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const own = { ...change, id: recordIn(view.run, change.id) }
-      // An extension only moves the end of a hold, and with `stands` all charges stay. Neither needs a share.
+      // An extension only moves the end of a hold. With `stands` a settlement leaves all charges as they are. Neither needs a share.
       if (own.kind === 'extend' || own.stands === true) return only(await plain([own], options))
       const calls = change.calls.map(byShare)
       const read = async (): Promise<HoldReport | undefined> => {
@@ -41,7 +39,7 @@ export function changingByShares(store: string, plain: Store['change'], settle: 
         return withOverage(await settle({ ...own, calls: most }, { view, others: [] }, options), change.calls, most)
       } catch (error) {
         if (!(error instanceof StaleShares)) throw error
-        // Nothing changes for a hold that is not open, so its shares are not read again.
+        // A settlement of a hold that is not open changes nothing, so its shares need not be read again.
         if ((await read())?.status !== 'open') return only(await plain([own], options))
         await readAgain(error, first, options)
       }

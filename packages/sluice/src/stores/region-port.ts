@@ -11,27 +11,27 @@ export interface FoundCell {
   readonly bucket: readonly number[] | undefined
   /** Identifies the present value of the state; empty if there is no state. */
   readonly digest: string
-  /** The end of the block of the key; 0 if the key is not blocked. */
+  /** Until when the key is blocked, in store time; 0 if it is not blocked. */
   readonly ends: Micros
   /** The number of the last change of the key's rows; 0 if it has no rows. */
   readonly change: number
-  /** The rows as text: what regions have sent each other of this key. Undefined if there are none. */
+  /** The rows as text: what regions have sent each other of this key. Undefined if there are no rows. */
   readonly rows: string | undefined
 }
 
 /** What a server knows of the regions, and of one cell, at one instant. */
 export interface FoundRegion {
-  /** One life of the server, identified by its process and its replication history. */
+  /** Names the run: one life of the server, identified by its process and its replication history. */
   readonly run: string
   readonly now: Micros
-  /** How the record begins, by which it is recognized; empty if there is no record. */
+  /** How the region's record begins, by which a process recognizes the record; empty if there is no record. */
   readonly begins: string
   /** The state of the region, as it was stored. Undefined if there is no state. */
   readonly record: unknown
   readonly cell: FoundCell
 }
 
-/** What is written if nothing has changed since it was found. Absent fields stay as they are; null removes. */
+/** What is written if nothing has changed since it was read. What an absent field names stays as it is; null removes it. */
 export interface RegionWrite {
   readonly record?: unknown
   readonly bucket?: readonly number[] | null
@@ -50,30 +50,30 @@ export interface FoundRows {
   /** How many cells have rows; absent if the server does not say. */
   readonly cells?: number
   readonly cursor: number
-  /** Whether these are all such cells, so that no further page is needed. */
+  /** Whether the page has all keys that changed after the cursor, so that no further page is needed. */
   readonly all: boolean
   readonly rows: readonly { readonly id: StateId; readonly rows: string }[]
 }
 
 /**
- * Milliseconds within which a server must answer a replicator. This deadline is needed because these calls do not pass through the ring,
- * which sets deadlines.
+ * Milliseconds within which a server must answer a replicator (which sends units between regions). These calls need a deadline of their
+ * own, because they do not pass through the ring, which sets the deadlines of decisions.
  */
 export const REGION_MS = 5_000
 
-/** What regions need of a store on a server, to send each other units of cells. */
+/** What regions need of a store on a server, to send each other units of keys. */
 export interface RegionPort {
   /** @param now the time to read at, in microseconds; 0 for the server's clock */
   read(id: StateId | undefined, now: Micros, options?: CallOptions): Promise<FoundRegion>
   /**
-   * Writes, unless something has changed since `found`. Returns the number of the change that it made; 0 if there is no room for another
-   * cell with rows; if something has changed, what is there now.
+   * Writes, unless something has changed since `found` was read. Returns the number of the change that it made, or 0 if there is no room
+   * for another key with rows. If something has changed, returns what is there now.
    */
   write(id: StateId | undefined, found: FoundRegion, write: RegionWrite, now: Micros, options?: CallOptions): Promise<number | FoundRegion>
   /**
-   * Writes the same rows again, with the number of a new change. From then on the server decides no call of the cell for a process until
-   * that process has read the rows. The cell's state does not matter. Returns what is there after the write, or what is there if something
-   * had changed before. Undefined if there is no room for another cell with rows. Absent if a transfer on a busy key is only tried again.
+   * Writes the same rows of a key again, with the number of a new change. From then on the server decides no call of the key for a process
+   * until that process has read the rows. The key's state may have changed since it was read, but nothing else. Returns what is there now.
+   * Undefined if there is no room for another key with rows. This method is absent over a store that only tries again if a key is busy.
    */
   touch?(
     id: StateId,
@@ -92,13 +92,13 @@ export interface RegionPort {
   changedSince(cursor: number, most: number, now: Micros, options?: CallOptions): Promise<FoundRows>
 }
 
-/** The share of a key, as this process knows it. */
+/** A region's share of a key, as this process knows it. */
 export interface KnownShare {
   /** The share as a limit. It decides calls of the key. */
   readonly limit: AnyLimit
   /** Whether the region holds any units of the key. */
   readonly holds: boolean
-  /** The number of the last change of the key's rows that this process has read; 0 if it has no rows. */
+  /** The number of the last change of the key's rows (what was sent and received) that this process has read; 0 if the key has no rows. */
   readonly change: number
   /** Store time from which on a key without a state is full, so that `settle` need not write its state. */
   readonly settled: Micros
@@ -111,7 +111,7 @@ export interface KnownShares {
   shareOf(id: StateId): KnownShare
   /** Reads the region's record from the server. */
   refresh(options: CallOptions | undefined): Promise<void>
-  /** Reads a cell, and applies to its state the shifts of units that happened since it was written. */
+  /** Reads a key, and brings its state up to date: applies the closes and opens of eras that happened since the state was written. */
   settle(id: StateId, options: CallOptions | undefined): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import type { StateId } from './call.ts'
 /** The prefix of the name of a state that is never written. */
 const NOTHING = 'none:'
 
-/** The name of a state that is never written. It replaces the name of a state of whose key the region holds no units. */
+/** The name of a state that is never written. If the region holds no units of a key, this name replaces the name of the key's state. */
 export function nothingOf(name: string): string {
   return NOTHING + name
 }
@@ -18,8 +18,8 @@ export function scopeOfLimit({ scope: { text } }: StateId): string {
 let [lastRun, lastDigest] = ['', '']
 
 /**
- * The id of the record of a hold that charged a share of a region. It contains the run of the server, because records of an earlier run do
- * not count: after a store was restored, they may be out of date, and their holds may have been settled already.
+ * The id of the record of a hold that charged a share of a region. It contains the server's run (one life of its data), because records of
+ * an earlier run do not count. A store that was restored may have records of holds that were settled since.
  */
 export function recordIn(run: string, { scope, key }: StateId): StateId {
   if (run !== lastRun) lastDigest = shortDigest(run)

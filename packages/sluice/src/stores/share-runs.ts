@@ -23,9 +23,9 @@ export function runsOf(groups: readonly CallGroup[]): readonly (readonly CallGro
 }
 
 /**
- * Decides runs one after another. If the first run fails, the whole call fails, because nothing was charged then. If a later run fails, the
- * call must not fail as a whole, because a caller may send a failed call again. So only the groups of this run get its failure, and the
- * groups of later runs fail unsent.
+ * Decides runs one after another. If the first run fails, nothing was charged, and the whole call fails. If a later run fails, the call
+ * must not fail as a whole: a caller may send a failed call again, and the earlier runs would be charged twice. So only the groups of the
+ * failed run get its failure, and the groups of later runs fail unsent.
  */
 export async function inOrder(
   runs: readonly (readonly CallGroup[])[],

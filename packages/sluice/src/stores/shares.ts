@@ -44,7 +44,7 @@ export function sharing(store: Store, sharesNow: () => Shares): Sharing {
       const shares = sharesNow()
       const [only] = groups
       if (groups.length !== 1 || only === undefined) return decideAll(shares, groups, options)
-      // A list of one group is the most frequent, so its verdicts are not copied.
+      // Most lists have one group. For these, the store's list of verdicts is returned and not copied.
       const mine = divided(shares, only)
       if (mine === undefined) return Promise.resolve([shares.none(only)])
       return store.decide([mine], options).then((verdicts) => {

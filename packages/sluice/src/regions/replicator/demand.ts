@@ -81,7 +81,9 @@ function fairShare(wants: readonly number[], total: number): number {
   return Infinity
 }
 
-/** What a region holds and needs of a key that only one region can use at a time, because a share would be too small for a call. */
+/**
+ * What a region holds and needs of a key that only one region can use at a time. The reason is that a share would be too small for a call.
+ */
 export interface WholeDemand extends Demand {
   /** The units without which the region cannot grant its largest call. */
   readonly cost: number

@@ -26,7 +26,7 @@ const RECENT = 3
 const KEPT = 10
 
 /**
- * Makes the replicator of a store with escrow. It reads from each peer what the peer has sent and what its callers need, and sends units to
+ * Makes the replicator of a store with escrow. It reads from each peer what the peer has sent and what its callers need. It sends units to
  * the peers whose callers need more than they have.
  */
 export function replicateUnits(

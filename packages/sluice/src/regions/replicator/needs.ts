@@ -26,14 +26,14 @@ export interface Needs {
 }
 
 /**
- * If the need and the cost of a key have changed by at most this fraction, and nothing else has changed, they are not published again,
- * because a small change is not worth a message.
+ * If need and cost of a key have changed by at most this fraction, and nothing else has changed, they are not published again. Such a
+ * change is not worth a message.
  */
 const DEAD_BAND = 0.1
 
 /**
- * At most about so many keys are published. Above this number, keys whose calls are not counted any more are dropped, although some peer
- * may not have read yet that nothing is needed of them.
+ * At most about so many keys are published. Above this number, keys whose calls are not counted any more are dropped, even if some peer has
+ * not read yet that nothing is needed.
  */
 const MAX_PUBLISHED = 100_000
 

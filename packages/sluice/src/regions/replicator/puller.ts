@@ -92,7 +92,8 @@ export function createPuller(
     start: run,
     onRequest() {
       if (closed || !backsOff) return
-      // The wait is shortened only once. Each time it would begin anew, so a peer's frequent requests would postpone the pull for ever.
+      // The wait is shortened only once. Otherwise each request of the peer would begin the wait again, and frequent requests would
+      // postpone the pull for ever.
       backsOff = false
       cancel()
       wait(URGENT)

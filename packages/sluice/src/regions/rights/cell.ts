@@ -126,8 +126,8 @@ export function levelOf(bucket: BucketState, units: number, time: Micros): numbe
 
 /**
  * Refills a bucket up to now at the rate that it had, adds tokens, and converts it to another share. Its tokens are capped at the new
- * burst. They are never raised to the new burst, because a full bucket of a small share has fewer tokens than a full one of a larger share.
- * The state is kept as long as law 7 requires.
+ * burst. They are never raised to the new burst: a full bucket of a small share has fewer tokens than a full one of a larger share. The
+ * state is kept as long as law 7 requires.
  * @param before units of the share that the bucket has
  * @param after units of the share for which it is written
  * @param time not before `seen`
@@ -215,9 +215,9 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
 
 /**
  * The bucket of a cell that has no state; undefined if it is full. Such a cell was full at the last shift (close or open of an era), or its
- * state has expired since. In both cases it had, at the shift, at least the burst of its old share, less what the old share refills from
- * then to now. A fill time is the time in which an empty bucket becomes full. If an earlier shift raised the units less than a fill time
- * before the last one, the cell counts as empty at the last shift.
+ * state has expired since. In both cases it had at least a number of tokens at the shift: the burst of its old share, less what the old
+ * share refills from then to now. A fill time is the time in which an empty bucket becomes full. If an earlier shift raised the units less
+ * than a fill time before the last one, the cell counts as empty at the last shift.
  */
 function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): BucketState | undefined {
   const { shifts } = store

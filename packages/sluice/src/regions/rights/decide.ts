@@ -45,8 +45,8 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 /**
  * The state of a cell, converted to this limit's share. A shift is the close or the open of an era. A bucket that is full by another limit
  * becomes full by this one, as in a single region, on two conditions. The cell has no rows, and the last shift is longer ago than both
- * limits together take to fill. Sooner after a shift, the bucket keeps its tokens. A shift takes tokens in proportion to the limit, so a
- * bucket that is full by a smaller limit may not be full by a larger one.
+ * limits together take to fill. Sooner after a shift, the bucket keeps its tokens. The tokens that a shift takes are in proportion to the
+ * limit. So a bucket that is full by a smaller limit may not be full by a larger one.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)

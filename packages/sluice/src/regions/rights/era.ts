@@ -8,9 +8,9 @@ import { isBound } from './status.ts'
 export { statusFor } from './status.ts'
 
 /**
- * Ends this era in one store: the store sends and receives no units any more. From now on it holds of each key at most the units that it
- * has in this era, and at most those that it gets in the next. If the store is closed already, a newer roster replaces that of the next
- * era, and the units by that roster are one more upper bound.
+ * Ends this era in one store: the store sends and receives no units any more. From now on it holds of each key the lower of two numbers:
+ * the units that it has in this era, and those that it gets in the next. If the store is closed already, a newer roster replaces that of
+ * the next era. Then the store also holds no more than by that roster.
  */
 export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
   const { phase, roster, next, region } = store
@@ -37,11 +37,11 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 
 /**
  * Begins the next era, if all regions are ready. If a peer has begun it, that peer's roster is used. Otherwise each peer must be known to
- * be closed in this era with the same roster for the next one, or be gone for good by that roster. A region that is not in the roster of
- * this era never begins the next one first: the others do not wait for it, and may still choose another roster. A run (one life of a store)
- * that is gone by the next roster does not count as a peer that has begun. In the new era the region holds its weight of every key again,
- * whatever was sent or received before. The tokens in buckets stay. Then the statuses are applied to the new era, in which the store may be
- * closed again.
+ * be closed in this era with the same roster for the next one. Or it must be gone for good by that roster. A region that is not in the
+ * roster of this era never begins the next one first: the others do not wait for it, and may still choose another roster. A run (one life
+ * of a store) that is gone by the next roster does not count as a peer that has begun. In the new era the region holds its weight of every
+ * key again, whatever was sent or received before. The tokens in buckets stay. Then the statuses are applied to the new era, in which the
+ * store may be closed again.
  * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {

@@ -3,8 +3,8 @@ import { portionOf } from '../../algorithms/share.ts'
 import { attempt, LimiterError } from '../../errors/limiter-error.ts'
 
 /**
- * The number of units of a cell. All regions together hold at most this many. The number is fixed, because the rows that regions exchange
- * contain units.
+ * The number of units of a cell (one key of one limit). All regions together hold at most this many. The number is fixed, because regions
+ * send each other numbers of units, which would mean something else if it changed.
  */
 export const UNITS = 1000
 
@@ -14,8 +14,8 @@ export interface RegionalLimit {
   readonly policy: string
   readonly whole: BucketPlan
   /**
-   * A hash of the key, below 2^32, the same in all regions. It chooses the region in which a cell that is not divided begins (R8).
-   * Undefined: the cell counts as divided.
+   * A hash of the key, below 2^32, the same in all regions. If the limit has too few tokens to be divided, the hash chooses the region in
+   * which the key begins with all units. Undefined: the key counts as divided.
    */
   readonly hash?: number
   /**
@@ -63,14 +63,14 @@ export function limitNamed(policy: string): RegionalLimit | undefined {
 }
 
 /**
- * The limit for one key, with the key's hash. In eras in which the limit is not divided, the hash chooses the region in which the key's
- * cell begins.
+ * The limit for one key, with the key's hash. In eras in which the limit is not divided, the hash chooses the region in which the key
+ * begins with all units.
  */
 export function keyedLimit(limit: RegionalLimit, hash: number): RegionalLimit {
   return limit.hash === hash ? limit : Object.freeze({ ...limit, hash })
 }
 
-/** The part of an amount that `units` of UNITS are, in micro-tokens, rounded down. So the parts together are at most the amount. */
+/** The part `units` / UNITS of an amount of micro-tokens, rounded down. So the parts of all regions together are at most the amount. */
 export function portion(micro: number, units: number): number {
   return portionOf(micro, units, UNITS)
 }

@@ -4,17 +4,17 @@ import type { Answer, Hello, Invitation, RegionStore, Run, Status } from './stat
 import { statusFor } from './status.ts'
 
 /**
- * The state of a region whose store runs as `run`: the stored state if it is of that run, otherwise the first state of a new run. Each
- * operation compares the runs, because the server may have been replaced since the previous operation.
+ * What a region knows whose store now has the run `run` (one life of a store): what is stored if that run wrote it, otherwise what a new
+ * run begins with. Each operation compares the runs, because the server may have been replaced since the previous operation.
  */
 export function inRun(stored: RegionStore | undefined, region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   return stored?.run === run ? stored : newRun(region, run, roster, now)
 }
 
 /**
- * The first state of a new run (R6): the store was lost, restored from a snapshot, promoted from a replica, or started for the first time.
- * All its cells are void, even if they are still stored. It holds nothing until its peers know the new run, and the next era gives it its
- * weight back. Its keys are empty then, and fill up.
+ * What a new run begins with: the store was lost, restored from a snapshot, promoted from a replica, or started for the first time. Units
+ * and tokens that are still stored do not count. The region holds nothing until its peers know the new run, and the next era gives it its
+ * weight back. Its buckets are empty then, and fill up.
  * @param roster the roster by configuration
  */
 export function newRun(region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
@@ -34,9 +34,9 @@ export function newRun(region: Region, run: Run, roster: Roster, now: Micros): R
 }
 
 /**
- * The state of a store after a peer has bound a later run of its region. The later run may hold what this store held. So this store holds
- * nothing from now on. It requests no peer to bind it again, because two stores that run at the same time would then replace each
- * other for ever.
+ * What a store knows after a peer has bound a later run of its region: the peer now exchanges units with another store of the same name.
+ * That store may hold what this one held. So this store holds nothing from now on. It requests no peer to bind it again, because two stores
+ * that run at the same time would then replace each other for ever.
  */
 export function replace(store: RegionStore, now: Micros): RegionStore {
   if (store.replaced === true) return store
@@ -48,15 +48,17 @@ export function invite(store: RegionStore, guest: Region): Invitation {
   return { from: store.region, run: store.run, joins: joinsOf(store, guest) }
 }
 
-/** The message with which a new run requests that a peer binds it. */
+/**
+ * The message with which a store that just started or was restored (a new run) requests that a peer binds it. The peer then exchanges units
+ * with this run only.
+ */
 export function hello(store: RegionStore, { from, run, joins }: Invitation): Hello {
   return { from: store.region, run: store.run, to: from, toRun: run, joins, seen: joinsOf(store, from) }
 }
 
 /**
- * Binds a peer's new run. Like compare-and-set, it compares the count of runs in the hello, so a hello of an earlier run that arrives late
- * changes nothing. After the binding, rows and statuses of the peer's earlier runs are void. The answer is undefined if the hello was not
- * applied.
+ * Binds a peer's new run: from now on, rows and statuses of the peer's earlier runs do not count. The hello names how many runs of the peer
+ * this store had bound. If this count is another now, the hello is late and changes nothing, and the answer is undefined.
  */
 export function greet(store: RegionStore, guest: Hello): { readonly store: RegionStore; readonly answer: Answer | undefined } {
   const joins = joinsOf(store, guest.from)
@@ -67,9 +69,9 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 }
 
 /**
- * Binds a peer's run by its answer to a hello. While the store is learning, also stores the answer. When all peers have answered, the store
- * is closed in the latest era that any of them knows. In that era it holds nothing, because its earlier runs may have sent what it would
- * hold.
+ * Binds a peer's run by the peer's answer to a hello. While the store is learning, also stores the answer. When all peers have answered,
+ * the store is in the phase `closed` of the latest era that any of them knows. In that era it holds nothing, because an earlier run of this
+ * region may have sent its units away.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
   const { from, run } = answer
@@ -83,8 +85,7 @@ export function learn(store: RegionStore, answer: Answer): RegionStore {
 
 /**
  * Updates a peer's answer by a status that the peer reports later. The peer may know by then that a region is gone for which this store
- * waits, or have begun another era. A status for this run was made after the answer. Of two statuses, the one with the later era or the
- * newer roster counts.
+ * waits, or have begun another era. Of answer and status, the one with the later era or the newer roster counts.
  */
 export function relearn(store: RegionStore, status: Status): RegionStore {
   const known = store.answers.get(status.from)
@@ -94,8 +95,9 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
 }
 
 /**
- * Whether this store must greet a peer. While it is learning, it greets those whose answers it needs. Later it greets peers of which it has
- * bound no run, because they were not in the latest roster while it was learning: until both have bound each other, no era ends with both.
+ * Whether this store must send a peer a hello. While it is learning, it does so to peers whose answers it needs. Later it does so to peers
+ * of which it has bound no run, because they were in no roster while it was learning. Until both have bound each other, no era that both
+ * take part in can end.
  */
 export function mustGreet(store: RegionStore, peer: Region): boolean {
   if (store.replaced === true) return false

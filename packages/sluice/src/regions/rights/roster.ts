@@ -11,8 +11,8 @@ export type Gone = readonly [region: Region, run: Run]
 export interface Roster {
   readonly version: number
   /**
-   * The units of every cell that each region holds at the start of the era; together at most UNITS. A region of weight 0 takes part in the
-   * era, but holds nothing.
+   * The units of every key that each region holds at the start of the era; together at most UNITS. A region of weight 0 holds nothing, but
+   * the others wait for it when the era ends.
    */
   readonly weights: ReadonlyMap<Region, number>
   /** Runs for which no region waits when the era of this roster begins. Absent: none. */
@@ -35,14 +35,14 @@ export function peersOf(roster: Roster, region: Region): readonly Region[] {
   return [...roster.weights.keys()].filter((name) => name !== region)
 }
 
-/** Whether a run never runs again. Another run of the same region is not gone, because it may hold units. */
+/** Whether the roster says that a run will never run again. Another run of the same region is not gone, because it may hold units. */
 export function isGone({ gone = [] }: Roster, region: Region, run: Run): boolean {
   return gone.some(([name, dead]) => name === region && dead === run)
 }
 
 /**
- * A roster that replaces another one, and keeps what that one said of runs that are gone: peers may have begun an era by it. If it did not
- * say so itself, it gets the next version.
+ * A roster that replaces another one, and keeps which runs are gone by the replaced one, because peers may have begun an era by it. If the
+ * new roster lacked some of these runs, they are added, and it gets the next version.
  */
 export function keepingGone(roster: Roster, { gone = [] }: Roster): Roster {
   const more = gone.filter(([region, run]) => !isGone(roster, region, run))

@@ -13,14 +13,14 @@ type Bucket = Algorithm<BucketPlan, BucketState>
 
 /** A region's share of a bucket, as a limit. Any store that runs kernels can decide it, alone or with other limits in a group. */
 export interface Share {
-  /** The limit by which the next call is decided. It is replaced once keys without a state are full. */
+  /** The limit by which the next call is decided. It is replaced by a simpler one as soon as all keys without a state are full. */
   limit: AnyLimit
 }
 
 /**
- * Makes the share of a key. Its kernel is that of the token bucket, and also applies the shifts of the region's store, both to states and
- * to keys without a state. After the last shift plus a fill time, all keys without a state are full. From then on, shifts are applied only
- * to states.
+ * Makes the share of a key. It decides like a token bucket. It also applies the shifts of the region's store (closes and opens of eras), to
+ * states and to keys without a state. A fill time (in which an empty bucket becomes full) after the last shift, all keys without a state
+ * are full. From then on, shifts are applied only to states.
  * @param rows the key's rows; undefined if it has none
  */
 export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
@@ -36,7 +36,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   }
   const settled: Bucket = {
     ...base,
-    // Most states were written after the last shift with this share's plan, and need no conversion.
+    // Most states were written after the last shift (close or open of an era), with this share's plan. They need no conversion.
     adopt: (own, state, now) => (at < state.seen && (state.plan === own || samePlan(state.plan, own)) ? state : current(state, now)),
     // If the share has changed since the charge, nothing is given back.
     leave: (own, state, now, cost, charged) =>
@@ -45,7 +45,10 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   const share: Share = { limit: Object.freeze({ ...made, algorithm: settled }) }
   const later = share.limit
   const settledAt = at + plan.emptyBefore.micros
-  /** The stored state, or what a key without a state has. A store's time never goes back, so once all such keys are full, they stay so. */
+  /**
+   * The stored state, or the state that a key without one has. A store's time never goes back, so once all keys without a state are full,
+   * they stay full.
+   */
   const orAbsent = (state: BucketState | undefined, now: Micros): BucketState | undefined => {
     if (now >= settledAt) share.limit = later
     return state ?? current(undefined, now)
@@ -72,8 +75,8 @@ export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number)
 }
 
 /**
- * The kernel of a share without units. Every cost is above the share, and no state changes, so units that arrive later find the state as it
- * was.
+ * The kernel of a share without units. Every cost is above the share, and no state changes. So the state is as it was when units arrive
+ * later.
  */
 const EMPTY: Bucket = {
   ...base,

@@ -10,22 +10,27 @@ export type { Run }
  */
 export type Phase = 'learning' | 'open' | 'closed'
 
-/** A change of the units that all cells of a store hold. Each cell applies it when it is next used, as of `at`. */
+/**
+ * A change of the units that a region holds of all cells (keys of limits): an era closes or opens. It is applied to each cell when the cell
+ * is next used, as if that were at `at`.
+ */
 export interface Shift {
   readonly era: number
   /** Store time of the shift. A later shift has the same or a later time. */
   readonly at: Micros
   readonly units: number
   /**
-   * The roster of the era, and those that may follow it. A cell that is not divided holds the least that any of them gives it. Undefined:
-   * nothing is held.
+   * The roster of the era, and those that may follow it. Of a cell that is not divided, the region holds the least that any of these
+   * rosters gives it. Undefined: the region holds nothing.
    */
   readonly rosters: readonly Roster[] | undefined
-  /** If true, cells keep at most `units`, because an era closes. Otherwise cells hold exactly `units`, because an era opens. */
+  /**
+   * If true, an era closes: the region keeps at most `units` of each cell. Otherwise an era opens, and the region holds exactly `units`.
+   */
   readonly cut: boolean
 }
 
-/** What a store knows of the regions; it applies to all its cells. */
+/** What a region's store knows of all regions and their eras. It applies to all keys. */
 export interface RegionStore {
   readonly region: Region
   readonly run: Run
@@ -35,22 +40,22 @@ export interface RegionStore {
   readonly roster: Roster
   /** While closed: the roster of the next era. While learning: the roster by configuration. Undefined while open. */
   readonly next: Roster | undefined
-  /** The latest shifts of this run, oldest first: at least one, at most MAX_SHIFTS. */
+  /** The latest shifts of this run (one life of the store), oldest first: at least one, at most MAX_SHIFTS. */
   readonly shifts: readonly [Shift, ...Shift[]]
-  /** For each peer, the run with which this store exchanges rows. */
+  /** For each peer, the run (life of the peer's store) with which this store exchanges rows. */
   readonly bound: ReadonlyMap<Region, Run>
-  /** For each peer, how many of its runs this run has bound. */
+  /** For each peer, how many of its runs this run has bound, that is, exchanged rows with. */
   readonly joins: ReadonlyMap<Region, number>
   /** The answers of peers, while learning. */
   readonly answers: ReadonlyMap<Region, Answer>
   /**
-   * Set if a peer has bound a later run of this region, so another store has the region's name. This store then holds nothing any more, and
-   * requests no peer to bind it.
+   * Set if a peer exchanges rows with a later run of this region, so another store has the region's name. This store then holds nothing any
+   * more, and requests no peer to exchange rows with it.
    */
   readonly replaced?: true
 }
 
-/** The most shifts that are kept: enough for a cell that was last used in the previous era. */
+/** The most shifts (closes and opens of eras) that are kept. They are enough for a cell that was last used in the previous era. */
 export const MAX_SHIFTS = 4
 
 /** One key of one limit in one region. */
@@ -73,14 +78,14 @@ export interface Rows {
   readonly received: ReadonlyMap<Region, Received>
 }
 
-/** What was sent to one peer, as sums that only grow. So a row that is repeated or late does no harm. */
+/** What was sent to one peer of a key, as sums that only grow. So a row that is repeated or late does no harm. */
 export interface Sent {
   readonly units: number
   /** The sum of the tokens that were sent, in micro-tokens. */
   readonly tokens: number
   /** The limit under which the last tokens were sent. */
   readonly policy: string
-  /** The value of `tokens` when this policy was first used for the row. The tokens up to it were sent under another policy. */
+  /** The value of `tokens` when this policy was first used for the row. Tokens up to this value were sent under another policy. */
   readonly base: number
 }
 
@@ -118,7 +123,7 @@ export interface Status {
   readonly next: Roster | undefined
 }
 
-/** What a new run needs to know of a peer before its hello. */
+/** What a store that just started or was restored (a new run) needs to know of a peer before it sends the peer a hello. */
 export interface Invitation {
   readonly from: Region
   readonly run: Run
@@ -126,8 +131,8 @@ export interface Invitation {
 }
 
 /**
- * A new run's request to be bound by a peer. It applies only to the run of the peer that it names, and only if that has bound no other run
- * of the region since.
+ * The request of a new run that a peer binds it, that is, exchanges rows with this run only. The request counts only for the run of the
+ * peer that it names. It does not count if that run has bound another run of the region since.
  */
 export interface Hello {
   readonly from: Region
@@ -137,7 +142,7 @@ export interface Hello {
   /** The count of runs in the peer's invitation. */
   readonly joins: number
   /**
-   * How many runs of the peer `to` the new run has bound. The answer repeats this number. If the new run has bound another run of the peer
+   * How many runs of the peer `to` the new run has bound. The answer repeats this number. If the new run has bound another run of that peer
    * since, it ignores the answer.
    */
   readonly seen: number

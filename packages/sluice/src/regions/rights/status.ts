@@ -7,7 +7,7 @@ export function statusFor(store: RegionStore, to: Region): Status {
   return { from: region, run, to, toRun: store.bound.get(to), phase, era, roster, next }
 }
 
-/** Whether a status counts: both stores know each other's present run. */
+/** Whether a peer's status counts: each of the two stores has bound the other one's present run (life of the store). */
 export function isBound({ region, run, bound }: RegionStore, status: Status): boolean {
   return status.to === region && status.toRun === run && status.run === bound.get(status.from)
 }

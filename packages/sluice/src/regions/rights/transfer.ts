@@ -7,8 +7,8 @@ import type { Cell, RegionStore, Row, Rows } from './state.ts'
 import { isUndivided, isWhole } from './undivided.ts'
 
 /**
- * Sends units of a cell to a peer, with a part of the tokens (R3). Units and tokens that are sent belong to no region until the peer reads
- * them. Returns undefined if nothing may be sent, for one of these reasons:
+ * Sends units of a cell (one key of one limit) to a peer, with a part of the tokens that are left. Units and tokens that are sent belong to
+ * no region until the peer reads them. Returns undefined if nothing may be sent, for one of these reasons:
  * - The store is not open, or the peer is not in the roster.
  * - The cell has fewer units; or it is not divided, and these are not all its units.
  * - The cell was divided when its rows were made and is not now, or the reverse.
@@ -45,7 +45,10 @@ export function give(
   }
 }
 
-/** The row of a cell that a peer may receive. All its numbers are of one instant. Undefined if nothing was sent to the peer in this era. */
+/**
+ * The row that says what was sent to a peer of a cell. All its numbers are of one instant. Undefined if nothing was sent to the peer in
+ * this era.
+ */
 export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefined {
   const row = cell.rows?.era === store.era ? cell.rows.sent.get(to) : undefined
   if (row === undefined) return undefined
@@ -53,7 +56,8 @@ export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefin
 }
 
 /**
- * Receives what a row has that was not received before (R4). Returns undefined if nothing changes, for one of these reasons:
+ * Adds the units and tokens of a peer's row that were not received before to a cell. Returns undefined if nothing changes, for one of these
+ * reasons:
  * - The store is not open.
  * - The row is of another run or era, or was received before.
  * - The cell was divided when the row was made and is not now, or the reverse.
@@ -83,8 +87,8 @@ export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row:
 }
 
 /**
- * The state of a cell whose limit is in doubt. It is empty, or keeps its debt, and until its next call it refills as a share of one unit.
- * It gets no more, because the limit that it really has might allow less than this limit.
+ * The state of a cell of which the region does not know by which limit it was last called. It is empty, or keeps its debt. Until the next
+ * call it is refilled only at the rate of one unit. The reason is that the real limit might allow less than this one.
  * @param doubt how long such a state is needed, in microseconds: the longest fill time of the limits that the cell may have
  */
 export function inDoubt({ bucket, units, time }: CurrentCell, limit: RegionalLimit, doubt: Micros): BucketState {
@@ -105,8 +109,8 @@ export function newRows({ era, roster }: RegionStore, weight: number, limit: Reg
 }
 
 /**
- * Whether a row fits the roster: its limit is divided in this era if and only if the cell's limit is. All tokens of one row were sent under
- * limits of one kind, divided or not.
+ * Whether a row fits a cell: in this era, the limit that the row names and the limit of the cell are both divided, or both not. All tokens
+ * of one row were sent under limits of one of these two kinds.
  */
 function isOfKind({ roster }: RegionStore, limit: RegionalLimit, { policy }: Row): boolean {
   if (policy === limit.policy || limit.hash === undefined) return true

@@ -6,9 +6,9 @@ import { type Region, type Roster, weightOf } from './roster.ts'
 import type { RegionStore } from './state.ts'
 
 /**
- * Whether the cells of a limit with this burst are not divided in an era (R8), because an equal share would be below one token and no
- * region could grant a call. The result depends only on the burst and on the roster, on which all regions of the era agree. If regions
- * decided it differently, they would together hold more than the limit.
+ * Whether the keys of a limit with this burst are not divided in an era: one region holds all units of a key. This is so if an equal share
+ * would be below one token, because then no region could grant a call. The result depends only on the burst and on the roster, on which all
+ * regions of the era agree. If regions disagreed on it, they would together hold more than the limit.
  * @param burst micro-tokens
  */
 export function isUndivided({ weights }: Roster, burst: number): boolean {
@@ -20,13 +20,16 @@ export function isWhole(roster: Roster, { hash, whole }: RegionalLimit): boolean
   return hash !== undefined && isUndivided(roster, whole.burst)
 }
 
-/** The units that a region holds of a cell at the start of an era. Over all regions of a roster they are at most UNITS. */
+/** The units that a region holds of a key at the start of an era. All regions of a roster together hold at most UNITS. */
 export function firstUnits(roster: Roster, region: Region, limit: RegionalLimit): number {
   if (!isWhole(roster, limit)) return weightOf(roster, region)
   return homeOf(roster, limit.hash as number) === region ? UNITS : 0
 }
 
-/** Whether a limit is not divided in any era that the region still knows. If so, different keys of the limit have different shares. */
+/**
+ * Whether in one of the eras that the region still knows the limit is not divided. If so, different keys of the limit have different
+ * shares.
+ */
 export function mayBeWhole({ shifts, roster }: RegionStore, { whole }: RegionalLimit): boolean {
   return isUndivided(roster, whole.burst) || shifts.some(({ rosters }) => rosters?.some((one) => isUndivided(one, whole.burst)) === true)
 }
@@ -36,7 +39,7 @@ export function limitOfKey(limit: RegionalLimit, id: StateId): RegionalLimit {
   return keyedLimit(limit, hashOfId(id))
 }
 
-/** Returns an object that has a limit, with the limit replaced by that for this key. */
+/** Returns a copy of an object, with its limit replaced by the limit for this key, which has the key's hash. */
 export function keyed<T extends { readonly limit: RegionalLimit } | undefined>(known: T, id: StateId): T {
   return known && { ...known, limit: limitOfKey(known.limit, id) }
 }
@@ -48,8 +51,8 @@ export function keyed<T extends { readonly limit: RegionalLimit } | undefined>(k
 const ENDS = new WeakMap<Roster, readonly (readonly [region: Region, end: number])[]>()
 
 /**
- * The region in which a cell that is not divided begins. The hash of the cell's key chooses it: each region in proportion to its weight.
- * Undefined if no region has a weight.
+ * The region that holds all units of an undivided key at the start of an era. The key's hash chooses it, each region for a part of all
+ * hashes in proportion to its weight. Undefined if no region has a weight.
  */
 function homeOf(roster: Roster, hash: number): Region | undefined {
   let ends = ENDS.get(roster)

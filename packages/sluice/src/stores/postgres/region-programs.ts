@@ -7,12 +7,12 @@ import type { Statement } from './lanes.ts'
 import type { Query } from './query.ts'
 
 const LEFT = '-'
-/** Arguments of the SQL function `region` for a read. In their place, a write passes what was read before and what is to be written. */
+/** Arguments of the function `region` if it only reads. A write passes what it found in their place. */
 const TO_READ = ['', '', '', '0', '', LEFT, LEFT, '0'] as const
 
 /**
- * The operations with which regions send each other shares of limits. A write replaces states and rows only if they are still those that
- * were read.
+ * The functions with which regions send each other units. They replace states and rows (what was sent and received of a key) by
+ * compare-and-set.
  */
 export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows' | 'region_needs', Statement>>): RegionPort {
   const cellOf = (id: StateId | undefined): string => (id === undefined ? '' : digestOf(id))
@@ -72,8 +72,7 @@ export function regionPort(query: Query, statements: Readonly<Record<'region' | 
 }
 
 /**
- * Decodes a reply: the number of the change that a write made; or what the database has, for a read, and for a write that found something
- * changed.
+ * Reads a reply of `region`: the number of the change that was made. Or, if something had changed since it was read, what is there now.
  * @throws StoreFailure protocol
  */
 function answerOf(reply: unknown): number | FoundRegion {
@@ -95,10 +94,7 @@ function invalid(reply: unknown): never {
   })
 }
 
-/**
- * Splits a text into the id of a cell (a key of a limit), with which it begins, and what regions have sent each other of that cell.
- * @throws InvalidReply
- */
+/** Splits a text into its two parts: the name of a cell (one key of one limit), and the cell's rows. @throws InvalidReply */
 function rowsIn(text: unknown): { readonly id: StateId; readonly rows: string } {
   const { id, rest } = cellNamed(String(text))
   return { id, rows: rest }

@@ -35,10 +35,13 @@ export type SendBatch = (
  */
 export type Decide = (groups: readonly CallGroup[], options?: DecideOptions, guarded?: SendBatch) => Promise<readonly GroupVerdict[]>
 
-/** A state that a program gets, with its first call. */
+/** A state that a program on the server decides on, with the first call that names it. */
 type ComparedState = Named & { readonly first: Call }
 
-/** Runs a program on states. guard.lua runs before it, and compares the shares. @throws StaleShares */
+/**
+ * Runs a program on states. guard.lua runs before it, and compares the region's shares with those that this process knows. @throws
+ * StaleShares
+ */
 type SendGuarded = (
   program: Program,
   states: readonly ComparedState[],
@@ -64,7 +67,7 @@ export function createSendGuarded(
   }
 }
 
-/** Makes the store's `decide` by the shares that a region holds. guard.lua runs before the store's program. */
+/** Makes the store's `decide` for calls by a region's shares. Before the program that decides, guard.lua compares the shares. */
 export function decideGuarded(decide: Decide, send: SendGuarded): Store['decide'] {
   const byShares = decideByShares('redis', (groups, used, options: DecideOptions) =>
     decide(groups, options, (program, states, args) => send(program, states, args, used, options)),
@@ -72,7 +75,7 @@ export function decideGuarded(decide: Decide, send: SendGuarded): Store['decide'
   return (groups, options = {}) => byShares(groups, options)
 }
 
-/** Makes the store's `change`. For settlements of holds that charged shares, guard.lua runs before holds.lua. */
+/** Makes the store's `change`. For settlements of holds that charged a region's shares, guard.lua runs before holds.lua. */
 export function changeGuarded(change: Store['change'], send: SendGuarded): Store['change'] {
   return changingByShares('redis', change, async (one, used, options) => {
     const record: Call = { id: one.id, limit: HOLD_RECORDS, cost: RECORD_COST, phase: 0 }
@@ -84,7 +87,8 @@ export function changeGuarded(change: Store['change'], send: SendGuarded): Store
 }
 
 /**
- * Flags for guard.lua. Its last argument is four times the number of the program's arguments, plus these flags. guard.lua documents them.
+ * Flags for guard.lua, which documents them. The last argument of guard.lua is four times the number of the program's arguments, plus these
+ * flags.
  */
 const [COMPARES, BRIEF] = [1, 2]
 
@@ -110,7 +114,10 @@ function guardArguments(
   return guard
 }
 
-/** Adds the cells to the arguments of guard.lua. Cells whose states follow each other and whose shares are equal are written as one run. */
+/**
+ * Adds what is compared of each key to the arguments of guard.lua. Keys whose states follow each other and whose shares are equal have
+ * their arguments in common, as one run.
+ */
 function addRuns(guard: (string | number)[], states: readonly ComparedState[], others: readonly ShareCall[]): void {
   for (let at = 0; at < states.length;) {
     const call = shareCall((states[at] as ComparedState).first)
@@ -136,7 +143,7 @@ function addRuns(guard: (string | number)[], states: readonly ComparedState[], o
   }
 }
 
-/** @param first the index of the state of the run's first call; the states of the other calls follow it */
+/** Adds one run: calls with equal shares whose states follow each other. @param first the index of the state of the run's first call */
 function addRun(guard: (string | number)[], run: readonly ShareCall[], first: number): void {
   const { known } = run[0] as ShareCall
   const { n, m, burst } = known.limit.plan as BucketPlan
@@ -145,7 +152,9 @@ function addRun(guard: (string | number)[], run: readonly ShareCall[], first: nu
   if (haveRows) for (const call of run) guard.push(changeOf(call))
 }
 
-/** The beginning of the text of a cell's rows, by which guard.lua compares them; 0 if the cell has no rows. */
+/**
+ * How the text of a key's rows begins: with the number of their last change. guard.lua compares this beginning. 0 if the key has no rows.
+ */
 function changeOf({ known: { change } }: ShareCall): string | number {
   return change === 0 ? 0 : `${change} `
 }
@@ -156,8 +165,8 @@ function calledName({ cell, known }: ShareCall): string {
 }
 
 /**
- * Makes programs whose text contains the name of the server's run. A server of another run does not know this text, so it never runs such a
- * program without comparing the run.
+ * Makes programs whose text contains the name of the server's run (one life of the server). A server in another run was never sent this
+ * text. So it gets the text first, and a call with the text compares the run.
  */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined

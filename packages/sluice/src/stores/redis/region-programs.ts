@@ -44,7 +44,10 @@ export function regionKeys(prefix: string): RegionKeys {
   }
 }
 
-/** The programs with which regions send each other units. They replace states and rows by compare-and-set. */
+/**
+ * The programs with which regions send each other units. They replace states and rows (what was sent and received of a key) by
+ * compare-and-set.
+ */
 export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
   const keysOf = (id: StateId | undefined): readonly string[] => (id === undefined ? keys.region : [...keys.region, keys.stateOf(id)])
   const read = (reply: unknown): FoundRegion => validated('redis: region', reply, () => foundRegion(reply))
@@ -125,8 +128,8 @@ function recordOf(begins: unknown, record: unknown): Pick<FoundRegion, 'begins' 
 }
 
 /**
- * The rows as stored. Before them is what a reader needs to find the cell's scope and key in its name: the length of the scope. If the name
- * has only a digest of the key, the whole id is stored instead.
+ * The text that is stored for the rows of a key. Before the rows is the length of the scope, by which a reader finds scope and key in the
+ * name of the field. If that name has only a digest of the key, the whole id is stored instead.
  */
 function rowsText(id: StateId, rows: string): string {
   const { name, key } = namedOf(id)
