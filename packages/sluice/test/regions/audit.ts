@@ -1,22 +1,31 @@
 import type { BucketPlan } from '../../src/algorithms/bucket-plan.ts'
 
-/** How much faster than true time a clock may run: a 2000th, which is 500 ppm. Times of histories are multiples of 2000 microseconds. */
+/**
+ * Clocks may run faster or slower than true time by a part of 1 in so many (500 ppm). Times in histories are multiples of 2000
+ * microseconds, so that drifted times are whole numbers.
+ */
 export const DRIFT_PARTS = 2000
 
-/** What one cell admitted over all regions, against the limit B + r * t over every interval of true time. All in whole numbers. */
+/**
+ * Compares what all regions admitted of one key with the limit: at most burst + rate * t over every interval of length t of true time. All
+ * in whole numbers.
+ */
 export interface CellAudit {
   /** A call passed. */
   admit(at: number, cost: number): void
-  /** A clock stepped forward: it may accrue that much sooner. */
+  /** A store's clock stepped forward, so its bucket may be refilled that much sooner. */
   stepped(micros: number): void
-  /** Audits what passed (a), and what passed with all that could pass now (b). */
+  /** Audit (a) counts what passed. Audit (b) also counts `spendable`: what could pass now, if everything that is left were taken. */
   check(at: number, spendable: number): void
-  /** The most above the limit by audit (a) and (b), in bursts; at most 0 if nothing was over. 0 in (a): the limit was reached exactly. */
+  /**
+   * The most tokens above the limit found by audits (a) and (b), in bursts. Above 0: the limit was exceeded. 0 in (a): it was reached
+   * exactly.
+   */
   readonly worst: { readonly a: number; readonly b: number }
 }
 
 /**
- * @param limits the limits in turn: an interval may use the largest burst and rate of them
+ * @param limits the limits by which the key is called, in turn. The bound has the largest burst and the largest rate of them
  * @param drifts whether clocks may drift
  * @param from the earliest start of an interval
  */
@@ -27,7 +36,8 @@ export function cellAudit(limits: readonly BucketPlan[], drifts: boolean, from =
   const perMicro = n * (DRIFT_PARTS + (drifts ? 1 : 0))
   let steps = 0
   let used = 0
-  // The largest accrual less use at the start of an interval: the worst start for every later end.
+  // The largest value so far of what the rate gave less what was used. The interval that began at that instant is the worst one for every
+  // later end.
   let start = from * perMicro
   const worst = { a: -Infinity, b: -Infinity }
   const excess = (at: number, more: number): number => {

@@ -4,17 +4,23 @@ import { type History, type Outcome, run } from './history.ts'
 import type { Programs } from './site.ts'
 import { shrink } from './shrink.ts'
 
-/** What occurred in many histories. `rounds` is the most until all agreed, `lateRounds` while messages of before still arrived. */
+/**
+ * What occurred in many histories. `rounds` is the most rounds of pulls that it took until all regions agreed; `lateRounds` the most while
+ * old messages still arrived.
+ */
 export type Sum = Coverage & { histories: number; mostUnits: number; rounds: number; lateRounds: number }
 
-/** In how many rounds of pulls all regions must agree once their links are healed, also while messages of before still arrive. */
+/**
+ * After all links are healed, all regions must agree within so many rounds, also while old messages still arrive. In a round each region
+ * reads every other one.
+ */
 const MAX_ROUNDS = 3
 
 export function emptyCoverage(): Sum {
   return { histories: 0, ...newCoverage(), mostUnits: 0, rounds: 0, lateRounds: 0 }
 }
 
-/** Adds the coverage of a history; of units and rounds, the most of all. */
+/** Adds what occurred in one history to the sum. Of units and rounds, the sum has the largest number of any history. */
 export function coverageOf(sum: Sum, { coverage, units, rounds, late }: Outcome): void {
   sum.histories += 1
   for (const [name, count] of Object.entries(coverage)) sum[name as keyof Coverage] += count

@@ -95,7 +95,7 @@ export function carriedRegions(
       await at(name).replicator.close()
       start(name)
     },
-    /** Starts another store with the name of a region. Returns the one that was there, which goes on. */
+    /** Starts another store with the name of a region. Returns the region that was there before, which goes on running. */
     again(name: string): Carried {
       const first = at(name)
       start(name)
@@ -130,7 +130,10 @@ export function paced(network: ReturnType<typeof carriedRegions>, name: string, 
   return passed
 }
 
-/** What demand reaches after it moved from one of three regions to another: parts of the rate that were used, and when the last row came. */
+/**
+ * Moves all demand from one of three regions to another. Returns after how many seconds enough calls pass, and which part of the rate is
+ * used later on.
+ */
 export async function move(seed: number, demand: number, rate: number, tickMs = 10) {
   const network = carriedRegions(['ap', 'eu', 'us'], { seed, rate, tickMs })
   while (!network.isOpen()) await network.pass(100)
@@ -147,7 +150,7 @@ export async function move(seed: number, demand: number, rate: number, tickMs = 
   return { seconds: enough / 2, after, over: network.audit.worst.a > 0, ...network.counts }
 }
 
-/** The part of the calls that pass while three regions have equal parts of the demand for a minute, or others. */
+/** Calls regions at random for a minute, each for its part of the demand. Returns the part of the calls that pass. */
 export async function steady(seed: number, demand: number, rate: number, parts: readonly number[], ms = 60_000) {
   const names = parts.map((_, index) => `r${index}`)
   const network = carriedRegions(names, { seed, rate })
@@ -171,7 +174,7 @@ export async function steady(seed: number, demand: number, rate: number, parts: 
   return { part: passed / tried, rows: rows as number, needs: needs as number, over: network.audit.worst.a > 0 }
 }
 
-/** The part of the calls that pass while demand goes around five regions, once in `ms`. */
+/** Moves the demand around five regions, once in `ms` milliseconds. Returns the part of the calls that pass. */
 export async function sun(seed: number, demand: number, rate: number, ms: number) {
   const names = ['r0', 'r1', 'r2', 'r3', 'r4']
   const network = carriedRegions(names, { seed, rate })
@@ -194,8 +197,8 @@ export async function sun(seed: number, demand: number, rate: number, ms: number
 }
 
 /**
- * Regions that take turns: each calls every `pauseMs`, of which no two can be granted at once. Returns what each was granted from when all
- * regions are open, the part of the rate that this is, and how often the cell moved.
+ * Regions that take turns with a key: each is called every `pauseMs`, with a cost of which the limit cannot grant two at once. Returns how
+ * many calls each region granted once all were open, which part of the rate was used, and how often the key moved.
  */
 export async function turns(
   names: readonly string[],

@@ -1,7 +1,7 @@
 import * as programs from './counters-programs.ts'
 import { manyCounters } from './counters-many.ts'
 
-/** Random histories of regions with counters, in plain Node: `npm run histories -- --mode counters COUNT SEED`. */
+/** Runs random histories of regions with counters in plain Node: `npm run histories -- --mode counters COUNT SEED`. */
 const [count = 20_000, seed = Date.now() % 1_000_000_000] = process.argv.slice(2).map(Number)
 const EVERY = 20_000
 

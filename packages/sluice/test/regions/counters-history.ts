@@ -5,7 +5,10 @@ import { seeded } from '../../src/testing/random.ts'
 import { DRIFT_PARTS } from './audit.ts'
 import { type CountersNetwork, type CountersNetworkOptions, type CountersPrograms, createCountersNetwork } from './counters-network.ts'
 
-/** One thing that happens. Numbers that fit nothing do nothing, so that actions can be left out when a history is shrunk. */
+/**
+ * One thing that happens. An action whose numbers name nothing that exists does nothing, so any action can be left out when a history is
+ * shortened.
+ */
 type Action = readonly [
   kind: 'wait' | 'call' | 'pull' | 'deliver' | 'drop' | 'cut' | 'heal' | 'lose' | 'step' | 'sweep',
   ...numbers: number[],
@@ -19,12 +22,12 @@ export interface CountersHistory {
 
 /** What occurred, and how it ended. */
 export interface CountersOutcome {
-  /** The most above the bound by audits (a) and (b), in bursts; at most 0 unless something is over. */
+  /** The most tokens above the bound by audits (a) and (b), in bursts. Above 0 if the bound was exceeded. */
   readonly a: number
   readonly b: number
-  /** Microseconds by which a region that was not cut off knew too little (c). */
+  /** Audit (c): how many microseconds longer than its cutoff a region did not know a call of a peer, although it was not cut off. */
   readonly stale: number
-  /** Whether all agree after one round of pulls, and all buckets are full in the end. */
+  /** `agreed`: after one round of reads all regions know all calls. `full`: all buckets are full in the end. */
   readonly agreed: boolean
   readonly full: boolean
   readonly coverage: ReturnType<typeof newCoverage>
@@ -44,7 +47,7 @@ export function countersHistoryOf(seed: number): CountersHistory {
   const clocks = chance(0.4)
   const rates = (draw: typeof oneOf): BucketPlan => planOf(draw([1, 2, 3, 10]), draw([1, 1, 1, 3]), draw([10, 30, 40, 60, 100]) * MICRO)
   const plan = rates(oneOf)
-  // Drawn apart, so that the rest of a history does not depend on whether it has a rollout.
+  // Drawn by random numbers of its own, so that the rest of a history does not depend on whether it has a rollout.
   const rollout = seeded(seed + 0x5eed)
   const limits = rollout() < 0.3 ? [plan, rates((values) => values[Math.floor(rollout() * values.length)] as never)] : [plan]
   /** While a limit is rolled out, both take turns. */
@@ -93,7 +96,7 @@ export function countersHistoryOf(seed: number): CountersHistory {
   return { seed, network, actions }
 }
 
-/** Runs a history by these programs, audits every step, then heals all links. */
+/** Runs a history with these programs, audits every step, and heals all links at the end. */
 export function runCounters(programs: CountersPrograms, history: CountersHistory): CountersOutcome {
   const network = createCountersNetwork({ ...history.network, programs })
   const coverage = newCoverage()
@@ -118,7 +121,7 @@ function heal(network: CountersNetwork): boolean {
   return network.agree()
 }
 
-/** No debt lasts for ever: what all regions spent together is refilled in the end. */
+/** Whether all buckets are full after a very long time. If not, a debt for what regions spent was never repaid. */
 function isFull(network: CountersNetwork, limits: readonly BucketPlan[]): boolean {
   network.wait(1_000 * Math.max(...limits.map((plan) => plan.emptyBefore.micros)))
   network.round()

@@ -10,7 +10,9 @@ export function countersProblem({ a, b, stale, agreed, full }: CountersOutcome):
   return full ? undefined : 'd: a debt never ends'
 }
 
-/** Runs `count` histories from a seed. Yields the sum of what occurred after each, and the first history that fails. */
+/**
+ * Runs `count` histories from a seed. After each history yields the sum of what occurred so far, and the first history that failed, if any.
+ */
 export function* manyCounters(programs: CountersPrograms, count: number, seed: number) {
   const coverage = { histories: 0, ...newCoverage() }
   let first: string | undefined
@@ -25,7 +27,7 @@ export function* manyCounters(programs: CountersPrograms, count: number, seed: n
   }
 }
 
-/** A failing history as short as possible, to be replayed. */
+/** The text of a failing history, made as short as possible, by which it can be run again. */
 function report(programs: CountersPrograms, history: CountersHistory, problem: string): string {
   const short = shrunk(history, (shorter) => countersProblem(runCounters(programs, shorter))?.[0] === problem[0])
   const { limits, ...network } = short.network

@@ -29,7 +29,7 @@ export interface CountersNetworkOptions {
   readonly offsets: readonly number[]
 }
 
-/** On its way. Requests say how far a region has read; pages carry what it asked for. */
+/** A message on its way. A request says how far a region has read. A page has what was requested. */
 type Message = { readonly from: number; readonly to: number } & (
   | { readonly kind: 'request'; readonly read: Position | undefined; readonly asked: number }
   | {
@@ -55,7 +55,7 @@ interface Passed {
 
 type Node = ReturnType<typeof createNode>
 
-/** One region over a memory store. What peers know of it is recorded by true time, whatever the programs make of it. */
+/** One region over a memory store. */
 function createNode({ programs, weights, limits, cutoffMs }: CountersNetworkOptions, index: number, life: number, clock: NodeClock) {
   const names = weights.map((_, other) => `r${other}`)
   const time = { now: clock.now, monotonic: clock.monotonic, after: () => () => {} }
@@ -113,7 +113,7 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
   const nodeOf = (index: number): Node => nodes[index] as Node
   /** By region and cell. */
   const passed: Passed[][][] = weights.map(() => keys.map(() => []))
-  /** By reader and region read: up to which call of which life all are known. */
+  /** By region, and by peer: all calls of this life of the peer's store up to `order` are known to the region. */
   const knownTo = weights.map(() => weights.map(() => ({ life: 1, order: 0 })))
   let orders = 0
   const longest = new Map<string, number>()
@@ -125,7 +125,6 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
     const known = knownTo[reader]?.[other] as { life: number; order: number }
     const after = known.life === life ? known.order : 0
     const calls = passed[other]?.[cell] ?? []
-    // Calls are in the order of time: search from the end.
     let oldest: number | undefined
     for (let place = calls.length - 1; place >= 0; place -= 1) {
       const call = calls[place] as Passed
@@ -138,9 +137,9 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
     return delay
   }
   const isCut = (index: number): boolean => nodeOf(index).counters.cutSince() !== undefined
-  /** Microseconds by which a region that granted whole limits knew less than its cutoff allows (audit c). */
+  /** Audit (c): how many microseconds longer than its cutoff a region did not know a call, while it granted whole limits. */
   let stale = 0
-  /** One that is cut off need not know more than its cutoff allows. */
+  /** D for each other region. If the region is cut off, the cutoff takes the place of D. */
   const delaysOf = (index: number, cell: number): number[] => {
     const measured = others(index).map((other) => delayOf(index, other, cell))
     if (options.cutoffMs === undefined) return measured
@@ -176,7 +175,7 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
       const { read, asked } = message
       const page = node.counters.page(nodeOf(message.from).name, read)
       const after = read?.run === node.counters.run ? read.at : 0
-      // A copy: a wrong program may change what it has sent.
+      // The page is copied, because a wrong program may change the rows that it has sent.
       const copy = { ...page, rows: page.rows.map((row) => ({ ...row })) }
       return post({ ...back, kind: 'page', run: node.counters.run, page: copy, after, asked, made: orders, life: node.life })
     }
@@ -184,7 +183,7 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
     const peer = nodeOf(message.from).name
     if (!node.counters.receive(peer, run, page)) return
     coverage.charged += page.rows.length
-    // As a replicator: a page that does not begin where all is known counts for nothing but its rows.
+    // As in a replicator: if rows between the known ones and this page are missing, only the rows of the page count, not its cursor.
     const position = node.positions.get(peer)
     const at = position?.run === run ? position.at : 0
     if (after > at) return
@@ -228,7 +227,7 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
       audits[cell]?.admit(now, amount, delays)
       return amount
     },
-    /** What could pass, if everything that is left were taken in all regions, wherever the last of it is taken. */
+    /** Audits what could pass if everything that is left were taken in all regions, for each region as the last one. */
     check(): void {
       for (const cell of keys.keys()) {
         const left = nodes.map((_, index) => Math.max(...limits.map((__, policy) => spendable(index, cell, policy))))
@@ -262,7 +261,7 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
     },
     cut: (from: number, to: number): unknown => cuts.add(`${from}>${to}`),
     heal: (from: number, to: number): unknown => cuts.delete(`${from}>${to}`),
-    /** The process of a region ends, and another one begins with an empty store. Messages to the old one are lost. */
+    /** The process of a region ends, and another one begins with an empty store. Messages to the old process are lost. */
     lose(index: number, offset: number): void {
       for (const reader of others(index)) for (const cell of keys.keys()) delayOf(reader, index, cell)
       for (const other of others(index)) for (const cell of keys.keys()) delayOf(index, other, cell)
@@ -270,7 +269,7 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
       for (const audit of audits) audit.lost(others(index).map(() => most))
       shifts[index] = offset
       nodes[index] = createNode(options, index, nodeOf(index).life + 1, clockOf(index))
-      // What peers spent before it began belongs to the intervals before.
+      // What peers spent before the loss counts only in the intervals before the loss.
       knownTo[index] = weights.map((_, other) => ({ life: nodeOf(other).life, order: orders }))
       for (let place = queue.length - 1; place >= 0; place -= 1) if (queue[place]?.to === index) queue.splice(place, 1)
     },
@@ -279,7 +278,7 @@ export function createCountersNetwork(options: CountersNetworkOptions) {
       for (const audit of audits) audit.stepped(Math.max(0, micros))
     },
     sweep: (index: number): void => nodeOf(index).counters.sweep(),
-    /** Whether every region knows all calls of every other, and what it would read next changes no state. */
+    /** Whether every region knows all calls of every other one, and reading once more would change no state. */
     agree(): boolean {
       const charges = (reader: number, other: number): boolean => {
         const [node, peer] = [nodeOf(reader), nodeOf(other)]

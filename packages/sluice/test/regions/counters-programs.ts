@@ -1,4 +1,4 @@
-/** What the histories of counters run, and what a wrong variant replaces texts of. */
+/** The programs that the histories of counters run. A wrong variant has some texts of these programs replaced. */
 export { createCounters } from '../../src/regions/counters/counters.ts'
 export { partSince } from '../../src/regions/counters/debt.ts'
 export { countingStore } from '../../src/regions/counters/store.ts'

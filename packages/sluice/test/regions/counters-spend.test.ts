@@ -12,7 +12,7 @@ const SCOPE = { text: 'limiter:limit:tb:' }
 const LIMIT = tokenBucket({ rate: '10/s', burst: 10 })
 const MAX_CELLS = 5_000
 const STEP_MS = 10
-/** So many keys, one a step, are in use at a time: each of the others was refilled before. */
+/** One key is called in each step, and a bucket is refilled after so many steps. So rows of at most so many keys are needed at a time. */
 const FILL_STEPS = 1_000 / STEP_MS
 const SWEEP_STEPS = 100
 
@@ -31,7 +31,7 @@ function spending() {
     clock,
     counters,
     spend,
-    /** One call of each of so many new keys, with sweeps. Returns the most rows that were kept. */
+    /** Calls so many new keys, each once, and sweeps in between. Returns the most rows that were kept at a time. */
     spendKeys(count: number): number {
       let most = 0
       for (let index = 0; index < count; index += 1) {

@@ -93,16 +93,16 @@ describe('regionalStore with mode counters', () => {
     const network = countedRegions(['eu', 'us'])
     await network.pass(200)
     expect(network.calls('eu', 150)).toBe(100)
-    // The page that was read before knows nothing of it: the bound is N B.
+    // `us` last read `eu` before `eu` granted this, and grants by the whole limit. So together they may grant N bursts.
     expect(network.calls('us', 20)).toBe(20)
     await network.pass(2_500)
-    // 20 of us and 100 of eu are charged in both, and 2.5 s of the rate have come back.
+    // Both are charged with the 20 of `us` and the 100 of `eu`, and 25 tokens were refilled in 2.5 s.
     expect(network.calls('us', 100)).toBe(5)
     expect(network.calls('eu', 100)).toBe(5)
     await network.pass(10_000)
     expect(network.calls('us', 200)).toBe(95)
     await network.pass(2_500)
-    // One token less than 2.5 s of the rate: eu was full for a moment before it read this.
+    // In 2.5 s 25 tokens are refilled, less one: the bucket of `eu` was full for a moment before `eu` read what `us` spent.
     expect(network.calls('eu', 200)).toBe(24)
     expect(network.errors).toEqual([])
   })
@@ -139,7 +139,7 @@ describe('regionalStore with mode counters', () => {
     }
     network.cuts.clear()
     await network.pass(2_500)
-    // eu was full, owes 60, and has accrued for up to 2.5 s.
+    // `eu` had a full bucket of 100, was charged with the 60 of `us`, and was refilled for up to 2.5 s.
     expect(network.calls('eu', 100)).toBeGreaterThanOrEqual(40)
   })
   it('keeps to its part while a peer was not read for the cutoff, from empty, until all are read again', async () => {
@@ -152,7 +152,7 @@ describe('regionalStore with mode counters', () => {
     expect(network.calls('eu', 200)).toBe(100)
     network.cuts.add('us>eu')
     await network.pass(4_000)
-    // Not whole although ap is read: us may have used everything. A third of the rate since the cutoff.
+    // `eu` reads `ap`, but not `us`, which may have used the whole limit. So `eu` grants a third of the rate, from the cutoff on.
     expect(network.at('eu').replicator.status()).toMatchObject({ phase: 'learning', units: 333, cells: 1 })
     const first = network.calls('eu', 100)
     expect(first).toBeLessThanOrEqual(4)
@@ -172,7 +172,7 @@ describe('regionalStore with mode counters', () => {
     await network.pass(2_500)
     await network.lose('eu')
     await network.pass(500)
-    // What us has spent since then is charged, although eu counts from 0 again.
+    // The new store of `eu` counts from 0 again. `us` is charged with what this store spends all the same.
     expect(network.calls('eu', 50)).toBe(50)
     await network.pass(2_500)
     expect(network.calls('us', 200)).toBeLessThan(50)

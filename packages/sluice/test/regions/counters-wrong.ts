@@ -40,7 +40,7 @@ export const WRONG_COUNTERS = {
   'a region is whole again when one peer is read': [at('counters/peers.ts', 'return Math.min(', 'return Math.max(')],
 } as const satisfies Record<string, readonly Replacement[]>
 
-/** Wrong programs that random histories seldom show: `counters.test.ts` has a history by hand for each. */
+/** Wrong programs that few random histories notice. `counters.test.ts` has a history written by hand for each of them. */
 export const NOTICED_BY_HAND: readonly string[] = [
   'a lost store counts on under its old run',
   'a debt is cut at one burst below empty',

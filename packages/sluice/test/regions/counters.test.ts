@@ -15,7 +15,7 @@ describe('counters of regions: random histories', () => {
   it(`${COUNT} histories from seed ${SEED}: never over the bound, and all agree in the end`, () => {
     let last: { coverage: object; first: string | undefined } | undefined
     for (last of manyCounters(programs, COUNT, SEED)) if (last.first !== undefined) throw new Error(last.first)
-    // Each kind of trouble occurred, and the bound was reached exactly: one token more would have been noticed.
+    // Each kind of trouble occurred. The bound was reached exactly, so the audit would have noticed one token more.
     expect(Object.entries(last?.coverage ?? {}).filter(([, count]) => count === 0)).toEqual([])
   })
   it('reaches the bound with a delay: calls of a whole fill time that nobody else has read', () => {
@@ -23,7 +23,7 @@ describe('counters of regions: random histories', () => {
     const network = createCountersNetwork({ ...TWO, programs, limits: [limit], cells: 1, cutoffMs: undefined })
     network.call(0, undefined)
     network.call(1, undefined)
-    // The second one calls on, and its bucket gives all that it accrues.
+    // The second region goes on, and grants everything that its bucket is refilled with.
     for (let step = 0; step < 10; step += 1) {
       network.wait(limit.emptyBefore.micros / 10)
       network.call(1, undefined)
@@ -46,7 +46,7 @@ describe('counters of regions: a rollout', () => {
     network.deliverAll()
     network.wait(60_894_000)
     network.check()
-    // The first region owed 17.15 tokens, and 60.894 have accrued since.
+    // The first region was 17.15 tokens below empty. 60.894 tokens were refilled since, so fewer than 60.894 are left.
     expect(network.spendable(0, 0, 1)).toBeLessThan(60_894_000)
     expect(network.worst.b).toBeLessThanOrEqual(0)
   })
@@ -69,7 +69,10 @@ const THREE = { weights: [334, 333, 333], drifts: [0, 0, 0], offsets: [0, 0, 0] 
 
 const TEN = planOf(1, 1, 10 * MICRO)
 
-/** A region is lost, and spends all it can for long while the other one reads it. Returns the most above the bound, in bursts. */
+/**
+ * The store of a region is lost. Then the region spends all that it can for long, and the other one reads it. Returns the most tokens above
+ * the bound, in bursts.
+ */
 function lostAndBusy(of: CountersPrograms): number {
   const network = createCountersNetwork({ ...TWO, programs: of, limits: [TEN], cells: 1, cutoffMs: undefined })
   for (let step = 0; step < 100; step += 1) {
@@ -93,14 +96,14 @@ function readFirst(network: ReturnType<typeof createCountersNetwork>): void {
   network.deliverAll()
 }
 
-/** All of three regions spend a burst at once; each then owes two. */
+/** Each of three regions spends a burst at the same instant. Then each is charged with what the two others spent. */
 function threeAtOnce(of: CountersPrograms): number {
   const network = createCountersNetwork({ ...THREE, programs: of, limits: [TEN], cells: 1, cutoffMs: undefined })
   for (let region = 0; region < 3; region += 1) network.call(region, undefined)
   network.round()
   network.wait(2 * TEN.emptyBefore.micros)
   network.check()
-  // They do the same again, and from then on the bound is exceeded by what was forgotten.
+  // All regions spend what they can again. If a part of a debt was forgotten, they now exceed the bound by that part.
   for (let region = 0; region < 3; region += 1) network.call(region, undefined)
   return Math.max(network.worst.a, network.worst.b)
 }
@@ -122,7 +125,7 @@ function lateFirstPage(of: CountersPrograms): number {
   return Math.max(network.worst.a, network.worst.b)
 }
 
-/** Both regions spend all that they can for long, and something by a slower limit, before they read the first page of each other. */
+/** Both regions spend all that they can for long, then something by a slower limit. Only then they read the first page of each other. */
 function changedBeforeFirstPage(of: CountersPrograms): number {
   const limits = [planOf(10, 1, 10 * MICRO), planOf(1, 10, MICRO)]
   const network = createCountersNetwork({ ...TWO, programs: of, limits, cells: 1, cutoffMs: undefined })
@@ -133,7 +136,7 @@ function changedBeforeFirstPage(of: CountersPrograms): number {
   for (let step = 0; step < 20; step += 1) both(0)
   both(1)
   network.round()
-  // A call that is denied, after which the state is of the faster limit.
+  // A call that is denied. It converts the states to the faster limit.
   both(0, 10 * MICRO)
   for (let step = 0; step < 5; step += 1) {
     both(0)

@@ -7,11 +7,11 @@ export interface Coverage {
   deaths: number
   adopted: number
   transfers: number
-  /** Transfers of a cell while another one of it was on its way. */
+  /** How often units of a key were sent while other units of the same key were on their way. */
   overlapping: number
   /** Transfers of cells that are not divided (R8). */
   whole: number
-  /** Histories in which one of two limits was divided when the other was not. */
+  /** Histories in which units were sent under two limits, of which only one is divided among regions. */
   mixed: number
   eras: number
   rollouts: number

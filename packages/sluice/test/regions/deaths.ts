@@ -2,7 +2,10 @@ import { seeded } from '../../src/testing/random.ts'
 
 type Death = readonly [kind: 'die' | 'adopt' | 'lose', ...numbers: number[]]
 
-/** In some histories regions die for good, and orders say so in other regions; or a region that has another run by then. */
+/**
+ * Adds to some histories servers that end for good, and orders in other regions that say so. Some orders name a region that has a new
+ * server by then.
+ */
 export function withDeaths<A>(
   seed: number,
   alive: readonly A[],

@@ -37,8 +37,8 @@ const PULL = 100
 const DELAY = 10
 
 /**
- * Three regions with 1000 tokens per second; each pulls every other once a second, and an answer takes 100 ms. Returns the part of the rate
- * that was used in each half second after all demand moved from one region to another.
+ * Simulates three regions that share 1000 tokens per second. Each reads every other one once a second, and an answer takes 100 ms. Returns
+ * the part of the rate that was used in each half second after all demand moved from one region to another.
  */
 function afterMove(demand: number): number[] {
   const network = createNetwork({ programs, weights: [334, 333, 333], limits: [planOf(1000, 1, 1000 * MICRO)] })

@@ -40,7 +40,7 @@ describe('a store with escrow, whose keys have several limits, or callers that w
     network.call(1, undefined, 0, 1)
     expect(network.worst.a).toBeLessThanOrEqual(0)
     expect(network.worst.b).toBeLessThanOrEqual(0)
-    // A peer that still names the old limit does not bring it back.
+    // Units are sent once more for a peer that still names the old limit. The region goes on by the new limit.
     network.lend(0, 1, 0.5, 0, 0)
     network.wait(10 * SECOND)
     network.check()

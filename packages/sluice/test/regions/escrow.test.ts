@@ -114,7 +114,7 @@ describe('a store with escrow', () => {
     network.endEra(0, 3, [500, 500])
     for (let round = 0; round < 4; round += 1) network.round()
     expect(network.agree()).toBe(true)
-    // Of the 40 tokens that were left, 20 fitted the share that it might have had.
+    // 40 tokens were left. While the era ended, the region held at most 200 units, whose burst is 20 tokens.
     expect([network.spendable(0), network.spendable(1)]).toEqual([20 * TOKEN, 50 * TOKEN])
   })
 
@@ -154,7 +154,7 @@ describe('a store with escrow', () => {
     expect(store.decideNow?.({ calls: [call('a')] })).toMatchObject({ outcome: 'allowed' })
     expect([store.give?.(call('b'), 'us', 100), store.unitsOf?.(call('b')), store.cells]).toEqual([false, 500, 0])
     expect([store.give?.(call('a'), 'us', 100), store.unitsOf?.(call('a')), store.cells]).toEqual([true, 400, 1])
-    // A region that has no room for a row reads it again when it has.
+    // A region that had no room for a row reads the row again when there is room.
     expect(peer.give?.(call('b'), 'eu', 100)).toBe(true)
     exchange(store, peer)
     expect(store.unitsOf?.(call('b'))).toBe(500)
@@ -241,7 +241,7 @@ describe('a store with escrow', () => {
     expect(store.capabilities.groupOptions).toEqual(['hold'])
     await store.decide([{ calls: [{ ...bucket, cost: 10 * TOKEN }] }])
     await store.change([{ kind: 'adjust', call: bucket, amount: -4 * TOKEN }])
-    // 4 tokens at a tenth of 1/s are there in 40 s. A debt is never sent.
+    // The bucket is 4 tokens below empty, and is empty again after 40 s at a tenth of a token per second. A debt is never sent to a peer.
     expect(network.spendable(0)).toBe(0)
     network.wait(40 * SECOND)
     expect([network.spendable(0), inner.size]).toEqual([0, 2])

@@ -22,7 +22,7 @@ import { noRedis } from '../faults/private-redis.ts'
 const { redis, postgres } = inject('engines')
 const WEIGHTS = { ap: 500, eu: 300, us: 200 }
 const NAMES = Object.keys(WEIGHTS)
-/** So long that nothing flows in while a test runs: what all regions grant together is the capacity, exactly. */
+/** The window is so long that nothing is refilled while a test runs. So all regions together grant exactly the capacity. */
 const WINDOW = '1d'
 const CAPACITY = 30
 const LIMITS = {
@@ -80,7 +80,7 @@ function fixedParts(open: (region: string) => Store): void {
           for (const [index, tokens] of used.entries())
             expect(tokens).toBeLessThanOrEqual((CAPACITY * Object.values(WEIGHTS)[index]!) / 1_000)
         }
-        // What is left of all parts is all of the limit that was not used.
+        // The sum of what is left of all parts is what is left of the limit.
         let left = 0
         for (const limiter of limiters) while ((await limiter.check(key, { cost: 0.5 })).allowed) left += 0.5
         const sum = used.reduce((one, other) => one + other)

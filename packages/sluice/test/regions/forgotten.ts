@@ -6,7 +6,10 @@ const TOKEN = 1_000_000
 /** One that is full soon, and one with a large burst. */
 const LIMITS = [tokenBucket({ rate: '3/s', burst: 3 }), tokenBucket({ rate: '1/s', burst: 100 })]
 
-/** Histories in which a store drops the expired state of a key that sent or received units. Returns the worst audit of each. */
+/**
+ * Histories in which a store drops the expired state of a key of which units were sent or received. Returns for each the most tokens above
+ * the limit, in bursts.
+ */
 export async function forgotten(make: MakeNetwork): Promise<readonly number[]> {
   const worst: number[] = []
   for (const happens of [rollout, gift, era]) {
@@ -19,7 +22,10 @@ export async function forgotten(make: MakeNetwork): Promise<readonly number[]> {
   return worst
 }
 
-/** The other region used up its share by the large limit, and sent it. The key was full by the small one, so it is not by the large one. */
+/**
+ * Region 1 uses up its share by the large limit, and sends its units to region 0. There the key becomes full by the small limit, and its
+ * state is dropped. By the large limit the key is not full then.
+ */
 async function rollout(network: HistoryNetwork): Promise<void> {
   await network.call(0, TOKEN, 0, 0)
   await network.call(1, undefined, 0, 1)
@@ -32,7 +38,7 @@ async function rollout(network: HistoryNetwork): Promise<void> {
   await network.call(0, undefined, 0, 1)
 }
 
-/** The same, if units are sent on before the next call. */
+/** As `rollout`, but region 0 sends the units back before the key is called again. */
 async function gift(network: HistoryNetwork): Promise<void> {
   await network.call(1, undefined, 0, 1)
   await network.call(0, TOKEN, 0, 0)
@@ -45,7 +51,10 @@ async function gift(network: HistoryNetwork): Promise<void> {
   await network.call(1, undefined, 0, 1)
 }
 
-/** The key was full at the share that was left when the era began, and not at its weight. */
+/**
+ * Region 0 sends nearly all units of a key, and the rest fills up. When a new era gives the region its weight again, the key is full only
+ * at the small share.
+ */
 async function era(network: HistoryNetwork): Promise<void> {
   await network.call(0, TOKEN, 0, 1)
   network.wait(2 * SECOND)

@@ -4,11 +4,14 @@ import type { StateId, Store } from '../../src/stores/store.ts'
 import { heldGroup, recordOf, settlementOf } from '../../src/testing/store-suite/held.ts'
 import type { CellAudit } from './audit.ts'
 
-/** Holds of cells, which are settled later, perhaps in another region or under another limit. */
+/** Reserves tokens of keys (holds), and settles these holds later, perhaps under another limit. */
 export interface HeldTokens {
-  /** Holds tokens of a cell for so many microseconds; returns the name of the hold, undefined if it was denied. */
+  /** Reserves tokens of a key for so many microseconds. Returns the number of the hold; undefined if it was denied. */
   reserve(region: number, cost: number, cell: number, policy: number, micros: number): Promise<number | undefined>
-  /** Settles a hold with a part of what it holds, or a multiple of it. Returns what went back to the region, in micro-tokens. */
+  /**
+   * Settles a hold. `part` of what it held was used, which may be above 1. Returns what the region can grant more after it, in
+   * micro-tokens.
+   */
   settleHold(region: number, hold: number, part: number, policy: number): Promise<{ readonly back: number; readonly report: HoldReport }>
   extend(region: number, hold: number, policy: number, micros: number): Promise<void>
 }
@@ -45,7 +48,7 @@ export function heldTokens(
       const before = await leftIn(region, cell, policy)
       const [result] = await storeOf(region).change([change], optionsOf(region))
       if (result?.failure !== undefined) throw result.failure
-      // Less than the report says, if the bucket has no room for it, and nothing where the region has no units.
+      // What goes back may be less than the report says: the bucket may have no room for it, or the region no units.
       const back = Math.max(0, (await leftIn(region, cell, policy)) - before)
       const { audit, now } = auditOf(cell)
       if (back > 0) audit?.admit(now, -back)

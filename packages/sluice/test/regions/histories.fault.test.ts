@@ -9,9 +9,9 @@ import { variantOf } from './variants.ts'
 import { WRONG } from './wrong.ts'
 
 /**
- * Many histories: `HISTORIES=1000000 SEED=7 npx vitest run --config vitest.faults.config.ts packages/sluice/test/regions`. Prints one line
- * of what occurred; a history that fails is printed as short as possible, with its seed. `WRONG_HISTORIES=2000 SEED=1` also prints how many
- * histories notice each wrong program, for the table in docs/decisions/0032. `wrong.long.test.ts` tests that each is noticed.
+ * Runs many histories: `HISTORIES=1000000 SEED=7 npx vitest run --config vitest.faults.config.ts packages/sluice/test/regions`. Prints one
+ * line of what occurred. A history that fails is printed as short as possible, with its seed. `WRONG_HISTORIES=2000 SEED=1` also prints how
+ * many histories notice each wrong program, for the table in docs/decisions/0032. `wrong.long.test.ts` tests that each is noticed.
  */
 const COUNT = Number(process.env['HISTORIES'] ?? 5000)
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000_000)
@@ -40,7 +40,10 @@ describe('regions: many histories', () => {
   )
 })
 
-/** In how many histories a wrong program fails which audit first, the first of them, and the most above the limit in bursts. */
+/**
+ * Counts for each audit in how many histories a wrong program fails it first. Also returns the first such history, and the most tokens
+ * above the limit, in bursts.
+ */
 function counted(wrong: Programs, drawn: (seed: number) => History): object {
   const found = { a: 0, b: 0, c: 0, d: 0, first: -1, over: 0 }
   for (let index = 0; index < WRONG_COUNT; index += 1) {

@@ -16,7 +16,7 @@ describe('regions: random histories', () => {
     for (all of many(programs, COUNT, SEED));
     expect(all?.first).toBe(undefined)
     const { coverage } = all as Many
-    // Each kind of trouble occurred, and the limit was reached exactly: the audits would have noticed one token more.
+    // Each kind of trouble occurred. The limit was reached exactly, so the audits would have noticed one token more.
     expect(Object.values(coverage).every((count) => count > 0)).toBe(true)
     expect(coverage.mostUnits).toBe(UNITS)
   })
@@ -30,7 +30,8 @@ describe('regions: random histories', () => {
       network.pull(region, peer)
       network.deliverAll()
     }
-    // Region 0 knows that all have closed, and opens the next era. Region 1 does not: it opens after the lost store has closed it again.
+    // Region 0 knows that all regions have closed the era, and opens the next one. Region 1 learns this only after the lost store has
+    // closed the new era again.
     network.replace(2, false)
     let rounds = 0
     while (!network.agree() && rounds < 9) {
