@@ -8,7 +8,10 @@ import { withDeaths } from './deaths.ts'
 import { createNetwork, type Network, type NetworkOptions } from './network.ts'
 import type { Programs } from './site.ts'
 
-/** One thing that happens. Numbers that fit nothing do nothing, so that actions can be left out when a history is shrunk. */
+/**
+ * One thing that happens. An action whose numbers name nothing that exists does nothing, so any action can be left out when a history is
+ * shortened.
+ */
 export type Action = readonly [
   kind:
     | 'wait'
@@ -38,19 +41,24 @@ export interface History {
   /** Rosters that regions want; some have the same version. */
   readonly rosters: readonly { readonly version: number; readonly weights: readonly number[] }[]
   readonly actions: readonly Action[]
-  /** Whether messages of before are delivered again and again after all links are healed. */
+  /** Whether messages that were sent before all links are healed are delivered again in each round after it. */
   readonly late: boolean
-  /** Whether regions that are dead at the end get new servers. If not, an order in another region says that they are gone. */
+  /**
+   * Whether regions whose server has ended get new servers at the end. If not, an order in another region says that they are gone for good.
+   */
   readonly returns: boolean
 }
 
 export interface Outcome {
-  /** The most above the limit by audits (a) and (b), in bursts; at most 0 unless something is over. */
+  /** The most tokens above the limit by audits (a) and (b), in bursts. Above 0 if the limit was exceeded. */
   readonly a: number
   readonly b: number
   /** The most units held together (c). */
   readonly units: number
-  /** Rounds of pulls until all regions agreed (d), after all links were healed; undefined if they never did. */
+  /**
+   * Audit (d): after how many rounds, in which each region reads every other one, all regions agreed once all links were healed. Undefined
+   * if they never did.
+   */
   readonly rounds: number | undefined
   /** As in the history. */
   readonly late: boolean
@@ -89,7 +97,7 @@ export function historyOf(seed: number): History {
   const offset = (): number => (clocks ? (below(2001) - 1000) * DRIFT_PARTS : 0)
   const policy = (): number => below(drawnLimits.length)
   const cells = oneOf([1, 1, 1, 2])
-  // Their bursts are drawn without another number, so that all other histories stay as they are.
+  // `smallOf` computes their bursts from the seed. Another random number would change what all other histories do.
   const undivided = chance(0.15)
   const limits = undivided ? drawnLimits.map((plan, index) => smallOf(plan, index, seed, regions)) : drawnLimits
   const fill = Math.max(...limits.map((plan) => plan.emptyBefore.micros))
@@ -137,12 +145,15 @@ export function historyOf(seed: number): History {
   return { seed, network, rosters, late, ...withDeaths(seed, actions, regions, offset) }
 }
 
-/** A limit below one token in each region; in some rollouts, only the first of them. */
+/**
+ * A limit with too few tokens to be divided: fewer than one token for each region. For some seeds, only the first of two limits is such a
+ * limit.
+ */
 function smallOf(plan: BucketPlan, index: number, seed: number, regions: number): BucketPlan {
   return index > 0 && seed % 3 === 0 ? plan : planOf(plan.n, plan.m, (1 + ((seed + index) % (regions - 1))) * MICRO)
 }
 
-/** Runs a history by these programs, audits every step, then heals all links and counts the rounds until all regions agree. */
+/** Runs a history with these programs, audits every step, then heals all links and counts the rounds until all regions agree. */
 export function run(programs: Programs, history: History): Outcome {
   const network = createNetwork({ ...history.network, programs })
   const coverage = newCoverage()
@@ -168,7 +179,7 @@ function heal(network: Network, { late, returns }: History, coverage: Coverage):
   for (let one = 0; one < regions; one += 1) for (let other = 0; other < regions; other += 1) network.heal(one, other)
   let rounds = 0
   for (let all = 0; !network.agree() && !network.failed && all < MAX_ROUNDS; all += 1) {
-    // What a person does counts from then on.
+    // After an operator did something, the rounds are counted from 1 again.
     rounds = bury(network, returns, coverage) ? 1 : rounds + 1
     queue.push(...old)
     coverage.eras += network.round()
@@ -180,7 +191,10 @@ function heal(network: Network, { late, returns }: History, coverage: Coverage):
   return agreed ? rounds : undefined
 }
 
-/** Each dead region gets a new server, or an order in another region says that it is gone, if a region knows which run is meant. */
+/**
+ * Each region whose server has ended gets a new server, or an order in another region says that it is gone. The order needs a region that
+ * knows the latest run of the dead one.
+ */
 function bury(network: Network, returns: boolean, coverage: Coverage): boolean {
   let changed = false
   const all = Array.from({ length: network.regions }, (_, region) => region)

@@ -4,7 +4,7 @@ import { variantOf } from './variants.ts'
 import { HISTORIES } from './written.ts'
 import { WRONG } from './wrong.ts'
 
-/** Each hole of an earlier design: a history in which the rules hold, and the programs that fail in it. */
+/** For each fault of an earlier design: a history in which the programs keep to the limit, and the wrong programs that fail in it. */
 const HOLES: readonly (readonly [name: string, history: keyof typeof HISTORIES, wrong: readonly (keyof typeof WRONG)[]])[] = [
   [
     'R1: hole 1: nobody owns a key because it saw it first',

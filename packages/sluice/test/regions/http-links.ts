@@ -3,24 +3,24 @@ import { createServer, request as send, type Server } from 'node:http'
 import { type AddressInfo, connect, createServer as createRelay, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What a link does to the requests that pass from now on: shares of them, and milliseconds at most. */
+/** The faults of a link. `lost`, `halfClosed` and `repeated` are fractions of the requests that pass from now on. */
 export interface LinkFaults {
   /** Nothing passes: connections are refused. */
   isCut: boolean
-  /** Each chunk is held so long at most, in both directions. */
+  /** Each chunk of data is delayed by at most so many milliseconds, in both directions. */
   delayMs: number
   /** The request is executed, and its answer is lost with the connection. */
   lost: number
-  /** Half of the answer passes. Then the relay ends its side, and still reads. */
+  /** Half of the answer passes. Then the relay ends its side of the connection, and still reads the other side. */
   halfClosed: number
-  /** The request arrives again after it was answered; nobody reads the second answer. */
+  /** The request arrives once more after it was answered. Nobody reads the second answer. */
   repeated: number
 }
 
-/** A relay to a port, by which one region reads another one. */
+/** A relay to a port of another region, through which one region sends its requests. */
 export interface Link {
   readonly faults: LinkFaults
-  /** How many requests were answered, how many needs they had, and how often each fault occurred. */
+  /** How many requests were answered, how many needs of keys they reported, and how often each fault occurred. */
   readonly counts: { asked: number; needs: number; lost: number; halfClosed: number; repeated: number }
   /** Sends a request and returns its answer. */
   ask(body: unknown, signal: AbortSignal): Promise<unknown>

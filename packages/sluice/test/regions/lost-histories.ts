@@ -8,8 +8,8 @@ const UNIT = 1000
 const LAST = 0.9999
 
 /**
- * A random history in which regions die while eras end, and orders say that their runs are gone. Statuses, rows and answers of the dead
- * arrive late. `historyOf` has all other trouble too, so that few of its histories get here.
+ * A random history in which servers of regions end for good while eras end, and orders say that these runs are gone. Messages of such
+ * regions arrive late. `historyOf` has all other kinds of trouble too, so few of its histories have this one.
  */
 export function lostHistoryOf(seed: number): History {
   const random = seeded(seed + 0.25)
@@ -21,17 +21,17 @@ export function lostHistoryOf(seed: number): History {
     const sum = parts.reduce((total, part) => total + part, 0) || 1
     return parts.map((part) => Math.floor((part * UNIT) / sum))
   }
-  // Some rosters are without the last region. With four regions, a fourth round may be needed then.
+  // Some rosters lack the last region. Not with four regions, because these may then need a fourth round to agree.
   const rosters = Array.from({ length: 5 }, (_, index) => {
     return { version: 2 + Math.floor(index / 2), weights: weights(regions < 4 && random() < 0.2 ? regions - 1 : regions) }
   })
-  // One that dies, and one that gets a new server. If most regions are new, nobody may know which runs there were.
+  // One region that dies, and one that gets a new server. If most regions got new servers, nobody might know which runs there were.
   const [dead, replaced] = [below(regions), below(regions)]
   const pair = (): [number, number] => {
     const from = below(regions)
     return [from, (from + 1 + below(regions - 1)) % regions]
   }
-  /** A region reads a peer: at most two rows or statuses arrive, and what was sent before stays under way. */
+  /** A region reads a peer. The two messages that were sent last arrive, and earlier ones stay on their way. */
   const read = (to: number, from: number): Action[] => [
     ['pull', to, from],
     ['deliver', LAST, 0, 0],
@@ -53,7 +53,7 @@ export function lostHistoryOf(seed: number): History {
   const send = (): Action[] => [['pull', ...pair()]]
   const die = (): Action[] => [['die', dead]]
   const trouble = (): Action[] => oneOf([give, close, open, order, late, () => read(...pair()), lose, wait])()
-  /** An era ends, a region dies at some point of it, an order is given, and messages of before arrive. Any step may be missing. */
+  /** An era ends, a region dies meanwhile, an operator gives an order, and old messages arrive. Any step may be missing. */
   const era = (): Action[] =>
     [
       () => some(2, give),
@@ -74,7 +74,7 @@ export function lostHistoryOf(seed: number): History {
       () => some(1, lose),
     ].flatMap((step) => [...(random() < 0.85 ? step() : []), ...(random() < 0.15 ? trouble() : [])])
   const actions = [era, era, era].slice(below(3)).flatMap((step) => step())
-  // Only the run of a region that is dead is said to be gone.
+  // An order may say only of a region that is dead that it is gone.
   let isDead = false
   const possible = actions.filter(([kind, one]) => {
     if (kind === 'die') isDead = true

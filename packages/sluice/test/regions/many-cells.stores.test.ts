@@ -19,7 +19,7 @@ const keyOf = (index: number): RegionalKey => ({ id: { scope, key: `k${index}` }
 const BEYOND = CELLS
 
 interface Opened {
-  /** Stores of one server, as of two processes; the same one in a process that has it for itself. */
+  /** Two stores of one server, as two processes have them. Over memory twice the same store, because only one process has it. */
   readonly stores: () => readonly [Store, Store]
   open(): Promise<void>
   close(): Promise<void>
@@ -104,7 +104,7 @@ describe.each<[string, boolean, () => Opened]>([
       const groupsOf = (count: number, cost: number): CallGroup[] =>
         Array.from({ length: count }, (__, index) => ({ calls: [{ ...keyOf(CELLS - count + 1 + index), cost: cost * TOKEN, phase: 0 }] }))
       for (const store of [eu, second] as [RegionalStore, RegionalStore]) {
-        // 4,000 calls of one cost are one call of a program for buckets.
+        // 4,000 calls of one cost are decided by one call of `buckets.lua` or `sluice_buckets`.
         for (const count of [4_000, CELLS + 1]) {
           const outcomesOf = async (cost: number): Promise<readonly unknown[]> =>
             (await store.decide(groupsOf(count, cost))).map(({ outcome, failure }) => failure ?? outcome)

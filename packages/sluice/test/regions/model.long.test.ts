@@ -10,7 +10,7 @@ import type { Programs } from './site.ts'
 import { variantOf } from './variants.ts'
 import { WRONG } from './wrong.ts'
 
-/** The model `regions.qnt` in Quint's simulator: `SEED=7 TRACES=400 npm run model`. */
+/** Runs the model `regions.qnt` in Quint's simulator: `SEED=7 TRACES=400 npm run model`. */
 const SEED = process.env['SEED'] ?? '1'
 const TRACES = Number(process.env['TRACES'] ?? 30)
 const MINUTES = 10 * 60_000
@@ -35,7 +35,7 @@ describe('regions: the model', () => {
       const traces = tracesOf('run_')
       expect(traces).toHaveLength(TRACES)
       for (const trace of traces) expectSame(trace)
-      // An era began, and a lost store came back, or the replay would show little.
+      // In some trace an era began, and in some a store that was lost came back. Otherwise the replay would test little.
       expect(traces.some((trace) => trace.some(({ stores }) => [...stores.values()].every(({ era }) => Number(era) > 0)))).toBe(true)
       expect(
         traces.some((trace) => trace.some(({ stores }) => [...stores.values()].some(({ runId, fresh }) => runId !== 1 && fresh === false))),

@@ -5,7 +5,9 @@ import type { Received } from '../../src/regions/rights/state.ts'
 import { createNetwork, type Network } from './network.ts'
 import type { Programs } from './site.ts'
 
-/** A value of the Informal Trace Format, with numbers for its integers and JavaScript's maps for its maps. */
+/**
+ * A value of the Informal Trace Format, in which Quint writes traces. Its integers are numbers here, and its maps are instances of `Map`.
+ */
 type Value = number | string | boolean | readonly Value[] | Map<Value, Value> | { readonly [name: string]: Value }
 type Fields = { readonly [name: string]: Value }
 
@@ -27,7 +29,10 @@ const ROSTERS = [
   [900, 100, 0],
   [0, 250, 750],
 ] as const
-/** A token of the model: the part of a unit in a burst of one token. Of a token a day, nothing of that size accrues during a trace. */
+/**
+ * A token of the model, in micro-tokens: a thousandth of the burst of one token, which is what a unit has. At a rate of one token a day,
+ * less than that is refilled during a trace.
+ */
 const TOKEN = MICRO / 1000
 const LIMIT = planOf(1, 86_400, MICRO)
 
@@ -51,18 +56,18 @@ function plain(value: unknown): Value {
 }
 
 /**
- * Does what a trace of the model did, by the programs. Yields both states after each step; they are equal if the programs do as the model.
- * Levels are in tokens of the model.
+ * Does with the programs what a trace of the model did. After each step yields the state of the model and that of the programs. These are
+ * equal if the programs do as the model does. Levels are in tokens of the model.
  */
 export function* replay(programs: Programs, trace: readonly ModelState[]): Generator<{ step: Step; model: object[]; code: object[] }> {
   const network = createNetwork({ programs, weights: ROSTERS[0], limits: [LIMIT] })
-  // A call writes the state of a full bucket, which the audits of the model presume: its stores have been in use.
+  // Each region is called once, because the model begins with buckets that have a stored state.
   for (const region of REGIONS) network.call(region, 1)
   for (const region of REGIONS) network.snapshot(region)
   for (const [index, { stores, last }] of trace.entries()) {
     network.wait(1)
     if (index > 0) take(programs, network, last, index)
-    // A call that is impossible writes the state as of now: a store keeps only the latest changes of its weight.
+    // A call above the burst is impossible, but writes the state as of now. Without it, a state might miss more shifts than a store keeps.
     for (const region of REGIONS) network.call(region, MICRO + 1)
     network.check()
     yield { step: last, model: REGIONS.map((region) => ofModel(stores.get(region) as Fields)), code: REGIONS.map(ofCode(network)) }
@@ -106,14 +111,14 @@ function take(programs: Programs, network: Network, { kind, at, peer, amount, to
   }
 }
 
-/** A pull, of which the request for an invitation arrives at once. */
+/** A region reads a peer. If it must first request an invitation of the peer, this request arrives at once. */
 function send(network: Network, at: number, peer: number): void {
   network.pull(at, peer)
   const asked = network.queue.findIndex(({ kind }) => kind === 'ask')
   if (asked >= 0) network.deliver(asked)
 }
 
-/** A store of the model, as `ofCode` has it: records of regions have no entry where nothing happened. */
+/** A store of the model, in the form that `ofCode` returns: maps by region have no entry for a region with which nothing happened. */
 function ofModel({ runId, phase, era, roster, next, cap, units, level, sent, received, bound, joins, answers }: Fields): object {
   const amounts = (map: Value | undefined): object => only(map, (row) => (row as Fields)['units'] !== 0 || (row as Fields)['tokens'] !== 0)
   return {

@@ -13,7 +13,7 @@ export const EVENTS = [
 const END = 65
 const STEP_MS = 500
 
-/** What each region admitted a second in half a second, and what it held at its end. */
+/** For one half second: how many calls a second each region admitted, and how many units it held at the end. */
 export interface Sample {
   readonly second: number
   readonly region: (typeof NAMES)[number]
@@ -21,7 +21,10 @@ export interface Sample {
   readonly units: number
 }
 
-/** Demand of 0.95 of the rate that moves between three regions, of which one is cut off for a while. The same figures in every run. */
+/**
+ * Runs three regions with a demand of 0.95 of the rate, which moves between them. One region is cut off for a while. The figures are the
+ * same in every run.
+ */
 export async function movedDemand(): Promise<Sample[]> {
   const network = carriedRegions(NAMES, { seed: 1, rate: RATE })
   while (!network.isOpen()) await network.pass(100)

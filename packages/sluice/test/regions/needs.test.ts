@@ -15,7 +15,7 @@ import { meteringOf } from '../../src/regions/regional-store.ts'
 const limit = tokenBucket({ rate: '10/s', burst: 10 })
 const callOf = (key: string) => ({ id: { scope: { text: 'api:default:tb:' }, key }, limit, cost: 9 * MICRO, phase: 0 })
 
-/** A region that holds nothing, and counts what is attempted of keys. */
+/** A region that holds no units, and counts what its callers attempt of each key. */
 function region() {
   let now = 0
   const store = regionalStore({ store: memoryStore(), self: 'eu', peers: ['us'], mode: 'escrow' })
@@ -62,7 +62,7 @@ describe('regions R7: needs', () => {
     const { ledger, meter, roll, attempt } = region()
     const read: string[] = []
     let changed: string[] | undefined = []
-    // The ledger of a memory store, as one to which each reading is a call.
+    // A ledger over a memory store that acts as if the store were on a server: it notes which keys are read, and has `changedKeys`.
     const counted: Ledger = Object.assign(Object.create(ledger) as Ledger, {
       held: (id: { readonly key: string }, bucket: never) => {
         read.push(id.key)

@@ -17,7 +17,7 @@ export interface NetworkOptions {
   /** One limit, or two that take turns. */
   readonly limits: readonly BucketPlan[]
   readonly cells?: number
-  /** Whether cells of limits with a share below one token are not divided (R8). */
+  /** Whether one region holds all units of a cell if a share of the limit would be below one token. */
   readonly undivided?: boolean
   /** By region: parts per million by which its clock is fast (500, 0 or -500). */
   readonly drifts?: readonly number[]
@@ -27,7 +27,7 @@ export interface NetworkOptions {
 
 export type Network = ReturnType<typeof createNetwork>
 
-/** Regions, their stores, and a network between them in which nothing happens by itself: whoever writes a history says what, and when. */
+/** Regions, their stores, and a network between them. Nothing happens by itself: a history says what happens, and when. */
 export function createNetwork({
   programs,
   weights,
@@ -54,7 +54,7 @@ export function createNetwork({
   const queue: Message[] = []
   const cuts = new Set<string>()
   let now = 0
-  /** Set once all regions have adopted one limit for good. */
+  /** Set as soon as all regions have adopted this limit for good. */
   let settled: number | undefined
   /** The most units that all regions held together of one cell (audit c). */
   let mostUnits = 0
@@ -77,7 +77,7 @@ export function createNetwork({
   const keyOf = (cell: number): string => keys[cell] as string
   const unitsAt = (site: Site, key: string): number => programs.unitsOf(storeOf(site), cellOf(site, key), limitAt(0, key))
 
-  /** What every program does first: finds out whether the server is still the one that wrote the state. */
+  /** Returns what a region knows, as every program begins: a new run, if the server is not the one that wrote it. */
   const storeOf = (site: Site): RegionStore => {
     const stored = programs.inRun(site.store, site.name, `${site.name}.${site.server}`, first, clockOf(site))
     if (stored.run !== site.store?.run) site.cells = new Map()
@@ -145,12 +145,12 @@ export function createNetwork({
     get mostUnits() {
       return mostUnits
     },
-    /** The most above the limit over all cells, in bursts, by audits (a) and (b). */
+    /** The most tokens above the limit of any cell, in bursts, by audits (a) and (b). */
     get worst(): { readonly a: number; readonly b: number } {
       const found = [...audits.values()].flat().map(({ worst }) => worst)
       return { a: Math.max(...found.map(({ a }) => a)), b: Math.max(...found.map(({ b }) => b)) }
     },
-    /** Whether an audit of what passed has failed. Wrong programs may go on to hold more units than numbers can count. */
+    /** Whether an audit has failed. A history then stops, because wrong programs may come to hold more units than numbers can count. */
     get failed(): boolean {
       const { a, b } = network.worst
       return a > 0 || b > 0 || mostUnits > 10 * UNITS
@@ -177,7 +177,7 @@ export function createNetwork({
       for (const audit of audits.get(key) ?? []) audit.admit(now, amount)
       return amount
     },
-    /** From now on there is one limit: every state adopts it, and intervals from now on must keep to it alone. */
+    /** From now on there is one limit: every state adopts it, and intervals that begin later must keep to it alone. */
     settle(policy: number): void {
       if (settled !== undefined) return
       settled = policy
@@ -199,7 +199,9 @@ export function createNetwork({
       if (next !== undefined) site.cells.set(key, next)
       return next !== undefined
     },
-    /** The replicator of a region reads a peer: its rows and its status; or asks it to be bound. */
+    /**
+     * A region reads a peer's rows and status. If the peer does not know the region's run, the region also sends its request to be known.
+     */
     pull(region: number, peer: number): void {
       const link = { from: peer, to: region }
       const [reader, site] = [siteOf(region), siteOf(peer)]
@@ -229,9 +231,9 @@ export function createNetwork({
       const site = siteOf(region)
       if (!site.dead) site.store = programs.close(storeOf(site), roster, clockOf(site))
     },
-    /** The server of a region ends, for good unless it is replaced. */
+    /** The server of a region ends, for good unless `replace` gives the region another one. */
     die: (region: number): void => void (siteOf(region).dead = true),
-    /** Says in a region that a run of another one never runs again, if that is true. Its weight goes to the region that gets the order. */
+    /** An operator says in a region that a run of another one is gone, if that is true. The region gets the weight of the other one. */
     adopt(region: number, lost: number): boolean {
       const [site, other] = [siteOf(region), siteOf(lost)]
       const store = site.dead ? undefined : storeOf(site)
@@ -269,7 +271,7 @@ export function createNetwork({
       const site = siteOf(region)
       if (!site.dead) site.snapshot = { store: storeOf(site), cells: new Map(site.cells) }
     },
-    /** Another server, with nothing or the last snapshot in it, and with another clock. */
+    /** The region gets another server, empty or with the last snapshot, and with another clock. */
     replace(region: number, restored: boolean, offset: number = siteOf(region).offset): void {
       const site = siteOf(region)
       const { store, cells } = (restored ? site.snapshot : undefined) ?? { store: undefined, cells: new Map() }
@@ -279,7 +281,7 @@ export function createNetwork({
       site.offset = offset
       site.dead = false
     },
-    /** The clock of a store steps. Each forward step counts: a key may be new since the clock stepped back. */
+    /** The clock of a store steps. The audits count each step forward, also one that only takes back an earlier step. */
     step(region: number, micros: number): void {
       const site = siteOf(region)
       site.offset += micros

@@ -1,7 +1,7 @@
-/** A call that passed was decided between two instants, in milliseconds. */
+/** A call that passed: the two instants, in milliseconds, between which it was decided. */
 export type Passed = readonly [sent: number, answered: number]
 
-/** The most tokens above the limit that surely passed within an interval; at most 0 if nothing was over. */
+/** The most tokens above the limit that surely passed within any interval. At most 0 if the limit was not exceeded. */
 export function overOf(passed: readonly Passed[], rate: number, burst: number): number {
   const byEnd = [...passed].sort((a, b) => a[1] - b[1])
   let worst = -Infinity

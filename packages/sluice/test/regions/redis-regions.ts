@@ -13,7 +13,7 @@ import type { Passed } from './over.ts'
 export interface Region {
   readonly name: string
   redis: PrivateRedis
-  /** Of two processes; the first carries units, and the second publishes what it needs. */
+  /** The limiters of two processes. The first process sends units to peers, and the second only publishes what it needs. */
   readonly limiters: readonly [Limiter, Limiter]
   readonly store: RegionalStore
   readonly replicator: Replicator
@@ -34,7 +34,7 @@ export function storeOf(port: number, self: string, peers: readonly string[]): R
 const limiterOf = (limit: AnyLimit, store: RegionalStore): Limiter =>
   createLimiter({ limit, store, onStoreFailure: 'deny', deadlineMs: 2_000 })
 
-/** Regions with a server each, which read each other over links with faults. */
+/** Regions that have a Redis server each, and read each other over links with faults. */
 export async function openRegions(
   names: readonly string[],
   limit: AnyLimit,
@@ -81,7 +81,7 @@ export async function openRegions(
   return regions
 }
 
-/** Calls one key in regions, by both of their processes, and notes what passed. */
+/** Calls one key in several regions, in both processes of each, and notes which calls passed. */
 export function callsOf(regions: ReadonlyMap<string, Region>, key: string) {
   const passed: Passed[] = []
   const passedIn = new Map<string, number>()

@@ -17,7 +17,7 @@ interface Process {
   use(key: string, tokens: number, outcome?: 'allowed' | 'denied'): void
 }
 
-/** Processes that publish in one place, in which time passes half a second at a time. */
+/** Processes of one region that publish to one shared map. Time passes half a second at a time. */
 function processes(count: number) {
   const entries = new Map<string, string>()
   let now = 0
@@ -62,7 +62,7 @@ describe('what the processes of a region need together', () => {
     const [one, two] = all as [Process, Process, Process]
     await pass()
     one.use('k', 20)
-    // It would not count a call that passes, of a key that it does not know.
+    // The second process counts this call although it passes, because the first one has published the key.
     two.use('k', 10, 'allowed')
     await pass()
     expect(sums('k')).toEqual([
@@ -111,7 +111,7 @@ describe('what the processes of a region need together', () => {
       if (metered !== undefined) metered.requested = 0
       await pass()
     }
-    // At most for a few windows after one of them has forgotten it, the sum is not whole.
+    // A process that forgets the key counts it again, because the other process wants it. So both know the sum.
     expect(sums('k').every((sum) => sum !== undefined)).toBe(true)
   })
 

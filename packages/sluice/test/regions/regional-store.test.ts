@@ -54,7 +54,8 @@ describe('regionalStore', () => {
         seen.push({ at: clock.now(), cost, allowed })
       }
       expect(audit(seen, limit).overGrant).toBe(0)
-      // Together the parts are the limit: after a rest, each has at most one remainder below a tenth of a token.
+      // After 10 s all parts are full, and together they are the limit. A part may keep a remainder of less than 0.1 tokens, the cost of a
+      // call.
       clock.advance(10_000)
       const left = limiters.map((limiter) => {
         let taken = 0

@@ -10,11 +10,14 @@ import { history } from './store-history.ts'
 
 const { postgres } = inject('engines')
 const REGIONS = 4
-/** Of every so many histories, one has a limit that is divided, and another that is not. */
+/** In one of so many histories there are two limits, of which only one is divided among the regions. */
 const BORDER = 15
 const FIRST = Number(process.env['SEED'] ?? 1)
 
-/** Random histories over these servers: how often units were sent, and of holds how many there were, and gave tokens back or nothing. */
+/**
+ * Runs random histories over these servers. Returns how often units were sent, how many holds there were, and how many of them gave tokens
+ * back or nothing.
+ */
 async function auditAll(servers: readonly RegionServer[], least = 0, holds = false, every = 1) {
   const sum = { gifts: 0, held: 0, back: 0, nothing: 0 }
   const count = Math.max(least, Number(process.env['HISTORIES'] ?? 24) / every)
@@ -28,12 +31,12 @@ async function auditAll(servers: readonly RegionServer[], least = 0, holds = fal
   return sum
 }
 
-/** The audit of a history in which something did not occur would be empty. */
+/** Fails if one of these things never occurred, because the audits would then have tested nothing of it. */
 function noneZero(found: Readonly<Record<string, number>>): void {
   for (const [name, count] of Object.entries(found)) expect([name, count]).not.toEqual([name, 0])
 }
 
-/** Hole 3: what was sent under an old limit arrives after the rollout, in a process that was not called. */
+/** Units that were sent under an old limit arrive after the rollout, in a process that was not called under the new one. */
 async function rollout(servers: readonly RegionServer[]): Promise<void> {
   const limits = [60, 20].map((burst) => tokenBucket({ rate: '1/s', burst }))
   const network = await remoteNetwork(servers, [500, 500], limits, { cells: 1, maxCells: 9, offsets: [0, 0] })
@@ -46,7 +49,7 @@ async function rollout(servers: readonly RegionServer[]): Promise<void> {
   await network.call(1, undefined, 0, 1)
   await network.deliver(0, false)
   await network.check()
-  // Nor does a peer that names the old limit, or an era, bring it back.
+  // Then a peer names the old limit, and an era ends. The key must still be decided by the new limit.
   await network.lend(0, 1, 0.25, 0, 0)
   await network.endEra(0, 2, [500, 500])
   network.wait(5_000_000)

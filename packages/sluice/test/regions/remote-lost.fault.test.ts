@@ -46,7 +46,7 @@ describe.skipIf(noRedis)('regionalStore over Redis, with rights that are sent, w
       admitted += passed
       return passed
     }
-    // Their first run begins empty, so not even the burst is there at first.
+    // The buckets begin empty, so at most what the rate gives may pass, without a burst.
     const check = (): void => expect(admitted).toBeLessThanOrEqual((40 * (performance.now() - since)) / 1_000)
 
     expect([await spend(0), await spend(2)]).toEqual([0, 0])
@@ -54,7 +54,7 @@ describe.skipIf(noRedis)('regionalStore over Redis, with rights that are sent, w
     expect(await one.remote?.status()).toEqual(await other.remote?.status())
     await until('the second process admits calls', async () => (await spend(1)) > 0)
     expect(await one.remote?.give(KEY, 'us', 300)).toBe(true)
-    // The other process of the region decides by what is left, at once.
+    // The other process of the region knows at once that 200 units are left.
     expect(await two.remote?.unitsOf(KEY)).toBe(200)
     await exchangeAll()
     expect(await other.remote?.unitsOf(KEY)).toBe(800)
@@ -70,7 +70,7 @@ describe.skipIf(noRedis)('regionalStore over Redis, with rights that are sent, w
       async () => (await clients[0]?.ping().catch(() => '')) === 'PONG' && (await clients[1]?.ping().catch(() => '')) === 'PONG',
     )
     expect(await clients[0]?.exists('sluice:region')).toBe(how === 'starts empty' ? 0 : 1)
-    // It holds nothing until its peers know it: what it held may have been sent, or used.
+    // The region holds nothing until its peers know the new run, because what it held before may have been sent or used.
     expect([await spend(0), await spend(1)]).toEqual([0, 0])
     expect(await two.remote?.status()).toMatchObject({ phase: 'learning' })
     await spend(2)

@@ -31,8 +31,9 @@ interface Process {
 }
 
 /**
- * Regions of two processes each, and one that audits, over real servers, one for each region, and a network between them as that of `storeNetwork`. A region that is
- * lost comes back as another run of its server: empty, or with what it had when a peer last read it, as from a snapshot.
+ * Regions with a real server each, and a network between them like that of `storeNetwork`. Each region has two processes that decide, and a
+ * third one for the audits. A region that is lost comes back as another run of its server: empty, or with what it had when a peer last read
+ * it, as from a snapshot.
  */
 export async function remoteNetwork(
   servers: readonly RegionServer[],
@@ -61,7 +62,7 @@ export async function remoteNetwork(
   let lost = 0
   let turn = 0
   let mostUnits = 0
-  /** A call between what a transfer reads and what it writes. */
+  /** Called once between the reading and the writing of the next transfer, to change the state in between. */
   let contends: ((id: StateId) => unknown) | undefined
   const serverOf = (region: number): RegionServer => servers[region] as RegionServer
   const timeOf = (region: number): number => START + now + (offsets[region] ?? 0)
@@ -83,13 +84,13 @@ export async function remoteNetwork(
   }
   await Promise.all(names.map((_, region) => serverOf(region).empty()))
   const sites = names.map((_, region): readonly Process[] => [start(region), start(region), start(region)])
-  /** What the audits read, the processes that decide do not learn. */
+  /** The process for the audits. What it reads does not become known to the processes that decide. */
   const observer = (region: number): RemoteEscrow => sites[region]?.[2]?.escrow as RemoteEscrow
   /** The processes of a region take turns. */
   const at = (region: number): Process => sites[region]?.[(turn += 1) % 2] as Process
   const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limitsOf(cell)[policy] as AnyLimit })
   const isCut = (from: number, to: number): boolean => cuts.has(`${from}>${to}`)
-  /** States know a shift by its time, so time goes on between steps. */
+  /** Lets 2 microseconds pass between steps, because a state shows only by its time whether an era ended after it was written. */
   const pass = (): void => void (now += 2)
   const left = async (region: number, cell: number, policy: number): Promise<number> => {
     const limit = limitOfKey(boundOf(cell, policy), keyOf(cell, policy).id)

@@ -50,7 +50,7 @@ describe.skipIf(noPostgres || noProcesses)('regionalStore over PostgreSQL, with 
         admitted += passed
         return passed
       }
-      // Their first run begins empty, so not even the burst is there at first.
+      // The buckets begin empty, so at most what the rate gives may pass, without a burst.
       const check = (): void => expect(admitted).toBeLessThanOrEqual((40 * (performance.now() - since)) / 1_000)
       const restart = async (): Promise<void> => {
         server = await privatePostgres(kept)
@@ -70,7 +70,7 @@ describe.skipIf(noPostgres || noProcesses)('regionalStore over PostgreSQL, with 
         await exchangeAll()
       }
       expect(await one.remote?.give(KEY, 'us', 300)).toBe(true)
-      // The other process of the region decides by what is left, at once.
+      // The other process of the region knows at once that 200 units are left.
       expect(await two.remote?.unitsOf(KEY)).toBe(200)
       await exchangeAll()
       expect(other.unitsOf?.(KEY)).toBe(800)
@@ -96,10 +96,10 @@ describe.skipIf(noPostgres || noProcesses)('regionalStore over PostgreSQL, with 
         client.release(true)
       }
       await until('it answers again', async () => (await pool.query('select 1')).rowCount === 1)
-      // The states are those of before. What is known of the regions is lost with a crash, and void on files of before.
+      // The states of keys are still there. The region's record is lost in a crash, and does not count on an earlier copy of the files.
       expect((await pool.query('select from sluice_state')).rowCount).toBeGreaterThan(0)
       if (!how.includes('files')) expect((await pool.query('select from sluice_region')).rowCount).toBe(0)
-      // It holds nothing until its peers know it: what it held may have been sent, or used.
+      // The region holds nothing until its peers know the new run, because what it held before may have been sent or used.
       expect([await spend(0), await spend(1)]).toEqual([0, 0])
       await until('both have noticed', async () => (await two.remote?.status())?.phase === 'learning')
       await spend(2)

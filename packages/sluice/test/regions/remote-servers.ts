@@ -10,7 +10,7 @@ import { schema } from '../conformance/postgres-rows.ts'
 
 /** The server of a region, as a history uses it. */
 export interface RegionServer {
-  /** Set if it decides wrongly: only the audits may notice. */
+  /** Set if the server decides wrongly on purpose. Only the audits may notice this. */
   readonly wrong?: boolean
   /** A store of another process. */
   open(): Store
@@ -18,8 +18,8 @@ export interface RegionServer {
   /** Returns what brings back what is there now. */
   snapshot(): Promise<() => Promise<void>>
   /**
-   * Another run begins.
-   * @param turn decides what is there then
+   * The server is lost, and another run (life) of it begins.
+   * @param turn decides what the new run finds: nothing, the snapshot, or what a crash leaves
    * @param restore of a snapshot, if there is one
    */
   lose(turn: number, restore: (() => Promise<void>) | undefined): Promise<void>
@@ -37,7 +37,7 @@ export function redisServer(client: Redis): RegionServer {
       return async () => void (await Promise.all(values.map(([key, ends, value]) => client.restore(key, ends, value, 'ABSTTL'))))
     },
     async lose(turn, restore) {
-      // A promoted replica is another run, and so is a server that was started again, which knows no program.
+      // Makes the server a replica and promotes it, which begins another run. A server that was started again also knows no program.
       await client.replicaof('127.0.0.1', 1)
       await client.replicaof('NO', 'ONE')
       await client.script('FLUSH')
@@ -60,21 +60,21 @@ const TYPES = {
 }
 const OWN = Array.from({ length: 13 }, (_, index) => `$${index + 1}`).join()
 
-/** Functions in place of the guard, and of the one that compares as the guard does. */
+/** Wrong functions that replace `sluice_guard`, and `sluice_bucket`, which compares what the guard compares. */
 const WRONG: Readonly<Record<'guard' | 'shifts', Readonly<Record<keyof typeof TYPES, string>>>> = {
   /** Those that compare nothing. */
   guard: { guard: `select null::text`, bucket: `select @bucket(${OWN}, null, null, null, null, null)` },
-  /** Those that compare all but the instant of the latest shift. */
+  /** Those that compare everything except the instant of the latest shift (close or open of an era). */
   shifts: {
     guard: `select @guard($1, $2, $3, $4, $5, -9007199254740991, $7, $8, $9, $10, $11)`,
     bucket: `select @bucket(${OWN}, $14, $15, $16, -9007199254740991, $18)`,
   },
 }
 
-/** A schema of a shared server. @param without what decisions do not compare */
+/** A schema of a shared PostgreSQL server. @param without what decisions do not compare, so that the audits must notice */
 export async function postgresServer(url: string, without?: keyof typeof WRONG): Promise<PostgresServer> {
   const own = schema(url)
-  // Nothing here depends on what a crash of the machine keeps.
+  // No test depends on what a crash of the machine keeps, so commits need not wait for the disk.
   const pool = new pgDriver.Pool({ connectionString: url, max: 4, options: `-c search_path=${own.name} -c synchronous_commit=off` })
   const names = new Map(functionNames('sluice'))
   const open = (): PostgresStore => programStore(chosen({ client: pg(pool), sweepEveryMs: 0 }), names)
@@ -102,7 +102,7 @@ export async function postgresServer(url: string, without?: keyof typeof WRONG):
       }
     },
     async lose(turn, restore) {
-      // A crash empties the tables that are unlogged, and no others.
+      // As after a crash, which empties the unlogged tables and no others.
       if (turn % 3 === 2) await pool.query('truncate sluice_region, sluice_cell')
       else if (turn % 3 === 1 && restore !== undefined) await restore()
       else await empty()

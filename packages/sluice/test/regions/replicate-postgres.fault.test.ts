@@ -39,7 +39,8 @@ describe.skipIf(noRedis || noPostgres)('replicate', () => {
     const callers = [eu, us].map(async (region) => {
       while (busy.has(region)) if (!(await region.limiter.check('k', { cost: 10 })).allowed) await pause(5)
     })
-    // Both need more than there is, so each keeps its half, although the process that answers has no callers.
+    // Both regions need more units than there are, so each keeps its half. The process that answers has no callers, so it must know what
+    // the other process needs.
     await pause(5_000)
     expect(us.replicator.status().transfers.unitsSent).toBeLessThanOrEqual(100)
     busy.delete(us)

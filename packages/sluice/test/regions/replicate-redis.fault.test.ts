@@ -29,7 +29,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
     await load(['us'], 'units move to us', () => received('us') >= 700)
     await load(['ap', 'eu', 'us'], 'all pass calls', moreIn(['ap', 'eu', 'us'], 20))
 
-    // Cut off in both directions, a region goes on with what it holds.
+    // `us` is cut off in both directions, and goes on with the units that it holds.
     for (const { name, links: own } of all) {
       for (const [peer, { faults }] of own) if (name === 'us' || peer === 'us') faults.isCut = true
     }
@@ -52,7 +52,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
     await load(['ap'], 'units move to the lost one', () => received('ap') > before)
 
     expect(overOf(passed, RATE, BURST)).toBeLessThanOrEqual(0)
-    // The audit would be empty if nothing had passed, and so would the faults.
+    // Enough calls passed, and each kind of fault occurred. Otherwise the audit would have tested nothing.
     expect(passed.length).toBeGreaterThan(3 * RATE)
     for (const kind of ['lost', 'halfClosed', 'repeated'] as const)
       expect(
@@ -107,7 +107,7 @@ describe.skipIf(noRedis)('replicate over Redis', () => {
     busy.clear()
     await Promise.all(callers)
     expect((eu.links.get('us')?.counts.needs ?? 0) - needs).toBeLessThanOrEqual(3)
-    // Both needed more than there is, so each kept its half.
+    // Both regions needed more units than there are, so each kept its half.
     expect(sent).toBeLessThanOrEqual(100)
   }, 120_000)
 

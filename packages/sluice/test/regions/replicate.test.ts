@@ -14,7 +14,7 @@ async function opened(names: readonly string[], options = {}): Promise<Network> 
   return network
 }
 
-/** The part of the rate that passes in a region that is called faster. */
+/** Calls a region with 1.5 of the rate. Returns the part of the rate that passes. */
 async function use(network: Network, name: string, ms: number): Promise<number> {
   let passed = 0
   await network.pass(ms, () => (passed += paced(network, name, 150)))
@@ -101,7 +101,7 @@ describe('regions R7: replicate', () => {
     const network = await opened(['ap', 'eu'])
     network.cuts.add('eu reads ap')
     await use(network, 'eu', 8_000)
-    // What was sent before the first failure was noticed is on its way, and the rest stays.
+    // Units that `ap` sent before it noticed that `eu` does not read are on their way. The region keeps the others.
     expect(network.units()[0]).toBeGreaterThanOrEqual(500)
     network.cuts.clear()
     await use(network, 'eu', 9_000)
@@ -246,7 +246,7 @@ describe('regions R7: replicate', () => {
       clock.advance(100)
       await new Promise((resolve) => setImmediate(resolve))
     }
-    // 300 ms until it is given up, and then 1, 2, 4, 5 and 5 seconds.
+    // A pull is given up after 300 ms. The pauses after that are 1, 2, 4, 5 and 5 seconds.
     const pauses = starts.slice(1).map((start, index) => start - (starts[index] as number) - 300)
     expect(pauses).toEqual([1_000, 2_000, 4_000, 5_000])
     expect(replicator.status().peers).toEqual({

@@ -17,7 +17,7 @@ const storeOf = (network: Network, name: string): RegionalStore => network.at(na
 const eraOf = (network: Network): number => storeOf(network, 'eu').era ?? 0
 const weightsOf = (network: Network, name: string): unknown => network.at(name).replicator.status().weights
 
-/** Lets time pass until a later era is open in all regions. */
+/** Lets time pass until an era later than `after` is open in all regions. */
 async function nextEra(network: Network, after: number, each: () => void = () => {}): Promise<void> {
   while (!(network.isOpen() && eraOf(network) > after)) await network.pass(100, each)
 }
@@ -34,7 +34,8 @@ describe('regions R5: reweigh', () => {
     await nextEra(network, era, others)
     expect(network.units('another')).toEqual([0, 500, 500])
     for (const name of ['ap', 'eu', 'us']) expect(weightsOf(network, name)).toEqual({ ap: 0, eu: 500, us: 500 })
-    // What its last callers needed may have been sent to ap, and comes back but for its reserve. Without ap, the others use the limit.
+    // `ap` may still have units that its last callers needed. It sends them back, except for its reserve of 10. Then the others use the
+    // limit without `ap`.
     await network.pass(10_000, others)
     expect(network.units()[0]).toBeLessThanOrEqual(10)
     await network.at('ap').replicator.close()
@@ -79,7 +80,7 @@ describe('regions R5: reweigh', () => {
     const network = await opened(['ap', 'eu', 'us'])
     await reweigh(storeOf(network, 'eu'), { eu: 600, us: 400 })
     await nextEra(network, eraOf(network))
-    // While eu learns from us, it reads nothing of ap. So ap is in no roster that it knows.
+    // After its loss, `eu` learns the roster from `us`, and reads nothing of `ap`. So no roster that `eu` knows has `ap`.
     for (const cut of ['ap>eu', 'eu>ap']) network.cuts.add(cut)
     await network.lose('eu')
     const isOpen = (): boolean => ['eu', 'us'].every((name) => storeOf(network, name).phase === 'open')
@@ -121,7 +122,7 @@ describe('regions R5: reweigh', () => {
     const runOf = (name: string): string => replicator.status().peers[name]?.run ?? ''
     const gone = { us: runOf('us') }
     await network.at('us').replicator.close()
-    // An era had begun to end: without it, it never does.
+    // The era begins to end, and without `us` it never does.
     expect(await reweigh(storeOf(network, 'eu'), { ap: 600, eu: 200, us: 200 })).toBe(true)
     await network.pass(5_000)
     expect([storeOf(network, 'ap').phase, storeOf(network, 'eu').phase]).toEqual(['closed', 'closed'])

@@ -78,7 +78,7 @@ describe('regions R3: give', () => {
     const limit = limitOf(30)
     const { cell } = programs.decide(EU, EMPTY_CELL, limit, NOW, 15 * MICRO)
     const after = given(limit, 250, cell, undefined, NOW + 8 * SECOND)
-    // 4 tokens had accrued, and all went: 250 units may have 7.5.
+    // 4 tokens had been refilled, and all were sent: the 250 units that were sent may have up to 7.5 tokens.
     expect(left(EU, after, limit, NOW + 8 * SECOND)).toEqual([0, 250])
     expect(left(EU, after, limit, NOW + 12 * SECOND)).toEqual([MICRO, 250])
   })
@@ -90,7 +90,7 @@ describe('regions R3: give', () => {
     expect(programs.rowTo(EU, cell, 'us')).toMatchObject({ units: 500, tokens: 0 })
     expect(left(EU, cell, limit, NOW + 900 * SECOND)).toEqual([0, 0])
     expect(programs.decide(EU, cell, limit, NOW, 1)).toEqual({ outcome: 'denied', cell })
-    // The debt of two tokens is still there when units return.
+    // When units return, the bucket is still two tokens below empty.
     const back: Row = { ...(programs.rowTo(US, given2(limit), 'eu') as Row) }
     const again = programs.merge(EU, cell, limit, back, NOW + 900 * SECOND) as Cell
     expect(left(EU, again, limit, NOW + 902 * SECOND)).toEqual([0, 500])

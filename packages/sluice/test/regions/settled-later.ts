@@ -5,13 +5,15 @@ import { TOKEN } from './store-network.ts'
 
 const HOUR = 3_600_000_000
 
-/** Holds that are settled after units of their key were sent: all of them, or a part. The key has 40 tokens, and nothing flows in. */
+/**
+ * Settles holds after all or some units of their key were sent to the other region. The key has 40 tokens, and next to nothing is refilled.
+ */
 export async function settlesAfterGifts(make: MakeNetwork): Promise<void> {
   const limit = tokenBucket({ rate: '40/h', burst: 40 })
   const network = await make([500, 500], [limit], { cells: 3, maxCells: 9, offsets: [0, 0] })
   for (let round = 0; round < 4; round += 1) await network.round()
   network.wait(2 * HOUR)
-  // A region that never called a key does not know its limit, and receives no tokens.
+  // Both regions call each key once. A region that never called a key does not know its limit, and would receive no tokens.
   for (const region of [0, 1]) for (const cell of [0, 1, 2]) expect(await network.call(region, 1, cell)).toBe(1)
   network.wait(HOUR)
   const hold = async (cell: number, tokens: number): Promise<number> =>
@@ -27,13 +29,14 @@ export async function settlesAfterGifts(make: MakeNetwork): Promise<void> {
     }
   }
 
-  // A quarter of the whole is left here, a burst of 10. For half of it there was no room: 10 of 20 tokens were left after the charge.
+  // After the hold 10 of 20 tokens are left. Half of the units go, and 5 tokens with them. The share left has a burst of 10, so only 5 of
+  // the 10 held tokens have room.
   const some = await hold(0, 10)
   expect(await network.give(0, 1, 0.5, 0)).toBe(true)
   expect(await settled(some, 0)).toMatchObject({ status: 'settled', back: 5, charged: 0 })
   expect(await settled(some, 0)).toMatchObject({ status: 'settled', back: 0 })
 
-  // Nothing is left here, so nothing goes back, and no more can be charged. The peer has the tokens that were sent.
+  // All units go to the peer, with the tokens. So a settlement gives nothing back here, and cannot charge more.
   const [idle, busy] = [await hold(1, 4), await hold(1, 5)]
   expect(await network.give(0, 1, 1, 1)).toBe(true)
   expect(await settled(idle, 0)).toMatchObject({ status: 'settled', back: 0, charged: 0, overage: 0 })
@@ -41,7 +44,7 @@ export async function settlesAfterGifts(make: MakeNetwork): Promise<void> {
   await network.round()
   expect(Math.round((await network.call(1, undefined, 1)) / TOKEN)).toBe(31)
 
-  // Units came, with tokens: what was used more is charged here.
+  // Units and tokens come from the peer. So what was used beyond the hold can be charged here.
   const later = await hold(2, 20)
   expect(await network.give(1, 0, 0.5, 2)).toBe(true)
   await network.round()
@@ -52,7 +55,7 @@ export async function settlesAfterGifts(make: MakeNetwork): Promise<void> {
   expect(network.worst.b).toBeLessThanOrEqual(0)
 }
 
-/** A hold is settled, its tokens are spent, and the server returns to a snapshot of before: there the hold is not settled yet. */
+/** A hold is settled, and its tokens are spent. Then the server returns to an earlier snapshot, in which the hold is not settled yet. */
 export async function settlesAfterRestore(make: MakeNetwork): Promise<void> {
   const network = await make([500, 500], [tokenBucket({ rate: '40/h', burst: 40 })], { cells: 1, maxCells: 9, offsets: [0, 0] })
   for (let round = 0; round < 4; round += 1) await network.round()

@@ -1,6 +1,6 @@
 import { type Action, type History } from './history.ts'
 
-/** Leaves out actions of a history as long as it still fails. */
+/** Shortens a failing history: leaves out actions as long as the history still fails. */
 export function shrink(history: History, fails: (shorter: History) => boolean): History {
   let actions: readonly Action[] = history.actions
   for (let size = Math.ceil(actions.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {

@@ -8,7 +8,7 @@ import type { Answer, Cell, Hello, Invitation, RegionStore, Row, Status } from '
 /** The programs of src/regions, or a wrong variant of them. */
 export type Programs = typeof rules
 
-/** A region's store: the server that is there, what is stored in it, and what its replicator knows. */
+/** A region's store: its present server, what is stored there, and what its replicator knows. */
 export interface Site {
   readonly name: Region
   server: number
@@ -18,7 +18,7 @@ export interface Site {
   snapshot: { readonly store: RegionStore | undefined; readonly cells: Map<string, Cell> } | undefined
   offset: number
   readonly drift: number
-  /** Whether its server has ended, and none has taken its place. */
+  /** Whether the server has ended, and no other one has taken its place. */
   dead: boolean
 }
 
@@ -32,7 +32,7 @@ export type Message = { readonly from: number; readonly to: number } & (
   | { readonly kind: 'answer'; readonly answer: Answer }
 )
 
-/** Checking all shares of a limit takes longer than a history. */
+/** Cached by programs and limit, because making a limit checks all its shares, which takes longer than a history. */
 const limitsOf = new WeakMap<Programs, Map<string, RegionalLimit>>()
 
 export function limitOf(programs: Programs, plan: BucketPlan): RegionalLimit {
@@ -52,7 +52,7 @@ function isReceived(site: Site, peer: Site, key: string, era: number): boolean {
   return (sent?.units ?? 0) === (received?.units ?? 0) && (sent?.tokens ?? 0) === (received?.tokens ?? 0)
 }
 
-/** Whether some roster of so many regions divides one of two limits, and not the other. */
+/** Whether for some number of regions, from `least` to `most`, one of the limits is divided among them and another is not. */
 export function isMixed(limits: readonly BucketPlan[], most: number, least = 1): boolean {
   const counts = Array.from({ length: most - least + 1 }, (_, index) => least + index)
   return counts.some((count) => {
@@ -61,13 +61,14 @@ export function isMixed(limits: readonly BucketPlan[], most: number, least = 1):
   })
 }
 
-/** What limits allow together that may be in use side by side: their sum. */
+/** The sum of limits: what they allow together while both may be in use. */
 export function sumOf(limits: readonly BucketPlan[]): BucketPlan {
   return limits.reduce((one, other) => planOf(...reduced(one.n * other.m + other.n * one.m, one.m * other.m), one.burst + other.burst))
 }
 
 /**
- * Whether all regions that are there agree: one era, one roster without those that are dead, all rows received, and all units of it held.
+ * Whether all living regions agree. They do if they have one era and one roster without dead regions, have received all rows, and together
+ * hold all units.
  * @param limit undefined: not all units need be held
  */
 export function doAgree(
@@ -85,7 +86,7 @@ export function doAgree(
   if (sites.some(({ dead, name }) => dead && roster.weights.has(name))) return false
   if (!stores.every((store) => store.phase === 'open' && store.era === era && store.roster.version === roster.version)) return false
   const total = [...roster.weights.values()].reduce((sum, weight) => sum + weight, 0)
-  // A limit that was divided before the last rollout, or is now, has less until the era ends.
+  // Whether the limit is divided may have changed in this era. Then the regions may hold fewer units until the era ends.
   if (limit === undefined) return true
   const whole = total > 0 && isWhole(roster, limit) ? UNITS : total
   return keys.every((key) => {
@@ -94,7 +95,10 @@ export function doAgree(
   })
 }
 
-/** A run of a region that is dead: the one that a store has bound, or one that the region had before. Undefined if it is of no use to name it. */
+/**
+ * A run (life of a server) of a region that never runs again: that which a store has bound of a dead region, or an earlier one of a living
+ * region. Undefined if no store needs to know.
+ */
 export function goneOf({ phase, roster, next, bound }: RegionStore, { name, server, dead }: Site): Gone | undefined {
   const run = dead ? bound.get(name) : `${name}.${server - 1}`
   const latest = next ?? roster
@@ -102,7 +106,7 @@ export function goneOf({ phase, roster, next, bound }: RegionStore, { name, serv
   return run === undefined || server === 0 || !isOfUse ? undefined : [name, run]
 }
 
-/** Weights without a region: a store's own region has its weight. */
+/** Weights without the lost region. The region of the store gets the weight of the lost one. */
 export function withWeightOf({ region, roster }: RegionStore, lost: Region): Roster['weights'] {
   const weights = new Map(roster.weights).set(region, weightOf(roster, region) + weightOf(roster, lost))
   weights.delete(lost)

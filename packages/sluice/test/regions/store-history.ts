@@ -8,7 +8,7 @@ const SECOND = 1_000_000
 
 type Awaitable<T> = T | Promise<T>
 
-/** Regions, and a network between them, as a history uses them. */
+/** The regions of a history, and a network between them. */
 export interface HistoryNetwork extends HeldTokens {
   readonly queue: { readonly length: number }
   readonly cuts: Set<string>
@@ -19,9 +19,9 @@ export interface HistoryNetwork extends HeldTokens {
   forget(): Awaitable<void>
   call(region: number, cost?: number, cell?: number, policy?: number): Awaitable<number>
   give(region: number, to: number, part: number, cell?: number, policy?: number): Awaitable<boolean>
-  /** Sends units as to a peer that names a limit. */
+  /** Sends units as to a peer whose request names a limit. */
   lend(region: number, to: number, part: number, cell: number, policy: number): Awaitable<boolean>
-  /** Every region calls every cell by one limit. From now on only that one counts. */
+  /** Every region calls every cell by one limit. From now on this is the only limit. */
   settle(policy: number): Awaitable<void>
   read(region: number, peer: number): Awaitable<void>
   deliver(index: number, again: boolean): Awaitable<void>
@@ -36,13 +36,16 @@ export interface NetworkOptions {
   readonly cells: number
   readonly maxCells: number
   readonly offsets: readonly number[]
-  /** Of cells other than the first: overrides, in one scope with it. */
+  /** The limits of all cells but the first. They are like overrides: other limits in the same scope. */
   readonly others?: readonly AnyLimit[]
 }
 
 export type MakeNetwork = (weights: readonly number[], limits: readonly AnyLimit[], options: NetworkOptions) => Awaitable<HistoryNetwork>
 
-/** What a history does with holds after each step. Drawn apart, so that the rest of a history does not depend on it. */
+/**
+ * What a history does with holds after each step. It is drawn by random numbers of its own, so that the rest of a history does not depend
+ * on it.
+ */
 function holding(network: HistoryNetwork, seed: number) {
   const random = seeded(seed + 0x401d)
   const open: { readonly hold: number; readonly region: number; readonly policy: number }[] = []
@@ -78,14 +81,14 @@ function holding(network: HistoryNetwork, seed: number) {
 
 /**
  * A random history of real stores, audited after each step. Equal seeds give equal histories.
- * @param holds whether calls hold tokens, too
+ * @param holds whether the history also reserves and settles tokens
  */
 export async function history(seed: number, make: MakeNetwork = storeNetwork, holds = false) {
   const random = seeded(seed)
   const below = (bound: number): number => Math.floor(random() * bound)
   const oneOf = <T>(values: readonly T[]): T => values[below(values.length)] as T
   const regions = oneOf([2, 2, 3, 4])
-  // A fifth of the histories have limits that these regions do not divide (R8); in some of them, they divide the second one.
+  // A fifth of the histories have limits that are too small to be divided among the regions. In some of these, the second limit is divided.
   const undivided = seed % 5 === 0
   const burstOf = (burst: number, index: number): number =>
     undivided && (index === 0 || seed % 3 > 0) ? 1 + ((burst / 10) % (regions - 1)) : burst
@@ -107,7 +110,7 @@ export async function history(seed: number, make: MakeNetwork = storeNetwork, ho
   const [losses, eras] = [random() < 0.4, random() < 0.5]
   const held = holding(network, seed)
   let gifts = 0
-  // A rollout is settled when every state has adopted the new limit. Rows and figures of the old one may be on their way all the same.
+  // A rollout is settled when every state has adopted the new limit. Messages that name the old limit may still be on their way then.
   let settled: number | undefined
   for (let round = 0; round < 3; round += 1) await network.round()
   network.wait(below(200) * SECOND)

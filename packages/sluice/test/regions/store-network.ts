@@ -25,11 +25,10 @@ interface Site {
   readonly name: string
   inner: MemoryStore
   store: RegionalStore
-  /** The region that was there before its store was lost; undefined if it never was. */
   readonly clock: { micros: number; readonly offset: number }
 }
 
-/** Regions with real stores, and a network between them that loses, repeats, delays and reorders pages, as the history says. */
+/** Regions with real stores, and a network between them. A history says which pages are lost, repeated, late or in another order. */
 export function storeNetwork(
   weights: readonly number[],
   limits: readonly AnyLimit[],
@@ -65,7 +64,10 @@ export function storeNetwork(
   const escrow = (region: number): Escrow => escrowOf(at(region).store)
   const keyOf = (cell: number, policy: number) => ({ id: { scope: SCOPE, key: `k${cell}` }, limit: limitsOf(cell)[policy] as AnyLimit })
   const isCut = (from: number, to: number): boolean => cuts.has(`${from}>${to}`)
-  /** The most micro-tokens that one call could take now. Nothing is called, because a call by another limit changes the state. */
+  /**
+   * The most micro-tokens that one call could take now. It is computed from the state and not found by a call, because a call by another
+   * limit changes the state.
+   */
   const spendable = (region: number, cell = 0, policy = 0): number => {
     const { inner, clock } = at(region)
     const { id } = keyOf(cell, policy)
@@ -103,7 +105,7 @@ export function storeNetwork(
       now += micros
       for (const { clock } of sites) clock.micros = now
     },
-    /** States that are expired disappear, as if other keys needed their room. */
+    /** Removes states that have expired, as the store does when other keys need their room. */
     forget(): void {
       for (const { inner, clock } of sites) {
         for (let cell = 0; cell < cells; cell += 1) {
@@ -114,7 +116,7 @@ export function storeNetwork(
         }
       }
     },
-    /** Calls once, with all that is left unless a cost is named; returns the micro-tokens that passed. */
+    /** Makes one call, with the cost or with all that is left. Returns the micro-tokens that passed. */
     call(region: number, cost?: number, cell = 0, policy = 0): number {
       const amount = cost ?? spendable(region, cell, policy)
       if (amount === 0) return 0
@@ -139,7 +141,7 @@ export function storeNetwork(
         audits[cell] = cellAudit([plansOf(cell)[policy] as BucketPlan], false, now)
       }
     },
-    /** Reads a peer: what it read arrives later, if at all. */
+    /** A region reads a peer. The page that it read arrives later, if at all. */
     read(region: number, peer: number): void {
       if (isCut(peer, region) || isCut(region, peer)) return
       bind(escrow(region), escrow(peer))
@@ -175,7 +177,7 @@ export function storeNetwork(
         audits[cell]?.check(now, left)
       }
     },
-    /** Whether all regions are in one era, and hold together what its roster says, or less of keys that found no room. */
+    /** Whether all regions are in one era, and together hold all units of each key, or fewer of keys for which there was no room. */
     agree(): boolean {
       const [first] = sites as [Site, ...Site[]]
       const { era, roster } = escrowOf(first.store).region

@@ -6,7 +6,7 @@ import { until } from '../faults/until.ts'
 import { overOf } from './over.ts'
 import { areOpen, callsOf, openRegions, type Region } from './redis-regions.ts'
 
-/** Less than one token a region, so it is not divided: one region holds it whole, and it moves. */
+/** A burst of less than one token for each region, so a key is not divided: one region at a time holds all units. */
 const [RATE, BURST] = [5, 2]
 const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
 const KEY: RegionalKey = { id: { scope: { text: 'default:default:tb:' }, key: 'few' }, limit }
@@ -19,7 +19,7 @@ describe.skipIf(noRedis)('a limit that is not divided, over Redis', () => {
     const links = all.flatMap(({ links: own }) => [...own.values()])
     const { passed, load, moreIn } = callsOf(regions, 'few')
     const unitsIn = async ({ store }: Region): Promise<number> => (await store.remote?.unitsOf(KEY)) ?? 0
-    /** The only region that holds the key. Nobody does while it is on its way; two may seem to, if it moves between two answers. */
+    /** The only region that holds the key. If the key is on its way, or moves while regions are asked one by one, asks again. */
     const holder = async (): Promise<Region> => {
       let holders: readonly Region[] = []
       await until('one region holds the key', async () => {
@@ -34,7 +34,7 @@ describe.skipIf(noRedis)('a limit that is not divided, over Redis', () => {
     await load(NAMES, 'all are open', () => areOpen(all))
     await load(NAMES, 'all have a turn', moreIn(NAMES, 5))
 
-    // The two that do not hold it wait, and the one that does goes on.
+    // All links are cut. The region that holds the key goes on, and the two others must wait.
     for (const { faults } of links) faults.isCut = true
     const cutOff = await holder()
     await load(NAMES, 'the holder goes on', moreIn([cutOff.name], 10))

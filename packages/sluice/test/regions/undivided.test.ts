@@ -75,9 +75,9 @@ describe('regions R8: what a region sends of a cell of which the regions take tu
     expect(takesTurns([of('ap', 500, 9, 400), of('eu', 500, 9, 400)])).toBe(false)
     expect(takesTurns([of('ap', 500, 9, 600), of('eu', 500, 0, 600)])).toBe(false)
     expect(takesTurns([of('ap', 500, 9, 500), of('eu', 500, 9, 500)])).toBe(false)
-    // Of many regions, the reserves are not more than half of the limit.
+    // With 100 regions, the reserves of those without calls count as at most half of the limit.
     expect(takesTurns([of('ap', 500, 9, 500), ...Array.from({ length: 99 }, (_, index) => of(`r${index}`, 5, 0, 0))])).toBe(false)
-    // A region without calls keeps a reserve, without which nobody has all.
+    // A region without calls keeps a reserve of units. So no other region can have all units for its largest call.
     expect(takesTurns([of('ap', 500, 9, 1000), of('eu', 500, 0, 0)])).toBe(true)
   })
 

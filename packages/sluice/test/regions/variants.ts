@@ -5,7 +5,7 @@ import { build } from 'esbuild'
 import type { CountersPrograms } from './counters-network.ts'
 import type { Programs } from './site.ts'
 
-/** One text of src/regions, and what a wrong program has there. */
+/** A text of a source file in src/regions, and the text that a wrong program has in its place. */
 export interface Replacement {
   readonly file:
     | 'rights/cell.ts'
@@ -27,7 +27,7 @@ export interface Replacement {
 const SOURCES = join(import.meta.dirname, '..', '..', 'src', 'regions')
 
 /**
- * The programs with texts replaced: a wrong variant, to show that the audits notice it.
+ * Makes a wrong variant of the programs by replacing texts, to test that the audits notice it.
  * @throws Error if a text is not found exactly once, because then the sources have changed
  */
 export async function variantOf(replacements: readonly Replacement[]): Promise<Programs> {

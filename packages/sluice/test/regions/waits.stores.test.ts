@@ -51,7 +51,7 @@ describe.skipIf(redis === undefined || postgres === undefined)(
         passedIn[region] = (passedIn[region] ?? 0) + 1
         return true
       }
-      // The first call of each region says by which limit the key is called.
+      // Each region makes a first call, by which it knows the limit of the key.
       await until('both grant', async () => (await wait(0, 2_000)) && (await wait(1, 2_000)))
 
       const callers = [0, 1].map((region) => Array.from({ length: 5 }, () => region)).flat()
@@ -59,7 +59,7 @@ describe.skipIf(redis === undefined || postgres === undefined)(
       const calling = callers.map(async (region) => {
         while (!ending.signal.aborted) await wait(region, 3_000)
       })
-      // Back and forth, with all that is held, while callers of both regions wait.
+      // All units that a region holds are sent to the other one and back, six times, while callers of both regions wait.
       for (let turn = 0; turn < 6; turn += 1) {
         const [from, to, name] = turn % 2 === 0 ? ([eu, us, 'us'] as const) : ([us, eu, 'eu'] as const)
         const before = [...passedIn]
@@ -70,7 +70,7 @@ describe.skipIf(redis === undefined || postgres === undefined)(
         await until(`callers pass in ${name}`, async () => (passedIn[place] ?? 0) > (before[place] ?? 0) + 10)
       }
       ending.abort()
-      // Those that wait where no units are left are denied when they can wait no longer.
+      // Callers that wait in a region without units are denied when their time to wait ends.
       await Promise.all(calling)
       expect(overOf(passed, RATE, BURST)).toBeLessThanOrEqual(0)
       expect(passed.length).toBeGreaterThan(60)

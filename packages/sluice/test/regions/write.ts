@@ -48,7 +48,7 @@ export function arrive(network: Network, region: number, peer: number, policy = 
   network.check()
 }
 
-/** An era with this roster, to which all regions agree at once. */
+/** Ends the era, and begins one with these weights, to which all regions agree at once. */
 export function era(network: Network, weights: readonly number[], version = 2): void {
   network.close(0, network.rosterOf(version, weights))
   for (let round = 0; round < 3; round += 1) network.round()

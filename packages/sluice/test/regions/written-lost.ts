@@ -2,7 +2,7 @@ import type { Network } from './network.ts'
 import type { Programs } from './site.ts'
 import { arrive, HALVES, limit, type Result, SECOND, takeAll, written } from './write.ts'
 
-/** Histories written by hand of regions that are gone, or left out, while an era ends. */
+/** Histories written by hand in which a region is gone for good, or lacks in a roster, while an era ends. */
 export const LOST_HISTORIES = {
   'rows of a run arrive after it is gone': written(HALVES, [limit(30)], (network) => {
     network.close(0, network.rosterOf(2, [500, 500]))
@@ -63,9 +63,9 @@ export const LOST_HISTORIES = {
 } satisfies Record<string, (programs: Programs) => Result>
 
 /**
- * Region 0 begins an era and dies. Regions 1 and 2 do not know that it began, and agree to another roster without it. Region 1 begins the
- * era by that; then region 2 reads of region 0.
- * @param before what happens before region 2 reads of it
+ * Region 0 begins an era and dies. Regions 1 and 2 do not know this, and agree on another roster without region 0. Region 1 begins the era
+ * by that roster. Then a late message of region 0 reaches region 2.
+ * @param before what happens before this message arrives
  */
 function passOver(network: Network, before?: () => void): void {
   network.close(0, network.rosterOf(2, [200, 300, 500]))

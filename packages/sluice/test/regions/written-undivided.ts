@@ -2,7 +2,10 @@ import { arrive, era, limit, SECOND, takeAll, written } from './write.ts'
 
 const THIRDS = [334, 333, 333]
 
-/** As `HISTORIES`, of cells that are not divided (R8). The first region is the home of the key. */
+/**
+ * Histories written by hand, each for one fault of a wrong program, of keys that are not divided. The first region holds the key at the
+ * start.
+ */
 export const UNDIVIDED_HISTORIES = {
   'all regions call a limit of one token': written(THIRDS, [limit(1)], takeAll, true),
   'a cell moves, and an era gives it another home': written(
@@ -23,7 +26,7 @@ export const UNDIVIDED_HISTORIES = {
     [0, 1000],
     [limit(1)],
     (network) => {
-      // Region 0 knows that it will be the home. Region 1 does not yet.
+      // Region 0 knows that it will hold the key in the next era. Region 1 does not know this yet.
       network.close(0, network.rosterOf(2, [1000, 0]))
       network.wait(2 * SECOND)
       network.check()

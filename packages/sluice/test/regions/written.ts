@@ -54,7 +54,7 @@ export const HISTORIES = {
   }),
   'a store is lost, and its weight returns later': written(HALVES, [limit(32)], (network) => {
     takeAll(network)
-    // Region 0 accrues all of the rate while region 1 is away.
+    // Region 1 sends all its units, and then its store is lost. So region 0 is refilled at the whole rate meanwhile.
     network.give(1, 0, 500)
     arrive(network, 0, 1)
     network.replace(1, false)
@@ -112,7 +112,7 @@ export const HISTORIES = {
   }),
   'an era moves most units to one region': written(HALVES, [limit(30)], (network) => {
     network.close(0, network.rosterOf(2, [900, 100]))
-    // Region 1 reports that it is still open; then that it is closed, and region 0 goes on alone.
+    // Region 0 reads that region 1 is still open. Then it reads that region 1 is closed, and begins the next era alone.
     arrive(network, 0, 1)
     network.open(0)
     network.wait(30 * SECOND)
@@ -232,7 +232,7 @@ export const HISTORIES = {
     network.die(2)
     network.replace(2, false)
     heal(network)
-    // Region 1 is lost, and learns of an earlier run of region 2 that is gone. Region 2 goes on, and reads nobody.
+    // Region 1 is lost. It learns that an earlier run of region 2 is gone. The present server of region 2 goes on, and reads nobody.
     for (const region of [0, 1]) network.cut(region, 2)
     network.replace(1, false)
     network.adopt(0, 2)
@@ -250,7 +250,7 @@ export const HISTORIES = {
     era(network, [0, 1000])
     network.wait(10 * SECOND)
     network.call(1)
-    // Its bucket is full by the lower limit, and by the higher one it is not.
+    // By the lower limit the bucket is full, and by the higher one it is not.
     network.wait(35 * SECOND)
     network.check()
   }),

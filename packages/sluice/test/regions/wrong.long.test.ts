@@ -8,7 +8,10 @@ import { UNDIVIDED_HISTORIES } from './written-undivided.ts'
 import { WRONG } from './wrong.ts'
 
 const SEED = 1
-/** Enough for the wrong programs that random histories notice soon. The others have a history written by hand. */
+/**
+ * So many random histories are enough to notice the wrong programs that are easy to notice. For the others there are histories written by
+ * hand.
+ */
 const FEW = 40
 const ALL = { ...HISTORIES, ...LOST_HISTORIES, ...UNDIVIDED_HISTORIES }
 const BY_HAND: Partial<Record<keyof typeof WRONG, keyof typeof ALL>> = {

@@ -18,7 +18,7 @@ const FIRST_SHIFT = 'shifts: [{ era: -1, at: now, units: 0, rosters: undefined, 
 const HOME = 'homeOf(roster, limit.hash as number) === region ? UNITS : 0'
 const OTHER_ROWS = 'if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)'
 
-/** Programs that are wrong in one way each (regions.md, and the faults of the earlier design that a hole names). */
+/** Programs that are wrong in one way each. The tests show that the audits notice each of them. */
 export const WRONG = {
   'the first region to see a key owns all of it': [at('rights/cell.ts', NO_ROWS, `${NO_ROWS} > 0 ? 1000 : 0`)],
   'a full bucket is full at its new share': [

@@ -5,7 +5,7 @@ import type { FailingOver, LosableRedis } from './redis-region.ts'
 import { cut, heal, type Process, type Region, unitsOf } from './region.ts'
 import { BURST, costOf, nowMicros, overOfKey, RATE } from './trace.ts'
 
-/** A region that is cut off must pass at least this part of its share, if its callers want all of it. */
+/** A region that is cut off must pass at least this part of the tokens of its share, if its callers want all of them. */
 const SERVED = 0.8
 /** A lost store must serve again so many milliseconds after its peers have answered. */
 const SERVES_MS = 5_000
@@ -37,7 +37,10 @@ export async function cutOff(record: RunRecord, names: readonly [string, string]
   heal(regions)
 }
 
-/** Compares what a region passes while its shares do not grow with these shares, or with what its callers attempt, if that is less. */
+/**
+ * While no units reach a region: compares the tokens that pass there with what its units allow, or with what its callers attempt, if that
+ * is less.
+ */
 async function servedPart(record: RunRecord, name: string, how: string, milliseconds: number): Promise<void> {
   const { load, keys } = record
   const snapshot = async () => ({
@@ -63,7 +66,7 @@ async function servedPart(record: RunRecord, name: string, how: string, millisec
   require(record, served <= most, `region ${name}, ${how}, passed ${served} tokens, more than its share`)
 }
 
-/** Ends a server by SIGKILL, and starts it again, empty or from its snapshot. The others go on meanwhile. */
+/** Ends a region's server by SIGKILL, and starts it again, empty or from its snapshot. The other regions go on meanwhile. */
 export async function lose(record: RunRecord, name: string, server: LosableRedis, snapshot: boolean, awayMs: number): Promise<void> {
   const { load, keys } = record
   load.wants.delete(name)
@@ -84,7 +87,7 @@ export async function lose(record: RunRecord, name: string, server: LosableRedis
   requireInTime(record, ms <= SERVES_MS, `region ${name} served ${Math.round(ms)} ms after its peers' answers, expected ${SERVES_MS}`)
 }
 
-/** When all peers of a region in a new run have answered, by `performance.now()`. */
+/** Waits until all peers of a region have answered after its server was lost. Resolves with that instant, by `performance.now()`. */
 async function answeredAt({ replicator, name }: Region, serves: () => boolean): Promise<number> {
   const end = performance.now() + UNTIL_MS
   let learning = false
@@ -99,8 +102,8 @@ async function answeredAt({ replicator, name }: Region, serves: () => boolean): 
 }
 
 /**
- * Has Sentinel promote the replica of a region, while its old primary still answers the second process for some time. Only what that one
- * passes may be over: for each key at most what it held of burst + rate * time.
+ * Has Sentinel promote the replica of a region, while its old primary still answers the second process for some time. Only what the old
+ * primary passes may exceed the limit: for each key at most burst + rate * time for the units that it held.
  */
 export async function failOver(record: RunRecord, name: string, server: FailingOver, bothMs: number): Promise<void> {
   const { load, keys } = record

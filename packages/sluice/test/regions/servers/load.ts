@@ -9,13 +9,13 @@ const CALLERS = 4
 const DENIED_MS = 10
 const MAX_COST = 3
 
-/** Greedy callers of all regions, from the start of a run to its end. */
+/** Callers in all regions that call as fast as they can, from the start of a run to its end. */
 export interface Load {
   readonly passed: Passed[]
   readonly counts: { calls: number; undecided: number }
-  /** The keys that the callers of each region want; a region that is absent has no callers. */
+  /** The keys that the callers of each region call. A region that is absent has no callers. */
   readonly wants: Map<string, readonly string[]>
-  /** The cost of all calls of a region, by key, since the start. */
+  /** The cost of all calls of a key in a region since the start, also of those that were denied. */
   attemptedOf(region: string, key: string): number
   /** When a call of a region last passed, by `performance.now()`. */
   readonly passedAt: ReadonlyMap<string, number>

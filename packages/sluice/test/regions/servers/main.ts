@@ -5,15 +5,15 @@ import { findPostgres, findRedis } from '@sluice/scripts/engines'
 import { run, textOf } from './run.ts'
 
 /**
- * Four regions over three redis-servers and a PostgreSQL, with faults: `npm run regions -- SECONDS SEED`. Prints what occurred, and exits
- * with 1 if an audit failed.
+ * Runs four regions over three Redis servers and a PostgreSQL server, with faults: `npm run regions -- SECONDS SEED`. Prints what occurred,
+ * and exits with 1 if an audit failed.
  */
 const [seconds = 60, seed = Date.now() % 1_000_000_000] = process.argv.slice(2).map(Number)
 const [redis, postgres] = [findRedis(), findPostgres()]
 const missing = [redis, postgres].flatMap((found) => ('missing' in found ? [found.missing] : []))
 
 async function main(redisServer: string, initdb: string): Promise<boolean> {
-  // All folders of the run are in one, so that nothing stays if it is ended by a signal.
+  // All folders of the run are in this one. So removing it is enough if a signal ends the run.
   const folder = mkdtempSync(join(tmpdir(), 'sluice-regions-'))
   // PostgreSQL runs under another user.
   chmodSync(folder, 0o711)

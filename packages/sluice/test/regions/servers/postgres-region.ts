@@ -3,7 +3,7 @@ import pgDriver from 'pg'
 import { pg, postgresStore } from '../../../src/postgres.ts'
 import type { RegionServer } from './redis-region.ts'
 
-/** One process on a PostgreSQL: there, only the callers of the process that carries units count. @param initdb the program */
+/** A region with one process on a PostgreSQL server. @param initdb the program */
 export async function postgresRegion(initdb: string): Promise<RegionServer> {
   const server = await startPostgres(initdb)
   const pool = new pgDriver.Pool({ connectionString: server.url, max: 8, connectionTimeoutMillis: 500 })

@@ -11,7 +11,7 @@ interface Phase {
   readonly passed: readonly Passed[]
   readonly transfers: number
   readonly unitsSent: number
-  /** The most keys that had sent or received units in their era at one time, of any region. */
+  /** Of how many keys units were sent or received in the era: the most in any region at any time. */
   readonly cells: number
 }
 
@@ -25,11 +25,13 @@ export interface RunRecord {
   readonly lines: string[]
   /** What must not be, on any machine. */
   readonly problems: string[]
-  /** What took too long, which another program of the machine may have caused. */
+  /** What took too long. Other programs on the same machine may be the cause. */
   readonly late: string[]
-  /** Whether a call passed in excess of what the regions held together: in a server that still answered after another was promoted. */
+  /** Whether a call may exceed the limit, because it passed in a server that still answered after another one was promoted. */
   isExcess: (one: Passed) => boolean
-  /** For how many seconds two primaries of a region answered, and what the old one held of each key, in thousandths. */
+  /**
+   * For the region with a failover: for how many seconds (`wait`) two primaries answered, and how many units the old one held of each key.
+   */
   failover: { readonly name: string; readonly wait: number; readonly units: ReadonlyMap<string, number> } | undefined
 }
 
@@ -77,7 +79,7 @@ export function requireInTime({ late }: RunRecord, holds: boolean, problem: stri
   if (!holds) late.push(problem)
 }
 
-/** Audits all that passed: of each region on its own clock, and of all regions together. Nothing may be over, except the excess. */
+/** Compares what passed with the limit, for each region and for all regions together. Only calls with `isExcess` may exceed it. */
 export function auditAll(record: RunRecord): void {
   const { regions, load, isExcess } = record
   const usual = load.passed.filter((one) => !isExcess(one))
@@ -95,7 +97,7 @@ export function auditAll(record: RunRecord): void {
 
 const HEADING = ['phase', 'seconds', 'calls', 'allowed', 'undecided', 'used', 'transfers', 'units sent', 'keys moved', 'over']
 
-/** The phases as a table. `used` is the cost that passed, of what the rate gives. */
+/** The phases as a table. One column has the cost that passed, in percent of what the rate gives in the phase. */
 export function tableOf({ phases, keys, load, isExcess }: RunRecord): string {
   const rows = phases.map((one) => rowOf(one.name, one, keys.length, isExcess))
   const sum = (of: (one: Phase) => number): number => phases.reduce((all, one) => all + of(one), 0)

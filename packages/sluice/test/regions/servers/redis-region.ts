@@ -13,7 +13,7 @@ import { nowMicros } from './trace.ts'
 /** The servers of a region, and the stores of its processes. */
 export interface RegionServer {
   readonly kind: string
-  /** Of each process of the region; the first one carries units. */
+  /** The stores of the region's processes. The first process sends and receives units. */
   readonly stores: readonly Store[]
   stop(): Promise<void>
 }
@@ -21,17 +21,17 @@ export interface RegionServer {
 export interface LosableRedis extends RegionServer {
   save(): Promise<void>
   kill(): Promise<void>
-  /** Starts the server that was killed. @param snapshot whether with what was saved last, moved back; else it is empty */
+  /** Starts the server that was killed. @param snapshot true: with what was saved last; false: empty */
   start(snapshot: boolean): Promise<void>
 }
 
 export interface FailingOver extends RegionServer {
   /**
-   * Cuts sentinels, replica and the first process off from the primary, which still answers the second process, and waits until the replica
-   * is promoted. Returns an instant just before that, in microseconds since 1970.
+   * Cuts the sentinels, the replica and the first process off from the primary, which still answers the second process. Waits until the
+   * replica is promoted. Returns an instant just before the promotion, in microseconds since 1970.
    */
   failOver(): Promise<number>
-  /** Ends the old primary, which still answers until then. Returns the instant. */
+  /** Ends the old primary, which has answered until now. Returns the instant. */
   killOld(): Promise<number>
 }
 
@@ -73,7 +73,9 @@ export async function redisRegion(binary: string, appends: boolean): Promise<Los
   }
 }
 
-/** A process that finds its server by sentinels, and one that knows the address of the first primary. */
+/**
+ * A region with two processes. The first finds its server through sentinels, and the second knows only the address of the first primary.
+ */
 export async function sentinelRegion(binary: string): Promise<FailingOver> {
   let link: Awaited<ReturnType<typeof tcpProxy>> | undefined
   const through = async (port: number): Promise<number> => {

@@ -31,7 +31,7 @@ export interface Region {
 
 const keyOf = (key: string): RegionalKey => ({ id: { scope: { text: 'default:default:tb:' }, key }, limit })
 
-/** Regions that read each other over relays. @param random draws the faults of the relays */
+/** Opens regions that read each other over relays. @param random draws the faults of the relays */
 export async function openRegions(
   servers: ReadonlyMap<string, RegionServer>,
   periodMs: number,
@@ -61,7 +61,7 @@ export async function openRegions(
   return regions
 }
 
-/** Sets the links by which a region reads, and is read. */
+/** Cuts or mends the links through which a region reads others (`reads`), and those through which others read it (`isRead`). */
 export function cut(regions: ReadonlyMap<string, Region>, name: string, how: { reads: boolean; isRead: boolean }): void {
   for (const { name: reader, links } of regions.values())
     for (const [peer, { faults }] of links) {

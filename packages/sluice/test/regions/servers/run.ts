@@ -17,7 +17,7 @@ export interface RunOptions {
   /** The programs redis-server and initdb. */
   readonly redis: string
   readonly postgres: string
-  /** What must be stopped at the end, the latest first. */
+  /** Functions that stop what the run has started. Call them at the end, the latest first. */
   readonly stops: (() => Promise<void>)[]
 }
 
@@ -69,7 +69,7 @@ async function openServers({ redis, postgres, stops }: RunOptions): Promise<Serv
     stops.push(() => server.stop())
     return server
   }
-  // The first, because its start holds the event loop, by which the relay to the watched primary works.
+  // PostgreSQL is started first: its start blocks the event loop, on which the relay to the primary of the Sentinel depends.
   const sa = kept(await postgresRegion(postgres))
   const ap = kept(await redisRegion(redis, false))
   const us = kept(await redisRegion(redis, true))
@@ -78,7 +78,7 @@ async function openServers({ redis, postgres, stops }: RunOptions): Promise<Serv
 
 async function phases(record: RunRecord, { ap, eu, us }: Servers, random: () => number, seconds: number): Promise<void> {
   const { regions, load, keys } = record
-  // Each of the other phases takes a tenth of the first one, within limits.
+  // Each of the other phases takes a tenth of the first one, but at least 1 s and at most 6 s.
   const partMs = Math.min(6, Math.max(1, seconds / 10)) * 1_000
   const open = async (): Promise<void> => until('all regions are open', async () => agree(regions), UNTIL_MS)
   const even = async (): Promise<void> => {
@@ -105,7 +105,7 @@ async function phases(record: RunRecord, { ap, eu, us }: Servers, random: () => 
   await phase(record, 'random cuts', () => unrest(regions, load, keys, partMs, random))
 }
 
-/** Without faults and calls, all regions agree, and hold all units of each key together. */
+/** Ends faults and calls, and requires that all regions then agree, and together hold all units of each key. */
 async function settle(record: RunRecord): Promise<void> {
   const { regions, keys, load } = record
   await load.stop()

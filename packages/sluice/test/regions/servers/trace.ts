@@ -4,7 +4,7 @@ import { audit } from '../../../src/testing.ts'
 export const [RATE, BURST] = [100, 100]
 export const limit = tokenBucket({ rate: `${RATE}/s`, burst: BURST })
 
-/** Microseconds since 1970, on the clock by which all servers of this machine decide. */
+/** Microseconds since 1970, by the clock of this machine, which all its servers use for decisions. */
 export const nowMicros = (): number => Math.round((performance.timeOrigin + performance.now()) * 1_000)
 
 /** A call that passed. */
@@ -13,12 +13,12 @@ export interface Passed {
   /** The index of the process in its region. */
   readonly process: number
   readonly key: string
-  /** When its store decided it, by the store's own clock, in microseconds since 1970. */
+  /** When the store decided the call, by the store's own clock, in microseconds since 1970. */
   readonly at: number
   readonly cost: number
 }
 
-/** The tokens of one key that passed above burst + rate * length, in the worst interval of all; 0 if nothing was over. */
+/** By how many tokens of one key the calls exceeded burst + rate * length, in the worst of all intervals. 0 if they never did. */
 export function overOf(passed: readonly Passed[]): number {
   const keys = [...new Set(passed.map(({ key }) => key))]
   return Math.max(0, ...keys.map((key) => overOfKey(passed.filter((one) => one.key === key))))
