@@ -2,8 +2,8 @@ import { type RegionalStore, type ReplicatorStatus, reweigh, type ReweighOptions
 import { Refusal } from '../http/answer.ts'
 
 /**
- * An era begins only if this region has read each peer, and each peer this region, within so many milliseconds. Regions read each other
- * about once a second.
+ * A new era, the time in which weights stay the same, begins only if this region has read each peer, and each peer this region, within so
+ * many milliseconds. Regions read each other about once a second.
  */
 const RECENT_MS = 5_000
 

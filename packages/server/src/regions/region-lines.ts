@@ -3,7 +3,10 @@ import type { Replicator } from 'sluice/regions'
 import type { Log } from '../logs/log.ts'
 import type { RegionOptions } from './options.ts'
 
-/** Writes a line when a peer cannot be read any more, when it can again, and when the phase or the era of this region has changed. */
+/**
+ * Writes a line when a peer cannot be read any more, when it can again, and when this region's phase or era (the time in which weights stay
+ * the same) has changed.
+ */
 export function regionLines(log: Log, mode: RegionOptions['mode']) {
   /** For each peer that cannot be read: whether the latest line about it says that this region's own store refuses this region. */
   const failing = new Map<string, boolean>()
@@ -22,7 +25,8 @@ export function regionLines(log: Log, mode: RegionOptions['mode']) {
       const { self, phase, era, peers } = replicator.status()
       for (const [peer, { failures }] of Object.entries(peers))
         if (failures === 0 && failing.delete(peer)) log('info', 'region-back', `region ${peer} can be read again`, { region: peer })
-      // The era is compared too: between two calls an era may end and the next one begin, so that the phase is the same at both calls.
+      // The era is compared too: between two calls an era (the time in which weights stay the same) may end and the next one begin, so that
+      // the phase is the same at both calls.
       const now = `${phase} ${era}`
       if (now === last) return
       last = now

@@ -28,7 +28,8 @@ export interface Region {
   /** The status of the region, for an operator. */
   status(): RegionStatus
   /**
-   * Begins an era with other weights; absent if the regions keep fixed parts.
+   * Ends the era (the time in which weights stay the same), so that the regions continue with other weights; absent if the regions keep
+   * fixed parts.
    * @throws Refusal 409 while a region cannot be reached, or while this region is not open; LimiterError for weights that cannot be used
    */
   reweigh?(wanted: WantedEra): Promise<void>

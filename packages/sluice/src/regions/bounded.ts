@@ -1,6 +1,6 @@
 /**
- * The most items for which the function `program` runs at once. Without this bound, the keys of a long page would take so many calls of the
- * store that its decisions would wait.
+ * The most items for which the function `program` runs at once. Without this bound, the keys of a long message would cause so many calls of
+ * the store that its decisions would wait.
  */
 const AT_ONCE = 32
 

@@ -4,7 +4,10 @@ interface Changed {
   changed: number
 }
 
-/** Items in the order of their last changes, so that the items that changed after a cursor are found without a search of all items. */
+/**
+ * Items in the order of their last changes. So the items that changed after a cursor, the number of a change, are found without a search of
+ * all items.
+ */
 export interface ChangeLog<T extends Changed> {
   readonly size: number
   /** The number of the latest change of any item. */

@@ -54,8 +54,8 @@ export interface OwnLimit extends ScopeLimit {
 }
 
 /**
- * The limit by which a cell was last called. The cell's state shows by its plan which limit that was. If there is no such state, the limit
- * that this process knows is returned.
+ * The limit by which a cell (one key of one limit) was last called. The cell's state shows by its plan which limit that was. If there is no
+ * such state, the limit that this process knows is returned.
  * @param named the limit that a peer names
  * @param called the limit that this process knows; undefined if it knows none
  * @param isNew whether nobody can have called the key before
@@ -70,8 +70,8 @@ export function ownLimit(
   fill: Micros,
 ): OwnLimit {
   for (const one of [called, named]) if (one !== undefined && isOf(store, cell, one.limit)) return { ...one, doubt: undefined }
-  // A cell without a state, or with at most one unit, does not show its limit. Any other cell shows that it has a limit that this process
-  // does not know.
+  // A key without a state, or with at most one unit here, does not show by which limit it was called. Any other key shows that this was a
+  // limit that the process does not know.
   const silent = cell.bucket === undefined || unitsOf(store, cell, named.limit) <= 1
   if (silent && called !== undefined) return { ...called, doubt: undefined }
   if (silent && isNew) return { ...named, doubt: undefined }

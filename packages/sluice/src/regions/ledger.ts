@@ -16,8 +16,8 @@ export interface Ledger extends Pick<Escrow, 'region' | 'cells' | 'limitIn' | 'l
   /** The units that the region holds of a key, and the key's rows (what was sent and received). */
   held(id: StateId, limit: RegionalLimit): Later<Held>
   /**
-   * Returns the names of the keys whose rows have changed since `cursor`, or undefined if any key's rows may have changed, and the cursor
-   * for the next call. This method is absent over a store in this process, where `held` needs no call to a server.
+   * Returns the names of the keys of which units were sent or received since `cursor`; undefined if these may be any keys. Also returns the
+   * cursor for the next call. This method is absent over a store in this process, where `held` needs no call to a server.
    */
   changedKeys?(cursor: number | undefined): Promise<{ readonly names: readonly string[] | undefined; readonly cursor: number }>
   /** The same as `give` of `Escrow`. */

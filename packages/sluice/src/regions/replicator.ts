@@ -72,7 +72,7 @@ export interface ReplicatorStatus {
    * `cutoffMs`.
    */
   readonly phase: Phase
-  /** The era of the store; 0 with `mode: 'counters'`, which has no eras. */
+  /** How many eras the store has begun: times in which the weights stay the same. 0 with `mode: 'counters'`, which has no eras. */
   readonly era: number
   /** Thousandths of every token bucket that each region holds at the start of this era. A region that was removed is absent. */
   readonly weights: Readonly<Record<string, number>>

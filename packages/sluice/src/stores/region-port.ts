@@ -13,13 +13,13 @@ export interface FoundCell {
   readonly digest: string
   /** Until when the key is blocked, in store time; 0 if it is not blocked. */
   readonly ends: Micros
-  /** The number of the last change of the key's rows; 0 if it has no rows. */
+  /** The number of the last change of the key's rows (what was sent and received); 0 if the key has no rows. */
   readonly change: number
   /** The rows as text: what regions have sent each other of this key. Undefined if there are no rows. */
   readonly rows: string | undefined
 }
 
-/** What a server knows of the regions, and of one cell, at one instant. */
+/** What a server knows of all regions, and of one key, at one instant. */
 export interface FoundRegion {
   /** Names the run: one life of the server, identified by its process and its replication history. */
   readonly run: string
@@ -47,7 +47,7 @@ export interface FoundRows {
   readonly run: string
   readonly now: Micros
   readonly record: unknown
-  /** How many cells have rows; absent if the server does not say. */
+  /** Of how many keys units were sent or received; absent if the server does not report this. */
   readonly cells?: number
   readonly cursor: number
   /** Whether the page has all keys that changed after the cursor, so that no further page is needed. */
@@ -67,13 +67,14 @@ export interface RegionPort {
   read(id: StateId | undefined, now: Micros, options?: CallOptions): Promise<FoundRegion>
   /**
    * Writes, unless something has changed since `found` was read. Returns the number of the change that it made, or 0 if there is no room
-   * for another key with rows. If something has changed, returns what is there now.
+   * for another key of which units were sent or received. If something has changed, returns what is there now.
    */
   write(id: StateId | undefined, found: FoundRegion, write: RegionWrite, now: Micros, options?: CallOptions): Promise<number | FoundRegion>
   /**
-   * Writes the same rows of a key again, with the number of a new change. From then on the server decides no call of the key for a process
-   * until that process has read the rows. The key's state may have changed since it was read, but nothing else. Returns what is there now.
-   * Undefined if there is no room for another key with rows. This method is absent over a store that only tries again if a key is busy.
+   * Writes the same rows of a key (what was sent and received) again, with the number of a new change. From then on the server decides no
+   * call of the key for a process until that process has read the rows. The key's state may have changed since it was read, but nothing
+   * else. Returns what is there now. Undefined if there is no room for another key with rows. This method is absent over a store that only
+   * tries again if a key is busy.
    */
   touch?(
     id: StateId,

@@ -14,7 +14,10 @@ export function scopeOfLimit({ scope: { text } }: StateId): string {
   return text.startsWith(NOTHING) ? text.slice(NOTHING.length) : text
 }
 
-/** The previous run and its digest. Cached because all records that a process uses are of one run. */
+/**
+ * The name of the run (life of the server) that was digested last, and its digest. Cached because all records that a process uses are of
+ * one run.
+ */
 let [lastRun, lastDigest] = ['', '']
 
 /**

@@ -154,7 +154,7 @@ describe('a store with escrow', () => {
     expect(store.decideNow?.({ calls: [call('a')] })).toMatchObject({ outcome: 'allowed' })
     expect([store.give?.(call('b'), 'us', 100), store.unitsOf?.(call('b')), store.cells]).toEqual([false, 500, 0])
     expect([store.give?.(call('a'), 'us', 100), store.unitsOf?.(call('a')), store.cells]).toEqual([true, 400, 1])
-    // A region that had no room for a row reads the row again when there is room.
+    // A region that had no room for a key of which units were sent reads it again when there is room.
     expect(peer.give?.(call('b'), 'eu', 100)).toBe(true)
     exchange(store, peer)
     expect(store.unitsOf?.(call('b'))).toBe(500)

@@ -17,7 +17,7 @@ export interface NetworkOptions {
   /** One limit, or two that take turns. */
   readonly limits: readonly BucketPlan[]
   readonly cells?: number
-  /** Whether one region holds all units of a cell if a share of the limit would be below one token. */
+  /** Whether one region holds all units of a key if a share of the limit would be below one token. */
   readonly undivided?: boolean
   /** By region: parts per million by which its clock is fast (500, 0 or -500). */
   readonly drifts?: readonly number[]

@@ -44,7 +44,7 @@ export function limitOf(programs: Programs, plan: BucketPlan): RegionalLimit {
   return limit
 }
 
-/** Whether a peer has received all that a site sent of a cell in this era. */
+/** Whether a peer has received all units and tokens that a region sent of a key in this era. */
 function isReceived(site: Site, peer: Site, key: string, era: number): boolean {
   const [rows, others] = [site, peer].map(({ cells }) => cells.get(key)?.rows).map((found) => (found?.era === era ? found : undefined))
   const sent = rows?.sent.get(peer.name)

@@ -47,8 +47,8 @@ export interface Counters {
    */
   receive(from: Region, run: Run, page: Pick<SpendPage, 'rows'>): boolean
   /**
-   * Notes that this region has charged everything that the peer had spent at `requestedAt`. @param births how many rows the peer's run had
-   * begun
+   * Notes that this region has charged everything that the peer had spent at `requestedAt`. @param births how many rows (sums of one key)
+   * the peer had begun since its store started
    */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): void
   /** Drops rows that nobody needs any more. */
@@ -56,8 +56,8 @@ export interface Counters {
 }
 
 /**
- * How many milliseconds rows are kept for a peer that does not read them. A peer that reads again later is treated as if it had lost its
- * store.
+ * How many milliseconds rows (the sums that were spent of keys) are kept for a peer that does not read them. A peer that reads again later
+ * is treated as if it had lost its store.
  */
 export const KEPT_MS = 600_000
 
@@ -130,7 +130,10 @@ export function createCounters(
   }
 }
 
-/** Charges the amounts in a peer's rows that were not charged before. Returns false if the store had no room for one of the states. */
+/**
+ * Charges what is new in a peer's rows, which are the sums that it spent of keys. Returns false if the store had no room for one of the
+ * states.
+ */
 function chargeRows(
   store: RewritingStore,
   charges: Charges,

@@ -19,7 +19,10 @@ export interface Known {
    * `births` rows.
    */
   complete(run: Run, births: number): void
-  /** Forgets rows whose tokens were refilled long before the peer was last read. @param readAt the store time of that read */
+  /**
+   * A row is the sum that a peer spent of a key. Forgets how much of a row was charged, if these tokens were refilled long before the peer
+   * was last read. @param readAt the store time of that read
+   */
   sweep(readAt: Micros): void
 }
 
@@ -31,7 +34,7 @@ interface Row {
   at: Micros
 }
 
-/** Factor by which elapsed time is lengthened, because the clocks of two regions may run at different rates. */
+/** Elapsed time is multiplied by this factor, because the peer's clock may run faster than the one of this region. */
 const MARGIN = 1.001
 
 export function createKnown(): Known {
@@ -68,8 +71,8 @@ export function createKnown(): Known {
     },
     sweep(readAt) {
       for (const [scope, keys] of rows) {
-        // The peer begins a new row for a key that was not called for the time in which the bucket fills. This region keeps the old row
-        // twice as long.
+        // A row is the sum that the peer spent of a key. The peer begins a new row if the key was not called for the time in which its
+        // bucket fills. This region keeps the old row twice as long.
         for (const [key, { at, plan }] of keys) if (readAt - at > 2 * plan.emptyBefore.micros) keys.delete(key)
         if (keys.size === 0) rows.delete(scope)
       }
@@ -78,14 +81,14 @@ export function createKnown(): Known {
 }
 
 /**
- * The most that can be uncharged of a peer's row that this region does not know: the burst plus what the rate gives in the elapsed time,
- * and no more than the row says.
+ * A row is the sum that a peer spent of a key. Returns the most that may not be charged yet of a row that this region does not know: the
+ * burst plus what the rate gives in the elapsed time, and no more than the row says.
  */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }
 
-/** Plans by their policy. Cached because a page has many rows with the same policy. */
+/** Plans (limits in whole numbers) by the policy that messages name. Cached because a message has many rows with the same policy. */
 const PLANS = new Map<string, BucketPlan>()
 const MAX_PLANS = 1_000
 

@@ -9,7 +9,7 @@ import type { Run } from '../rights/state.ts'
 export interface SpendRequest {
   readonly from: Region
   readonly to: Region
-  /** How far `from` has read the rows of `to`; undefined if it has read none. */
+  /** How far `from` has read what `to` has spent; undefined if it has read nothing. */
   readonly read: Position | undefined
 }
 

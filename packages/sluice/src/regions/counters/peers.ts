@@ -8,7 +8,7 @@ import type { Run } from '../rights/state.ts'
 
 /** What this region has read of each peer, and how far each peer has read this region. */
 export interface CounterPeers {
-  /** How many micro-tokens of a peer's row are not charged yet. */
+  /** How many micro-tokens of a peer's row (the sum that it spent of a key) are not charged yet. */
   owed(from: Region, run: Run, row: SpendRow, plan: BucketPlan): number
   /** Notes that a peer's row is charged. */
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
@@ -20,11 +20,11 @@ export interface CounterPeers {
   /** Notes that a peer reads now, and has read the changes up to the one with this number. */
   noteRead(peer: Region, readUpTo: number): void
   /**
-   * The number of the last change of this region's rows that all peers have read. Peers that have not read for `keptMs` are left out. 0 at
-   * first.
+   * This region numbers the changes of its rows (the sums that it spent of keys). Returns the number of the last change that all peers have
+   * read. Peers that have not read for `keptMs` are left out. 0 at first.
    */
   readByAll(): number
-  /** Forgets rows of peers whose tokens were refilled long ago. */
+  /** Forgets how much of peers' rows (the sums that they spent of keys) was charged, if these tokens were refilled long ago. */
   sweep(now: Micros): void
   /** Called when the monotonic clock is replaced by one that is this many milliseconds ahead of it. */
   shift(ahead: number): void
@@ -35,14 +35,14 @@ interface Peer {
   /** This region has charged all that the peer had spent at this instant; undefined before the peer was first read completely. */
   completeAt: MonotonicInstant | undefined
   /**
-   * The number of the last change of this region's rows that the peer has read, and when the peer last read. At first `readAt` is when this
+   * Up to which number of a change the peer has read what this region spent, and when the peer last read. At first `readAt` is when this
    * region started.
    */
   readUpTo: number
   readAt: MonotonicInstant
 }
 
-/** @param keptMs milliseconds for which rows are kept for a peer that does not read them */
+/** @param keptMs milliseconds for which this region keeps what it spent for a peer that does not read it */
 export function createCounterPeers(names: readonly Region[], monotonic: () => MonotonicInstant, keptMs: number): CounterPeers {
   let born = monotonic()
   const peers = new Map(
@@ -75,8 +75,8 @@ export function createCounterPeers(names: readonly Region[], monotonic: () => Mo
     readByAll: () => readByAll,
     sweep(now) {
       recount()
-      // Whether a row is old is judged at the time of the peer's latest read. After that, while the link is cut, the peer may go on with
-      // the row.
+      // A row (the sum that the peer spent of a key) is forgotten only if it was old at the latest read of the peer. After that read, while
+      // the link is cut, the peer may have added to it.
       for (const { known, completeAt } of peers.values())
         if (completeAt !== undefined) known.sweep(now - (monotonic() - completeAt) * MICROS_PER_MS)
     },

@@ -6,10 +6,10 @@ import { createPuller, type Puller, type PullerParts, requireProgress, type Send
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** A puller, and the run of the peer that it has read last. */
+/** A puller, which reads from one peer again and again, and the run (life) of the peer's store that it has read last. */
 export interface SpendPuller {
   readonly puller: Puller
-  /** The run of the peer's store that was read last; undefined before the first page. */
+  /** The run (life) of the peer's store that was read last; undefined before the first answer. */
   run(): Run | undefined
 }
 

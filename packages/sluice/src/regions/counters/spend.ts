@@ -14,8 +14,8 @@ export interface SpendRow {
   /** The largest rate and the largest burst of the row's calls, if the limit of the key was changed; undefined if it was not. */
   readonly most: Envelope | undefined
   /**
-   * The number of the row. If a key was not used for a long time, its next call begins a new row. New rows of a region have higher numbers
-   * than old ones.
+   * The number of the row, the sum of one key. If the key was not used for a long time, its next call begins a new row. New rows of a
+   * region have higher numbers than old ones.
    */
   readonly born: number
   /** Micro-tokens that were spent since the row began. */
@@ -29,7 +29,7 @@ export interface SpendPage {
   readonly cursor: number
   /** Whether no more rows follow. */
   readonly all: boolean
-  /** How many rows the region has begun since its store was started. */
+  /** How many rows (sums of keys) the region has begun since its store was started. */
   readonly births: number
 }
 
@@ -40,7 +40,7 @@ export interface Spend {
   /** Whether there is room to count what is spent of a key. */
   hasRoom(id: StateId): boolean
   add(call: Call, at: Micros): void
-  /** The rows that changed after a cursor, the oldest changes first. */
+  /** The rows (the sums that this region spent of keys) that changed after a change number, the oldest changes first. */
   page(after: number): SpendPage
   /** Drops rows that nobody needs any more. */
   sweep(now: Micros): void
@@ -55,15 +55,15 @@ interface Entry {
   /** Store time of the latest call. */
   at: Micros
   /**
-   * The number of the row's first change that no page contained yet. If pages contained all changes, the number of the latest one. 0 after
-   * the row was dropped.
+   * Changes of rows (sums of keys) are numbered. The number of this row's first change that no page contained yet. If pages contained all
+   * changes, the number of the latest one. 0 after the row was dropped.
    */
   changed: number
 }
 
 /**
- * Micro-tokens, which are about 4.5 thousand million tokens. A row whose sum is above this begins again from 0. So no sum exceeds 2^53,
- * above which numbers are not exact.
+ * Micro-tokens, which are about 4.5 thousand million tokens. A row (the sum of one key) above this begins again from 0. So no sum exceeds
+ * 2^53, above which numbers are not exact.
  */
 const LARGE = 2 ** 52
 
@@ -78,7 +78,7 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   let paged = 0
   let births = 0
   const find = ({ scope, key }: StateId): Entry | undefined => scopes.get(scope.text)?.get(key)
-  /** Whether a row is not needed any more: its tokens are refilled, and all peers have read it. */
+  /** Whether a row (the sum that was spent of a key) is not needed any more: these tokens are refilled, and all peers have read it. */
   const isOver = ({ at, plan, changed }: Entry, now: Micros): boolean => now - at >= plan.emptyBefore.micros && changed <= readUpTo()
   const begin = ({ scope, key }: StateId, plan: BucketPlan, at: Micros): Entry => {
     births += 1

@@ -23,8 +23,8 @@ export type CellLimit = OwnLimit | ((cell: Cell) => OwnLimit)
  */
 export interface EscrowCells {
   /**
-   * Calls `program` with a cell, and stores the state and the rows that it returns. Returns false, with nothing stored, if it returned
-   * nothing or if the store has no room.
+   * Calls `program` with a cell, and stores the state and the rows (what was sent and received) that it returns. Returns false, with
+   * nothing stored, if it returned nothing or if the store has no room.
    */
   rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
   /**
@@ -34,8 +34,9 @@ export interface EscrowCells {
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**
-   * For each key with rows of an era that is over: computes the key's state at the end of that era, and drops the rows, which do not count
-   * any more. The rows are needed until then, because only they show the share that the key had.
+   * An era is the time in which weights stay the same. For each key with rows of an era that is over (what was sent and received in it):
+   * computes the key's state at the end of that era, and drops the rows, which do not count any more. The rows are needed until then,
+   * because only they show the share that the key had.
    * @param before the region in the era that is over
    */
   settleAll(before: RegionStore): void
@@ -98,7 +99,10 @@ export function createEscrowCells(
   }
 }
 
-/** Writes the state that a key with rows has after another era has begun. Returns false if the store has no room. */
+/**
+ * Writes the state that a key has after another era (with other weights) has begun, if units of it were sent or received before. Returns
+ * false if the store has no room.
+ */
 function settle(store: RewritingStore, before: RegionStore, region: RegionStore, entry: Entry, limits: LastLimits): boolean {
   const { id, whole, limit, rows, doubtful } = entry
   return store.rewrite(id, tokenBucketKernel, (state, now) => {

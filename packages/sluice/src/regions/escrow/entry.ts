@@ -29,7 +29,7 @@ export interface Entry {
   of: LimitShares | undefined
 }
 
-/** Whether a key with rows was last decided by another limit than this one. */
+/** Whether a key of which units were sent or received was last decided by another limit than this one. */
 export function isOther({ era }: RegionStore, { rows, fullBy, doubtful }: Entry, limit: RegionalLimit): boolean {
   return !doubtful && rows.era === era && fullBy.policy !== limit.policy
 }
@@ -44,8 +44,8 @@ export function bucketOf(region: RegionStore, { rows, fullBy, doubtful }: Entry,
 }
 
 /**
- * For a key that has rows and no stored state, so that its bucket is full by the limit of its last use: its state, converted to another
- * limit.
+ * For a key of which units were sent or received, and which has no stored state. So its bucket is full by the limit of its last use.
+ * Returns the state of this bucket, converted to another limit.
  */
 export function converted(region: RegionStore, entry: Entry, limit: RegionalLimit, now: Micros): BucketState {
   return convertedBucket(region, { bucket: bucketOf(region, entry, undefined, now), rows: entry.rows }, limit, now)

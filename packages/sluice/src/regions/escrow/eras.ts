@@ -10,7 +10,10 @@ import type { RegionStore, Status } from '../rights/state.ts'
 export interface EscrowEras {
   /** The region as it knows itself now. */
   readonly region: RegionStore
-  /** Replaces what the region knows by what `program` returns, and begins the next era if all regions are ready for it. */
+  /**
+   * Replaces what the region knows by what `program` returns, and begins the next era (with the next weights) if all regions are ready for
+   * it.
+   */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
   /** Applies the status that a peer reports. */
   meet(status: Status): void

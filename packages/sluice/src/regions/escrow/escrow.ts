@@ -59,7 +59,10 @@ export interface Escrow {
    * then be read again later.
    */
   receive(page: Page): boolean
-  /** Replaces what this region knows of all regions by what `program` returns, and begins the next era if all regions are ready for it. */
+  /**
+   * Replaces what this region knows of all regions by what `program` returns, and begins the next era (with the next weights) if all
+   * regions are ready for it.
+   */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
   /** The cursor from which the next page of a peer is read. */
   cursorOf(peer: RegionStore): number

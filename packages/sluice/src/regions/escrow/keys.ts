@@ -9,7 +9,7 @@ export interface EscrowKeys {
   readonly last: number
   find(id: StateId): Entry | undefined
   all(): Iterable<Entry>
-  /** The keys whose rows changed after a cursor, the oldest changes first. */
+  /** The keys of which units were sent or received after a change number (the cursor), the oldest changes first. */
   after(cursor: number, most: number): readonly Entry[]
   add(entry: Entry): void
   /** Notes that the rows of a key have changed. */

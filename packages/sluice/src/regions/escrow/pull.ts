@@ -3,7 +3,7 @@ import type { Escrow } from './escrow.ts'
 import { greet, hello, invite, learn, mustGreet } from '../rights/recovery.ts'
 import type { Roster } from '../rights/roster.ts'
 
-/** Reads, in pages, the rows and the status that a peer has for a region. */
+/** Reads, in pages, what a peer has for a region: rows, which say what it sent of each key, and its era and phase. */
 export function pull(reader: Escrow, peer: Escrow): void {
   bind(reader, peer)
   const { region: name } = reader.region
@@ -15,8 +15,8 @@ export function pull(reader: Escrow, peer: Escrow): void {
     cursor = page.cursor
     all = page.status !== undefined
     fits = reader.receive(page) && fits
-    // The cursor is kept only if there was room for all rows and no era began here meanwhile. Otherwise the rows are read again at the next
-    // pull.
+    // The cursor (up to which change the peer was read) is kept on two conditions: there was room for all keys, and no era began here
+    // meanwhile. Otherwise the same pages are read again at the next pull.
     if (fits && reader.region.era === era) reader.setCursor(peer.region, cursor)
   }
 }

@@ -17,7 +17,7 @@ export interface EscrowTransfers {
   send(id: StateId, by: CellLimit, to: Region, wanted: UnitsToGive, most?: number): boolean
   /** Receives a row, which says what a peer has sent of a key. Returns false if there was no room for it. */
   receive(row: CellRow): boolean
-  /** Chooses the limit of a cell for which a peer has named a limit. */
+  /** Chooses the limit of a key for which a peer has named a limit. Calls in this region may have used another one. */
   limitBy(id: StateId, named: ScopeLimit): CellLimit
 }
 

@@ -22,7 +22,7 @@ export type Made =
   | {
       readonly bucket: BucketState | undefined
       readonly rows?: StoredRows | null
-      /** Set if the state was only brought up to date with the present era, and no tokens were added to it. */
+      /** Set if the state was only converted to the weights of the present era, and no tokens were added to it. */
       readonly settled?: true
     }
   | undefined
@@ -71,15 +71,16 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
   const stored = rows === undefined ? {} : { rows: rows === null ? null : encodeRows(rows) }
   if (bucket === undefined) return { bucket: null, ...stored }
   const { codec, expiresAt } = tokenBucketKernel
-  // The bucket of a cell with rows may be below empty. It is kept longer, because it is not refilled while the region holds no units.
+  // If units of the key were sent, its bucket may be below empty, and not be refilled, because the region holds no units. So the bucket is
+  // kept longer.
   const expires = Math.max(expiresAt(bucket.plan, bucket), rows === undefined || rows === null ? 0 : bucket.seen + DEBT)
   return { bucket: codec.encodeState(bucket), expires, ...stored }
 }
 
 /**
- * The state to write for a cell that has none: a full bucket, or an empty one if the limit of the cell is in doubt. It is written, and the
- * cell is read again, before units of the cell are sent or received. Otherwise a state might be made and expire between the reading and the
- * writing, and its refilled tokens would count twice.
+ * The state to write for a cell (one key of one limit) that has none: a full bucket, or an empty one if the limit of the cell is in doubt.
+ * It is written, and the cell is read again, before units of the cell are sent or received. Otherwise a state might be made and expire
+ * between the reading and the writing, and its refilled tokens would count twice.
  */
 export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: By, now: Micros): RegionWrite {
   const current = currentCell(region, cell, limit, now)
@@ -94,7 +95,10 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
  */
 const PRESENT: Micros = 1_000_000
 
-/** After a transfer, a state is kept for at least this many microseconds (a year), because it may be a debt: see `writeOf`. */
+/**
+ * After units of a key were sent or received, its state is kept for at least this many microseconds (a year). The state may be below empty:
+ * see `writeOf`.
+ */
 const DEBT: Micros = 31_536_000_000_000
 
 /** Whether a state equals the one that was read. */

@@ -24,8 +24,8 @@ export interface RemoteCells {
   /** Reads what the server has of a key. */
   read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
   /**
-   * Calls `program` with a cell, and writes the state and the rows that it returns. Returns false if it returned no rows, or if there is no
-   * room.
+   * Calls `program` with a cell, and writes the state and the rows (what was sent and received) that it returns. Returns false if it
+   * returned no rows, or if there is no room.
    */
   transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
   /**
@@ -34,8 +34,8 @@ export interface RemoteCells {
    */
   settle(id: StateId, by: RewriteBy, options?: CallOptions): Promise<void>
   /**
-   * Does what `settle` does for all keys with rows of an era that is over. The rows are needed for this, because only they show the share
-   * that a key had.
+   * Does what `settle` does for all keys of which units were sent or received in an era that is over. The rows say how many, and so show
+   * the share that a key had. After that the rows are removed.
    */
   settleAll(): Promise<void>
   /** Gives tokens back, or takes them, like `adjust` of the kernel. */
@@ -91,8 +91,8 @@ export function createRemoteCells(
 
 function settled({ found, region, cell, now, stored, by: { limit } }: Read): Made {
   const current = currentCell(region, cell, limit, now)
-  // A key without a state is full by the limit of its last use, which the rows name. So if the key is now used by another limit, the rows
-  // are written again with the new limit, together with the state.
+  // The rows of a key say what was sent and received of it. A key without a state is full by the limit of its last use, which its rows
+  // name. So if the key is now used by another limit, the rows are written again with the new limit, together with the state.
   if (current.rows !== undefined && stored?.policy !== limit.policy)
     return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(region, limit, current.rows) }
   const bucket = current.units === 0 ? current.bucket : adopted(region, current, limit)
@@ -111,8 +111,8 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
 }
 
 /**
- * The limit by which a cell whose rows name `policy` was last called. Undefined if it is in doubt: the cell then stays as it is until its
- * next call, which knows the limit.
+ * The limit by which a key was last called, if what was sent and received of it names `policy`. Undefined if the limit is in doubt: the key
+ * then stays as it is until its next call, which knows the limit.
  */
 function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {
   return (region, cell) => {

@@ -23,8 +23,8 @@ export interface RemoteEras {
    */
   regionIn(found: FoundRegion): RegionStore
   /**
-   * Replaces the region's record by what `program` returns, and begins the next era if all regions are ready for it. If another process
-   * changes the record at the same time, tries again.
+   * Replaces the region's record by what `program` returns, and begins the next era (with the next weights) if all regions are ready for
+   * it. If another process changes the record at the same time, tries again.
    */
   update(program: (region: RegionStore, now: Micros) => RegionStore, options?: CallOptions): Promise<RegionStore>
   /** Applies the status that a peer reports. */

@@ -11,7 +11,7 @@ export interface KnownRegion {
   readonly begins: string
 }
 
-/** What this process knows of the rows of one key. */
+/** What this process knows of the rows of one key, which say what was sent and received of it. */
 export interface KnownRows {
   /** The number of the last change of the rows. */
   readonly change: number
@@ -26,13 +26,13 @@ export interface RemoteKnown {
   /** Undefined before the region's record was read. */
   readonly latest: KnownRegion | undefined
   remember(region: RegionStore, begins: string): void
-  /** The rows of a key; undefined if none are known. */
+  /** The rows of a key (what was sent and received); undefined if none are known. */
   rowsOf(id: StateId): KnownRows | undefined
   /** @param stored undefined if the key has no rows */
   rememberRows(id: StateId, change: number, stored: StoredRows | undefined): void
 }
 
-/** @param maxCells the most keys of which rows are remembered */
+/** @param maxCells the most keys of which this process remembers what was sent and received */
 export function createRemoteKnown(maxCells: number): RemoteKnown {
   let latest: KnownRegion | undefined
   /** By the texts of scopes, and then by keys. A single map would need one text for both, which would have to be made at each call. */

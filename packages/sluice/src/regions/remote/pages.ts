@@ -13,7 +13,7 @@ import { rowTo } from '../rights/transfer.ts'
 
 /** Reads the rows of a server that have changed. */
 export interface RemotePages {
-  /** How many keys had rows when the latest page was read. */
+  /** Of how many keys units had been sent or received when the latest page was read. */
   readonly cells: number
   /**
    * The page for a peer that has read the changes up to `cursor`: what was sent to the peer since then. Requires that the region's record
@@ -43,7 +43,7 @@ export function createRemotePages(port: RegionPort, time: () => Micros): RemoteP
       return { rows, status: found.all ? statusFor(region, to) : undefined, cursor: found.cursor }
     },
     async changedKeys(cursor) {
-      // Without a cursor, no rows are read, only the number of the latest change.
+      // If the peer's position is not known, no keys are read, only the number of the latest change.
       const found = await port.changedSince(cursor ?? Number.MAX_SAFE_INTEGER, PAGE_ROWS, time())
       const isWhole = cursor !== undefined && found.all && found.cursor >= cursor
       return { names: isWhole ? found.rows.map(({ id }) => nameOf(id)) : undefined, cursor: found.cursor }

@@ -15,14 +15,14 @@ export async function pullRemote(reader: Side, peer: Side): Promise<void> {
   let fits = true
   for (let all = false; !all;) {
     const page = await peer.page(own.region, cursor)
-    // The page brings nothing new: the peer has no record of its present run, or its server says that more rows follow but returned none.
-    // The peer is read again at the next pull.
+    // The page brings nothing new. Either the peer's server was replaced and has no record yet, or it said that more keys follow and
+    // returned none. The peer is read again at the next pull.
     if (page.status === undefined && page.cursor === cursor) return
     cursor = page.cursor
     all = page.status !== undefined
     fits = (await reader.receive(page)) && fits
-    // The cursor is kept only if there was room for all rows and no era began here meanwhile. Otherwise the rows are read again at the next
-    // pull.
+    // The cursor (up to which change the peer was read) is kept on two conditions: there was room for all keys, and no era began here
+    // meanwhile. Otherwise the same pages are read again at the next pull.
     if (fits && (await current(reader)).era === own.era) reader.setCursor(other, cursor)
   }
 }

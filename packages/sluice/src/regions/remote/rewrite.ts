@@ -14,7 +14,7 @@ import { limitOfKey } from '../rights/undivided.ts'
 export interface RemoteCell {
   readonly region: RegionStore
   readonly cell: Cell
-  /** The number of the last change of the cell's rows. */
+  /** The number of the last change of the cell's rows (what was sent and received of the key). */
   readonly change: number
   readonly now: Micros
 }
@@ -26,8 +26,8 @@ export interface Read extends RemoteCell {
 }
 
 /**
- * The limit by which a cell is rewritten, or a function that chooses the limit by the state and the rows of the cell. If the function
- * returns undefined, the cell stays as it is.
+ * The limit by which a cell (one key of one limit) is rewritten, or a function that chooses the limit by the state and the rows of the
+ * cell. If the function returns undefined, the cell stays as it is.
  */
 export type RewriteBy = RegionalLimit | ((region: RegionStore, cell: Cell, stored: StoredRows | undefined) => By | undefined)
 
@@ -45,8 +45,8 @@ export interface RewriteParts {
 export const MAX_ROUNDS = 64
 
 /**
- * Calls `program` with a cell, and writes what it returns. If another process changed the cell meanwhile, reads the cell and calls
- * `program` again. Returns whether something was written.
+ * Calls `program` with a cell (the state and the rows of a key), and writes what it returns. If another process changed the cell meanwhile,
+ * reads the cell and calls `program` again. Returns whether something was written.
  */
 export async function rewriteRemote(
   { port, time, maxCells, regionIn, remember, rememberRows, refresh }: RewriteParts,
@@ -87,8 +87,9 @@ export async function rewriteRemote(
       return true
     }
     found = answer
-    // On a busy key, other calls change the state before this process can replace it. `touch` gives the rows a new number. The server
-    // decides no call of the key for processes that do not know this number. This process knows it first, so its next attempt can succeed.
+    // On a busy key, other calls change the state before this process can replace it. `touch` gives the key's rows (what was sent and
+    // received) a new number. The server decides no call of the key for processes that do not know this number. This process knows it
+    // first, so its next attempt can succeed.
     if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
       const same = stored ?? storedRows(region, by.limit, newRows(region, heldOf(region, by.limit, undefined, 0).units, by.limit))
       const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)

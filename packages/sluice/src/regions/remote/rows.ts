@@ -7,9 +7,9 @@ import type { Received, RegionStore, Rows, Run, Sent } from '../rights/state.ts'
 
 /** The rows of a cell, as a server keeps them: which units of a key were sent to each region and received from it. */
 export interface StoredRows {
-  /** Identifies the run that wrote the rows: the first 48 bits of the digest of its name. */
+  /** Identifies the run (life) of the server in which the rows were written: the first 48 bits of the digest of the run's name. */
   readonly run: string
-  /** The limit under which units of the cell were last sent or received. */
+  /** The limit by which the key was last used: called, or its units sent or received. */
   readonly policy: string
   readonly rows: Rows
 }
@@ -24,10 +24,10 @@ export function isOfRun({ run }: StoredRows, region: RegionStore): boolean {
 }
 
 /**
- * Encodes rows as ASCII text. It has no field names, to be short: a server has one such text for each key of which units were sent or
- * received. The text has the run, the era, the weight (with `!` if the cell is not divided) and the limit. Then follow, for each peer, its
- * name; after `>` what was sent to it (units, tokens; `base` if it is above 0; the limit if it differs); and after `<` what was received
- * from it (units, tokens). The digits of numbers are those of base64url.
+ * Encodes rows (what was sent and received of a key) as ASCII text. The text has no field names, to be short: a server has one such text
+ * for each key of which units were sent or received. The text has the run, the era, the weight (with `!` if the cell is not divided) and
+ * the limit. Then follow, for each peer, its name; after `>` what was sent to it (units, tokens; `base` if it is above 0; the limit if it
+ * differs); and after `<` what was received from it (units, tokens). The digits of numbers are those of base64url.
  */
 export function encodeRows({ run, policy, rows }: StoredRows): string {
   const { era, weight, whole, sent, received } = rows
@@ -105,7 +105,10 @@ function unknownForm(): never {
   throw new StoreFailure('setup', 'no', 'regions: the store has rows of a form that this version does not know')
 }
 
-/** The previous run and its digest. Cached because all rows that a process reads are of one run. */
+/**
+ * The name of the run (life of the server) that was digested last, and its digest. Cached because all rows that a process reads are of one
+ * run.
+ */
 let [lastRun, lastDigest] = ['', '']
 
 function digestOf(run: Run): string {

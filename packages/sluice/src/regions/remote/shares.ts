@@ -36,8 +36,8 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
     const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, own)
     const share = byUnits.get(units) ?? plainShare(whole, limit, units)
     byUnits.set(units, share)
-    // Rows may be of an earlier era, or name another limit as that of the last use. Then `settle` must write a state for a key that has
-    // none, however long ago the latest era began.
+    // A key's rows (what was sent and received) may be of an earlier era, or name another limit as that of the last use. Then `settle` must
+    // write a state for a key that has none, however long ago the latest era began.
     const isKnown = change === 0 || (stored?.rows.era === current.era && stored.policy === limit.policy)
     return { limit: share, holds: units > 0, change, settled: isKnown ? settledAt(current, own, units) : MAX_MICROS }
   }

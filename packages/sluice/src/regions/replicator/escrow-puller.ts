@@ -55,7 +55,7 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
         continue
       }
       const last = position?.run === page.run ? position.at : 0
-      // The peer counts its changes from the beginning again, so its rows are read from the beginning again.
+      // The peer counts its changes from the beginning again, so all that it has for this region is read again.
       if (page.cursor < last && !again) {
         again = true
         position = rows = undefined
@@ -64,8 +64,8 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
       requireProgress(peer, page.cursor, last, page.status !== undefined)
       position = { run: page.run, at: page.cursor }
       fits = (await ledger.receive(page)) && fits
-      // The position is kept only if there was room for all rows and no era began here meanwhile. Otherwise the rows are read again at the
-      // next pull.
+      // The position (up to which change the peer was read) is kept on two conditions: there was room for all keys, and no era began here
+      // meanwhile. Otherwise the same pages are read again at the next pull.
       if (fits && isOf(atStart, ledger.region)) rows = { ...position, of: { run: atStart.run, era: atStart.era } }
       if (page.status !== undefined) return
     }
@@ -73,18 +73,18 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
 }
 
 /**
- * Checks whether the peer exchanges rows with a later run of this region than this one. If so, another store has the region's name, and
- * this store holds nothing any more.
+ * A run is one life of a store. Checks whether the peer exchanges units with a later run of this region than this one. If so, another store
+ * has the region's name, and this store holds nothing any more.
  */
 function createBoundCheck(self: Region, peer: Region, ledger: Ledger): (page: Pulled) => Promise<void> {
-  // From the latest page that named this run: the peer's run, this run, and how many runs of this region the peer had accepted (bound) so
-  // far.
+  // From the latest answer that named this run (life) of the own store: the peer's run, this run, and how many runs of this region the peer
+  // had accepted (bound) so far.
   let known: { readonly run: Run; readonly own: Run; readonly joins: number } | undefined
   return async ({ run: theirs, joins, status }) => {
     const { run } = ledger.region
     if (status?.toRun === run) known = { run: theirs, own: run, joins }
-    // A page that arrives late may name an earlier run of this region. Such a page is ignored: the number of bound runs in it is not higher
-    // than in the page that named this run.
+    // An answer that arrives late may name an earlier run (life) of the own store. It is ignored: the number of bound runs in it is not
+    // higher than in the answer that named this run.
     if (status?.toRun === undefined || known?.run !== theirs || known.own !== run || joins <= known.joins) return
     await ledger.update((region, now) => (region.run === run ? replace(region, now) : region))
     throw new LimiterError(

@@ -8,7 +8,7 @@ import { firstUnits, isWhole } from './undivided.ts'
 
 /** A cell (one key of one limit) to which all shifts of its store (closes and opens of eras) have been applied. */
 export interface CurrentCell {
-  /** The store time for which the other fields hold; never before the latest shift. */
+  /** The store time for which the other fields hold; never before the latest shift (close or open of an era). */
   readonly time: Micros
   readonly units: number
   /** Undefined: the bucket is full. */
@@ -31,7 +31,7 @@ export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit
   return { time, units, bucket, rows }
 }
 
-/** The units that a region holds of a cell. At every instant, all regions together hold at most UNITS of a cell. */
+/** The units that a region holds of a cell (one key of one limit). At every instant, all regions together hold at most UNITS of a cell. */
 export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): number {
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
@@ -44,11 +44,11 @@ export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly
 /** What a region holds of a key. */
 export interface Held {
   readonly units: number
-  /** Whether the cell is not divided: one region at a time holds all units. */
+  /** Whether the key is not divided among regions: one region at a time holds all units. */
   readonly whole: boolean
   /** What the key has sent and received; undefined if it has done neither in this era. */
   readonly rows: Rows | undefined
-  /** A text that is different after each change of the rows. Empty if the key has no rows. */
+  /** A text that is different after each sending or receiving of units of the key. Empty if there was none in this era. */
   readonly change: string
 }
 
@@ -70,8 +70,9 @@ export function lastShift({ shifts }: RegionStore): Shift {
 }
 
 /**
- * Whether the state of a cell shows that the cell was last called by this limit. It does if it has the plan of one of the limit's shares. A
- * share of one unit shows nothing, because if the limit of a cell is in doubt, its state is also written with that share.
+ * Whether the state of a cell (one key of one limit) shows that the cell was last called by this limit. It does if it has the plan of one
+ * of the limit's shares. A share of one unit shows nothing, because if the limit of a cell is in doubt, its state is also written with that
+ * share.
  */
 export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: RegionalLimit): boolean {
   if (bucket === undefined) return false
@@ -82,8 +83,8 @@ export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: Regional
 }
 
 /**
- * The first instant from which a cell need not be stored. Infinity if the cell has rows. Its first use after the era of these rows drops
- * them.
+ * The first instant from which a cell (one key of one limit) need not be stored. Infinity if units of it were sent or received. What was
+ * sent and received is dropped at the first use after that era.
  */
 export function keepUntil({ bucket, rows }: Cell): Micros {
   if (rows !== undefined) return Infinity
@@ -91,8 +92,8 @@ export function keepUntil({ bucket, rows }: Cell): Micros {
 }
 
 /**
- * The state of a cell to which all shifts were applied. A cell without a state is full: then the state of a full bucket is returned. A
- * level below empty (a debt) is kept, also if the region holds no units of the cell.
+ * The state of a cell (one key of one limit) that is up to date with the present era. A cell without a state is full: then the state of a
+ * full bucket is returned. A level below empty (a debt) is kept, also if the region holds no units of the cell.
  */
 export function explicitBucket({ bucket, units, time }: CurrentCell, limit: RegionalLimit): BucketState {
   if (bucket !== undefined) return bucket
@@ -102,16 +103,17 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
 }
 
 /**
- * The state of a cell that has rows and no state. Its bucket is full by the limit of its last use (`last`), because states expire when they
- * are full. By another limit the bucket need not be full: peers may have sent units whose tokens they had used up by that limit.
+ * The state of a key that has no stored state, and of which units were sent or received. Its bucket is full by the limit of its last use
+ * (`last`), because states expire when they are full. By another limit the bucket need not be full: peers may have sent units whose tokens
+ * they had used up by that limit.
  */
 export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
   return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)
 }
 
 /**
- * The state of a cell with rows, converted to this limit. It keeps the tokens that the cell has by the limit of its last use, up to the
- * burst of the share of this limit.
+ * The state of a key of which units were sent or received, converted to this limit. It keeps the tokens that the key has by the limit of
+ * its last use, up to the burst of the share of this limit.
  */
 export function convertedBucket(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): BucketState {
   const current = currentCell(store, cell, limit, now)
@@ -155,18 +157,18 @@ function partsOf(bucket: BucketState, units: number, time: Micros): bigint {
   return levelAt(bucket.plan, filled(bucket.plan, bucket, at), at)
 }
 
-/** The units that a cell has right after a shift. */
+/** The units that a region holds of a key right after a shift (the close or the open of an era). */
 function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, limit: RegionalLimit): number {
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight
   const units = unitsIn(rows)
-  // The rows may have been made while the limit was divided, and it is not divided now, or the reverse. Then they count for no more units
-  // than a cell without rows has.
+  // Rows say what was sent and received of a key. They may have been made while the limit was divided among regions, and it is not divided
+  // now, or the reverse. Then the region holds no more units than without these rows.
   if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)
   return shift.cut ? Math.min(units, weight) : units
 }
 
-/** The units that a cell has by its rows: its weight, plus what it received, less what it sent. */
+/** The units that a region holds of a key by its rows: its weight, plus what it received, less what it sent. */
 export function unitsIn(rows: Rows): number {
   let units = rows.weight
   for (const row of rows.received.values()) units += row.units
@@ -175,14 +177,14 @@ export function unitsIn(rows: Rows): number {
 }
 
 /**
- * Whether rows fit a roster: either the cell was divided when they were made and is divided in the era of the roster, or it is undivided in
- * both.
+ * Whether the rows of a key fit an era. Either the key was divided among regions when the rows were made, and is divided in that era. Or it
+ * was undivided when they were made, and is undivided in that era.
  */
 export function isOfRows({ whole }: Rows, roster: Roster | undefined, limit: RegionalLimit): boolean {
   return roster !== undefined && (whole === true) === isWhole(roster, limit)
 }
 
-/** The units that a cell without rows has after a shift. */
+/** A shift is the close or the open of an era. The units that a region holds of a key after it, if none were sent or received. */
 function weightAfter({ region }: RegionStore, shift: Shift, limit: RegionalLimit): number {
   if (limit.hash === undefined) return shift.units
   return shift.rosters === undefined ? 0 : Math.min(...shift.rosters.map((roster) => firstUnits(roster, region, limit)))
@@ -197,13 +199,14 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
   if (lastShift(store).at < bucket.seen && isShare(limit, held, bucket.plan)) return bucket
   const units = shifts.map((shift) => unitsAfter(store, shift, rows, limit))
   let known = shifts.findLastIndex(({ at }) => at < bucket.seen)
-  // If the clock stepped back, a bucket that was written before a shift may have a later time than the shift. Then it still has the share
-  // from before that shift.
+  // A shift is the close or the open of an era. If the clock stepped back, a bucket that was written before a shift may have a later time
+  // than the shift. Then it still has the share from before that shift.
   if (known > 0 && !isShare(limit, units[known] as number, bucket.plan)) {
     const older = units.findLastIndex((count, index) => index < known && isShare(limit, count, bucket.plan))
     if (older >= 0) known = older
   }
-  // The latest `MAX_SHIFTS` shifts are kept. If a cell missed more than these, its tokens are dropped, and only a debt stays.
+  // The latest `MAX_SHIFTS` shifts (closes and opens of eras) are kept. If a key missed more than these, its tokens are dropped, and only a
+  // debt stays.
   let state = known < 0 ? resettle(limit, bucket, 0, 0, bucket.seen) : bucket
   for (let next = known + 1; next < shifts.length; next += 1) {
     const time = Math.max((shifts[next] as Shift).at, state.seen)

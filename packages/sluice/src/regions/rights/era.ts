@@ -8,9 +8,9 @@ import { isBound } from './status.ts'
 export { statusFor } from './status.ts'
 
 /**
- * Ends this era in one store: the store sends and receives no units any more. From now on it holds of each key the lower of two numbers:
- * the units that it has in this era, and those that it gets in the next. If the store is closed already, a newer roster replaces that of
- * the next era. Then the store also holds no more than by that roster.
+ * Ends this era (the time in which weights stay the same) in one store: the store sends and receives no units any more. From now on it
+ * holds of each key the lower of two numbers: the units that it has in this era, and those that it gets in the next. If the store is closed
+ * already, a newer roster replaces that of the next era. Then the store also holds no more than by that roster.
  */
 export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
   const { phase, roster, next, region } = store
@@ -68,7 +68,10 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   return open(met, statuses, now)
 }
 
-/** Whether a peer will begin the next era with the same roster as this store, or never again, because it is gone by that roster. */
+/**
+ * Whether a peer will begin the next era with the same roster (regions and weights) as this store. Also true if the peer will never do so,
+ * because it is gone for good by that roster.
+ */
 function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Status | undefined): boolean {
   const run = store.bound.get(peer)
   if (run !== undefined && isGone(next, peer, run)) return true
@@ -76,7 +79,10 @@ function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Statu
   return status.next !== undefined && isSame(status.next, next)
 }
 
-/** Called if peers are two or more eras ahead. Nothing that this store held counts any more, and it holds nothing until the next era. */
+/**
+ * An era is the time in which weights stay the same. Called if peers are two or more eras ahead. Nothing that this store held counts any
+ * more, and it holds nothing until the next era.
+ */
 function skip(store: RegionStore, { era, roster, next }: Status, now: Micros): RegionStore {
   const coming = newest([roster, ...[next, store.next].filter((known) => known !== undefined)])
   return {

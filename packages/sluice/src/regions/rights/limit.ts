@@ -10,7 +10,10 @@ export const UNITS = 1000
 
 /** A token bucket that is divided among regions. */
 export interface RegionalLimit {
-  /** Names the limit in rows: the numbers of its plan. Tokens that were sent under one policy are not received under another. */
+  /**
+   * Names the limit in messages, by the numbers of its plan (rate and burst). Tokens that were sent under one such name are not received
+   * under another.
+   */
   readonly policy: string
   readonly whole: BucketPlan
   /**
@@ -19,8 +22,8 @@ export interface RegionalLimit {
    */
   readonly hash?: number
   /**
-   * The bucket of a region that holds `units` of the cell, at least 1. With the rate r and the burst B of the limit, its rate is r * units
-   * / UNITS and its burst floor(B * units / UNITS).
+   * The bucket of a region that holds `units` of a key, at least 1. With the rate r and the burst B of the limit, its rate is r * units /
+   * UNITS and its burst floor(B * units / UNITS).
    */
   share(units: number): BucketPlan
 }
@@ -47,11 +50,13 @@ export function planIn(policy: string): BucketPlan | undefined {
   return inexact(plan) === undefined ? plan : undefined
 }
 
-/** Limits by their policy. Cached because making one takes a millisecond, and a page has many rows with the same policy. */
+/**
+ * Limits by the `policy` that names them. Cached because making one takes a millisecond, and a message names the same limit for many keys.
+ */
 const NAMED = new Map<string, RegionalLimit | undefined>()
 const MAX_NAMED = 1_000
 
-/** The limit that a row's `policy` names. Undefined if it names none, or one that cannot be divided exactly. */
+/** The limit that the `policy` in a message names. Undefined if it names none, or one that cannot be divided exactly. */
 export function limitNamed(policy: string): RegionalLimit | undefined {
   if (NAMED.has(policy)) return NAMED.get(policy)
   const plan = planIn(policy)

@@ -12,9 +12,9 @@ export function inRun(stored: RegionStore | undefined, region: Region, run: Run,
 }
 
 /**
- * What a new run begins with: the store was lost, restored from a snapshot, promoted from a replica, or started for the first time. Units
- * and tokens that are still stored do not count. The region holds nothing until its peers know the new run, and the next era gives it its
- * weight back. Its buckets are empty then, and fill up.
+ * What the region knows at the start of a new run (another life of the store): the store was lost, restored from a snapshot, promoted from
+ * a replica, or started for the first time. Units and tokens that are still stored do not count. The region holds nothing until its peers
+ * know the new run, and the next era gives it its weight back. Its buckets are empty then, and fill up.
  * @param roster the roster by configuration
  */
 export function newRun(region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
@@ -43,7 +43,7 @@ export function replace(store: RegionStore, now: Micros): RegionStore {
   return { ...newRun(store.region, store.run, store.roster, now), phase: 'learning', joins: store.joins, replaced: true }
 }
 
-/** What the new run of a peer must name in its hello to this store. */
+/** What a peer whose store just started or was restored must name in its hello, the message that makes it known to this store. */
 export function invite(store: RegionStore, guest: Region): Invitation {
   return { from: store.region, run: store.run, joins: joinsOf(store, guest) }
 }
@@ -57,8 +57,9 @@ export function hello(store: RegionStore, { from, run, joins }: Invitation): Hel
 }
 
 /**
- * Binds a peer's new run: from now on, rows and statuses of the peer's earlier runs do not count. The hello names how many runs of the peer
- * this store had bound. If this count is another now, the hello is late and changes nothing, and the answer is undefined.
+ * Binds a peer's new run (another life of its store): from now on, rows and statuses of the peer's earlier runs do not count. The hello
+ * names how many runs of the peer this store had bound. If this count is another now, the hello is late and changes nothing, and the answer
+ * is undefined.
  */
 export function greet(store: RegionStore, guest: Hello): { readonly store: RegionStore; readonly answer: Answer | undefined } {
   const joins = joinsOf(store, guest.from)
@@ -69,9 +70,9 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 }
 
 /**
- * Binds a peer's run by the peer's answer to a hello. While the store is learning, also stores the answer. When all peers have answered,
- * the store is in the phase `closed` of the latest era that any of them knows. In that era it holds nothing, because an earlier run of this
- * region may have sent its units away.
+ * Binds a peer's run (life of its store) by the peer's answer to a hello: from now on this store exchanges units with this run only. While
+ * the store is learning, also stores the answer. When all peers have answered, the store is in the phase `closed` of the latest era that
+ * any of them knows. In that era it holds nothing, because an earlier run of this region may have sent its units away.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
   const { from, run } = answer
@@ -84,8 +85,9 @@ export function learn(store: RegionStore, answer: Answer): RegionStore {
 }
 
 /**
- * Updates a peer's answer by a status that the peer reports later. The peer may know by then that a region is gone for which this store
- * waits, or have begun another era. Of answer and status, the one with the later era or the newer roster counts.
+ * While this store is learning, updates the answer of a peer by a status (its era and roster) that the peer reports later. The peer may
+ * know by then that a region is gone for which this store waits, or have begun another era. Of answer and status, the one with the later
+ * era or the newer roster counts.
  */
 export function relearn(store: RegionStore, status: Status): RegionStore {
   const known = store.answers.get(status.from)
@@ -95,16 +97,16 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
 }
 
 /**
- * Whether this store must send a peer a hello. While it is learning, it does so to peers whose answers it needs. Later it does so to peers
- * of which it has bound no run, because they were in no roster while it was learning. Until both have bound each other, no era that both
- * take part in can end.
+ * Whether this store must send a peer a hello, the message that makes it known. While it is learning, it does so to peers whose answers it
+ * needs. Later it does so to peers of which it has bound no run, because they were in no roster while it was learning. Until both have
+ * bound each other, no era that both take part in can end.
  */
 export function mustGreet(store: RegionStore, peer: Region): boolean {
   if (store.replaced === true) return false
   return store.phase === 'learning' ? unanswered(store).includes(peer) : !store.bound.has(peer)
 }
 
-/** The peers whose answers a new run still needs, including peers of which it learned from other answers. */
+/** The peers whose answers a store that just started still needs, including peers of which it learned from other answers. */
 function unanswered(store: RegionStore): readonly Region[] {
   return peersOf(latestRoster(store), store.region).filter((peer) => !store.answers.has(peer))
 }

@@ -4,7 +4,7 @@ import { UNITS } from './limit.ts'
 export type Region = string
 /** One life of a store, identified by its server process and replication history. A store that was restored or promoted has another run. */
 export type Run = string
-/** A run of a region, of which a person has said that it will never run again. */
+/** A life of a region's store (a run) of which an operator has said that it will never run again. */
 export type Gone = readonly [region: Region, run: Run]
 
 /** The regions of one era and their weights. */
@@ -15,11 +15,11 @@ export interface Roster {
    * the others wait for it when the era ends.
    */
   readonly weights: ReadonlyMap<Region, number>
-  /** Runs for which no region waits when the era of this roster begins. Absent: none. */
+  /** Lives of stores (runs) for which no region waits when the era of this roster begins. Absent: none. */
   readonly gone?: readonly Gone[]
 }
 
-/** Makes a roster of equal weights. The first region also gets the remainder of the division. */
+/** Makes a roster (regions and weights) with equal weights. The first region also gets the remainder of the division. */
 export function equalRoster(regions: readonly Region[], version = 1): Roster {
   const each = Math.floor(UNITS / regions.length)
   const first = UNITS - each * (regions.length - 1)
@@ -35,21 +35,28 @@ export function peersOf(roster: Roster, region: Region): readonly Region[] {
   return [...roster.weights.keys()].filter((name) => name !== region)
 }
 
-/** Whether the roster says that a run will never run again. Another run of the same region is not gone, because it may hold units. */
+/**
+ * Whether the roster says that a run (life of a store) will never run again. Another run of the same region is not gone, because it may
+ * hold units.
+ */
 export function isGone({ gone = [] }: Roster, region: Region, run: Run): boolean {
   return gone.some(([name, dead]) => name === region && dead === run)
 }
 
 /**
- * A roster that replaces another one, and keeps which runs are gone by the replaced one, because peers may have begun an era by it. If the
- * new roster lacked some of these runs, they are added, and it gets the next version.
+ * Returns a roster that replaces another one, with the runs (lives of stores) that are gone for good by the other one. The reason is that
+ * peers may have begun an era by the other roster. If the new roster lacked some of these runs, they are added, and it gets the next
+ * version.
  */
 export function keepingGone(roster: Roster, { gone = [] }: Roster): Roster {
   const more = gone.filter(([region, run]) => !isGone(roster, region, run))
   return more.length === 0 ? roster : { ...roster, version: roster.version + 1, gone: [...(roster.gone ?? []), ...more] }
 }
 
-/** Whether all regions choose `one` over `other`. Of two different rosters of one version, the one with the greater text is chosen. */
+/**
+ * Whether all regions choose the roster `one` over `other`. Of two different rosters of one version, the one with the greater text is
+ * chosen.
+ */
 export function isNewer(one: Roster, other: Roster): boolean {
   return one.version > other.version || (one.version === other.version && textOf(one) > textOf(other))
 }

@@ -29,7 +29,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   const made = { ...whole, plan, capacity: fromMicroTokens(plan.burst) }
   if (units === 0) return { limit: Object.freeze({ ...made, capacity: 0, algorithm: EMPTY }) }
   const { at } = lastShift(region)
-  /** The state at `now` with all shifts applied, converted to the share's plan; undefined if it is full. */
+  /** The state at `now`, up to date with the present era and converted to the share's plan (rate and burst); undefined if it is full. */
   const current = (bucket: BucketState | undefined, now: Micros): BucketState | undefined => {
     const cell = currentCell(region, { bucket, rows }, limit, now)
     return adopted(region, cell, limit) ?? (cell.time > now ? explicitBucket(cell, limit) : undefined)
@@ -38,7 +38,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
     ...base,
     // Most states were written after the last shift (close or open of an era), with this share's plan. They need no conversion.
     adopt: (own, state, now) => (at < state.seen && (state.plan === own || samePlan(state.plan, own)) ? state : current(state, now)),
-    // If the share has changed since the charge, nothing is given back.
+    // A caller that stops waiting gets nothing back if the region's share has changed since the charge.
     leave: (own, state, now, cost, charged) =>
       state === undefined || settled.adopt(own, state, now, 0) !== state ? state : base.leave?.(own, state, now, cost, charged),
   }
@@ -65,8 +65,8 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
 }
 
 /**
- * The share of a key, for a region that holds `units` of it. Unlike `shareOf`, it does not apply shifts to states: `settle` of
- * `KnownShares` does that.
+ * The share of a key, for a region that holds `units` of it. Unlike `shareOf`, it does not convert states to the weights of the present
+ * era: `settle` of `KnownShares` does that.
  */
 export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number): AnyLimit {
   const plan = limit.share(Math.max(units, 1))

@@ -5,8 +5,8 @@ import type { Region, Roster, Run } from './roster.ts'
 export type { Run }
 
 /**
- * The phase of a store. `learning`: a new run holds nothing until all peers know it. `open`: units may be sent and received. `closed`: they
- * may not, and the era ends once all regions are closed. A closed store still decides calls.
+ * The phase of a store. `learning`: a store that just started or was restored holds nothing until all peers know it. `open`: units may be
+ * sent and received. `closed`: they may not, and the era ends once all regions are closed. A closed store still decides calls.
  */
 export type Phase = 'learning' | 'open' | 'closed'
 
@@ -16,12 +16,12 @@ export type Phase = 'learning' | 'open' | 'closed'
  */
 export interface Shift {
   readonly era: number
-  /** Store time of the shift. A later shift has the same or a later time. */
+  /** Store time at which the era closed or opened. A later shift has the same or a later time. */
   readonly at: Micros
   readonly units: number
   /**
-   * The roster of the era, and those that may follow it. Of a cell that is not divided, the region holds the least that any of these
-   * rosters gives it. Undefined: the region holds nothing.
+   * The roster (regions and weights) of the era, and those that may follow it. Of a cell that is not divided, the region holds the least
+   * that any of these rosters gives it. Undefined: the region holds nothing.
    */
   readonly rosters: readonly Roster[] | undefined
   /**
@@ -38,7 +38,10 @@ export interface RegionStore {
   readonly era: number
   /** The weights of this era. */
   readonly roster: Roster
-  /** While closed: the roster of the next era. While learning: the roster by configuration. Undefined while open. */
+  /**
+   * A roster has regions and weights. In the phase `closed`: that of the next era. In `learning`: that of the configuration. Undefined in
+   * `open`.
+   */
   readonly next: Roster | undefined
   /** The latest shifts of this run (one life of the store), oldest first: at least one, at most MAX_SHIFTS. */
   readonly shifts: readonly [Shift, ...Shift[]]
@@ -67,10 +70,10 @@ export interface Cell {
 
 export const EMPTY_CELL: Cell = Object.freeze({ bucket: undefined, rows: undefined })
 
-/** What a cell has sent to each peer, and received from each peer, in one era. */
+/** What this region has sent of a key to each peer, and received from each peer, in one era. */
 export interface Rows {
   readonly era: number
-  /** The units that the cell held in the era before it sent or received any. */
+  /** The units that the region held of the key in the era before any were sent or received. */
   readonly weight: number
   /** Set if the cell is not divided (R8). */
   readonly whole?: true
@@ -89,13 +92,13 @@ export interface Sent {
   readonly base: number
 }
 
-/** What was received from one peer: the largest sums of its rows. */
+/** What was received of a key from one peer: the largest sums that its messages had. */
 export interface Received {
   readonly units: number
   readonly tokens: number
 }
 
-/** A row as a peer reads it, with the run that wrote it and the run that it is for. */
+/** What was sent of a key, as the peer reads it. It names the run (life of the store) that sent it, and the run that it is for. */
 export interface Row extends Sent {
   readonly from: Region
   readonly run: Run
@@ -166,9 +169,12 @@ export interface Transfers {
 
 /** What a region reads from a peer in one request. */
 export interface Page {
-  /** The rows that changed since the cursor, the oldest changes first. */
+  /** What was sent of each key that changed since the cursor (a change number), the oldest changes first. */
   readonly rows: readonly CellRow[]
-  /** The status of the peer. Undefined while more rows follow: a status counts only after all rows that were written before it. */
+  /**
+   * The peer's status: its era and phase. Undefined while more pages follow, because a status counts only after all units that were sent
+   * before it.
+   */
   readonly status: Status | undefined
   /** The cursor for the next page. */
   readonly cursor: number

@@ -97,20 +97,20 @@ export function inDoubt({ bucket, units, time }: CurrentCell, limit: RegionalLim
   return { ...least, keepFor: Math.max(least.keepFor, doubt) }
 }
 
-/** How many units a cell gained by receiving a row. */
+/** How many units a region gained of a key by receiving a row, which says what a peer has sent. */
 export function unitsReceived({ era }: RegionStore, before: Cell, after: Cell | undefined): number {
   if (after?.rows === undefined) return 0
   return unitsIn(after.rows) - (before.rows?.era === era ? unitsIn(before.rows) : after.rows.weight)
 }
 
-/** The rows of a cell that has not sent or received anything in this era. */
+/** The rows of a key (what was sent and received of it) if nothing was sent or received in this era. */
 export function newRows({ era, roster }: RegionStore, weight: number, limit: RegionalLimit): Rows {
   return { era, weight, sent: new Map(), received: new Map(), ...(isWhole(roster, limit) ? { whole: true } : {}) }
 }
 
 /**
- * Whether a row fits a cell: in this era, the limit that the row names and the limit of the cell are both divided, or both not. All tokens
- * of one row were sent under limits of one of these two kinds.
+ * Whether a row (what a peer has sent of a key) fits a cell (what this region has of the key): in this era, the limit that the row names
+ * and the limit of the cell are both divided, or both not. All tokens of one row were sent under limits of one of these two kinds.
  */
 function isOfKind({ roster }: RegionStore, limit: RegionalLimit, { policy }: Row): boolean {
   if (policy === limit.policy || limit.hash === undefined) return true

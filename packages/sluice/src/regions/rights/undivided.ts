@@ -15,7 +15,7 @@ export function isUndivided({ weights }: Roster, burst: number): boolean {
   return weights.size > 1 && burst >= MICRO && portion(burst, Math.floor(UNITS / weights.size)) < MICRO
 }
 
-/** Whether the cell of a key is not divided in the era of a roster. */
+/** Whether a key is not divided among regions in the era of a roster, so that one region holds all units. */
 export function isWhole(roster: Roster, { hash, whole }: RegionalLimit): boolean {
   return hash !== undefined && isUndivided(roster, whole.burst)
 }

@@ -153,7 +153,8 @@ function addRun(guard: (string | number)[], run: readonly ShareCall[], first: nu
 }
 
 /**
- * How the text of a key's rows begins: with the number of their last change. guard.lua compares this beginning. 0 if the key has no rows.
+ * How the text of a key's rows (what was sent and received) begins: with the number of their last change. guard.lua compares this
+ * beginning. 0 if the key has no rows.
  */
 function changeOf({ known: { change } }: ShareCall): string | number {
   return change === 0 ? 0 : `${change} `

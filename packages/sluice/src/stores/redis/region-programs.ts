@@ -128,8 +128,8 @@ function recordOf(begins: unknown, record: unknown): Pick<FoundRegion, 'begins' 
 }
 
 /**
- * The text that is stored for the rows of a key. Before the rows is the length of the scope, by which a reader finds scope and key in the
- * name of the field. If that name has only a digest of the key, the whole id is stored instead.
+ * The text that is stored for the rows of a key (what was sent and received). Before the rows is the length of the scope, by which a reader
+ * finds scope and key in the name of the field. If that name has only a digest of the key, the whole id is stored instead.
  */
 function rowsText(id: StateId, rows: string): string {
   const { name, key } = namedOf(id)
