@@ -113,6 +113,7 @@ export class Batcher<Item, Answer extends Answered> {
   /** The earliest instant at which the next batch may be sent, with the batches that are in flight now. */
   #departsAt(now: MonotonicInstant): MonotonicInstant {
     const { maxInFlight, slotMs } = this.#parts
+    if (this.#separate.length > 0) return 0
     if (this.#queue.weight === 0) return NEVER
     const flights = this.#flights
     if (flights.length === 0 || maxInFlight === NEVER) return this.#notBefore
@@ -139,7 +140,11 @@ export class Batcher<Item, Answer extends Answered> {
     const { clock, send, sendOptions } = this.#parts
     if (at === undefined) this.#scheduled = false
     const now = at ?? clock.monotonic()
-    for (let ranges = this.#next(now); ranges.length > 0; ranges = this.#next(now)) {
+    let departsAt = this.#departsAt(now)
+    for (; departsAt <= now; departsAt = this.#departsAt(now)) {
+      const ranges = this.#next(now)
+      // No caller may be sent yet. The alarm is set for the first that may.
+      if (ranges.length === 0) return
       const flight = flightOf(ranges, now)
       const { items, deadline } = flight
       this.#flights.push(flight)
@@ -156,16 +161,14 @@ export class Batcher<Item, Answer extends Answered> {
         this.#crash(flight, error)
       }
     }
-    const departsAt = this.#departsAt(now)
-    if (departsAt > now) this.#wake(departsAt)
+    if (departsAt !== NEVER) this.#wake(departsAt)
     this.#rest(now)
   }
 
-  /** Takes the items of the next batch. None: nothing may be sent now. */
+  /** Takes the items of the next batch from the queue. None: no caller in the queue may be sent yet. */
   #next(now: MonotonicInstant): readonly ItemRange<Item, Answer>[] {
     const separate = this.#separate.shift()
     if (separate !== undefined) return [separate]
-    if (this.#departsAt(now) > now) return []
     // With much to send, the server works on one batch while this process reads the answers to the other.
     const isMuch = this.#parts.maxInFlight - this.#flights.length >= 2 && this.#isWorth(2 * WORTH_A_BATCH)
     return this.#queue.take(now, isMuch ? 2 : 1)
