@@ -1045,12 +1045,13 @@ begin
   );
 end $$;
 ` },
-  { name: 'buckets', hash: 'f9cfa1af', source: `create function sluice_buckets(
+  { name: 'buckets', hash: '9edfbea1', source: `create function sluice_buckets(
   at_us bigint, waiting int, ids uuid[], call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
   known_changes bigint[], shifted_us bigint, settled_us bigint
 ) returns text language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
+set enable_mergejoin = off as $$
 declare
   many int := cardinality(ids);
   locks boolean := waiting < 2 and cost <= burst;

@@ -1,8 +1,9 @@
 -- Decides one call to each of many buckets of one plan, all of one cost. Each call is decided by itself, not in a group
 -- with others. A batch of different keys is such. The reply has the form of sluice_consume, with outcomes in the order
 -- of the ids. One statement locks the rows, another inserts those of new keys, and a third writes the others by their
--- position in the table (ctid). The settings keep the planner from plans that scan the table. A plan made while the
--- table was small would scan it.
+-- position in the table (ctid). The settings keep the planner from plans that scan the table, as a plan made
+-- while the table was small would. They also keep it from planning the statements anew in the first five calls of each
+-- connection.
 --
 -- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
 create function sluice_buckets(
@@ -10,7 +11,8 @@ create function sluice_buckets(
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
   known_changes bigint[], shifted_us bigint, settled_us bigint
 ) returns text language plpgsql volatile
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
+set enable_mergejoin = off as $$
 declare
   many int := cardinality(ids);
   -- If this is false, sluice_consume locks the rows, one by one.
