@@ -23,7 +23,7 @@ export interface LimiterParts {
   readonly store: Store
   readonly onStoreFailure: FailurePolicy
   /**
-   * Decides in this process if the store fails and the policy is `local`. Undefined: there is no such store, and those calls are refused.
+   * The store in this process that decides if `store` fails and `onStoreFailure` is `local`. If it is undefined, these calls are refused.
    */
   readonly local: Store | undefined
   readonly clock: Time

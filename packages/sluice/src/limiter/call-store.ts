@@ -17,22 +17,27 @@ import type { MonotonicInstant, Stopwatch, Time } from '../time/time.ts'
 
 /**
  * Milliseconds after the deadline until a call is settled here: first 2, then 1 more. The store's own timer should settle the call first,
- * because the store knows why there is no answer. The second step lets that timer run first even if a busy process has delayed it.
+ * because the store knows why there is no answer. If a busy process has delayed both timers, the second step lets the store's timer run
+ * before this one.
  */
 const [GRACE_MS, LAST_MS] = [2, 1]
-/** Milliseconds from the call to which a default deadline may be extended. */
+/** The end of an extended default deadline (see `stretch`), in milliseconds from the call. */
 const STRETCHED_MS = 1_000
-/** The value of `due` when both deadlines of a call have passed. */
+/** The value of `due` during the last millisecond: at its end the call fails as `timeout`. */
 const LATE = Number.POSITIVE_INFINITY
 
 /** Calls a store, trusting none of its promises: every call settles by its deadline, and an answer that makes no sense is a failure. */
 export interface StoreCaller {
   readonly store: Store
-  /** One verdict for each group, in order. A failure of the whole call fails every group, so this rejects only because of a bug. */
+  /**
+   * One verdict for each group, in order. If the whole call fails, each group gets the failure as its verdict. So the promise rejects only
+   * because of a bug.
+   */
   decide(groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
    * The store's `decideNow`; absent if the store lacks it.
-   * @param watch was started just before this call; it is stopped if the call is reported to an observer. Absent: the call is timed here.
+   * @param watch a stopwatch that the caller has just started. It is stopped here if the call is reported to an observer. If it is absent,
+   * the call is timed here
    */
   decideNow?(group: CallGroup, watch?: Stopwatch): GroupVerdict | undefined
   /** One result for each change. Rejects with the first StoreFailure. */
@@ -43,7 +48,7 @@ export interface StoreCaller {
 
 /**
  * @param clock times deadlines
- * @param observers are notified of calls of the store, and not of decisions without a store call: from cached denials and leased tokens
+ * @param observers are notified of calls that reach the store, but not of decisions from cached denials or leased tokens
  */
 export function createStoreCaller(store: Store, clock: Time, observers: readonly Observer[] = []): StoreCaller {
   const timed = createTimed(store, clock)
@@ -81,7 +86,7 @@ function createDecideNow(store: Store, { isObserved, start, report }: Reporter):
   const answerOf = (group: CallGroup): GroupVerdict | undefined => {
     try {
       const verdict = (store as Required<Store>).decideNow(group)
-      // The hot path: a verdict with one result for each call of the group is not checked further.
+      // To save time, a verdict with one result for each call of the group is not checked further.
       if (verdict?.calls?.length === group.calls.length) return verdict
       return verdict === undefined && !sync ? undefined : checked(store, verdict, group)
     } catch (error) {
@@ -100,7 +105,7 @@ function createDecideNow(store: Store, { isObserved, start, report }: Reporter):
 }
 
 function createDecide(store: Store, timed: Timed, { isObserved, start, report }: Reporter): StoreCaller['decide'] {
-  // Plain promises: this code runs for every call, and an async function here would cost as much time as the whole ring.
+  // Not an async function: this code runs for every call, and `async` would cost as much time as the whole ring (`stores/remote`).
   return (groups, options) => {
     const started = start()
     const decided = (verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] => {
@@ -137,11 +142,11 @@ function createTimed(store: Store, clock: Time) {
   const deadlines = createDeadlines(clock)
   return <T>({ deadline, stretch }: CallOptions, call: Promise<T>): Promise<T> => {
     if (deadline === undefined) return call
-    // A call first waits for `deadline`, and then for the extended `latest`. Most answers come before `deadline`, and near deadlines
-    // share a timer.
+    // A call first waits until `deadline`, and then until `latest`, which may be later. Most answers come before `deadline`, and deadlines
+    // that are close together share a timer.
     const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
     return new Promise<T>((resolve, reject) => {
-      // One function for all steps, because it is created for every call, and each further function would cost as much as a promise.
+      // One function for all steps. It is created for every call, and each further function would cost as much time as a promise.
       let due = deadline
       const next = (): void => {
         if (due === LATE) return reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))

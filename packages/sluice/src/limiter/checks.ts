@@ -92,7 +92,8 @@ function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwat
     if (verdict === undefined) return undefined
     if (verdict.failure === undefined) return finish(verdict, group, watch)
     if (watch !== undefined) watch.ended = undefined
-    // The fallback decides under the id of the failed call, which the store may have granted: `release` with this id gives back both.
+    // The local fallback decides under the holder id of the failed call, because the store may have granted slots under this id. `release`
+    // with the id then gives back the slots of both.
     const own: CallGroup = { ...group, ...calls.groupOf(key, options?.cost) }
     const resolved = onFailure(verdict, parts.onStoreFailure, fallback, own, timing(options))
     return resolved instanceof Promise ? resolved.then((one) => finish(one, own, watch)) : finish(resolved, own, watch)
@@ -102,9 +103,9 @@ function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwat
 type Finish = ReturnType<typeof createFinish>
 
 /**
- * Makes a decision from a verdict, and reports it to the observers; without a stopwatch nothing is reported. The group is read before this
- * returns, so the caller may reuse it. The decision is made from `as`, if passed, for example the verdict as of the start of a call that
- * was charged ahead. Observers still get the first verdict.
+ * Makes a decision from the verdict `resolved`. If a stopwatch is passed, the decision is reported to the observers. The group is read
+ * before this returns, so the caller may reuse it. If `as` is passed, the decision is made from that verdict instead: for example, from the
+ * verdict as of the instant at which a waiting call may start. The results of the limits that observers get are always those of `resolved`.
  */
 function createFinish({ name, limits, clock, deciders }: CheckParts, listening: readonly Listening<'onDecision'>[]) {
   const report = (resolved: Resolved, group: CallGroup, decision: Decision, { started, ended }: Stopwatch): void => {

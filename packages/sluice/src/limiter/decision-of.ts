@@ -12,15 +12,15 @@ import type { Answered, Resolved } from './on-failure.ts'
 export interface NamedLimit {
   readonly name: string
   readonly limit: AnyLimit
-  /** The window in milliseconds that the policy states, instead of the limit's own. */
+  /** The window in milliseconds that the policy states. Decisions report it instead of the limit's own window. */
   readonly windowMs?: number
 }
 
 /**
- * Makes one decision from what is known about its group. Precedence: undecided, impossible, denied, allowed. `limitName` of a
- * refusal is the limit with the longest wait among those that refused, or `maxHolds` if too many holds are open.
+ * Makes the decision of a group, from its verdict or from what the failure policy says. `limitName` of a refusal is the limit with the
+ * longest wait among those that refused, or `maxHolds` if too many holds are open.
  * @param clock this process's clock, read if no store decided
- * @param holder who takes the slots of concurrency limits
+ * @param holder the id under which the group takes slots of concurrency limits
  */
 export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clock: Pick<Time, 'now'>, holder?: string): Decision {
   const { outcome, calls, source = 'store', degraded } = resolved
@@ -62,7 +62,7 @@ function refusal(
   // If the longest wait is for slots, no wait is reported, because a slot may be given back at any earlier time.
   const slots = takesSlots(limit) && !isBlocked(calls[index] as Verdict)
   const why = blocked ? 'blocked' : (reason ?? (slots ? 'concurrency' : 'quota'))
-  // Two literals instead of a spread: a flood is denied here, and spreading takes three times as long.
+  // Two literals instead of a spread, which takes three times as long. Under overload most calls are denied here.
   if (retryAfter === undefined || slots) return { outcome, allowed: false, limitName, reason: why, limits, at, atMicros, source }
   return { outcome, allowed: false, limitName, reason: why, retryAfterMs: toMillis(retryAfter), limits, at, atMicros, source }
 }

@@ -6,12 +6,12 @@ import type { Time } from '../time/time.ts'
 import type { CheckParts } from './check-parts.ts'
 import { decideGroups, type Resolved } from './on-failure.ts'
 
-/** Milliseconds by which the instant may be in the past, because time passes between `new Date()` and this check. */
+/** Milliseconds by which the instant of a forecast may be in the past, because time passes between `new Date()` and this check. */
 const JUST_NOW_MS = 1_000
 
 /**
- * Microseconds from now until an instant of this process's wall clock. Stores get this length and not the instant, so a wrong clock of the
- * process does no harm where the caller computed the instant by the same clock.
+ * Microseconds from now until an instant of this process's wall clock. Stores get this length instead of the instant. So if the clock is
+ * wrong, and the caller computed the instant by this clock, the forecast is still right.
  * @throws LimiterError INVALID_OPTIONS for an instant in the past, or after 2099
  */
 export function microsUntil(where: string, clock: Time, at: Date | number): Micros {
@@ -27,8 +27,8 @@ export function microsUntil(where: string, clock: Time, at: Date | number): Micr
 }
 
 /**
- * Peeks at a group as it will be after `length` if nobody calls until then. A first peek returns the store's time. The second peek is
- * decided at that time plus `length`, so the instant is on the store's clock.
+ * Peeks at a group (decides it without a charge) as it will be after `length` if nobody calls until then. A first peek returns the store's
+ * time. The second peek is decided at that time plus `length`, so the instant is on the store's clock.
  * @param options of both peeks. A deadline that the caller set covers both peeks together; the default deadline starts again for the second
  */
 export async function forecast(

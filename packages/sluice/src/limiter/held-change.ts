@@ -13,7 +13,10 @@ import { takesSlots } from './holders.ts'
 import type { Deciders } from './on-failure.ts'
 import type { Settlement, SettledLimit } from './reservation.ts'
 
-/** How often a change of a hold is sent at most. It is sent again if its answer was lost; a repeated change has no further effect. */
+/**
+ * The most times that a change of a hold is sent. It is sent again if it is unknown whether the store made it; a repeated change has no
+ * further effect.
+ */
 const TRIES = 2
 
 /**
@@ -39,7 +42,7 @@ export async function changeHold(
   names: readonly string[],
   timing: () => CallOptions,
 ): Promise<Settlement> {
-  // Slots do not count what was used. With a cost of 0 they have no overage, also if the hold has expired.
+  // A concurrency limit does not count what was used. With a cost of 0 it has no overage, even if the hold has expired.
   const all = calls.map((call) => (takesSlots(call.limit) ? { ...call, cost: 0 } : call))
   const changes = keysOf(calls).map((key): HoldChange => {
     const own = [...(all.length === 1 ? all : all.filter((call) => call.id.key === key)), ...openHold(bound, key)]

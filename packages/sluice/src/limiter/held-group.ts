@@ -39,7 +39,10 @@ export interface ChargedOnce {
   readonly before?: Micros | undefined
 }
 
-/** The state id of a hold's record. It has the key of the states that the hold charged, so a store of several servers keeps all on one. */
+/**
+ * The state id of a hold's record. It contains the key that the hold charged, so a store with several servers keeps the record on the
+ * server of the charged states.
+ */
 export function recordOf(limiter: string, key: string, id: string): StateId {
   return { scope: scopeOf(limiter, id, HOLD_TAG), key }
 }
@@ -63,7 +66,7 @@ export function chargeOnce(
     if (verdicts === undefined) return { resolved }
     const own = { ...resolved, calls: calls.length === 1 ? verdicts.slice(0, 1) : places.map((place) => verdicts[place] as Verdict) }
     const known = knownIn(group, verdicts)
-    // The store that decided the group, or the local fallback if that one did, also decides the rest of it.
+    // An earlier call with this id has charged some keys of the group. The store that has decided now also decides the rest.
     if (known.size > 0) return chargeRest(own, known, where, decidersOf(own, deciders), calls, hold, policy, options)
     return { resolved: hold.bound && isFull(hold.bound, group.calls, resolved) ? { ...own, reason: 'holds' as const } : own }
   }
@@ -88,9 +91,10 @@ function knownIn({ calls }: CallGroup, verdicts: readonly Verdict[]): ReadonlyMa
 }
 
 /**
- * Charges the keys of a group that have no record yet, if other keys of the group have one.
+ * Completes a repeated call, which finds records for at least one key of its group. The keys without a record are charged. If all keys have
+ * one, slots are requested again.
  * @param own the verdicts of the calls
- * @param known the records, by key
+ * @param known the records that existed before, by key
  */
 async function chargeRest(
   own: Answered,
@@ -108,8 +112,8 @@ async function chargeRest(
   const resolved: Answered = { ...own, outcome: 'allowed', retryAfter: undefined, calls: own.calls.map(passed) }
   if (missing.length > 0) {
     // The keys of a group may be in several slots of a cluster, so an earlier call may have charged only some of them. The other keys are
-    // charged now. The earlier call may meanwhile have given back its own keys, so these are charged again unless their record still
-    // exists.
+    // charged now. The earlier call may meanwhile have given back what it charged. So the keys with a record are decided once more: they
+    // are charged only if their record is gone.
     const rest = await chargeOnce(where, deciders, missing, hold, policy, options)
     const partial = together(resolved, calls, missing, rest.resolved)
     if (partial.calls === undefined || partial.outcome !== 'allowed') return { resolved: partial, before }
@@ -161,7 +165,10 @@ function together(before: Answered, calls: readonly Call[], later: readonly Call
   return { ...before, outcome, ...(reason === undefined ? {} : { reason }), retryAfter, calls: verdicts }
 }
 
-/** Only the store that decided a group may decide the rest of it: the local fallback alone if it decided, otherwise both as usual. */
+/**
+ * Who decides the rest of a group. If the local fallback decided the group, it alone. Otherwise the store, and the fallback if the store
+ * fails.
+ */
 function decidersOf({ source }: Answered, { main, local }: Deciders): Deciders {
   return source === 'fallback' && local !== undefined ? { main: local, local: undefined } : { main, local }
 }
@@ -172,8 +179,8 @@ function passed({ remaining, replenishAfter, resetAfter }: Verdict): Verdict {
 }
 
 /**
- * The group that charges calls with their records: the calls of each key, followed by the key's record. `places` has each call's index in
- * it.
+ * The group that charges calls with their records: the calls of each key, followed by the key's record. `places[i]` is the index of
+ * `calls[i]` in this group.
  */
 function recorded(calls: readonly Call[], { limiter, id, micros, final, bound }: NewHold): { group: CallGroup; places: readonly number[] } {
   const all: Call[] = []
@@ -195,8 +202,8 @@ function recorded(calls: readonly Call[], { limiter, id, micros, final, bound }:
 }
 
 /**
- * The limit of the latest record. It is reused if the next record is equal, as most are, because a batch encodes a limit object only
- * once.
+ * The limit of the latest record. Most records have an equal limit, and then reuse this object, because a batch encodes each limit object
+ * only once.
  */
 let last: AnyLimit = HOLD_RECORDS
 
@@ -231,7 +238,7 @@ function requireSame(where: string, { id, final }: NewHold, known: KnownHold | u
     refuse(`was used for a cost of ${before}, and now for ${now}`)
   }
   const isSettled = record.settled !== 0
-  // The record of a check is settled from the start, and keeps all that was charged.
+  // The record of a `check` with an id is settled from the start, and keeps all that was charged.
   if (final) {
     if (!isSettled) refuse('belongs to a reservation')
     if (part !== undefined && part.charged !== part.held) refuse('belongs to a reservation that was settled or cancelled')

@@ -12,12 +12,12 @@ export const MAX_HOLDS = 'maxHolds'
 const IN_RANGE = within(1, MAX_HOLDERS)
 /** The default duration that a concurrency limit requires. It has no effect, because every hold passes its own duration. */
 const HOLD_MS = 60_000
-/** The form of `maxHolds`. Each call reads the ids of all open holds of its key, so the maximum is the same as that of slots. */
+/** The form of `maxHolds`. Each call reads the ids of all open holds of its key, so the maximum is that of slots of a concurrency limit. */
 export const MAX_HOLDS_FORM: Form = [(value) => Number.isSafeInteger(value) && IN_RANGE[0](value), `a whole number, ${IN_RANGE[1]}`]
 
 /**
- * Bounds how many holds of a key are open at once. It is a concurrency limit that is charged with each hold and given back with the
- * settlement of the hold. A hold that nobody settles counts until it ends. The views of a decision do not contain this limit.
+ * Bounds how many holds of a key are open at once. It is a concurrency limit: each hold takes a slot, and gives it back when the hold is
+ * settled. A hold that nobody settles counts until it ends. The limits that a decision lists do not contain this one.
  */
 export interface HoldBound {
   readonly scope: Scope
@@ -45,7 +45,10 @@ export function openHold(bound: HoldBound | undefined, key: string): readonly Ca
   return [{ id: { scope, key }, limit, cost: MICRO, phase: 0 }]
 }
 
-/** Whether a group was denied because too many holds of a key are open. False if it is blocked, or another limit has a longer wait. */
+/**
+ * Whether a group was denied because too many holds of a key are open. False if a limit of the group is blocked, or if another limit has a
+ * longer wait.
+ */
 export function isFull(
   bound: HoldBound,
   calls: readonly Call[],

@@ -10,8 +10,8 @@ import type { Resolved } from './on-failure.ts'
 export type NewHolder = () => string
 
 /**
- * Makes ids that are digests of a secret and a count. A digest takes a sixth of the time of 128 random bits. Who knows one id cannot guess
- * another.
+ * Makes ids that are digests of a secret and a count. Making a digest takes a sixth of the time of making 128 random bits. Somebody who
+ * knows one id cannot guess another.
  * @param random unpredictable numbers in [0, 1), from which the secret is made
  */
 export function createHolders(random: Random): NewHolder {

@@ -21,7 +21,9 @@ interface OpenCall {
 
 /** Makes the calls of a key, one for each limit. After `close` it throws CLOSED instead. */
 export interface KeyCalls {
-  /** Reuses the same call objects for all keys, so the decision must keep no reference to them. With a new holder if a limit has slots. */
+  /**
+   * Fills in the same call objects each time, so nothing may keep a reference to them. The group has a new holder id if a limit has slots.
+   */
   sharedOf(key: string, cost: number | undefined): CallGroup
   groupOf(key: string, cost?: number): CallGroup
   /** As `groupOf`, with a new holder id if a limit has slots. Used for charges. */

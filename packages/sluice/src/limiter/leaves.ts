@@ -12,8 +12,8 @@ export function createLeaves(timing: () => CallOptions): Leaves {
   const waiting = new Map<StoreCaller, (readonly Change[])[]>()
   const send = (): void => {
     for (const [store, lists] of waiting) {
-      // The caller that was charged last leaves first. No later charge depends on it, so its whole cost is given back, and then the same
-      // holds for the caller before it.
+      // The caller that was charged last leaves first. No later charge depends on this one, so its whole cost is given back. Then the same
+      // is true of the caller before it.
       const changes = lists.reverse().flat()
       store.change(changes, timing()).catch(() => undefined)
     }

@@ -62,9 +62,10 @@ export interface Limiter extends AsyncDisposable, Reserving {
   /** Several checks in one store call, decided in order and independently. */
   checkMany(requests: readonly CheckRequest[], options?: Omit<CheckOptions, 'cost'>): Promise<Decision[]>
   /**
-   * Reports what `check` would decide now (outcome and retryAfter). It charges and writes nothing; views do not include the cost. After a
-   * change of the limit, the wait counts from the first `check` under the new limit, because only `check` converts the key. With `at` it
-   * forecasts, in two calls of the store: outcome and views are those of that instant, which is the decision's `at` by the store's clock.
+   * Reports what `check` would decide now (outcome and retryAfter). It charges and writes nothing; the figures of the limits do not include
+   * the cost. After a change of the limit, the wait counts from the first `check` under the new limit: only `check` converts the key's
+   * state. With `at` it forecasts, in two calls of the store: outcome and figures are those of that instant, which is the decision's `at`
+   * by the store's clock.
    */
   peek(key: string, options?: PeekOptions): Promise<Decision>
   /** Gives tokens back to every limit of the key, at most until the limit is full. Rejects with the StoreFailure if the store cannot. */

@@ -89,8 +89,8 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
     void before.then(() => (turn.isMine = true))
     await sleep.until(latest, signal, before)
     const denied = (): Denied | undefined => line.denial && agedBy(clock.monotonic() - line.denial.at, line.denial.decision)
-    // If it is still not this caller's turn, `maxWaitMs` has passed. The caller then gets the first caller's denial. If there is no current
-    // denial, it waits for the next answer to the first caller, at most for the deadline of a check.
+    // If it is still not this caller's turn, `maxWaitMs` has passed. The caller then gets the first caller's denial. If there is none, or
+    // its wait is over, this caller waits for the next answer to the first caller, within the deadline of a check.
     const bound = deadline(options)
     while (!turn.isMine && denied() === undefined && clock.monotonic() < bound) {
       await sleep.until(bound, signal, Promise.race([before, line.next.promise]))

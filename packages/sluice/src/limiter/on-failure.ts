@@ -21,7 +21,7 @@ export interface Undecided extends Nodes {
   readonly outcome: 'undecided'
   readonly allowed: boolean
   readonly calls?: undefined
-  /** `store` if the store's `onFull` says what is allowed, `fallback` if the failure policy does. */
+  /** Who says whether the group may pass: `store` for the option `onFull` of a full store, `fallback` for the failure policy. */
   readonly source: Source
   readonly degraded: StoreFailure
 }
@@ -75,9 +75,10 @@ export function resolve(
 
 /**
  * Applies the failure policy to a group that the store did not decide. A failure never looks like a used-up quota.
- * - If the failure has the store's `onFull`, it says what is allowed, and the policy is not applied.
- * - `allow`, `deny`: undecided, and allowed or not.
- * - `local`: the local fallback decides. If it is absent or fails too, or if the caller has aborted: undecided and refused.
+ * - If the store is full and has the option `onFull`, this option says what is allowed, and the policy is not applied.
+ * - `allow`, `deny`: the outcome is `undecided`, and the group may pass (`allow`) or is refused (`deny`).
+ * - `local`: the local fallback decides. If it is absent or fails too, or if the caller has aborted, the outcome is `undecided` and the
+ *   group is refused. A full fallback with `onFull: 'allow'` lets the group pass.
  * @returns a promise only if the local fallback decides asynchronously, as it does for every peek
  */
 export function onFailure(

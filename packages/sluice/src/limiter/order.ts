@@ -1,7 +1,7 @@
 import type { Micros } from '../time/micros.ts'
 import type { MonotonicInstant, Time } from '../time/time.ts'
 
-/** Keeps the callers of each key in the order of the store, although a reply may be late. */
+/** Starts the callers of each key in the order in which the store charged them, even if the reply to one of them was late. */
 export interface Order {
   /** How many keys are kept: those with callers that wait, and a few whose callers have started. */
   readonly size: number
@@ -19,15 +19,15 @@ interface Last {
   instant: Micros
   start: MonotonicInstant
   /**
-   * Milliseconds by which its start may be late. The next caller waits for it at most that long, plus `STEP_MS` for a step of the store's
-   * clock.
+   * Milliseconds by which this caller's start may be late. The next caller waits for it at most that long, plus `STEP_MS` in case the
+   * store's clock was set.
    */
   lateMs: number
 }
 
 /**
- * Milliseconds: the largest step of the store's clock that keeps the order. After a larger step callers do not wait for those before
- * them.
+ * The largest step (sudden change) of the store's clock, in milliseconds, that keeps the order. After a larger step callers do not wait for
+ * those before them.
  */
 const STEP_MS = 50
 /** Keys whose callers have started are removed when there are this many keys, and at least twice as many as the last removal left. */

@@ -10,8 +10,8 @@ export interface ReserveOptions extends CheckOptions {
    */
   readonly holdMs?: number
   /**
-   * Names the hold: 1 to 128 printable ASCII characters, for this limiter and key. A call that is repeated with the same id while its hold
-   * is open is not charged again. Default: a new id that nobody can guess.
+   * Names the hold within this limiter and key: 1 to 128 printable ASCII characters. A call that is repeated with the same id while its
+   * hold is open is not charged again. Default: a new id that nobody can guess.
    */
   readonly id?: string
 }
