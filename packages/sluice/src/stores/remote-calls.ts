@@ -20,10 +20,10 @@ export interface RemoteBounds {
 }
 
 /**
- * Makes the `RemoteCalls` of a store. A call whose deadline passes is abandoned: it rejects with `timeout`. If it was sent, its failure
- * says `unknown`, because the server may still execute it. It counts as charged, is never sent again, and a late answer is dropped. It also
- * stays in flight until the client rejects or answers it, so that a dead server cannot make the process queue calls without end. If the
- * call was not sent yet, it is never sent. So after an outage the server does not get calls whose callers have stopped waiting.
+ * Makes the `RemoteCalls` of a store. A call whose deadline passes is abandoned: it rejects with `timeout`. If the call was sent, the
+ * failure has `executed: 'unknown'`, because the server may still execute the call. A late answer is dropped. The call counts as in flight
+ * until the client rejects or answers it. So a dead server cannot make the process queue calls without end. A call that was not sent by its
+ * deadline is never sent. So after an outage the server does not get calls whose callers have stopped waiting.
  */
 export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds): RemoteCalls {
   const { maxInFlight, maxSent = Number.POSITIVE_INFINITY, opening } = bounds

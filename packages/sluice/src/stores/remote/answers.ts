@@ -21,7 +21,7 @@ export function isUnsent({ kind, executed }: StoreFailure): boolean {
   return executed === 'no' && (kind === 'connection' || kind === 'unavailable')
 }
 
-/** The answers to the list of one caller, which is one item of a batch; or the failure with which the whole list failed. */
+/** The answers to a caller's list, which is sent as one item of a batch; or one failure if every item of the list failed. */
 export interface Listed<Answer> {
   readonly answers?: readonly (Answer | Failed)[]
   /** Set if every item of the list failed. */
@@ -33,7 +33,7 @@ export function answersOf<Answer>({ answers, failure }: Listed<Answer>, items: r
   return answers ?? allFailed(items, failure as StoreFailure)
 }
 
-/** Calls the store for a list. If the call fails as a whole, each item gets its failure. */
+/** Calls the store for a list. If the whole call fails, each item gets the failure of the call. */
 export async function callFor<Answer extends Answered>(
   store: string,
   items: readonly unknown[],

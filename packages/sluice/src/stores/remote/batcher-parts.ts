@@ -13,11 +13,11 @@ export interface BatcherOptions<Item, Answer extends Answered> extends QueueOpti
   /** The most batches in flight at once. Infinity: no batch waits for another. */
   readonly maxInFlight: number
   /**
-   * Milliseconds after which a batch in flight does not count towards `maxInFlight` any more. Its callers may have long deadlines, and
-   * other callers should not wait that long.
+   * Milliseconds after which a batch in flight does not count towards `maxInFlight` any more. The callers of a batch may have long
+   * deadlines, and the callers of the next batch should not wait that long.
    */
   readonly slotMs: number
-  /** Whether a batch of another kind is in flight to the same servers. Absent: never. */
+  /** Whether another batcher has a batch in flight to the same servers (changes of holds for decisions, and vice versa). Absent: never. */
   isBusy?(): boolean
   /** Sends a batch. Resolves with one answer for each item, in order. `options` are `sendOptions` and the deadline. */
   send(items: readonly Item[], options: DecideOptions): Promise<readonly Answer[]>
@@ -28,9 +28,12 @@ export interface BatcherOptions<Item, Answer extends Answered> extends QueueOpti
    * batch was sent. Only then does a timeout say something about the server
    */
   count(answers: readonly Answered[], isPrompt: boolean): void
-  /** Reports a failure with which callers failed because their deadlines had passed, so that nothing could be sent again. */
+  /** Reports the failure of items that were not executed, and could not be sent again because the deadlines of their callers had passed. */
   gaveUp(failure: StoreFailure): void
-  /** A caller is refused if too many calls wait. Returns a promise to wait for before this refusal; undefined: refuse at once. */
+  /**
+   * Called before a caller is refused because too many calls wait. Returns a promise to wait for before the refusal; undefined: refuse at
+   * once.
+   */
   readonly pace: () => Promise<void> | undefined
   /** Called when nothing waits and nothing is in flight. */
   onIdle(): void

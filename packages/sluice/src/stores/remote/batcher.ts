@@ -8,9 +8,7 @@ import { type Flight, flightOf } from './flight.ts'
 import { Caller, isPrompt, type ItemRange, Queue, type Waiting } from './queue.ts'
 
 export interface BatcherParts<Item, Answer extends Answered> extends BatcherOptions<Item, Answer> {
-  /**
-   * Returns another batcher for an item that failed with this failure, so that other items do not wait with it. Undefined: it stays with this one.
-   */
+  /** Returns the batcher that sends a failed item again, so that other items do not wait with it. Undefined: this batcher does. */
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
 }
 
@@ -20,13 +18,17 @@ export interface BatcherParts<Item, Answer extends Answered> extends BatcherOpti
  */
 const WORTH_A_BATCH = 16
 const SLOW_MS = 2
-/** Milliseconds that the store has to settle a batch after a deadline, before its callers are answered without it. */
+/** Milliseconds after a caller's deadline until the batcher answers the caller itself. Until then the store should settle the batch. */
 const SETTLE_MS = 1
 /**
- * Milliseconds to wait before items that were not executed are sent again. The wait doubles up to the maximum, until a batch is executed.
+ * Milliseconds to wait before items that were not executed are sent again. The wait doubles each time, up to the maximum. It returns to the
+ * minimum after a batch without such items.
  */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
-/** If no call needs the alarm any more and it is due within this many milliseconds, it stays set, because the next call may need it. */
+/**
+ * The alarm is the timer for the next deadline. If no call needs it and it is due within this many milliseconds, it stays set, because the
+ * next call may need it.
+ */
 const SOON_MS = 100
 const NO_ANSWER = 'no answer by the deadline'
 const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
@@ -41,9 +43,9 @@ export class Batcher<Item, Answer extends Answered> {
   readonly #parts: BatcherParts<Item, Answer>
   readonly #queue: Queue<Item, Answer>
   #flights: Flight<Item, Answer>[] = []
-  /** Items of callers that are each sent in a call of their own, before all that wait. */
+  /** Items that are sent before all that wait, those of each caller in a batch of their own, after a batch was refused as misuse. */
   readonly #separate: ItemRange<Item, Answer>[] = []
-  /** If no item of the last batch was executed: when the next batch may be sent, and the failure. */
+  /** The earliest instant of the next batch, and the failure (`#trouble`), if no item of the last batch was executed. */
   #notBefore: MonotonicInstant = 0
   #trouble: StoreFailure | undefined
   #pause = MIN_PAUSE_MS
@@ -110,7 +112,7 @@ export class Batcher<Item, Answer extends Answered> {
     return true
   }
 
-  /** The earliest instant at which the next batch may be sent, with the batches that are in flight now. */
+  /** The earliest instant at which the next batch may be sent, if no batch in flight ends before. */
   #departsAt(now: MonotonicInstant): MonotonicInstant {
     const { maxInFlight, slotMs } = this.#parts
     if (this.#separate.length > 0) return 0
@@ -165,11 +167,11 @@ export class Batcher<Item, Answer extends Answered> {
     this.#rest(now)
   }
 
-  /** Takes the items of the next batch from the queue. None: no caller in the queue may be sent yet. */
+  /** Takes the items of the next batch from the queue; empty if no caller in the queue may be sent yet. */
   #next(now: MonotonicInstant): readonly ItemRange<Item, Answer>[] {
     const separate = this.#separate.shift()
     if (separate !== undefined) return [separate]
-    // With much to send, the server works on one batch while this process reads the answers to the other.
+    // If many calls wait, they are split into two batches: the server works on one while this process reads the answers to the other.
     const isMuch = this.#parts.maxInFlight - this.#flights.length >= 2 && this.#isWorth(2 * WORTH_A_BATCH)
     return this.#queue.take(now, isMuch ? 2 : 1)
   }
@@ -190,7 +192,7 @@ export class Batcher<Item, Answer extends Answered> {
    */
   #land(flight: Flight<Item, Answer>, answers: readonly (Answer | Failed)[]): void {
     const at = this.#flights.indexOf(flight)
-    // The batch was dropped at its deadline, so its callers have their answers.
+    // The batch was settled at its deadline before, so its callers have their answers.
     if (at === -1) return
     this.#flights.splice(at, 1)
     const { ranges, sentAt } = flight
@@ -208,7 +210,7 @@ export class Batcher<Item, Answer extends Answered> {
       for (let index = from; index < to; index += 1, item += 1) if (later?.has(item) !== true) caller.answer(index, answers[item] as Answer)
   }
 
-  /** Queues each item that was not executed once more, while its caller has time left. Returns the indexes of these items in the batch. */
+  /** Queues again each item that was not executed, if its caller has time left. Returns the indexes of these items in the batch. */
   #sendAgain({ ranges, items }: Flight<Item, Answer>, answers: readonly Answered[], now: MonotonicInstant) {
     let later: Set<number> | undefined
     let elsewhere: Set<Batcher<Item, Answer>> | undefined

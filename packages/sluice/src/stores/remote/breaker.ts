@@ -4,8 +4,8 @@ import { StoreFailure, type StoreFailureKind } from '../store.ts'
 /** When the breaker opens, and how often a failed server is probed. */
 export interface BreakerOptions {
   /**
-   * This many failed calls open the breaker, if they are at least half of all calls in the window, or if they follow each other without a
-   * success for a window or longer. Default 3.
+   * This many failed calls open the breaker in two cases: they are at least half of all calls in the window, or the calls have only failed
+   * for at least one window's length. Default 3.
    */
   readonly failures?: number
   /** Milliseconds over which calls that failed and calls that succeeded are counted; default 200. */
@@ -55,15 +55,16 @@ const NOT_THE_SERVER: ReadonlySet<StoreFailureKind> = new Set(['aborted', 'overl
 const UNUSED_MS = 60_000
 
 /**
- * A circuit breaker (Nygard, Release It!) for one server. It opens if failures are many and at least half of the calls within the window,
- * so one reset connection of a busy server does not open it. If calls are rare, the window has few of them. So the breaker also opens after
- * as many failures in a row over at least the window's length. While it is open, calls are refused at once as `unavailable`, not executed.
+ * A circuit breaker (Nygard, Release It!) for one server. It opens if `failures` calls failed within the window and are at least half of
+ * its calls. So one reset connection of a busy server does not open it. If calls are rare, the window has few of them. So the breaker also
+ * opens if that many calls in a row failed, over at least the window's length. While it is open, calls are refused at once as
+ * `unavailable`, not executed.
  */
 export class Breaker {
   readonly #parts: BreakerParts
   #state: BreakerState = 'closed'
   #refusal: StoreFailure | undefined
-  /** Calls in this half of the window, and in the half before it. */
+  /** Calls that succeeded (`good`) and failed (`bad`) in the present half of the window, and in the half before it. */
   #now = { good: 0, bad: 0 }
   #before = { good: 0, bad: 0 }
   #since: MonotonicInstant

@@ -35,7 +35,8 @@ interface Denial {
 interface State {
   readonly id: StateId
   /**
-   * Denials in which this state's limit denied, oldest first: at most PER_STATE, so that `find` is fast for a state that many groups share.
+   * Denials of groups, oldest first. A denial is kept at one state: that of the last call that was denied. There are at most PER_STATE, so
+   * that `find` is fast for a state that many groups share.
    */
   readonly denials: Denial[]
   /** How many calls of this state all kept denials have. */
@@ -46,7 +47,10 @@ interface State {
 const PER_STATE = 4
 /** If wall clock and monotonic clock drift apart by more than this, the machine has slept. */
 const MAX_DRIFT_MS = 50
-/** Milliseconds between checks for a sleep. Reading the wall clock for each call would take a quarter of the time of an answer. */
+/**
+ * Milliseconds between checks for a sleep. Reading the wall clock for each call would take a quarter of the time of an answer from the
+ * cache.
+ */
 const CHECK_MS = 1
 
 /**

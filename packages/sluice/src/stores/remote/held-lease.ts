@@ -13,8 +13,8 @@ export interface LeaseContext extends Required<LeaseOptions> {
   readonly name: string
   readonly clock: Time
   /**
-   * How often the machine has slept. During a sleep the monotonic clock may stand still, so tokens leased before a sleep are not spent
-   * after it.
+   * How many times the machine has slept (was suspended). During a sleep the monotonic clock may stand still, so tokens leased before a
+   * sleep are not spent after it.
    */
   sleeps(now: MonotonicInstant): number
 }
@@ -23,8 +23,8 @@ export interface LeaseContext extends Required<LeaseOptions> {
 export type Refusal = Leased & { readonly cost: MicroTokens }
 
 /**
- * How many times in a lease's life a lease is checked. The size of requests is chosen so that a busy key needs about as many requests in a
- * life, unless its share is too small for that.
+ * How many times in its life a lease is checked (`check`). The size of requests is chosen so that a busy key makes about as many requests
+ * in a life. It makes more if this process's share of the bucket is too small for that.
  */
 export const CHECKS = 4
 /**
@@ -33,8 +33,8 @@ export const CHECKS = 4
  */
 const USABLE = 0.8
 /**
- * A request is for the cost of at least `MIN_CALLS` calls, the first one for that of `FIRST_CALLS` calls. Each is for at most `MAX_GROWTH`
- * times as much as the one before.
+ * A request asks the store for the tokens of at least `MIN_CALLS` calls, the first request for those of `FIRST_CALLS` calls. Each asks for
+ * at most `MAX_GROWTH` times as many as the one before.
  */
 const [MIN_CALLS, FIRST_CALLS, MAX_GROWTH] = [4, 8, 8]
 
@@ -58,19 +58,23 @@ export class HeldLease {
   #since: MonotonicInstant = Number.NEGATIVE_INFINITY
   #isLeased = false
   /**
-   * The tokens that may be spent until `#deadline`, unless the machine sleeps (`#sleeps`); and the tokens that the next request returns.
+   * `#tokens` may be spent until `#deadline`, unless the machine has slept since they were leased (`#sleeps`). `#returning` are the tokens
+   * that the next request returns to the store.
    */
   #tokens: MicroTokens = 0
   #deadline: MonotonicInstant = 0
   #sleeps = 0
   #returning: MicroTokens = 0
-  /** The amount of the next request; how few tokens are left when that is sent; and when it may be sent before a caller waits for it. */
+  /**
+   * `#want`: the amount of the next request. `#low`: the request is sent when no more tokens than this are left. `#notBefore`: the earliest
+   * instant of a request for which no caller waits.
+   */
   #want: MicroTokens = 0
   #low: MicroTokens = 0
   #notBefore: MonotonicInstant = 0
   #request: Promise<Refusal | undefined> | undefined
   #requestedAt: MonotonicInstant = Number.NaN
-  /** The latest deadline of the callers that wait. They share a request, so the deadline of one must not end it for the others. */
+  /** The latest deadline of the callers that wait. They share a request, so the deadline of one must not end the request for the others. */
   #waitUntil: MonotonicInstant = 0
   #answer: Leased | undefined
   #answeredAt: MonotonicInstant = 0
@@ -118,7 +122,7 @@ export class HeldLease {
     return true
   }
 
-  /** Takes back tokens that were spent after the request with this number, unless a later request has reported them as spent. */
+  /** Undoes a `spend` that came after the request with this number. Has no effect if a later request has reported these tokens as spent. */
   unspend(cost: MicroTokens, sequence: number, now: MonotonicInstant): void {
     if (sequence === this.sequence && this.#isGood(now)) this.#tokens += cost
   }
@@ -142,7 +146,10 @@ export class HeldLease {
     return (this.givingBack ??= this.#return(deadline))
   }
 
-  /** Renews tokens that are used. Returns false if the lease is idle, so that its tokens can be given back. */
+  /**
+   * Renews the lease before it ends, if its key is called. Returns false if the key was not called since the last check, or is not leased
+   * any more: then the tokens can be given back.
+   */
   check(now: MonotonicInstant): boolean {
     if (this.#request !== undefined || this.givingBack !== undefined) return true
     const { used } = this

@@ -35,7 +35,10 @@ export interface LaneParts extends Shared {
 
 type DecideBatcher = Batcher<CallGroup, GroupVerdict>
 
-/** Milliseconds after a state was found locked (contended) in which groups with this state are sent in separate batches. */
+/**
+ * A state is contended if another caller had locked it when a batch needed it. For this many milliseconds, groups with the state are sent
+ * in separate batches.
+ */
 const CONTENDED_MS = 1_000
 
 /**
@@ -53,8 +56,8 @@ export class Lane {
   readonly #holds: Batcher<Change, ChangeResult>
   readonly #leases: Batcher<LeaseRequest, LeaseAnswer>
   /**
-   * For each contended state, by name: its batcher, and until when that is used. The earliest end comes first. The states of one group
-   * share a batcher.
+   * For each contended state (see `CONTENDED_MS`), by name: its batcher, and until when that batcher is used. The earliest end comes first.
+   * The states of one group share a batcher.
    */
   readonly #contended = new Map<string, { readonly batcher: DecideBatcher; until: MonotonicInstant }>()
 
@@ -119,7 +122,7 @@ export class Lane {
   }
 
   change(changes: readonly Change[], caller: Waiting): Promise<readonly ChangeResult[]> {
-    // Changes of holds and slots are as many as the calls that begin them, and many callers may have one key. So these changes are batched
+    // There are as many changes of holds and slots as calls that take them, and many callers may have one key. So these changes are batched
     // like decisions.
     if (changes.every((change) => isOfHold(change) || change.kind === 'release')) return this.#holds.submit(changes, caller)
     return this.#changeAlone(changes, caller)
@@ -150,7 +153,7 @@ export class Lane {
     }
   }
 
-  /** Counts a failure with which callers failed because their deadlines had passed, so that nothing could be sent again. */
+  /** Counts the failure of items that were not executed, and could not be sent again because the deadlines of their callers had passed. */
   #gaveUp(failure: StoreFailure): void {
     this.#parts.onReply()
     this.breaker?.failed(failure)
@@ -158,7 +161,8 @@ export class Lane {
 
   /**
    * Counts a call of the server for the breaker. The call has failed if all its items failed. A failure after which items are sent again
-   * (`isUnsent`) is not counted here: the batcher reports it when callers give up. A timeout counts only if `isPrompt`.
+   * (`isUnsent`) is not counted here: the batcher reports it when callers give up. A timeout counts only if `isPrompt` (see
+   * `BatcherOptions`).
    */
   #count(answers: readonly Answered[], isPrompt: boolean): void {
     this.#parts.onReply()

@@ -20,7 +20,8 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
   const parts = { ...options, onIdle: () => onIdle(), pace, lane: undefined }
   const only = new Lane(parts)
   /**
-   * For groups whose states are on several servers. Each is sent separately, so that a server that does not answer delays no other group.
+   * For groups whose states are on several servers. Each group is sent in a batch of its own, so that a server that does not answer delays
+   * no other group.
    */
   const several = new Lane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
   const lanes = new Map<string | number, Lane>()

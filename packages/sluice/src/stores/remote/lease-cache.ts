@@ -25,7 +25,7 @@ const ASLEEP = 0.1
 
 /**
  * Admits calls of busy token buckets from tokens that the store leased to this process. Leased tokens and the bucket together never exceed
- * the burst, so bound G is that of the store.
+ * the burst, so G (the most over-grant) is that of the store.
  */
 export class LeaseCache {
   readonly #options: LeaseCacheOptions
@@ -72,8 +72,8 @@ export class LeaseCache {
   }
 
   /**
-   * Admits calls from leased tokens as far as it can, and decides the rest by `decideRest`. If the group is a single call of a leased key,
-   * it waits for tokens. A failure concerns only its group. A call never takes longer than its deadline.
+   * Admits calls from leased tokens as far as it can, and decides the rest by `decideRest`. If there is only one group, with a single call
+   * of a leased key, the call waits for tokens. A group that fails does not fail the others. A call never takes longer than its deadline.
    */
   async decide(groups: readonly CallGroup[], options: Timed, decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
     const { clock } = this.#options
@@ -90,7 +90,7 @@ export class LeaseCache {
     }
   }
 
-  /** Returns leased tokens of these states to the store. Rejects with a StoreFailure if it did not take them by the deadline. */
+  /** Returns leased tokens of these states to the store. Rejects with a StoreFailure if the store did not take them by the deadline. */
   async giveBack(ids: readonly StateId[], options: CallOptions = {}): Promise<void> {
     await this.#giveBack(
       ids.flatMap((id) => this.#at(id) ?? []),
@@ -174,7 +174,7 @@ export class LeaseCache {
     } finally {
       lease.waiting -= 1
     }
-    // Such a call may need nearly the whole bucket, so the tokens leased here must be back in it.
+    // A call that costs more than the lease can hold may need nearly the whole bucket. So the tokens leased here must be back in it.
     if (lease.max > 0 && cost > lease.max) await this.#giveBack([lease], options)
     return undefined
   }

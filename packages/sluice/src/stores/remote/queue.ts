@@ -53,7 +53,10 @@ export class Caller<Item, Answer> {
     this.#resolve(this.answers as Answer[])
   }
 
-  /** The caller that stands for one item which is sent again. It passes its answer to this caller, and leaves when this caller leaves. */
+  /**
+   * Makes a caller for one item that is sent again. The new caller passes its answer to this caller, and leaves the queue when this caller
+   * leaves. If this caller has only that item, it is used again itself.
+   */
   again(index: number, notBefore: MonotonicInstant, cause: StoreFailure): Caller<Item, Answer> {
     if (this.items.length === 1) return Object.assign(this, { next: 0, notBefore, cause })
     const part = new Caller<Item, Answer>([this.items[index] as Item], this)
@@ -70,7 +73,7 @@ export class Caller<Item, Answer> {
     this.release = () => signal.removeEventListener('abort', abort)
   }
 
-  /** Ends the wait, because the caller has aborted. Items that are sent again leave first: those that wait fail as not executed. */
+  /** Ends the wait, because the caller has aborted. Items that wait to be sent again fail first, as not executed. */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)
     this.at?.leave(this)
@@ -116,7 +119,8 @@ export class Queue<Item, Answer> {
   }
 
   /**
-   * Takes the items of the next batch. If more items wait than it holds, callers take turns. Returns none if no caller may be sent now.
+   * Takes the items of the next batch. If more items wait than a batch holds, callers take turns. Returns none if no caller may be sent
+   * now.
    * @param batches how many batches the waiting calls are split into
    */
   take(now: MonotonicInstant, batches: number): ItemRange<Item, Answer>[] {
@@ -125,7 +129,8 @@ export class Queue<Item, Answer> {
     const size = alone ? 1 : Math.min(maxCalls, Math.ceil(this.weight / batches))
     const callers = this.callers as Caller<Item, Answer>[]
     const isAll = this.weight <= size
-    // The server cannot keep up. So the newest callers come first: if the oldest did, every batch would come too late for its callers.
+    // If the oldest caller has waited for more than half of the time to its deadline, the server cannot keep up. Then the newest callers
+    // come first: otherwise every batch would come too late for its callers.
     const oldest = callers[0]
     if (!isAll && !alone && oldest && !isPrompt(oldest, now)) callers.sort((one, other) => other.since - one.since)
     const share = isAll || alone ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(size / callers.length))

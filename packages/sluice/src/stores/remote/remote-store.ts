@@ -14,7 +14,8 @@ const INNER = new WeakMap<Store, Store>()
 
 /**
  * Puts a ring around a store over a network. The ring remembers denials, leases tokens, has a breaker for each server, and sends calls in
- * batches. Bound G: that of the store. A store in this process gets no ring. If the store has a ring already, this ring replaces it.
+ * batches. G (the most over-grant) is that of the store. A store in this process gets no ring. If the store has a ring already, this ring
+ * replaces it.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function remoteStore(store: Store, options: RemoteStoreOptions = {}): RemoteStore {

@@ -53,12 +53,13 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       return denials.find(group, now) ?? leases?.decideNow(group, now)
     },
     decide(groups, callOptions = {}) {
-      // A call with a given time goes straight to the store: nothing is remembered, leased or batched.
+      // A call with a given time (`now`) goes straight to the store: nothing is remembered, leased or batched.
       if (groups.length === 0 || callOptions.now !== undefined) return store.decide(groups, callOptions)
       const now = clock.monotonic()
       const timed = deadlines.of(callOptions, now)
       if (callOptions.charge === false) return afterReturn(parts, PEEK, groups, timed)
-      // Such a group may wait for tokens or take a slot. Neither a remembered denial nor leased tokens can decide that.
+      // A group with options may wait for tokens, or take a slot or a hold. Neither a remembered denial nor leased tokens can decide such a
+      // group.
       if (groups.some(hasOptions)) return afterReturn(parts, DECIDE, groups, timed)
       const known = denials.isEmpty ? NONE : groups.map((group) => denials.find(group, now))
       const rest = denials.isEmpty ? groups : groups.filter((_, index) => known[index] === undefined)
@@ -144,7 +145,7 @@ function hasOptions({ options }: CallGroup): boolean {
   return options !== undefined
 }
 
-/** Sends each item once the leased tokens of its states are back at the store. If they could not be given back, the item fails. */
+/** Sends each item after the leased tokens of its states were given back to the store. If they could not be given back, the item fails. */
 function afterReturn<Item, Answer>(
   parts: RingParts,
   verb: Verb<Item, Answer>,
