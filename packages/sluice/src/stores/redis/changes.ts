@@ -15,10 +15,10 @@ export type SendProgram = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** The argument of block.lua, in place of a length, that deletes a state but not its block. A length of 0 ends the block. */
+/** Passed to block.lua in place of the length of a block: deletes a state but not its block. (A length of 0 ends the block.) */
 export const FORGET = -1
 
-/** Makes the store's `change`. It calls one program for each run of changes (`ChangeRun`), in order. */
+/** Makes the store's `change`. It calls one program for each run (successive changes of one kind, `ChangeRun`), in order. */
 export function changing(send: SendProgram): Store['change'] {
   return (changes, options) =>
     inRuns(changes, async (run) => {

@@ -13,7 +13,8 @@ import { corrected } from './peek-slots.ts'
 import { type Answered, type DecideSlot, joinSlots, type SlotCalls, uncharged } from './slot-groups.ts'
 
 /**
- * Charges the slots of a group one after another. If one of them does not allow the group, gives back what the earlier ones charged.
+ * Charges the parts of a group in their Cluster slots, one slot after another. If a slot does not allow the group, gives back what the
+ * earlier slots charged.
  * @param decideSlot decides a part of the group in its slot
  */
 export async function chargeSlots(
@@ -27,13 +28,13 @@ export async function chargeSlots(
     const verdict = await decideSlot(part)
     if (verdict.failure !== undefined) {
       if (charged.length === 0) return verdict
-      // `onFull` may decide a group for which the server has no room. The group must not have charged anything then.
+      // The server has no room for the group, so `onFull` may decide it. Then the group must not stay charged in earlier slots.
       if (verdict.failure.kind === 'memory') {
         const failure = await giveBack(store, charged, options)
         return failure === undefined ? verdict : inDoubt(failure)
       }
-      // The charges for a hold stay. The call may have been a repeat that found the hold's record in this slot, and have charged only the
-      // other slots.
+      // The charges for a hold stay (see `bySlot`). The call may be a repeat: an earlier call may have charged this slot and written the
+      // hold's record, and this call only the other slots.
       if (parts.some(({ calls }) => calls.some(({ limit }) => isRecord(limit)))) return inDoubt(verdict.failure)
       // The verdict does not wait until tokens are given back, because the deadline has often passed by now. Tokens that cannot be given
       // back stay charged, as after a lost reply.
@@ -47,8 +48,8 @@ export async function chargeSlots(
 }
 
 /**
- * Gives back what the slots before the refusing one were charged. Then gets the verdicts of all other slots without charging them, because
- * the verdict of a group contains those of all its calls.
+ * Gives back what was charged in the slots before the one that refused. Then gets the verdicts of all other slots without charging them,
+ * because the verdict of a group contains those of all its calls.
  */
 async function refuse(
   store: Store,
@@ -79,7 +80,7 @@ async function giveBack(store: Store, charged: readonly Answered<Decided>[], opt
         if (grant !== undefined && holder !== undefined) return [{ kind: 'release', call, holder }]
         return after === undefined ? [{ kind: 'adjust', call, amount: call.cost, receipt }] : [{ kind: 'leave', call, after }]
       })
-      // Records of holds go first: nobody can settle what is given back.
+      // Records of holds are deleted first, so that nobody can settle a hold whose charges are being given back.
       return store.change([...changes.filter(isReset), ...changes.filter((change) => !isReset(change))], options)
     }),
   )

@@ -22,8 +22,8 @@ export interface Request {
 const MAX_KEYS = 4_000
 
 /**
- * Encodes a batch. It is for buckets.lua if it charges calls of one cost on buckets of one small plan (`isSmall`); for reserve.lua if each
- * group has a call on such a bucket, and the record of its hold; otherwise for consume.lua.
+ * Chooses the program for a batch, and encodes the batch for it. It is buckets.lua for calls of one cost on buckets of one small plan
+ * (`isSmall`). It is reserve.lua if each group has a call on such a bucket, and the record of a hold. Otherwise it is consume.lua.
  * @param isPlain whether each state is a string of its own, which buckets.lua and reserve.lua require
  * @param closed states that may not be created
  * @param extra microseconds for which states are kept after they are needed; an argument of buckets.lua and reserve.lua. For other programs
@@ -100,8 +100,8 @@ function keyIndexOf({ index }: BatchState): number {
 }
 
 /**
- * Writes one entry of the batch. Successive runs are written together if they have equal descriptors, equal numbers of groups, and
- * successive states.
+ * Writes one entry of the batch (a group, or a run of equal groups). Successive runs are written together if they have equal descriptors,
+ * equal numbers of groups, and successive states.
  * @param indexes the index of each descriptor among the numbers of the argument
  * @returns the index of the next entry that is not written yet
  */

@@ -25,8 +25,8 @@ const TEXTS: readonly (readonly [RegExp, StoreFailureKind])[] = [
 export const NEWER: StoreFailure = new StoreFailure('setup', 'no', 'redis: a newer version wrote this state: update this one')
 
 /**
- * Converts a client's error into a StoreFailure. It says that the call may have been charged, unless it is certain that nothing was
- * executed.
+ * Converts a client's error into a StoreFailure. The failure says that the call may have been charged (`executed: 'unknown'`), unless it is
+ * certain that nothing was executed.
  */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message : String(error)

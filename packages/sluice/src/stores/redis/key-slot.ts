@@ -1,7 +1,7 @@
 /** The number of slots over which a Redis Cluster spreads keys. */
 export const SLOTS = 16_384
 
-/** Made for the first key: it would take most of the time of an import. */
+/** The table of `createCrc16`. It is made for the first key, because making it at import would take most of the time of the import. */
 let crc16: Uint16Array | undefined
 
 /** The table of CRC16 with the polynomial x^16 + x^12 + x^5 + 1 (XMODEM), by byte: redis.io/docs, cluster specification, appendix A. */

@@ -7,12 +7,12 @@ import { DIGITS, shortDigest } from '../../keys/sha256.ts'
 const RECORDS = `:${HOLD_TAG}:`
 
 /**
- * A key's hash tag: three digits of a 32-bit hash without a secret. All states of one key have the same tag and therefore the same Cluster
- * slot. Two keys have the same tag by chance with a probability of one in 262,144. Each slot has some tags, 16 on average.
+ * A key's hash tag: three digits (base 64, so 18 bits) of a hash without a secret. All states of one key have the same tag and therefore
+ * the same Cluster slot. Two keys have the same tag by chance with a probability of one in 262,144. Each slot has some tags, 16 on average.
  * @param key as encoded by `encodeKey`: ASCII text, so that programs of others can compute the tag too
  */
 export function tagOf(key: string): string {
-  // The states of a call and of its hold have one key.
+  // The last tag is cached, because the states of a call and of its hold have one key.
   if (key !== lastKey) lastTag = newTag(key)
   lastKey = key
   return lastTag

@@ -9,8 +9,9 @@ const [SETTLED, WIDE, CHARGED] = [1, 2, 4]
 /** The codec (hold-record.ts) gives a record HEAD numbers, then PART numbers for each limit that the hold charged. */
 const [HEAD, PART] = [3, 5]
 /**
- * A record has the short form if all its numbers are below SHORT. A mark is stored as its distance from the charge plus HALF, in the wide
- * form plus WIDE_HALF, so that the stored number is not negative.
+ * A record has the short form if all its numbers are below SHORT, otherwise the wide form. A mark is an instant that an algorithm needs to
+ * settle the hold. It is stored as its distance from the instant of the charge. HALF is added, or WIDE_HALF in the wide form, so that the
+ * stored number is not negative.
  */
 const [SHORT, HALF, WIDE_HALF] = [2 ** 40, 2 ** 39, 2 ** 52]
 

@@ -166,8 +166,8 @@ function calledName({ cell, known }: ShareCall): string {
 }
 
 /**
- * Makes programs whose text contains the name of the server's run (one life of the server). A server in another run was never sent this
- * text. So it gets the text first, and a call with the text compares the run.
+ * Makes programs whose text contains the name of the server's run (one life of the server). A server in another run does not know the
+ * digest of this text. So the text must be sent to it, and a call that sends the text also compares the run.
  */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined

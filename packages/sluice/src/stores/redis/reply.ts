@@ -11,7 +11,10 @@ import { NEWER_ENDS, readValue } from './value.ts'
 export interface Reply extends Pick<Found, 'now' | 'next'> {
   /** The value of each state before the call; null if there was none. */
   readonly values: readonly (Uint8Array | null)[]
-  /** Whether the program and the replay counted equally many passed groups in each entry, and every number of the reply was read. */
+  /**
+   * Whether the program and the replay (by the kernels in this process) let equally many groups of each entry pass. False, too, if numbers
+   * of the reply were not read.
+   */
   isPassed(entries: readonly Pick<BatchEntry, 'passed'>[]): boolean
 }
 

@@ -12,7 +12,7 @@ const LAST_WAIT_MS = 50
 const MAX_REPEATS = 5
 
 export interface Watched {
-  /** When the first call after the last reply was sent; undefined if no call was sent after it. */
+  /** When the first call after the last reply was sent; undefined if no call was sent after that reply. */
   unansweredSince: number | undefined
   readonly silentMs: number
   suspected: boolean

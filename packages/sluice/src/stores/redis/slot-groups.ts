@@ -63,8 +63,8 @@ function paceOf({ limit, cost }: Call): number {
 }
 
 /**
- * Adds a call whose cost exceeds the capacity of the last call's limit. So nothing is charged, and the verdicts of the other calls are
- * still right.
+ * Adds a second call of the last call's state, with the whole capacity as its cost. The two calls together exceed the capacity. So nothing
+ * is charged, and the verdicts of the part's own calls are still right.
  */
 export function uncharged(part: SlotCalls): SlotCalls {
   const last = part.calls.at(-1) as Call
@@ -122,7 +122,7 @@ export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   return { outcome: 'allowed', at, ...(latest > at ? { retryAfter: latest - at } : {}), calls }
 }
 
-/** The most instants that `leastWait` tries; as many as the reference driver. */
+/** The most instants that `leastWait` tries; as many as the driver (`algorithms/group.ts`) tries. */
 const MAX_ROUNDS = 16
 
 /**

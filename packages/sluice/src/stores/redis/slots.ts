@@ -5,14 +5,14 @@ import { decideParts, peekSlots } from './peek-slots.ts'
 import { areInOneSlot, batched, gather, splitBySlot, type SlotOf } from './slot-groups.ts'
 
 /**
- * Makes a store for keys in many slots from one that decides groups of one slot. Groups of one slot are batched. Slots are called
- * concurrently, and a slot that fails fails only its own groups.
+ * Makes a store for keys in many Cluster slots, from a store that decides groups of one slot. Groups of one slot are batched. Slots are
+ * called concurrently, and a slot that fails fails only its own groups.
  *
  * A group over several slots charges one slot after another, the most restrictive first (least rate per cost). If a slot does not allow the
- * group, the charges in earlier slots are given back. So a decided group has charged all or nothing. Until the charges are given back, they
- * may deny other groups, even of the same `decide` (under-grant); no group is ever admitted in excess. If a slot fails a group that has the
- * record of a hold, the charges in earlier slots stay, until the group is repeated, or its hold is settled or ends. Each slot decides its
- * calls in order. `at` of a group is the latest time of its slots. Bound G: that of `store`.
+ * group, the charges in earlier slots are given back. So a decided group has charged all or nothing. Until the charges are given back,
+ * other groups may be denied because of them, even groups of the same `decide`. No group is ever admitted in excess. If a slot fails a
+ * group that has the record of a hold, the charges in earlier slots stay, until the group is repeated, or its hold is settled or ends. Each
+ * slot decides its calls in order. `at` of a group is the latest time of its slots. Bound G: that of `store`.
  * @param nodeOf the node of a slot; a slot whose node is not known counts as a server of its own
  */
 export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf']): Store {

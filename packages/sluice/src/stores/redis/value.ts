@@ -25,8 +25,8 @@ const [NEWER_BYTE, LOG, OTHER] = [1, 2, 3]
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
 /**
- * The offset of an early instant. A bucket begins with its `zero` plus 2^55. If `zero` is before 1970, the top three bits are therefore
- * EARLY_BUCKET, and the other 53 bits are `zero` plus 2^53.
+ * The offset of an early instant. The value of a bucket begins with its `zero` (when it was last empty) plus 2^55. If `zero` is before
+ * 1970, the top three bits are therefore EARLY_BUCKET, and the other 53 bits are `zero` plus 2^53.
  */
 const EARLY = 2 ** 53
 /** The most microseconds in which any plan fills a bucket, and so the largest `keepFor`: a little more than a hundred years. */

@@ -21,7 +21,7 @@ export interface ConnectionView {
   state(): ConnectionState
   /** The error of the last attempt to connect, if the client exposes it. Then no listener is needed for it. */
   lastError?(): unknown
-  /** Starts the first attempt of a client that connects on demand. Absent if the client has begun when it is made. */
+  /** Starts the first attempt of a client that connects on demand. Absent if the client connects as soon as it is made. */
   begin?(): void
   /** The events after which `state` may have changed. */
   readonly changes: readonly string[]

@@ -21,7 +21,7 @@ export interface NodeRedisLike extends NodeRedisCommands {
   withCommandOptions(options: any): NodeRedisCommands
 }
 
-/** The type of texts in replies ($). The client is set to return them as bytes. */
+/** The type of texts in replies (`$` in the protocol RESP). The client is set to return them as bytes. */
 const BLOB_STRING = 36
 const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
 

@@ -11,9 +11,9 @@ export interface Connections {
 }
 
 /**
- * The operations of a client library that the store needs. There is an adapter for each library, and nothing is guessed from a client's
- * constructor. In a reply, integers are numbers, null is null, and text is bytes (a Uint8Array), because values of states are not text. An
- * error reply of the server is an error whose message begins with the first word of the reply.
+ * The operations of a client library that the store needs. There is an adapter for each library. In a reply, integers are numbers, null is
+ * null, and text is bytes (a Uint8Array), because values of states are not text. An error reply of the server is an error whose message
+ * begins with the first word of the reply.
  */
 export interface RedisPort {
   /** Set if keys are in slots on several nodes. Then all keys of one call must be in one slot. */

@@ -6,7 +6,7 @@ import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
 import type { Spread, Spreading } from './salt.ts'
 import { SharedDenials } from './shared-denials.ts'
 
-/** How many overflow states all keys of a limit share that may not be created. */
+/** How many overflow states a limit has. Those of its keys that may not be created share them. */
 const SHARED = 1_024
 /** The most limits whose overflow states this process knows: which of them were emptied. */
 const REMEMBERED = 256

@@ -13,8 +13,8 @@ interface Denial {
 const MAX_MS = 1_000
 
 /**
- * A cache of denials by shared states. It keeps each denial until its wait is over, at most `MAX_MS`. In a flood most shared states are
- * empty, so most calls need no request to the server. Only denials are cached, so the cache never admits a call.
+ * A cache of denials by shared states (overflow states). It keeps each denial until its wait is over, at most `MAX_MS`. In a flood most
+ * shared states are empty, so most calls need no request to the server. Only denials are cached, so the cache never admits a call.
  */
 export class SharedDenials {
   readonly #clock: Pick<Time, 'monotonic'>
