@@ -18,7 +18,7 @@ import {
   StoreFailure,
 } from './store.ts'
 
-/** A call that is decided by a region's share of the limit, not by the whole limit. */
+/** A call that is decided by a region's share (its part of rate and burst), not by the whole limit. */
 export interface ShareCall extends Call {
   /**
    * The state of the call's key. `id` names the same state, except if the region holds no units of the key: then `id` names one that is
@@ -32,7 +32,7 @@ export interface ShareCall extends Call {
 /** The region's shares by which groups are decided, and what this process knew of the region when it computed them. */
 export interface SharesUsed {
   readonly view: NonNullable<KnownShares['view']>
-  /** Calls that name the state of an earlier call under another limit than that call. */
+  /** Calls of a state that an earlier call names under another limit. */
   readonly others: readonly ShareCall[]
 }
 
@@ -46,7 +46,7 @@ export function comparedCalls(states: readonly { readonly first: Call }[], { oth
   return [...states.flatMap(({ first }) => shareCall(first) ?? []), ...others]
 }
 
-/** What all states of one call of the server have in common, if equal shares decide them. */
+/** What all states of one request to the server have in common, if equal shares decide them. */
 export interface AlikeCells {
   readonly settled: Micros
   readonly haveRows: boolean

@@ -7,7 +7,10 @@ import { type Call, type CallOptions, type Change, type ChangeResult, failedBy, 
 /** Settles a hold, if the server has the same shares of the region as `used` has. @throws StaleShares */
 type SettleGuarded = (change: HoldChange, used: SharesUsed, options: CallOptions | undefined) => Promise<ChangeResult>
 
-/** An extension by so many microseconds never moves the end of a hold. It is used to read what the hold was charged. */
+/**
+ * An extension only moves the end of a hold to a later instant. So one to this many microseconds from now changes nothing, and reads what
+ * the hold was charged.
+ */
 const READ_ONLY = 1
 
 /**
@@ -88,7 +91,7 @@ function byShare(call: Call): Call | ShareCall {
   return { ...call, limit: known.limit, id: own, cell: id, shares, known }
 }
 
-/** Adds to the overage what the hold used beyond the costs that were sent, because it could not be charged. */
+/** Adds to the overage (what was used but not charged) what the hold used beyond the costs that were sent to the server. */
 function withOverage({ hold, ...result }: ChangeResult, used: readonly Call[], sent: readonly Call[]): ChangeResult {
   if (hold === undefined) return result
   const parts = hold.parts.map((part, index) => {

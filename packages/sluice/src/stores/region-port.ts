@@ -31,7 +31,7 @@ export interface FoundRegion {
   readonly cell: FoundCell
 }
 
-/** What is written if nothing has changed since it was read. What an absent field names stays as it is; null removes it. */
+/** What is written if nothing has changed since it was read. A value whose field is absent stays as it is; null removes the value. */
 export interface RegionWrite {
   readonly record?: unknown
   readonly bucket?: readonly number[] | null
@@ -73,8 +73,8 @@ export interface RegionPort {
   /**
    * Writes the same rows of a key (what was sent and received) again, with the number of a new change. From then on the server decides no
    * call of the key for a process until that process has read the rows. The key's state may have changed since it was read, but nothing
-   * else. Returns what is there now. Undefined if there is no room for another key with rows. This method is absent over a store that only
-   * tries again if a key is busy.
+   * else. Returns what is there now. Undefined if there is no room for another key with rows. A store without this method only tries again
+   * if a key is busy.
    */
   touch?(
     id: StateId,
@@ -105,7 +105,10 @@ export interface KnownShare {
   readonly settled: Micros
 }
 
-/** What a process knows of the shares of one limit. It may be out of date. So the server decides by a share only if it has the same one. */
+/**
+ * What a process knows of the shares of one limit. It may be out of date. So the server decides by a share only if the server has the same
+ * share.
+ */
 export interface KnownShares {
   /** Undefined until the region's record was read. */
   readonly view: { readonly run: string; readonly begins: string; readonly shiftedAt: Micros } | undefined
@@ -119,7 +122,7 @@ export interface KnownShares {
 /** The property of a limit that is decided by shares. */
 const SHARES = Symbol('shares')
 
-/** Returns the limit with the mark that the store must decide it by the share that the region holds of each key. */
+/** Returns the limit with a mark: the store must decide its calls by the share that the region holds of each key. */
 export function withShares(limit: AnyLimit, shares: KnownShares): AnyLimit {
   return Object.freeze({ ...limit, [SHARES]: shares })
 }
