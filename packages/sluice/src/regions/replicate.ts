@@ -19,10 +19,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   random: FUNCTION,
 }
 /**
- * With `mode: 'escrow'`: reads from each peer, about once a second, what it has sent to this region and what it needs, and sends units of
- * keys to the peers whose callers need more than they have. Whatever is lost, late or repeated, the regions never admit more than the
- * limit. Keys without a denied call cause no message. With `mode: 'counters'`: reads from each peer, about as often, what it has spent. In
- * both modes, the replicator keeps nothing that must survive a restart.
+ * With `mode: 'escrow'`: reads from each peer, about once a second, what the peer has sent to this region and what it needs. Sends units of
+ * keys to the peers whose callers need more than they have. Whichever messages are lost, late or repeated, the regions never admit more
+ * than the limit. Keys without a denied call cause no message. With `mode: 'counters'`: reads from each peer, about as often, what it has
+ * spent. In both modes, the replicator keeps nothing that must survive a restart.
  * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store with `mode: 'fixed'`
  */
 export function replicate(options: ReplicateOptions): Replicator {

@@ -47,8 +47,8 @@ export interface Counters {
    */
   receive(from: Region, run: Run, page: Pick<SpendPage, 'rows'>): boolean
   /**
-   * Notes that this region has charged everything that the peer had spent at `requestedAt`. @param births how many rows (sums of one key)
-   * the peer had begun since its store started
+   * Notes that this region has charged everything that the peer had spent up to `requestedAt`.
+   * @param births how many rows (sums of one key) the peer had begun since its store started
    */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): void
   /** Drops rows that nobody needs any more. */

@@ -13,7 +13,7 @@ export interface CounterPeers {
   /** Notes that a peer's row is charged. */
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
   /**
-   * Notes that this region has charged all that a peer had spent at `requestedAt`. Such an instant is known for each peer: returns the
+   * Notes that this region has charged all that a peer had spent up to `requestedAt`. Such an instant is known for each peer: returns the
    * earliest of them; -Infinity if some peer has never been read completely.
    */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): MonotonicInstant
@@ -32,7 +32,7 @@ export interface CounterPeers {
 
 interface Peer {
   readonly known: Known
-  /** This region has charged all that the peer had spent at this instant; undefined before the peer was first read completely. */
+  /** This region has charged all that the peer had spent up to this instant; undefined before the peer was first read completely. */
   completeAt: MonotonicInstant | undefined
   /**
    * Up to which number of a change the peer has read what this region spent, and when the peer last read. At first `readAt` is when this

@@ -43,8 +43,8 @@ export interface Escrow {
   /** How often, and how many, units were sent and received since the store was started. */
   readonly transfers: Transfers
   /**
-   * Sends units of a key to a peer. Returns false if they may not be sent. Also if no units of the key were sent or received yet, and there
-   * are `maxCells` keys of which some were.
+   * Sends units of a key to a peer. Returns false if they may not be sent. Also returns false if there are `maxCells` keys of which units
+   * were sent or received, and the key is not one of them.
    */
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
   /**

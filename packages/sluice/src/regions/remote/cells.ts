@@ -111,8 +111,8 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
 }
 
 /**
- * The limit by which a key was last called, if what was sent and received of it names `policy`. Undefined if the limit is in doubt: the key
- * then stays as it is until its next call, which knows the limit.
+ * The limit by which a key was last called, if the key's rows (what was sent and received) name it by `policy`. Undefined if the limit is
+ * in doubt: the key then stays as it is until its next call, which knows the limit.
  */
 function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {
   return (region, cell) => {

@@ -50,7 +50,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
       const readByAll = Math.min(...readBy.values())
       for (const [metered, before] of published) {
         if (counted.has(metered)) continue
-        // A need of 0 is published first: a peer that does not know it would send units for ever.
+        // Before a key is dropped, a need of 0 is published: a peer that did not read of it would send units of the key for ever.
         if (before.need > 0) published.set(metered, { ...before, need: 0, changed: (changes += 1) })
         else if (before.changed <= readByAll || published.size > MAX_PUBLISHED) published.delete(metered)
       }
