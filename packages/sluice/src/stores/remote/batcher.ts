@@ -12,10 +12,7 @@ export interface BatcherParts<Item, Answer extends Answered> extends BatcherOpti
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
 }
 
-/**
- * If this many calls wait, a second batch is sent while one is in flight. If fewer wait, the second is sent once the first has taken
- * `SLOW_MS` milliseconds.
- */
+/** A second batch is sent while one is in flight if this many calls wait, otherwise once the first has taken `SLOW_MS` milliseconds. */
 const WORTH_A_BATCH = 16
 const SLOW_MS = 2
 /** Milliseconds after a caller's deadline until the batcher answers the caller itself. Until then the store should settle the batch. */
@@ -25,10 +22,7 @@ const SETTLE_MS = 1
  * minimum after a batch without such items.
  */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
-/**
- * The alarm is the timer for the next deadline. If no call needs it and it is due within this many milliseconds, it stays set, because the
- * next call may need it.
- */
+/** Milliseconds. If no call needs the timer of the next deadline any more, it stays set if it is due within this time, for the next call. */
 const SOON_MS = 100
 const NO_ANSWER = 'no answer by the deadline'
 const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
@@ -179,6 +173,8 @@ export class Batcher<Item, Answer extends Answered> {
   /** Settles a rejected batch. A StoreFailure fails its items; any other error is misuse or a defect, and the callers get that error. */
   #crash(flight: Flight<Item, Answer>, error: unknown): void {
     if (error instanceof StoreFailure) return this.#land(flight, allFailed(flight.items, error))
+    // Its callers have had their answers since the deadline.
+    if (!this.#flights.includes(flight)) return
     const { ranges } = flight
     // Misuse is refused before anything is charged, and is the fault of one caller. So each caller's items are sent again separately.
     if (error instanceof LimiterError && ranges.length > 1) this.#separate.push(...ranges)

@@ -200,6 +200,18 @@ describe('batches', () => {
     expect([a.outcomes, b.outcomes]).toEqual([['allowed'], ['allowed']])
   })
 
+  it('are not sent again for a misuse that is reported after their deadline', async () => {
+    const { ask, calls, sent, pass } = ringBench()
+    const late = [ask('a', { deadline: 20 }), ask('b', { deadline: 20 })]
+    await settle()
+    await pass(22)
+    expect(late.map(({ outcomes }) => outcomes)).toEqual([['timeout unknown'], ['timeout unknown']])
+    await calls.shift()?.fail(new LimiterError('INVALID_OPTIONS', 'wrong'))
+    ask('c')
+    await settle()
+    expect(sent()).toEqual([['c']])
+  })
+
   it('are hurt by no store that throws at once or answers nonsense: callers learn of it, and the next are answered', async () => {
     const memory = farStore(memoryStore())
     let answer: (() => Promise<never>) | undefined
