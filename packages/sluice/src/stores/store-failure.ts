@@ -24,7 +24,7 @@ export type StoreFailureKind =
 
 /**
  * The only error that a store rejects with. `executed: 'no'`: nothing was charged. `executed: 'unknown'`: the call may have been charged,
- * so it is never sent again.
+ * so it is not sent again. Only a change of a hold is, because a repeated one has no further effect.
  */
 export class StoreFailure extends Error {
   /**
