@@ -108,7 +108,7 @@ fi
 `
 }
 
-/** One argument of _arguments: \`--store[what it does]:URL:\`. A star lets it be repeated. */
+/** One argument of zsh's function `_arguments`, such as `--store[what it does]:URL:`. A leading star lets the flag be repeated. */
 function zshFlag(flag: Flag): string {
   const does = flag.does.replaceAll(/[[\]:\\]/g, String.raw`\$&`)
   const value = flag.value === '' ? '' : `:${flag.value.replaceAll(':', String.raw`\:`)}:${takesFile(flag) ? '_files' : ''}`

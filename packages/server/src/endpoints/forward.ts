@@ -59,7 +59,7 @@ function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** The part of the called path that follows the endpoint's path, with the query of the call. */
+/** A path with the query of the call. @param path what follows the endpoint's path, or the whole path of the call if nothing follows */
 function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
   return path + (/[?#].*/s.exec(url)?.[0] ?? '')
 }

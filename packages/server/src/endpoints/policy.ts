@@ -31,7 +31,7 @@ export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind,
 }
 
 /**
- * `GET /v1/policy`: describes the policy in use. It does not return the text, which may contain a password. The description is formatted
+ * `GET /v1/policy`: describes the policy in use. It does not return its text, which may contain a password. The description is formatted
  * in slices, because thousands of rules must not hold up decisions.
  */
 export async function sendPolicy(response: ServerResponse, policy: Policy, kind: StoreKind): Promise<void> {

@@ -9,10 +9,15 @@ import { added, drained, removed } from './weights.ts'
 
 /** Changes of the weights of the regions. */
 export const CHANGES = ['add', 'adopt', 'drain', 'remove'] as const
-/** Milliseconds that a change waits for the next era, and milliseconds between two readings of the status. */
+/**
+ * A change waits MAX_WAIT_MS milliseconds for the next era, in which the new weights hold. It reads the status every STEP_MS milliseconds.
+ */
 const MAX_WAIT_MS = 60_000
 const STEP_MS = 250
-/** A peer that was last read more than this many milliseconds ago (three pulls) is named as one that the era waits for. */
+/**
+ * The next era begins once all regions have ended the present one. A peer that was last read more than this many milliseconds ago is named
+ * as one that the era waits for. A region reads its peers every second.
+ */
 const AWAY_MS = 3_000
 
 /** The service of a region. */
@@ -22,8 +27,8 @@ export interface RegionService {
 }
 
 /**
- * Gives the regions other weights, and waits until the next era has begun. Writes what it waits for. Changes nothing if the region to
- * remove or adopt is not a member: it was removed already, or has not been added yet.
+ * Gives the regions other weights, and waits until the next era, the time in which these weights hold, has begun. Writes what it waits for.
+ * Changes nothing if the region to remove or adopt is not a member: it was removed already, or has not been added yet.
  * @throws CommandFailure exit 3 for a region that is not known; exit 1 if no era can begin, or none has begun within a minute
  */
 export async function changeWeights(service: RegionService, args: ParsedArguments, io: Io): Promise<RegionStatus> {
@@ -47,7 +52,10 @@ export async function changeWeights(service: RegionService, args: ParsedArgument
   throw failed(`regions: era ${before.era} has not ended within ${MAX_WAIT_MS / 1_000} s; it ends as soon as all regions answer`)
 }
 
-/** The era that the arguments ask for; undefined if the region to remove or adopt is not a member, because then nothing is to change. */
+/**
+ * The weights of the next era, as the arguments say; undefined if the region to remove or adopt is not a member, because then nothing is to
+ * change.
+ */
 function wanted({ self, weights, peers }: RegionStatus, args: ParsedArguments): WantedEra | undefined {
   const [action, name] = args.words
   if (name === undefined) throw wrongValue('regions: NAME', name, `one of ${Object.keys(weights).join(', ')}`)

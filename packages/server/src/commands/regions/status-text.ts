@@ -42,7 +42,7 @@ export function statusText(status: RegionStatus): string[] {
   ]
 }
 
-/** What the region does now. While its own store fails, its phase is only the last known one. */
+/** The phase of the region. While its own store fails, the phase is only the last known one, so the failure is shown instead. */
 function stateOf({ self, weights, phase = 'learning', storeFailure }: RegionStatus): string {
   if (storeFailure !== undefined) return `: ${storeFailure}`
   return `, ${phase === 'open' && !Object.hasOwn(weights, self) ? NOT_A_MEMBER : (PHASES[phase] ?? phase)}`

@@ -13,7 +13,7 @@ const CLOSE_MS = 500
 
 /** What a service closes at its end. */
 interface Closed {
-  /** What follows changes: the policy's watcher, the keys that verify tokens, and the event streams of the page. */
+  /** The parts that watch for changes: of the policy, of the keys that verify tokens, and of the page's numbers (its event streams). */
   readonly followers: readonly { close(): void }[]
   readonly connections: Connections
   readonly engine: Engine
