@@ -36,8 +36,8 @@ export function listenOf(listen: string | undefined, called: string, port: strin
 /** The most connections that may wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4_096
 /**
- * While connections keep arriving, closing waits for at most MAX_WAIT_MS milliseconds. It waits for at least MIN_CHECKS checks, because a
- * slow machine makes few checks in that time.
+ * While connections keep arriving, closing waits for at most MAX_WAIT_MS milliseconds. But it checks at least MIN_CHECKS times whether more
+ * have arrived, because a slow machine makes few checks in that time.
  */
 const MAX_WAIT_MS = 500
 const MIN_CHECKS = 10

@@ -18,8 +18,8 @@ const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fe
 const BY_PROXY = /^x-(?:forwarded|original|envoy)-/
 
 /**
- * Refuses requests that a browser makes for another site. Otherwise a web page could charge keys of a service that only this machine can
- * reach. With DNS rebinding the page could also read the responses.
+ * Refuses requests that a browser makes for another site. Otherwise a web page could use up the limits of a service that only this
+ * machine can reach. With DNS rebinding the page could also read the responses.
  * @param hosts the hosts that requests may name; undefined: any
  */
 export function guardSite(hosts: HostCheck | undefined, handle: RequestListener): RequestListener {
@@ -62,7 +62,7 @@ function isForeign({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders
   return own === undefined || own.toLowerCase() !== host?.toLowerCase()
 }
 
-/** Whether the user follows a link to this service's page. The site with the link cannot read the response. */
+/** Whether the user follows a link to this service's page. That is allowed, because the site with the link cannot read the response. */
 function isNavigation({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
 }

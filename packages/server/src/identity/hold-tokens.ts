@@ -10,7 +10,7 @@ const SECRET_BYTES = 32
  * The policy computes the keys from the facts, and the policy may change before the hold is settled.
  */
 export interface HoldTokens {
-  /** Undefined if the service has several processes, and the policy names no secret that they share. */
+  /** The token of an id; undefined if the service has several processes, and the policy names no secret that they share. */
   tokenOf(id: string, key: string | undefined): string | undefined
   /** The id of a token; undefined if this service did not sign it for this key. */
   idOf(token: string, key: string | undefined): string | undefined

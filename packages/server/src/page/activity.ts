@@ -15,7 +15,7 @@ export interface Activity {
   /** Refused requests by the rule that the decision names. */
   readonly refusedBy: Readonly<Record<string, number>>
   readonly refusal?: Refused
-  /** The limits of the last minute, each for the client that has used most of it. */
+  /** The limits that were used in the last minute. Each shows what the client that has used most of the limit has left. */
   readonly limits: readonly Reading[]
   /** The hash of the policy in use. */
   readonly policy: string
