@@ -204,7 +204,7 @@ function laneTable(profile: Profile, lanes: readonly Lane[]): Table {
     rows: lanes.map((lane) => laneRow(profile, lane, first as Lane)),
     rank: { column: 'time', best: 'least' },
     notes: [
-      'The column `a request` is the wall time of a batch, divided by the number of its decided requests. With several callers, requests overlap, so one request takes longer than this time. Medians and quartiles (in parentheses) are those of all batches.',
+      'The column `a request` is the wall time of one measured batch of requests, divided by how many of them were decided. With several callers, requests overlap, so one request takes longer than this time. Medians and quartiles (in parentheses) are those of all measured batches.',
     ],
   }
 }
