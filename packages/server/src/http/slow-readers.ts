@@ -12,8 +12,8 @@ export type UnderWay = ReadonlyMap<Duplex, readonly ServerResponse[]>
  */
 export function closeSlowReaders(server: Server, underWay: UnderWay, readMs: number): void {
   /**
-   * How many bytes of a response the client has read, and since when the number is the same. The number is infinite once the response has
-   * ended.
+   * How many bytes of a response the client has read, and since when the number is the same. Once the response has ended, the number is
+   * infinite, so it stays the same: the time counts from the end.
    */
   const progress = new WeakMap<ServerResponse, { readonly read: number; readonly since: number }>()
   const isSlow = (response: ServerResponse, socket: Duplex, now: number): boolean => {

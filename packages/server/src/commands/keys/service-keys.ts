@@ -3,7 +3,10 @@ import { failed } from '../../cli/failure.ts'
 import { serviceCalls } from '../../cli/service-calls.ts'
 import type { KeyAccess } from './store-keys.ts'
 
-/** The states of a running service, through its endpoints. @param called the flag or variable that gave the address, for messages */
+/**
+ * Access to the states of keys in a running service, through its endpoints.
+ * @param called the flag or variable that gave the address, for messages
+ */
 export function serviceKeys(url: string, tokenFile: string | undefined, called: string): KeyAccess {
   const service = serviceCalls(url, tokenFile, called)
   const call = (method: string, { key, limit }: KeyTarget, below: string, body?: object): Promise<unknown> => {

@@ -18,7 +18,7 @@ export interface KeyAccess extends AsyncDisposable {
 /** Deadline of a store call, in place of the policy's. A person can wait longer than a request. */
 const WAIT = { deadlineMs: 5_000 }
 
-/** The states of a store, addressed by the rules of a policy. */
+/** Access to the states of keys in a store. The rules of a policy say which states a key has. */
 export async function storeKeys(url: string, { read, file }: PolicyPlace): Promise<KeyAccess> {
   const { policy } = await read({ pipes: true })
   if (policy.regions !== undefined)

@@ -34,7 +34,7 @@ export interface FaultFinding {
   readonly fault: string
   readonly policy: FailurePolicy
   readonly calls: number
-  /** Decisions by the store, by tokens leased from it, and by remembered denials. */
+  /** Calls decided by the store, by tokens leased from it, or by remembered denials, and not by the failure policy. */
   readonly decided: number
   /** All requests that passed. */
   readonly passed: number
