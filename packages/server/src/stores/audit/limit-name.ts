@@ -9,7 +9,10 @@ const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['cc', 'concurrency'],
 ])
 
-/** The group in which a key is counted: a limit by its names, or keys whose names are not shown. */
+/**
+ * A group of Redis keys that are counted together: the keys of one limit, or other keys. `limit` has the names of limiter and limit. For
+ * other keys, whose parts may be secrets, it says what kind of keys they are.
+ */
 export interface KeyGroup {
   readonly limit: string
   readonly algorithm: string
