@@ -36,7 +36,7 @@ local function cut(zero, rest, n, m, micro, time)
 end
 
 -- zero and rest say when a bucket was last empty: whole microseconds, and n-ths of a microsecond. Returns its micro-tokens at the instant
--- `time`; zero and rest of the bucket without these; and how many micro-tokens it has beyond whole tokens.
+-- `time`; zero and rest of the bucket after all whole tokens are taken out; and the micro-tokens that are left in it then.
 local function level_of(zero, rest, n, m, time)
   local tokens = pieces(n, m, 1000000, rest, time - zero)
   local micros, left = flow(n, m, tokens * 1000000, rest)

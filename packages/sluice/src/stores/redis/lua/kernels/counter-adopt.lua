@@ -9,7 +9,8 @@ local function rolled(finish, current, previous, length)
 end
 
 -- Converts a counter to the limit of the call. Returns end (nil if the counter equals the initial state), current, previous, window,
--- absent, and whether it was converted. `absent` is 1 if the window is that of a longer limit of the key that was not called in it.
+-- absent, and whether it was converted. `absent` is 1 if the window has the length of a longer limit of the key, but no call in this window
+-- had that limit.
 local function adopt_counter(finish, current, previous, window, absent, descriptor)
   local length = args[descriptor + 3]
   if window == length then

@@ -1,5 +1,5 @@
 -- descriptor  the index of 1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows begin
---             (microseconds)
+--             (microseconds). In the first `ramp` microseconds of a window, the limit grows by n micro-tokens in m microseconds
 
 -- Fixed windows of a key whose calls have limits of different lengths in turn (algorithms/window-turns.ts). `turn` says which of these
 -- limits were called in the window:

@@ -1,5 +1,5 @@
 -- Reads the rows of a region's cells that changed after a cursor, oldest changes first. A cell is one key of one limit, in all regions. Its
--- rows say which of its units were sent and received.
+-- rows say which of its units (thousandths of the limit) were sent and received. A run is one life of the server's data.
 --
 -- KEYS        the beginning of the region's record; the rest of the record; how many changes of its rows and its record there were so far;
 --             a hash of all rows; the numbers of changes (see region.lua)

@@ -87,8 +87,8 @@ local function add_uncharged(at, calls, head, seen)
   end
 end
 
--- For each descriptor of a hold's record: the first bytes of the record's value. They are the same for all records of this descriptor in
--- one run of this program. False if these records always need the wide form (record-value.lua).
+-- For each descriptor of a hold's record: the first bytes of the record's value. During one execution of this program, they are the same
+-- for all records of this descriptor. False if these records always need the wide form (record-value.lua).
 local heads = {}
 local function head_of(descriptor)
   local micros, held = args[descriptor + 1], args[descriptor + 5]
@@ -142,8 +142,8 @@ local function group(at, calls)
       marks[#marks + 1] = 0
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      -- All calls of one holder in a group take one slot, and their costs are added. So each call is decided on the state before the group,
-      -- with the costs of the group's earlier calls added to its own.
+      -- Slots (7): all calls of a holder in a group take one slot together, and their costs are added. So each such call is decided on the
+      -- state before the group, with the costs of the group's earlier calls added to its own.
       local before = args[descriptor] ~= 7 and states[state] or fresh[state] or values[state]
       local passed, value, needed, mark =
         (kernels[args[descriptor]] or kernel(args[descriptor]))(before, descriptor, 1, taken[state], marks)

@@ -10,15 +10,16 @@
 -- KEYS        after those of the program: the beginning of the region's record (see region.lua). That key followed by `:rows` names the
 --             hash of all rows. In the hash, the rows of a cell have the name of its state, without prefix and hash tag. If the region
 --             holds nothing of a cell, its state in KEYS has `none:` before the name, and is never written
--- ARGV        after those of the program: the beginning of the record; the instant of the latest shift; time, 0 for the server's. Then the
---             cells in order. Cells with equal shares and successive states are together: n, m and burst of the share, n 0 if the region
---             holds nothing; the instant from which an absent state need not be settled; the index of the first state; how many cells,
---             negative if none has rows. If it is not negative, the number of each cell's rows and a space follow, 0 for none. The last
---             argument is 4 * how many arguments the program has, plus 1 to compare the run, plus 2 for the brief form
+-- ARGV        after those of the program: the beginning of the record; the latest shift, an instant at which the units of all cells
+--             changed; time, 0 for the server's. Then the cells in order. Cells with equal shares and successive states are together: n, m
+--             and burst of the share, n 0 if the region holds nothing; the instant from which a bucket without a state is full, before
+--             which it must be read again; the index of the first state; how many cells, negative if none has rows. If it is not negative,
+--             the number of each cell's rows and a space follow, 0 for none. The last argument is 4 * how many arguments the program has,
+--             plus 1 to compare the run, plus 2 for the brief form
 --
 --             The brief form is for buckets.lua on the server's time, if all states have the share that the program's arguments state.
---             After the instant of the latest shift it has only the instant from which an absent state need not be settled, and the number
---             of each cell's rows as above, nothing if none has rows
+--             After the latest shift it has only the instant from which a bucket without a state is full, and the number of each cell's
+--             rows as above, nothing if none has rows
 -- returns     if the program may not run: which cells must be read again, counted from 1; 0 for the region's record
 
 do

@@ -2,8 +2,10 @@
 -- `grantLease` does (algorithms/leased-bucket.ts).
 --
 -- KEYS        the state of each request's bucket
--- ARGV[1]     time; how many numbers each request has; then for each request: n, m, burst, the least amount, the most, holder, sequence,
---             life, how many of its previous tokens the holder keeps, and how many it returns. Amounts are micro-tokens
+-- ARGV[1]     time; how many numbers each request has; then for each request: n, m, burst, the least amount, the most, the holder, the
+--             request's number among those of the holder (sequence), how many microseconds the lease lasts (life), how many of its previous
+--             tokens the holder keeps, and how many it returns. Amounts are micro-tokens. A request that is not newer than the lease is
+--             ignored
 -- returns     the text of reply.lua. Its numbers are the amount that was granted for each request. It has no counts
 
 -- include: clock.lua

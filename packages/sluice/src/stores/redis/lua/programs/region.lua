@@ -1,6 +1,6 @@
 -- Reads or replaces what a store knows of its regions (the record), and one cell. A cell is one key of one limit, in all regions: its
--- state, and its rows, which say what units were sent and received. The program replaces only if run, record, state and rows are still
--- those that were read.
+-- state, and its rows, which say what units (thousandths of the limit) were sent and received. The program replaces only if run, record,
+-- state and rows are still those that were read.
 --
 -- KEYS        the beginning of the region's record (its run and the number of its last change); the rest of the record; how often rows and
 --             record were written; a hash of the rows of all cells, each with the number of its last change; the numbers of changes; then,
@@ -37,8 +37,9 @@ local rows = has_cell and call('HGET', KEYS[4], name)
 local digest = value and redis.sha1hex(value) or ''
 local change = rows and tonumber(string.match(rows, '^%d+')) or 0
 
--- The run is one life of the server's data. It ends with a mark, so a server that was emptied is in another run. It is read from the record
--- if this server wrote the record. Otherwise it is the run that the call proposes for the first record, or else a new one.
+-- `run` names one life of the server's data. It is read from the record if this server wrote the record. Otherwise it is the name that the
+-- call proposes for the first record, or else a new one. A new name ends with the time. So a server that was emptied without a restart gets
+-- another name than before.
 local run = string.match(begins, '^%S+') or ''
 if string.sub(run, 1, #server) ~= server then
   local time = call('TIME')

@@ -16,7 +16,8 @@ local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
 
--- The parameters have the names of variables outside. A function that uses no variable from outside (no upvalue) costs the least to define.
+-- The modules use `now`, `pack` and `parse`. These are parameters, because a function that uses no variable from outside (no upvalue) costs
+-- the least to define.
 local function slow_path(now, pack, parse)
   -- modules
   return make 'bucket'

@@ -1,7 +1,8 @@
 -- Reads and writes the value of a hold's record (algorithms/hold-record.ts). A value consists of
 -- - a byte: 8, plus 1 if the hold is settled, plus 2 for the wide form, plus 4 if a limit was charged another amount than was held;
 -- - `at`, the instant of the charge (7 bytes), and how long after it the hold ends;
--- - for each part, which is the charge of one limit: the name of the limit (4 bytes), what was held, and its mark;
+-- - for each part, which is the charge of one limit: the name of the limit (4 bytes), what was held, and a mark, which is a number that the
+--   limit's algorithm needs to settle the hold;
 -- - with the 4 above, for each part also what was charged, and the overage.
 -- Numbers without a length here have 5 bytes, in the wide form 7. A mark of 0 means that there is none. Any other mark is written as its
 -- distance from `at` plus 2^39, in the wide form plus 2^52.
