@@ -40,7 +40,7 @@ export interface BarePostgresOptions {
   readonly maxInFlight?: number
   /** Called once if `ready()` finds a risky setting, such as no statement_timeout. Default: warns on the console. */
   readonly onWarning?: OnWarning
-  /** The time for deadlines, pauses and sweeps. Decisions use the database's clock. */
+  /** The clock for deadlines, for pauses between attempts, and for sweeps. Decisions use the database's clock. */
   readonly clock?: Time
   /** Random numbers for pauses between attempts; default Math.random. */
   readonly random?: Random

@@ -11,8 +11,8 @@ const LEFT = '-'
 const TO_READ = ['', '', '', '0', '', LEFT, LEFT, '0'] as const
 
 /**
- * The functions with which regions send each other units. They replace states and rows (what was sent and received of a key) by
- * compare-and-set.
+ * The operations with which regions send each other units, which are thousandths of a key's limit. They replace states and rows (what was
+ * sent and received of a key) only if these have not changed since they were read.
  */
 export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows' | 'region_needs', Statement>>): RegionPort {
   const cellOf = (id: StateId | undefined): string => (id === undefined ? '' : digestOf(id))

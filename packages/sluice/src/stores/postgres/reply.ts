@@ -53,8 +53,9 @@ function logCalls(groups: readonly CallGroup[]): number {
 
 /**
  * Reads a state from six numbers of the reply: the end of its block, the plan id, three numbers of the state, and `keepFor` or, for a
- * window, `turn`. The plan id is 0 if there is no state. For a window it is the window's length. For a bucket it is above 0 if the state
- * has the plan of its first call. Otherwise the state's plan is at the end of the reply, and the plan id is minus its index there (from 1).
+ * window, `turn` (which plans were called in it). A plan is a limit in numbers, and the plan id names the plan that wrote the state. It is
+ * 0 if there is no state. For a window it is the window's length. For a bucket it is above 0 if the state has the plan of its first call.
+ * Otherwise the state's plan is at the end of the reply, and the plan id is minus its index there (from 1).
  * For a log only the end of the block is used. Slots and hold records have their numbers in `listed`, and the plan id says how many.
  */
 function foundState(

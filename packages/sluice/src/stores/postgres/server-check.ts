@@ -3,8 +3,9 @@ import type { Statement } from './lanes.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
- * Reads two settings of the server. `transaction_read_only` is `on` for a read-only server and for a standby. A peek cannot show this,
- * because it succeeds there too. `statement_timeout` is the time after which the server ends a statement.
+ * Reads two settings of the server. `transaction_read_only` is `on` for a read-only server and for a standby. It is read because the
+ * empty decision that `ready` makes first writes nothing, and so succeeds on such a server too. `statement_timeout` is the time after which
+ * the server ends a statement.
  */
 const text = `select current_setting('transaction_read_only') as reply, current_setting('statement_timeout') as timeout`
 export const SETTINGS: Statement = { text, bounded: text }

@@ -7,8 +7,8 @@ import { type ChangeResult, changedStates, type HoldChange } from '../store.ts'
 import { arrayText, digestOf, digestsOf, plansOf } from './encode.ts'
 
 /**
- * Passed to the SQL function `settle` in place of the length of an extension. `SETTLED` settles the hold by what was used. `STANDS` settles
- * it and leaves charged all that it has charged.
+ * Passed to the SQL function `settle` in place of the length of an extension, to settle the hold. With `SETTLED`, what was really used is
+ * charged instead of what was held. With `STANDS`, what was held stays charged.
  */
 const [SETTLED, STANDS] = [-1, -2]
 /** The statuses, by the numbers that `settle` returns for them. */

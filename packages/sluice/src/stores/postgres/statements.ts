@@ -32,8 +32,8 @@ const DECISIONS: Readonly<Record<Guarded, readonly string[]>> = {
 }
 const GUARD = ['bigint', 'boolean', 'uuid[]', 'uuid', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
 /**
- * The types of the last parameters of the functions that can compare a region's shares themselves. For calls without shares, null is passed
- * for each.
+ * The types of the last parameters of the functions that compare a region's shares (its parts of limits) themselves. For other functions
+ * `guard` compares these. For calls without shares, null is passed for each parameter.
  */
 const SHARED = {
   bucket: ['uuid', 'bigint', 'bigint', 'bigint', 'bigint'],

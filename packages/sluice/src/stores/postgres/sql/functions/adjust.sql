@@ -7,7 +7,8 @@
 -- ids       the state of each call
 -- plans     the plan of each call, which is its limit in eight numbers: kind, plan id and its numbers, as for
 --           sluice_consume
--- calls     two numbers for each call: amount in micro-tokens (above 0 given back, below 0 taken), phase
+-- calls     two numbers for each call: amount in micro-tokens (above 0 given back, below 0 taken), phase (a number from
+--           the key, by which its windows are shifted)
 create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare

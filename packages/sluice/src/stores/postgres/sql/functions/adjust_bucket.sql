@@ -1,6 +1,7 @@
 -- Returns a bucket after an amount is given back or, if it is below 0, taken. It does what `adjust` of
--- algorithms/token-bucket.ts does. The computation is in n-ths of a microsecond. These numbers have 19 digits or more,
--- so they are numeric. Returns null if the bucket equals the initial state.
+-- algorithms/token-bucket.ts does. The limit refills n micro-tokens in m microseconds, and the computation is in n-ths
+-- of a microsecond. These numbers have 19 digits or more, so they are numeric. Returns null if the bucket equals the
+-- initial state.
 create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare

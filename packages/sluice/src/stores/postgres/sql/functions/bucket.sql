@@ -1,10 +1,12 @@
 -- Decides calls of one cost to one bucket. Each call is decided by itself, not in a group with others. Most calls are
 -- such, and so are the batches of a busy key. The function has few expressions, because the server prepares each of
 -- them again in every transaction. So the caller computes what does not depend on the state. sluice_consume decides
--- instead if the state has a block or another plan, or if the keep_for of the state is over. It also decides if several
--- calls find no state, and if the cost is above the burst. The reply has the form of that function.
+-- instead if the state has a block or another plan, or if the time (keep_for) is over for which an earlier plan needed
+-- it. It also decides if several calls find no state, and if the cost is above the burst. The reply has the form of the
+-- reply of sluice_consume.
 --
 -- times     how many calls
+-- n, m      the limit refills n micro-tokens in m microseconds
 -- spent_*   by how much the cost moves the instant at which the bucket was empty: whole microseconds, plus n-ths of a
 --           microsecond
 -- empty_*   how long before now a bucket that is full now was empty: whole microseconds, less n-ths of a microsecond
@@ -57,8 +59,8 @@ begin
   now_us := sluice_now(at_us);
   if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null
       or now_us >= s.seen + s.keep_for or cost > burst then
-    -- The first call of a key: the bucket is full, so the call passes. `found` is false only if there is no row, because
-    -- shares are compared only for a row that was found.
+    -- The first call of a key: the bucket is full, so the call passes. `found` is false only if the bucket has no row.
+    -- The comparison of shares above sets `found` too, but it is made only for a row that was found.
     if not found and waiting = 1 and times = 1 and cost <= burst then
       parts := empty_parts + spent_parts;
       insert into sluice_plan (plan_id, n, m, burst) values (call_plan_id, n, m, burst) on conflict do nothing;

@@ -17,6 +17,7 @@
 --           of the calls before it are recorded; for each of these a number that names its limit, and micro-tokens. The
 --           list continues in the next eights
 -- calls     four numbers for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
+--           (see sluice_fresh_end)
 -- returns   time; for each group its outcome (0 allowed, 1 denied, 2 impossible); for each state, as it was found: end
 --           of the block, plan id, three numbers, keep_for. Instead of a plan id: 0 if there is no state; of a bucket
 --           the index into plans or, below 0, into the plans at the end; of slots and records how many numbers they

@@ -1,5 +1,5 @@
 -- End of the window that contains now_us. align says when windows begin: 0 counted from 1970, 1 at their first call, 2
--- as 0 but shifted by the phase of the key.
+-- as 0 but shifted by the phase of the key, which is a number from the key.
 create function sluice_fresh_end(len bigint, align bigint, phase bigint, now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare

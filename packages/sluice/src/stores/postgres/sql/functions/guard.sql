@@ -1,6 +1,6 @@
 -- Precedes, in the same statement, a function that decides by shares of a region: the parts of limits that the region
--- has. It compares what the calling process knows of the shares with what the database has. It takes these locks, in
--- this order:
+-- has. It compares what the calling process knows of the shares with what the database has: the rows of the cells, and
+-- the record of what is known of all regions (sluice_region). It takes these locks, in this order:
 -- - the rows of all states, as that function does
 -- - for a state without a row, a lock that keeps sluice_region from inserting the row
 -- - a lock that keeps sluice_region from writing the record
@@ -12,12 +12,13 @@
 --
 -- locks         false for a peek
 -- ids           the states of the call, each once, in the order of their ids
--- known_mark    of the run and of the record that the process knows; known_changed: the number of its last change
--- shifted_us    the instant of the latest shift, at which the units of all cells changed
+-- known_mark    names the run (life of the database's data) that the process knows; known_changed: the number of the
+--               record's last change, as the process knows it
+-- shifted_us    the latest instant at which the units (parts of limits) of all cells changed
 -- cells         the row id of each state that is decided by a share. For each of these, in the same order, changes: the
 --               number of the last change of its rows, 0 if it has none; slots: its index in ids (from 1), 0 if the
---               region holds nothing of it; plans: the plan id of the share; settled: from when on an absent state
---               needs no settling
+--               region holds nothing of it; plans: the plan id of the share; settled: from when on a bucket without a
+--               row is full. Before that, it must be read again
 -- returns       null if the calls may be decided; otherwise which cells must be read again (index from 1), or 0 for the
 --               record
 create function sluice_guard(

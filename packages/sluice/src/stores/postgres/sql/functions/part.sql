@@ -1,5 +1,7 @@
--- While a longer plan of a key is not called, its window is counted in parts of the shorter plan's length. Returns the
--- index of the present part, from 0. own: the length of the window; len: the length of the shorter plan.
+-- If calls of a key had a longer plan (a limit in numbers) and now have a shorter one, the longer window is counted in
+-- parts of the shorter plan's length. Returns the index of the present part, from 0.
+--
+-- own  the length of the window; len: that of the shorter plan; turn: see sluice_turn
 create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
 language sql immutable as $$
   select case

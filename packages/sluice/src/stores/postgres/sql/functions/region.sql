@@ -1,7 +1,8 @@
 -- Reads or replaces what a database knows of its regions (the record), and one cell. A cell is one key of one limit, in
--- all regions: its state, and its rows, which say what units were sent and received. It replaces only if run, record,
--- state and rows are still those that were read. The record is written only while no decision by a region's shares
--- runs. The rows of a key are written only while no such decision of that key runs (sluice_guard).
+-- all regions: its state, and its rows, which say what units (thousandths of the limit) were sent and received. A run
+-- is one life of the database's data. The function replaces only if run, record, state and rows are still those that
+-- were read. The record is written only while no decision by a region's shares runs. The rows of a key are written only
+-- while no such decision of that key runs (sluice_guard).
 --
 -- which         the row id of a cell; empty for none
 -- known_*       to write, what was read: run; mark and number of the record in one text (empty for none); version of

@@ -1,5 +1,5 @@
 -- Reads, in one snapshot, the rows of a region's cells that changed after a cursor, oldest changes first. A cell is one
--- key of one limit, in all regions.
+-- key of one limit, in all regions. A run is one life of the database's data.
 --
 -- since    the cursor: the number of a change; most: the most cells to return
 -- returns  JSON: run, time, record, number of the last change, and for each cell the number of its change and its rows;

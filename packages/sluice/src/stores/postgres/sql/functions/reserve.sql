@@ -3,7 +3,7 @@
 -- - every group has a bucket and a record that no other group has
 -- - what is held is the cost of the call, and at most the burst
 -- - apart from that, the holds are equal
--- - no call is charged ahead
+-- - no call may be charged before its tokens are there
 -- sluice_consume decides if a bucket does not exist yet, or a record exists already. One statement locks the rows,
 -- another writes them, as in sluice_buckets.
 create function sluice_reserve(

@@ -6,8 +6,8 @@
 -- plans    eight numbers for each plan: kind, plan id and its numbers, as for sluice_consume
 -- changes  for each hold: index of its record in ids (from 1); the microseconds from now to which it is extended, -1 to
 --          settle it, -2 to settle it and leave what it charged; the two numbers of its holder; how many calls; for
---          each call: the number that names its limit, index into ids, index into plans (from 1), phase, micro-tokens
---          used
+--          each call: the number that names its limit, index into ids, index into plans (from 1), phase (see
+--          sluice_fresh_end), micro-tokens used
 -- returns  for each hold: its status before (0 unknown, 1 settled, 2 open, 3 expired); how many numbers its record has;
 --          the numbers of the record after the change
 create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]

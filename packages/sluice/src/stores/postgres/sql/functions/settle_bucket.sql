@@ -1,7 +1,7 @@
 -- Settles the charge of a hold to a bucket (algorithms/settle-bucket.ts). If the hold used more than it was charged,
 -- the difference is taken now, down to one burst below empty. If it used less, the difference is given back, but only
--- as far as the bucket always had room for it since the charge. The computation is in n-ths of a microsecond. These
--- numbers have 19 digits or more, so they are numeric.
+-- as far as the bucket always had room for it since the charge. The limit refills n micro-tokens in m microseconds, and
+-- the computation is in n-ths of a microsecond. These numbers have 19 digits or more, so they are numeric.
 create function sluice_settle_bucket(
   was sluice_state, plan bigint[], held bigint, used bigint, mark bigint, now_us bigint,
   out s sluice_state, out charged bigint

@@ -1,6 +1,6 @@
 -- For rights to tokens that regions send to each other (docs/decisions/0035). Both tables are unlogged: after a crash,
--- a promotion or a restore of files they are empty. That is right, because the server is then in another run, and
--- nothing in them counts.
+-- a promotion or a restore of files they are empty. That is right, because the server is then in another run (life of
+-- its data), and nothing in them counts.
 --
 -- one       there is at most one row
 -- mark      names the run; a new one is drawn where the row is not of this run
@@ -22,7 +22,8 @@ create unlogged table sluice_region (
 );
 
 -- One row for each key of which units (thousandths of its limit) were sent or received. id: as in sluice_state; change:
--- the number of the row's last change; content: scope and key, and what was sent and received, as text
+-- the number of the row's last change; content: scope (limiter, limit and algorithm) and key, and what was sent and
+-- received, as text
 create unlogged table sluice_cell (
   id uuid primary key,
   change bigint not null unique,
