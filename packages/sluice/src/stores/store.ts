@@ -145,8 +145,8 @@ export type LeaseAnswer =
   | { readonly failure: StoreFailure; readonly granted?: undefined; readonly at?: undefined; readonly verdict?: undefined }
 
 /**
- * Computes a new state from a stored state, and returns it with a limit that has the plan of the new state. The stored state is undefined
- * if there is none. The result is undefined if nothing changes.
+ * Computes a new state from a stored state. Returns it with a limit whose plan (the limit in whole numbers) the new state has. The stored
+ * state is undefined if there is none. The result is undefined if nothing changes.
  */
 export type StateProgram = (state: unknown, now: Micros) => { readonly limit: AnyLimit; readonly state: unknown } | undefined
 
@@ -165,8 +165,8 @@ export interface Capabilities {
   /** Whether the store has `decideNow`, and `decideNow` always decides. */
   readonly sync: boolean
   /**
-   * Milliseconds that a call may take, if an option of the store says so. They replace the limiter's default deadline, and are never
-   * extended.
+   * Milliseconds that a call may take, if an option of the store says so. They replace the limiter's default deadline. Unlike that, they
+   * are not extended while the store's first connection is made.
    */
   readonly deadlineMs?: number
   /** Returns why the store cannot decide this limit; undefined if it can. Absent if the store decides every limit of its algorithms. */

@@ -11,7 +11,7 @@ import { waitCases } from './adapter-waits.ts'
 const FORMS: Readonly<Record<string, Form>> = { serve: FUNCTION, header: FUNCTION, path: FUNCTION }
 
 /**
- * Registers the tests that every adapter must pass with vitest, over real connections: headers, denials, failures, keys, limits, costs,
+ * Registers with vitest the tests that every adapter must pass, over real connections: headers, denials, failures, keys, limits, costs,
  * slots, waits, settlements, hostile clients.
  * @throws LimiterError INVALID_OPTIONS
  */

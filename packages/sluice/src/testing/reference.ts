@@ -132,7 +132,8 @@ export class Reference {
   }
 
   /**
-   * Stores a state after encoding and decoding it. A kernel's state may refer to the arguments of the call, which the caller may change.
+   * Stores a state after encoding and decoding it, so that it is a copy. The state that an algorithm returns may refer to the arguments of
+   * the call, which the caller may change.
    */
   #write({ id, limit }: Call, state: unknown): void {
     const { codec } = limit.algorithm

@@ -54,7 +54,7 @@ const PARTS = [
 ]
 
 /**
- * Registers the tests that every store must pass with vitest: the interface, the laws on each algorithm, groups, keys, changes, failures,
+ * Registers with vitest the tests that every store must pass: the interface, the laws on each algorithm, groups, keys, changes, failures,
  * and random traces. Every decision at a given time is compared with the reference driver.
  * @throws LimiterError INVALID_OPTIONS
  */

@@ -107,7 +107,7 @@ export function groupDrawer(limits: readonly AnyLimit[], random: () => number, o
   }
 }
 
-/** One scope for each algorithm, as in the states of a limiter. */
+/** One scope for each algorithm. A scope is the part of a state's id that all keys of one limit share. */
 export function scopesOf(prefix: string): Readonly<Record<AlgorithmTag, Scope>> {
   const scopes = [...ALL_TAGS, 'cc'].map((tag) => [tag, { text: `${prefix}:${tag}:` }])
   return Object.fromEntries(scopes) as Record<AlgorithmTag, Scope>

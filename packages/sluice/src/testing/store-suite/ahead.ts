@@ -93,8 +93,8 @@ export function aheadOf(bench: Bench): void {
       const second = await wait([one], 10, START)
       const third = await wait([one], 10, START)
       expect(third.retryAfter).toBe(2 * SECOND)
-      // The turn of the third group was computed with the charge of the second. So the second group gets back its charge less what was
-      // charged after it, which is nothing.
+      // The turn of the third group was computed with the charge of the second. So the second group gets back only its charge less what was
+      // charged after it. Both are one token, so nothing is given back.
       await leave(one, second, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(3 * SECOND)
       const fifth = await wait([one], 10, START)
@@ -123,7 +123,8 @@ export function aheadOf(bench: Bench): void {
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
       const last = await wait([four], 10, START + 2 * SECOND)
       expect(last.retryAfter).toBe(3 * SECOND)
-      // Without the last call the bucket would have been full before the turn of that call came, and one token short of full now.
+      // Without the last call, the bucket would have been full when the turn of that call came. After the call of one token, it would be
+      // one token short of full. So only three of the four tokens are given back.
       await decide([one], START + 6 * SECOND)
       await leave(four, last, START + 6 * SECOND)
       await sameState(one.id)

@@ -14,7 +14,7 @@ import { scopesOf } from '../traces.ts'
 export interface StoreSuiteOptions {
   /** Opens a store that shares nothing with other suites. */
   open(): Promise<Store>
-  /** The stored numbers of a state (its codec's), for the comparison of states; undefined if there is no state. */
+  /** A stored state as the numbers into which its algorithm encodes it, for the comparison of states; undefined if there is none. */
   readState(id: StateId): Promise<readonly number[] | undefined>
   /** Removes what `open` created, after the store was closed. */
   close?(): Promise<void>

@@ -8,7 +8,7 @@ import { QUICK } from '../limits.ts'
 import type { Bench } from './bench.ts'
 import * as verbs from '../store-verbs.ts'
 
-/** Tests of calls at the store's own time: the envelope (law 5), deadlines, signals. */
+/** Tests of calls at the store's own time: the envelope (the most that may pass in an interval, law 5), deadlines, signals. */
 export function ownClock(bench: Bench): void {
   const { tags } = bench
   const leastMs = bench.short ? 50 : 300

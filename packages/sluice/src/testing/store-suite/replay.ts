@@ -53,8 +53,8 @@ export function replay(bench: Bench): void {
     await changeBoth(pair, resets, now)
   }
   /**
-   * The cases that a trace must cover. If the store refunds parts of denied groups (`givesBack`), no run of one call occurs, and time never
-   * runs backwards.
+   * The cases that a trace must cover. Two do not occur if the store refunds parts of denied groups (`givesBack`): a step that repeats one
+   * call (`run of one call`), and time that runs backwards.
    */
   const meets = [
     ...MEETS.filter((name) => options.givesBack !== true || name !== 'run of one call'),
