@@ -87,7 +87,7 @@ export interface RegionPort {
   /**
    * Publishes what the callers of a process need, or removes it if `entry` is absent. Returns what the region's other processes published.
    * @param keepFor microseconds for which an entry counts
-   * @param most the most processes whose entries are returned
+   * @param most the most processes that may publish; one more publishes nothing
    */
   shareNeeds(process: string, entry: object | undefined, keepFor: Micros, most: number, options?: CallOptions): Promise<readonly unknown[]>
   changedSince(cursor: number, most: number, now: Micros, options?: CallOptions): Promise<FoundRows>

@@ -97,7 +97,7 @@ export class Reference {
     return report
   }
 
-  /** The codec's numbers of a state; undefined if there is no state. */
+  /** The numbers into which the algorithm encodes a state; undefined if there is no state. */
   numbersOf(id: StateId): readonly number[] | undefined {
     return this.states.get(stateName(id))?.numbers
   }
@@ -145,8 +145,8 @@ export class Reference {
 }
 
 /**
- * The token bucket's kernel with another `adopt`. Here a full bucket, whose state is expired, keeps its tokens when the limit changes, like
- * any other bucket.
+ * The token bucket's algorithm with another `adopt`, the conversion to a changed limit. Here a full bucket, whose state is expired, keeps
+ * its tokens when the limit changes, like any other bucket.
  */
 const KEEPING: typeof tokenBucketKernel = {
   ...tokenBucketKernel,

@@ -8,8 +8,8 @@ import { swapBackend } from './swap-backend.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
 /**
- * For each value of the column `kind`: the tag of the algorithm, and the columns with a state's numbers, in the order of its `codec`. n, m
- * and burst are columns of the table of plans, the others of the table of states.
+ * For each value of the column `kind`: the tag of the algorithm, and the columns with a state's numbers, in the order in which the
+ * algorithm encodes them (`codec`). n, m and burst are columns of the table of plans, the others of the table of states.
  */
 const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
   ['tb', ['zero', 'rest', 'seen', 'keep_for', 'n', 'm', 'burst']],

@@ -5,7 +5,7 @@ import type { Micros } from '../../time/micros.ts'
 import type { Reference } from '../reference.ts'
 import type { Answer } from './bench.ts'
 
-/** The index of `keepFor` in an algorithm's codec, for algorithms that have one. */
+/** The index of `keepFor` among the numbers into which an algorithm encodes a state. Absent for algorithms without a `keepFor`. */
 const KEEP_FOR: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 3, sl: 1 }
 
 /**

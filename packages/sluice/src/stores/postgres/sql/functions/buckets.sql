@@ -1,9 +1,9 @@
--- Decides one call to each of many buckets of one plan, all of one cost. Each call is decided by itself, not in a group
--- with others. A batch of different keys is such. The reply has the form of sluice_consume, with outcomes in the order
--- of the ids. One statement locks the rows, another inserts those of new keys, and a third writes the others by their
--- position in the table (ctid). The settings keep the planner from plans that scan the table, as a plan made
--- while the table was small would. They also keep it from planning the statements anew in the first five calls of each
--- connection.
+-- Decides one call to each of many buckets of one limit, all of one cost. Each call is decided by itself, not in a
+-- group with others. A batch of different keys is such. The reply has the form of that of sluice_consume, with outcomes
+-- in the order of the ids. One statement locks the rows, another inserts those of new keys, and a third writes the
+-- others by their position in the table (ctid). The settings keep the planner from query plans that scan the table. A
+-- query plan made while the table was small would scan it. With the first setting, a connection makes its query plans
+-- in its first call, and not anew in each of the next five.
 --
 -- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
 create function sluice_buckets(

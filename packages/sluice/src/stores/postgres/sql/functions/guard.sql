@@ -6,9 +6,9 @@
 -- - a lock that keeps sluice_region from writing the record
 -- All locks are held until the transaction ends. Locks on the tables could not replace them, because a dump holds such
 -- a lock for as long as it runs. Some callers have settings that prevent scans of tables. A scan would then seem so
--- costly that the server compiles its plan (JIT). So every table is read by an index, such as that of `r.one`. The
--- setting of this function saves planning the statements for each call. Planning takes several times as long as running
--- them.
+-- costly that the server compiles the query plan (JIT). So every table is read by an index, such as that of `r.one`.
+-- The setting of this function saves planning the statements for each call. Planning takes several times as long as
+-- running them.
 --
 -- locks         false for a peek
 -- ids           the states of the call, each once, in the order of their ids

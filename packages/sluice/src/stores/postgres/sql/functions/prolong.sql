@@ -22,7 +22,7 @@ begin
     return was;
   end if;
   others := held[first + 1:mine] || held[mine + 6:];
-  -- The holder itself is counted too. It was removed from the list, so it is subtracted.
+  -- `before` counts the holder itself too. It is subtracted, because `others` is the list without this holder.
   before := 5 * (before - 1);
   held := array[at, held[2]] || others[1:before] || held[mine + 1:mine + 3] || until || held[mine + 5] || others[before + 1:];
   s.state := array_to_string(held, ' ');

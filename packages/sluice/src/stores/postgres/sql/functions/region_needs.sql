@@ -1,5 +1,5 @@
--- Publishes what the callers of one process need from a region. Returns what the callers of the region's other
--- processes need.
+-- Publishes what the callers of one process need from a region: for each key, how much they try to charge per second,
+-- and their largest cost. Returns what the callers of the region's other processes need.
 --
 -- own       names the process
 -- new_entry what it publishes; empty to remove its entry

@@ -1,8 +1,8 @@
 -- Deletes expired rows in some pages of the table. A row must have been expired for two seconds. Otherwise a caller
 -- could read before the row is inserted, write after the row is deleted, and take the state for unchanged. Locked rows
 -- are left to a later sweep. If a region has sent or received units of a key (parts of its limit), the state of the key
--- is kept. A region without units refills nothing, so a debt must not be forgotten. Returns how many rows were deleted,
--- and 1 if there are pages after these, else 0.
+-- is kept. The reason is that a bucket without units is not refilled, so its debt must not be forgotten. Returns how
+-- many rows were deleted, and 1 if there are pages after these, else 0.
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);

@@ -1,5 +1,6 @@
--- What the callers of each process of a region need, for as long as the process runs (docs/decisions/0035). The table
--- is unlogged, because an entry counts for seconds only.
+-- What the callers of each process of a region need, for as long as the process runs (docs/decisions/0035): for each
+-- key, how much they try to charge per second, and their largest cost. The table is unlogged, because an entry counts
+-- for seconds only.
 --
 -- process  names the process
 -- at       when it last published, in microseconds since 1970

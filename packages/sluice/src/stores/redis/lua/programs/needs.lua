@@ -1,4 +1,5 @@
--- Publishes what the callers of one process need from a region. Returns what the callers of the region's other processes need.
+-- Publishes what the callers of one process need from a region: for each key, how much they try to charge per second, and their largest
+-- cost. Returns what the callers of the region's other processes need.
 --
 -- KEYS[1]     a hash: for each process the time at which it published, and what it published
 -- ARGV[1]     time; the process; for how many microseconds an entry counts; the most processes; what it publishes, empty to remove its
