@@ -75,8 +75,9 @@ export function readingOf(policy: Policy, view: LimitView, age: number): Reading
 }
 
 /**
- * The limits that the page shows before any request: unused, and for each rule that of its last tier. `notShown` is the number of enforced
- * limits that the page does not show.
+ * The limits that the page shows before any request, as unused. A rule may have several limits (tiers): the first whose conditions a
+ * request meets is used. For each rule the page shows the last tier: that for requests that meet no condition, if there is one.
+ * `notShown` is the number of enforced limits that the page does not show.
  */
 export function freshReadings(policy: Policy): { readonly limits: readonly Reading[]; readonly notShown: number } {
   const rules = enforcing(policy)
@@ -89,7 +90,10 @@ export function freshReadings(policy: Policy): { readonly limits: readonly Readi
   return { limits, notShown: rules.length - limits.length }
 }
 
-/** The tier of the rule that has this capacity and window. `windowMs` of a tier is the period that the policy states for a bucket. */
+/**
+ * The tier (one of the limits of the rule) whose capacity and window are those of `view`. `windowMs` of a tier is the period that the
+ * policy states for a bucket.
+ */
 function tierOf(policy: Policy, view: LimitView): Tier | undefined {
   const tiers = rulesOf(policy).get(view.name)?.tiers ?? []
   return tiers.find(({ limit, windowMs }) => limit.capacity === view.limit && (windowMs ?? limit.windowMs) === view.windowMs)

@@ -5,7 +5,7 @@ export type HeldOverrides = ReturnType<typeof holdOverrides>
 
 /**
  * Overrides that are set while the service runs, in each of its processes.
- * @param relay called for every change; the override is named by its rule and its values, which are the same in all processes
+ * @param relay called for every change; it names the override by its rule and the values of its key, which are the same in all processes
  */
 export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) => void) {
   const named = ({ rule, values }: Override): RelayedOverride => ({ rule, key: values.map((value) => value ?? null) })

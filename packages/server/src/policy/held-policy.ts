@@ -8,7 +8,7 @@ import type { Candidate } from './read-policy.ts'
 
 export type HeldPolicy = Readonly<ReturnType<typeof holdPolicy>>
 
-/** The most candidates that wait at the same time. Each may be as long as the largest policy. */
+/** The most candidates (new policies that are not in use yet) that wait at the same time. Each may be as long as the largest policy. */
 const MAX_WAITING = 8
 
 /**
@@ -50,9 +50,9 @@ export function holdPolicy(
     loaded: 1,
     /**
      * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way
-     * end with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError for a file that
-     * the candidate names, or with a Refusal. The status of the Refusal is 409 if the candidate names another store or other regions than
-     * those in use, 503 if it cannot be parsed now.
+     * end with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError if a file that the
+     * candidate names cannot be used, or with a Refusal. The status of the Refusal is 409 if the candidate names another store or other
+     * regions than those in use, 503 if it cannot be parsed now.
      */
     replace(candidate: Candidate): Promise<Policy> {
       if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))

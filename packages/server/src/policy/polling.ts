@@ -25,9 +25,9 @@ export interface PollOptions {
 
 /**
  * Fetches a policy again and again, and at SIGHUP, and puts it in use if it has changed. A policy that is bad or cannot be fetched changes
- * nothing. Such a policy is reported once, not at each attempt. If a file that the policy names could not be read, or no thread could parse
- * the policy, the same text is tried again. Pauses are up to a quarter shorter or longer, so that services do not all fetch at the same
- * time.
+ * nothing. The same trouble is reported once and at each SIGHUP, not at each attempt. If a file that the policy names could not be read, or
+ * no thread could parse the policy, the same text is tried again. The pauses between fetches are up to a quarter shorter or longer than
+ * `intervalMs`, so that services do not all fetch at the same time.
  */
 export function polling({ name, fetch, intervalMs, first, replace, log }: PollOptions): WatchedFile {
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
@@ -46,7 +46,7 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
       refusal = undefined
       await logTaken(log, name, policy)
     } catch (error) {
-      // Without this the next answer would be 304 (not modified), and the text would never be tried again.
+      // Forgets the validators. With them the next answer would be 304 (not modified), and the text would never be tried again.
       if (!isTextAtFault(error)) [validators, last] = [{}, '']
       const why = inOneLine(error)
       const seen = `${why}\n${String(text)}`
@@ -90,8 +90,8 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
 }
 
 /**
- * Whether the text itself is the reason, so that the same text would be refused again. Other reasons can end: a file that the text names
- * may appear, and a thread may become free.
+ * Whether a policy was refused because of its text, so that the same text would be refused again. Other reasons can end: a file that the
+ * text names may appear, and a thread may become free.
  */
 function isTextAtFault(error: unknown): boolean {
   return error instanceof PolicyError || (error instanceof Refusal && !(error instanceof NotParsed))

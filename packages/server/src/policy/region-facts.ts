@@ -6,13 +6,19 @@ import { withoutPassword } from '../stores/store-name.ts'
 /** Every limit is divided among the regions in this many units. */
 export const UNITS = 1_000
 
-/** Cases that the bounds of a policy with regions do not include; docs/regions.md explains each of them. */
+/**
+ * The bounds of a policy say how many tokens its rules may admit above their limits. With regions they do not include these cases, which
+ * docs/regions.md explains.
+ */
 const NOT_BOUNDED: readonly string[] = [
   'a primary that still answers after another one was promoted: its part of burst + rate * the time that it does',
   'steps of the clock of a store, forward: rate * step',
 ]
 
-/** Cases that the bounds do not include with `mode: counters`. No store has a replica in this mode, so no primary is promoted. */
+/**
+ * The cases that the bounds (see NOT_BOUNDED) do not include with `mode: counters`. No store has a replica in this mode, so no primary is
+ * promoted.
+ */
 const NOT_BOUNDED_COUNTERS: readonly string[] = [
   'a service that is restarted: its states are full, so the bound holds before and after it, once burst and bound more together',
   'a region that did not read for ten minutes, as if it were restarted',
@@ -82,7 +88,7 @@ export function regionProblems({ regions: choice, reservations, rules }: Policy,
   const { mode, cutoffMs, regions } = regionFacts(choice)
   const ofStore = regionStoreProblem(mode, url)
   const weights = Object.fromEntries(regions.map(({ name, weight }) => [name, weight]))
-  // Regions of equal weight have equal parts, so one region of each weight is tried.
+  // Regions of equal weight have equal parts. So the limits are tried with one region of each weight.
   const first = regions.filter(({ weight }, index) => weight > 0 && regions.findIndex((other) => other.weight === weight) === index)
   const stores = first.map(({ name }) =>
     regionalStore({ store: memoryStore(), self: name, weights, mode, ...(cutoffMs === undefined ? {} : { cutoffMs }) }),

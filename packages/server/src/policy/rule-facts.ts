@@ -4,7 +4,7 @@ export type RuleFacts = ReturnType<typeof ruleFacts>
 
 /**
  * The meaning of a rule, as `sluice check --json` and the service report it. Fields that do not apply are undefined.
- * @param kind the kind of store that bounds are computed for
+ * @param kind the kind of store, for which `bound` is computed
  */
 export function ruleFacts(policy: Policy, rule: Rule, kind: StoreKind) {
   const { name, mode, match, exempt, key, tiers, cost, sample, onStoreFailure, maxOvergrant } = rule
