@@ -14,9 +14,10 @@ export interface WantedEra extends ReweighOptions {
 
 /**
  * Ends the present era (the time in which weights stay the same), so that the regions continue with other weights. Refused while a region
- * cannot be reached: until that region also ends the era, no units would be sent. A region in `gone` is not waited for, because it will
- * never run again.
- * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if this region is not open
+ * cannot be reached: until that region also ends the era, no units (parts of a limit) would be sent between regions. A region in `gone` is
+ * not waited for, because it will never run again.
+ * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if this region's phase is not `open`, because
+ * it has just started or the era is ending already
  */
 export async function beginEra(store: RegionalStore, { weights, gone = {} }: WantedEra, status: ReplicatorStatus): Promise<void> {
   const isRecent = (ms = Infinity): boolean => ms <= RECENT_MS

@@ -112,7 +112,7 @@ export function withSlash(url: URL): URL {
 }
 
 /**
- * Reads the keys, one in each line: the first signs.
+ * Reads the keys, one in each line. The first signs; signatures by any of them are accepted.
  * @throws CommandFailure exit 1 if the file cannot be read, exit 3 for a key that is too short; no message shows a key
  */
 export function readRegionKeys(file: string): RegionKeys {

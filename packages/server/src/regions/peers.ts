@@ -3,7 +3,7 @@ import { isPageOf, type RegionKeys, signRequest } from './signatures.ts'
 
 export const REGION_PATH = '/v1/regions/pull'
 /**
- * The most bytes of an answer, which is more than any page has: an answer tells of at most 1,000 keys, and each key has at most 512
+ * The most bytes that are read of a page (the answer to a request). No page has as many, because it has at most 1,000 keys of at most 512
  * characters.
  */
 const MAX_PAGE_BYTES = 16_777_216

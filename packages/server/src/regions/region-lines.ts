@@ -4,8 +4,8 @@ import type { Log } from '../logs/log.ts'
 import type { RegionOptions } from './options.ts'
 
 /**
- * Writes a line when a peer cannot be read any more, when it can again, and when this region's phase or era (the time in which weights stay
- * the same) has changed.
+ * Writes a line when a peer cannot be read any more, when it can again, and when this region's phase or era has changed. An era is the time
+ * in which weights stay the same. The phase says whether this region shares its limits now (`open`) or waits for the others.
  */
 export function regionLines(log: Log, mode: RegionOptions['mode']) {
   /** For each peer that cannot be read: whether the latest line about it says that this region's own store refuses this region. */

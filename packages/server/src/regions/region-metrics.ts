@@ -40,7 +40,7 @@ export function ownStoreMetric({ status }: Replicator, own: Pick<OwnStore, 'fail
 
 /** The metrics of a service whose regions call each other. */
 export function regionMetrics({ status }: Replicator, counts: RegionCounts): readonly ReadMetric[] {
-  // Regions that were removed from the roster are left out: nobody waits for them, and their metrics would only cause alerts.
+  // Regions that were removed (have no weight any more) are left out: nobody waits for them, and their metrics would only cause alerts.
   const isRemoved = (peer: string): boolean => !Object.hasOwn(status().weights, peer)
   const one = (read: () => number) => () => [{ value: read() }]
   const both = (read: (transfers: ReturnType<typeof status>['transfers']) => readonly [sent: number, received: number]) => () => {

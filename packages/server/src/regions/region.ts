@@ -15,7 +15,10 @@ import { ownStoreMetric, type RegionCounts, regionMetrics, weightMetrics } from 
 import { type RegionStatus, statusOf } from './region-status.ts'
 import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
-/** The most bytes of a peer's request. A request has at most 250 needs, with keys of at most 512 characters. */
+/**
+ * The most bytes of a peer's request. It has at most 250 needs (how much the peer's callers want of a key), with keys of at most 512
+ * characters.
+ */
 const MAX_REQUEST_BYTES = 2_097_152
 /** Milliseconds in which the store must report which region it belongs to. After this time the service starts without knowing this. */
 const OWNER_MS = 2_000
@@ -30,7 +33,8 @@ export interface Region {
   /**
    * Ends the era (the time in which weights stay the same), so that the regions continue with other weights; absent if the regions keep
    * fixed parts.
-   * @throws Refusal 409 while a region cannot be reached, or while this region is not open; LimiterError for weights that cannot be used
+   * @throws Refusal 409 while a region cannot be reached, or while the phase in this region's status is not `open`; LimiterError for
+   * weights that cannot be used
    */
   reweigh?(wanted: WantedEra): Promise<void>
   /** Answers a peer; absent if the regions do not call each other. */
@@ -98,7 +102,8 @@ export async function openRegion(
 }
 
 /**
- * Refuses a store that belongs to another region. If the store does not answer now, each later call compares the region instead.
+ * Refuses a store that belongs to another region. If the store does not answer now, the service starts. Each later call then compares the
+ * region in the store with this one.
  * @throws CommandFailure exit 3 for the store of another region
  */
 async function refuseOtherRegion(store: Store, name: string): Promise<void> {

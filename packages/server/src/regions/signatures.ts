@@ -28,7 +28,7 @@ export function signRequest([key]: RegionKeys, to: string, body: string, now: nu
   return { 'sluice-time': time, 'sluice-nonce': nonce, 'sluice-signature': mac(key, ['request', to, time, nonce, body]) }
 }
 
-/** Signs the answer to one request. Without a signature, somebody could forge an answer that sends this region units. */
+/** Signs the answer to one request. Without a signature, somebody could forge an answer that sends this region units (parts of a limit). */
 export function signPage([key]: RegionKeys, nonce: string, body: string): string {
   return mac(key, ['page', nonce, body])
 }
