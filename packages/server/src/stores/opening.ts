@@ -3,7 +3,10 @@ import type { Audit } from './audit/report.ts'
 import type { CountKeys } from './key-count.ts'
 
 export interface OpenStore {
-  /** The store without a ring. The service adds a ring (`surrounded`), and `verify` tests the store itself. */
+  /**
+   * The store without a ring (batches, breaker and caches around a remote store). The service adds a ring by `surrounded`, but `verify`
+   * tests the store itself.
+   */
   readonly store: Store
   /** The URL without its password, so it may be printed. */
   readonly name: string

@@ -8,8 +8,8 @@ import { type BreakerChange, remoteStore } from 'sluice/remote'
  * requests share would otherwise cost each request one more round trip. `ring` is absent if the store is in this process. `around`
  * describes the ring in one line that `serve` prints.
  * @param url of the store, for the description
- * @param failure of the first policy. A reloaded policy changes the deadline, because each call carries it; the breaker changes only at a
- * restart
+ * @param failure what the first policy says about failures of the store. A reloaded policy changes the deadline, because each call carries
+ * it; the breaker changes only at a restart
  * @param onChange called when a breaker changes its state
  */
 export function surrounded(
@@ -26,7 +26,10 @@ export function surrounded(
   return { store: ring, ring, around: `${parts.join(', ')}; over-grant 0 while ${url.split(':')[0]} decides` }
 }
 
-/** The kind of a store, for computing bounds. A store that uses this process's clock is in this process, so it has no local fallback. */
+/**
+ * The kind of a store, for computing how many tokens a rule may admit above its limit. A store that uses this process's clock is in this
+ * process. It then needs no local fallback (a store in this process that decides while a remote one fails).
+ */
 export function storeKindOf({ capabilities }: Store): StoreKind {
   return capabilities.clock === 'caller' ? 'process' : 'shared'
 }

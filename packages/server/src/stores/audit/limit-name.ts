@@ -30,9 +30,10 @@ const RECORD = /^\{[\w-]{3}\}ho:[\w-]{22}$/
 const STATE = new RegExp(String.raw`^\{([\w-]{1,11})\}(${PART}:${PART}):(tb|fw|sc|sl|cc):(${KEY})$`)
 
 /**
- * The group of a Redis key. The hash tag is the part in braces. The names of limiter and limit are shown only if the hash tag is the digest
- * of the caller's key at the end of the name. So nothing is shown of a key of another program, whose parts may be secrets. In the packed
- * layout (many states in one hash) the tag depends on a secret and cannot be checked. So logs in that layout are counted without names.
+ * The group (line of the report) of a Redis key. The hash tag is the part in braces. The names of limiter and limit are shown only if the
+ * hash tag is the digest of the caller's key at the end of the name. So nothing is shown of a key of another program, whose parts may be
+ * secrets. In the packed layout (many states in one hash) the tag depends on a secret and cannot be checked. So logs in that layout are
+ * counted without names.
  * @param name the Redis key without its prefix
  */
 export function groupOf(name: string): KeyGroup {

@@ -45,7 +45,7 @@ export async function countKeys(nodes: readonly Redis[], { maxKeys, prefix, prog
   return { limits: sorted, looked: { at, of }, refused: [...refused] }
 }
 
-/** The result for the size of a database that the account may not read. */
+/** Returns 0 for the size of a database if the account may not read the size. @throws the error if it has another reason */
 function unknown(error: unknown, refused: Set<string>): number {
   if (!isRefusal(error)) throw error
   refused.add('dbsize')
@@ -85,8 +85,8 @@ async function countStep(node: Redis, prefix: string, keys: readonly string[], c
     else if (typeof bytes === 'number') bytesOf.set(key, bytes)
   }
   for (const [index, key] of keys.entries()) {
-    // `$salt` is one Redis key for each prefix: a random number that spreads keys over shared states when the store is full. It has no
-    // expiry on purpose.
+    // `$salt` is one Redis key for each prefix. It contains a random number for the option `onFull: 'shared'`: while the store is full, new
+    // keys share states, and the number spreads them over these states. It has no expiry on purpose.
     if (key === `${prefix}$salt`) continue
     const [error, ttl] = replies[index] ?? []
     if (isRefusal(error)) refused.add('pttl')

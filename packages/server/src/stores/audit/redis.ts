@@ -14,7 +14,7 @@ interface Node {
 }
 
 const SETTINGS = ['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync', 'save', 'min-replicas-to-write', 'timeout', 'maxclients']
-/** The share of a bound above which the audit reports that little is left. */
+/** The share of the server's maximum (`maxclients`, `maxmemory`) above which the audit reports that little is left. */
 const NEARLY = 0.8
 const MANY_SCRIPTS = 500
 

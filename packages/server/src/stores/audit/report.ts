@@ -1,4 +1,4 @@
-/** How much a finding matters: an error breaks limits or calls, a warning may break them, a note is only worth knowing. */
+/** How much a finding matters. With an error, limits do not hold or calls fail. With a warning, they may. A note is only worth knowing. */
 export type Severity = 'error' | 'warning' | 'note'
 
 /** One result of `sluice audit`. Its texts contain no identity, no key and no password. */
