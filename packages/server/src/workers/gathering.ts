@@ -9,9 +9,12 @@ const MAX_WAIT_MS = 1_000
 
 /** Collects the reports of all workers and sends them to one worker. Keeps the last counters of workers that have ended. */
 export function createGathering(restarts: () => number) {
-  /** Each round takes the report of a worker, by its id; undefined if the worker has ended. */
+  /**
+   * The rounds, by number. Each round collects one report of every worker. It is called with the worker's id and report; the report is
+   * undefined if the worker has ended or has none.
+   */
   const rounds = new Map<number, (worker: number, report: unknown) => void>()
-  /** The last metrics of each worker. `departed` has the added counters of the workers that have ended. */
+  /** The last metrics of each worker. `departed` is the sum of the counters of the workers that have ended. */
   const last = new Map<number, string>()
   let departed = ''
   let started = 0
@@ -50,7 +53,8 @@ export function createGathering(restarts: () => number) {
         if (report !== undefined && name === 'metrics') last.set(worker, report as string)
         if (open.size === 0) finish()
       })
-      // The first worker has served the longest. It alone reports what is the same for all, such as the number of keys in the store.
+      // Only one worker reports what is the same for all, such as the number of keys in the store. It is the first, because the first has
+      // served the longest, so its estimate of that number rests on the most samples.
       for (const [index, worker] of workers.entries()) sendTo(worker, { kind: 'report', id: round, name, isFirst: index === 0 })
     },
     reported(worker: Worker, id: number, report: unknown) {

@@ -29,7 +29,7 @@ export type ReadReports = {
 export type ToWorker =
   | ({ readonly kind: 'begin' } & Beginning)
   | { readonly kind: 'policy'; readonly policy: RelayedPolicy }
-  /** The primary gave this worker's oldest pending policy its place in the order of all policies. */
+  /** The primary gave a policy of this worker its place in the order of all policies: the oldest one that had no place yet. */
   | { readonly kind: 'ordered' }
   | { readonly kind: 'override'; readonly change: RelayedOverride }
   /** The port is open, or cannot be opened. */
@@ -43,7 +43,7 @@ export type ToWorker =
 
 /** Messages from a worker to the primary. */
 export type ToPrimary =
-  /** The worker needs the state that the other workers have. From then on it also gets their changes. */
+  /** The worker needs the policy and overrides that the other workers have. From then on it also gets their changes. */
   | { readonly kind: 'beginning' }
   | { readonly kind: 'listen' }
   | { readonly kind: 'serving' }
@@ -83,7 +83,7 @@ export interface RelayedOverride {
   readonly fields?: OverrideFields
 }
 
-/** State that a worker must apply before it answers requests, because the other workers have it. */
+/** What a worker must apply before it answers requests, because the other workers use it: policy, overrides and numbers for pseudonyms. */
 export interface Beginning {
   /** The policy to use in place of the one that the worker read; undefined to keep that one. */
   readonly policy: RelayedPolicy | undefined

@@ -2,8 +2,8 @@ type Combine = (one: number, other: number) => number
 
 const sum: Combine = (one, other) => one + other
 /**
- * How these gauges of several processes are combined. For every other gauge, such as a bound or a breaker's state, the largest value is
- * used.
+ * How these gauges of several processes are combined. For every other gauge, such as a breaker's state or the tokens that a rule may admit
+ * above its limit, the largest value is used.
  */
 const COMBINED: ReadonlyMap<string, Combine> = new Map([
   ['sluice_lease_tokens', sum],

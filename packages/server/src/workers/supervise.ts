@@ -168,7 +168,10 @@ function createFleet(
     restarts: () => restarts,
     start,
     signal,
-    /** Ends all workers except those in `later` at once, and kills those that still run after LAST_MS. Resolves when all have ended. */
+    /**
+     * Sends SIGTERM to all workers except those in `later`, which the caller stops by messages. Kills all that still run after LAST_MS.
+     * Resolves when all have ended.
+     */
     stop(later: ReadonlySet<Worker>) {
       replacing = false
       const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))

@@ -18,11 +18,11 @@ export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'override'
 /** The processes of one service, as one of them uses them. */
 export interface Group {
   readonly logs: Logs
-  /** Reports that this process lost something or has it back. The service logs it once for all processes. */
+  /** Reports that this process lost its store or opened a breaker, or that this is over. The service logs it once for all processes. */
   readonly report: (change: StateChange) => void
   /** Counts an event that may come often. The service adds up those of all processes, and logs them in one line. */
   readonly repeated: CountRepeated
-  /** Gets the state that this process must apply before it answers requests. */
+  /** Gets the policy and overrides of the other processes, which this process must apply before it answers requests. */
   begin(): Promise<Beginning>
   /** The reports of all processes; those of processes that do not answer within a second are missing. */
   reports(own: ReadReports): ReadReports
@@ -40,7 +40,7 @@ export interface Group {
 
 const STOPS = ['SIGTERM', 'SIGINT'] as const
 
-/** The group of a service in one process. @param served the connections that it serves */
+/** The group of a service in one process. @param served the most connections that it serves, for log lines */
 export function oneProcess(at: ListenAt, served: number, io: Io, log: Log): Group {
   const states = createStates(log, () => performance.now())
   return {
