@@ -9,8 +9,8 @@ declare global {
   namespace Express {
     interface Request {
       /**
-       * The decision of the last rate limit (`sluice/express`) that checked this request. Absent before the first limit, and if the request
-       * was skipped.
+       * The decision of the last `rateLimit` (`sluice/express`) that checked this request. Absent if none has checked it, for example
+       * because of `skip`.
        */
       rateLimit?: Decision
     }

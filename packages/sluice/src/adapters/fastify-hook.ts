@@ -12,8 +12,8 @@ declare module 'fastify' {
   // oxlint-disable-next-line no-shadow -- Fastify's own interface, by its name
   interface FastifyRequest {
     /**
-     * The decision of the last rate limit (`sluice/fastify`) that checked this request. Absent before the first limit, and if the request
-     * was skipped.
+     * The decision of the last `rateLimit` (`sluice/fastify`) that checked this request. Absent if none has checked it, for example because
+     * of `skip`.
      */
     rateLimit?: Decision
   }

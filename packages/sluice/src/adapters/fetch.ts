@@ -42,7 +42,8 @@ export interface FetchLimit<Rest extends readonly unknown[]> {
   wrap<Own extends Request = Request>(handler: FetchHandler<Rest, Own>): (request: Own, ...rest: Rest) => Promise<Response>
   /**
    * For a server with its own control flow: the response to a refused request, and a function that adds the header fields. Send the
-   * response that this function returns: a slot of a concurrency limit is held until its body was sent, and then `actualCost` is called.
+   * response that this function returns: a slot of a concurrency limit is held until its body was sent. Then the option `actualCost` is
+   * called, if there is one.
    */
   check(request: Request, ...rest: Rest): Promise<FetchPassage>
 }
@@ -61,8 +62,8 @@ const REQUEST = having('a Request', 'clone', 'text')
 const decisions = new WeakMap<Request, Decision>()
 
 /**
- * The decision of the last limit that checked this request object, for a handler behind `wrap` or `check`. Undefined before the first
- * limit, and if the request was skipped. A copy of the request (`new Request(request)`, `request.clone()`) has none.
+ * The decision of the last `rateLimit` that checked this request object, for a handler behind `wrap` or `check`. Undefined if
+ * none has checked it, for example because of `skip`. A copy of the request (`new Request(request)`, `request.clone()`) has none.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a Request
  */
 export function decisionOf(request: Request): Decision | undefined {

@@ -12,7 +12,7 @@ import { finishWithResponse } from './hono-response.ts'
 
 declare module 'hono' {
   interface ContextVariableMap {
-    /** The decision of the last rate limit that checked this request; undefined if there was none, or if the request was skipped. */
+    /** The decision of the last `rateLimit` that checked this request; undefined if none has checked it, for example because of `skip`. */
     rateLimit: Decision | undefined
   }
 }

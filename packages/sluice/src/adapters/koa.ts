@@ -10,7 +10,7 @@ import type { NodeRequest } from './node.ts'
 
 /** What a rate limit adds to `ctx.state`, for apps that declare their own type of state. */
 export interface RateLimitState {
-  /** The decision of the last rate limit that checked this request; absent if there was none, or if the request was skipped. */
+  /** The decision of the last `rateLimit` that checked this request; absent if none has checked it, for example because of `skip`. */
   rateLimit?: Decision
 }
 

@@ -36,9 +36,9 @@ export interface NodeResponse extends HeaderSink, EndingResponse {
   end(body: string): unknown
 }
 
-/** The property that a limit adds to requests, for the type of handlers: `(request: IncomingMessage & RateLimited, response) => ...`. */
+/** What `rateLimit` adds to requests, for the type of handlers: `(request: IncomingMessage & RateLimited, response) => ...`. */
 export interface RateLimited {
-  /** The decision of the last limit that checked this request. Absent before the first limit, and if the request was skipped. */
+  /** The decision of the last `rateLimit` that checked this request. Absent if none has checked it, for example because of `skip`. */
   rateLimit?: Decision
 }
 
