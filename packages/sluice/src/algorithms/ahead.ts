@@ -1,7 +1,7 @@
 import type { Micros } from '../time/micros.ts'
 import type { AnyLimit } from './algorithm.ts'
 
-/** For each limit, the last limit that `chargedAhead` made from it. Cached because most callers of one limit pass the same `most`. */
+/** For each limit, the last limit that `chargedAhead` made from it, and its `most`. Cached because most callers pass the same `most`. */
 const made = new WeakMap<AnyLimit, { readonly most: Micros; readonly limit: AnyLimit }>()
 
 /** Whether calls of a limit can be charged before their tokens are there. */

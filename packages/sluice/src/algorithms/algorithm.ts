@@ -4,9 +4,9 @@ import type { Micros } from '../time/micros.ts'
 export type AlgorithmTag = 'tb' | 'fw' | 'sc' | 'sl' | 'cc'
 export type AlgorithmName = 'token-bucket' | 'fixed-window' | 'sliding-window-counter' | 'sliding-window-log' | 'concurrency'
 
-/** A validated limit: an algorithm, its plan, and the figures that decisions and headers report. Frozen; shared by all its keys. */
+/** A validated limit: algorithm, plan (its numbers), and the figures that decisions and headers report. Frozen; shared by all its keys. */
 export interface CompiledLimit<P = unknown, S = unknown> {
-  /** The kernel: decides by pure functions of plan, state and time. */
+  /** The kernel (the algorithm in TypeScript): decides by pure functions of plan, state and time. */
   readonly algorithm: Algorithm<P, S>
   /** The limit as whole numbers, in the algorithm's own form. */
   readonly plan: P
@@ -14,7 +14,10 @@ export interface CompiledLimit<P = unknown, S = unknown> {
   readonly capacity: number
   /** Milliseconds over which the capacity is replenished (parameter `w` of the header field RateLimit-Policy). */
   readonly windowMs: number
-  /** Whether decisions depend on the key's phase, a number that `phaseOf` computes from the key. If not, callers may pass a phase of 0. */
+  /**
+   * Whether decisions depend on the key's phase: a number that `phaseOf` computes from the key, and that shifts the key's windows. If not,
+   * callers may pass a phase of 0.
+   */
   readonly phased: boolean
   /**
    * Set if the limit is low again at the start of each window and then grows (a ramp). A call that would pass now may then be denied later,
@@ -46,8 +49,8 @@ export interface View {
 }
 
 /**
- * One decision, as an object that the kernel fills. To avoid an allocation, a caller that no longer needs the object may pass it to
- * `decide` again.
+ * One decision, as an object that the kernel (an `Algorithm`) fills. To avoid an allocation, a caller that no longer needs the object may
+ * pass it to `decide` again.
  */
 export interface Step<S> extends View {
   outcome: CallOutcome
@@ -83,7 +86,7 @@ export interface Grant {
   readonly again?: true
 }
 
-/** Micro-tokens: whole millionths of a token. Kernels and stores count costs in this unit. */
+/** Micro-tokens: whole millionths of a token. Algorithms and stores count costs in this unit. */
 export type MicroTokens = number
 
 /**
@@ -107,8 +110,8 @@ export interface Algorithm<P, S> {
    */
   decide(plan: P, state: S | undefined, now: Micros, cost: MicroTokens, phase: number, into?: Step<S>): Step<S>
   /**
-   * Converts a state that another plan wrote to this plan (law 7). Returns the same object if nothing changes, and undefined if the result
-   * equals the state of an unused key.
+   * Converts a state that another plan wrote to this plan (law 7 in ARCHITECTURE.md). Returns the same object if nothing changes, and
+   * undefined if the result equals the state of an unused key.
    */
   adopt(plan: P, state: S, now: Micros, phase: number): S | undefined
   /**
@@ -167,14 +170,14 @@ export interface Algorithm<P, S> {
    */
   markOf?(state: S): number
   /**
-   * Only the algorithm of hold records has it (`hold-record.ts`). Called after the group of the record was charged: writes into the record
-   * what its calls were charged.
+   * Only the algorithm of hold records (`hold-record.ts`) has it. A hold record remembers what the calls of its group were charged. Called
+   * after the group was charged: writes these charges into the record.
    * @param before the calls of the group before the record's own, in order, with their states after the charge
    */
   note?(plan: P, state: S, before: readonly Charged[]): S
-  /** The first instant from which the state is expired: from then on it decides as the initial state does (law 6). */
+  /** The first instant from which the state is expired: from then on it decides as the initial state does (law 6 in ARCHITECTURE.md). */
   expiresAt(plan: P, state: S): Micros
-  /** The exact bound on what the limit may admit over every interval (law 5). */
+  /** The exact bound on what the limit may admit over every interval (law 5 in ARCHITECTURE.md). */
   envelope(plan: P): Envelope
   readonly codec: Codec<P, S>
   /** How the memory store's table of numbers keeps the states of this algorithm; `log` if their size varies. */

@@ -85,8 +85,8 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
     return fillView(plan, held, used, now, into)
   },
   /**
-   * After a change of the limit, holders keep their slots until the ends that they were granted (law 7). There may be more of them than the
-   * new limit allows.
+   * After a change of the limit, holders keep their slots until the ends that they were granted (law 7 in ARCHITECTURE.md). There may be
+   * more of them than the new limit allows.
    */
   adopt: (_plan, state) => state,
   /** Changes nothing. Only a holder can give back its slot, and a penalty has no holder. */
@@ -140,7 +140,7 @@ export function holderOf(id: string): readonly [number, number] {
   return [Number.parseInt(digits.slice(0, 13), 16), Number.parseInt(digits.slice(13, 26), 16)]
 }
 
-/** The time of a decision: `now`, but never earlier than `seen` (law 3). */
+/** The time of a decision: `now`, but never earlier than `seen` (law 3 in ARCHITECTURE.md). */
 function timeOf(state: SlotState | undefined, now: Micros): Micros {
   return state === undefined ? now : Math.max(now, state.seen)
 }

@@ -41,7 +41,7 @@ export interface FixedWindowOptions extends WindowOptions {
 
 /**
  * A fixed window: at most `limit` tokens in each window, then a reset. An interval shorter than the window, around a reset, may admit twice
- * the limit; a sliding window avoids this (Rate Limiting at Scale).
+ * the limit; a sliding window avoids this.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */
@@ -168,8 +168,9 @@ type Plan = FixedWindowPlan
 type State = FixedWindowState | undefined
 
 /**
- * The window to which a charge at `now` belongs. A plan with a longer window may have begun that window. If that plan is not called any
- * more (`ABSENT`), the window is divided into parts of this plan's length. Then only the part at `now` is returned.
+ * The window to which a charge at `now` belongs. It may have the length of a longer plan, which was called in it or in the window before.
+ * While the longer plan has not been called in it (`ABSENT`), the window is divided into parts of this plan's length. Then only the part at
+ * `now` is returned.
  */
 function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPart {
   const part = PART

@@ -39,9 +39,10 @@ export interface GroupResult {
 }
 
 /**
- * Decides a group of calls in order: charges all of them or none (law 1). If earlier calls of the group have the same state, their costs
- * are added to the call's own. If one call does not pass, nothing is charged, and the views are without the charges. Then the only states
- * to write are those that were converted to a changed limit (law 7). Programs in Lua and SQL must return exactly the same.
+ * Decides a group of calls in order: charges all of them or none (law 1 in ARCHITECTURE.md). If earlier calls of the group have the same
+ * state, their costs are added to the call's own. If one call does not pass, nothing is charged, and the views are without the charges.
+ * Then the only states to write are those that were converted to a changed limit (law 7). Programs in Lua and SQL must return exactly the
+ * same.
  * @param states by slot, as stored; undefined if absent
  * @param blocks by slot: the instant until which nothing may pass, 0 if there is no block
  * @param dryRun whether all views are reported without the charges, even if the group would pass
@@ -95,7 +96,7 @@ export function applyGroup(
   return at === undefined ? group : { ...group, retryAfter: at - now }
 }
 
-/** Writes into the hold records of a charged group what the calls before them were charged. */
+/** A hold record remembers what the calls before it in a group were charged. This writes it into the records of a charged group. */
 function noteAll(calls: readonly GroupCall[], steps: readonly Step<unknown>[]): void {
   for (const [index, { limit }] of calls.entries()) {
     const { algorithm, plan } = limit
@@ -144,9 +145,9 @@ function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: W
 }
 
 /**
- * The first instant from `at` on at which all calls would pass (law 4). Each round finds the latest instant that one of the calls needs; no
- * earlier instant is enough. The next round checks all calls at that instant, because a ramped limit that would pass now may deny then.
- * Returns undefined if no round found an instant, or if the instant is beyond 2^53.
+ * The first instant from `at` on at which all calls would pass (law 4 in ARCHITECTURE.md). Each round finds the latest instant that one of
+ * the calls needs; no earlier instant is enough. The next round checks all calls at that instant, because a ramped limit that would pass
+ * now may deny then. Returns undefined if no round found an instant, or if the instant is beyond 2^53.
  */
 function allPassFrom(calls: readonly WaitingCall[], at: Micros): Micros | undefined {
   let latest = at

@@ -40,16 +40,16 @@ export interface HoldPlan {
   readonly parts: readonly Pick<HoldPart, 'name' | 'held'>[]
 }
 
-/** The tag of hold records. The scopes of records end with it. */
+/** The tag (short name of an algorithm) of hold records. The scopes of records end with it, as those of limits do with theirs. */
 export const HOLD_TAG = 'ho'
 
 /** The cost of a record's call. */
 export const RECORD_COST: MicroTokens = 1
 
-/** The scope of the previous call and its hash. Cached because most calls have the same scope as the call before. */
+/** The scope (names of limiter, limit and algorithm) of the previous call, and its hash. Cached because most calls have the same scope. */
 let [lastScope, lastName] = ['', hash32('')]
 
-/** The name by which records refer to the limit with this scope. */
+/** The hash by which records refer to the limit with this scope (names of limiter, limit and algorithm). */
 export function partName(scope: string): number {
   if (scope !== lastScope) lastName = hash32(scope)
   lastScope = scope
