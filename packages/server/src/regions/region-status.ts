@@ -6,7 +6,10 @@ import type { RegionCounts } from './region-metrics.ts'
 export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'weights' | 'peers'>> {
   readonly self: string
   readonly mode: 'escrow' | 'fixed' | 'counters'
-  /** By region: the part of every limit, in thousandths, that the region has at the start of this era. Removed regions are absent. */
+  /**
+   * By region: the part of every limit, in thousandths, that the region has at the start of this era (the time in which weights stay the
+   * same). Removed regions are absent.
+   */
   readonly weights: Readonly<Record<string, number>>
   /** Requests that no region had signed. */
   readonly requestsRefused?: number

@@ -24,7 +24,7 @@ interface AnyRoute {
 }
 /* oxlint-enable typescript/no-explicit-any */
 
-/** Options of one route, in `config.rateLimit`. `limiter` and `engine` also replace the plugin's `limit`. */
+/** Options of one route, in `config.rateLimit`. `limiter` and `engine` also replace the plugin's option `limit`. */
 export type FastifyRouteOptions = Partial<FastifyOptions<framework.FastifyRequest & AnyRoute, framework.FastifyReply>>
 
 /** Options of `rateLimitPlugin`. */

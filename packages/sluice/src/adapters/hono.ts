@@ -46,7 +46,7 @@ const READER: RequestReader<Context> = {
   onLeave: ({ req }, leave) => onAborted(req.raw, leave),
 }
 
-/** The header fields that limits have set so far, for requests that have no response yet. Later limits on the same request read them. */
+/** The header fields that `rateLimit` has set so far on requests without a response. A later `rateLimit` on the same request reads them. */
 const WRITTEN = new WeakMap<Context, Map<string, string>>()
 
 function writtenOn(context: Context): Map<string, string> {

@@ -25,7 +25,7 @@ export interface RateLimitModuleOptions<Request = NestRequest, Response = NestRe
 
 /** The options of a route or a controller. For omitted options, those of the module apply. */
 export interface RouteOptions<Request = NestRequest, Response = NestResponse> extends Omit<NestOptions<Request, Response>, 'limiter'> {
-  /** A limiter, or the name of one of the module's `limiters`. It replaces the module's limiter or engine, and its `limit`. */
+  /** A limiter, or the name of one of the module's `limiters`. It replaces the module's limiter or engine, and its option `limit`. */
   readonly limiter?: GateOptions<Request>['limiter'] | string
 }
 

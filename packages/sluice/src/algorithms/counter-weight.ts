@@ -10,10 +10,10 @@ const MAX_QUANTA = 2_147_483_648
 const MAX_PRODUCT = 4_503_599_627_370_496
 
 /**
- * What `previous` micro-tokens still count when `left` of the window's `quanta` equal parts are left: previous * left / quanta, rounded up.
- * Divides the whole tokens first, then their remainder together with the micro-tokens. Exact while the whole tokens of `previous` times
- * `quanta` stay below 2^53. Beyond that bound the result is above every limit whose window may have so many quanta. That is enough, because
- * callers only compare the result with a limit.
+ * What the `previous` micro-tokens (those of the previous window) still count in a sliding window. `left` of the present window's `quanta`
+ * equal parts are left. So the result is previous * left / quanta, rounded up. Divides the whole tokens first, then their remainder
+ * together with the micro-tokens. Exact while the whole tokens of `previous` times `quanta` stay below 2^53. Beyond that bound the result
+ * is above every limit whose window may have so many quanta. That is enough, because callers only compare the result with a limit.
  */
 export function weighted(previous: MicroTokens, left: number, quanta: number): MicroTokens {
   const tokens = Math.floor(previous / MICRO)

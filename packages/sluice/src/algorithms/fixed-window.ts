@@ -114,7 +114,7 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
   adopt,
   /**
    * Penalties raise the count to at most twice the limit. A refund gives back only what was charged in the current window. If the window is
-   * divided into parts (`partAt`), it gives back only what was charged in the current part.
+   * that of a longer plan and divided into parts (`partAt`), a refund gives back only what was charged in the current part.
    */
   adjust(plan, state, now, amount, phase, receipt) {
     const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)

@@ -4,8 +4,8 @@ import { Ring, RING_WIDTH, sizeAt } from './log-ring.ts'
 import type { LogState } from './log-state.ts'
 
 /**
- * Keeps sliding window logs for a table of states. A row says where its ring of entries is. All rings are in one arena (memory divided into
- * blocks), of which at most `maxBytes` are in use.
+ * Keeps sliding window logs for a table of states. A row says where its ring buffer of entries is. All rings are in one arena (memory
+ * divided into blocks), of which at most `maxBytes` are in use.
  */
 export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogState> {
   const arena = new Arena()

@@ -26,8 +26,8 @@ export function sizeAt(cells: Float64Array, at: number): number {
 }
 
 /**
- * A view of the entries of one log, which are a ring in a block of the arena. `load` points the view at the ring of a row; `save` writes
- * the view's position and shape to a row.
+ * A view of the entries of one log, which are a ring buffer in a block of the arena. `load` points the view at the ring of a row; `save`
+ * writes the view's position and shape to a row.
  */
 export class Ring implements Entries {
   length = 0
