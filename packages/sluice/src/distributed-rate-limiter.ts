@@ -11,8 +11,8 @@ import { remoteStore } from './stores/remote/remote-store.ts'
 import { type Scope, type Store, StoreFailure } from './stores/store.ts'
 
 /**
- * The result of `consume`, with the fields of the class in Rate Limiting at Scale. Numbers are whole tokens; only `limit` may have
- * decimals.
+ * The result of `consume`, with the fields of the class in the article Rate Limiting at Scale. Numbers are whole tokens; only `limit` may
+ * have decimals.
  */
 export interface RateLimitResult {
   /** Whether the request may pass. */
@@ -49,10 +49,10 @@ const REMEMBERED = 1_000
 const PROBE_SECONDS = 1
 
 /**
- * The class of Rate Limiting at Scale's quick start, on top of the exact Redis store with deadlines, breaker, batches and caches
- * (`remoteStore`). It takes a raw ioredis client, keeps states under `rl:<identifier>`, decides on the server's clock, and answers within
- * its deadline even if Redis does not. Set the client's option `autoResendUnfulfilledCommands: false`. Otherwise ioredis sends a command
- * again if its reply was lost, which charges twice.
+ * The class of the quick start in the article Rate Limiting at Scale, on top of the exact Redis store with deadlines, breaker, batches and
+ * caches (`remoteStore`). It takes a raw ioredis client, keeps states under `rl:<identifier>`, decides on the server's clock, and answers
+ * within its deadline even if Redis does not. Set the client's option `autoResendUnfulfilledCommands: false`. Otherwise ioredis sends a
+ * command again if its reply was lost, which charges twice.
  */
 export class DistributedRateLimiter {
   readonly #store: Store

@@ -17,11 +17,11 @@ type Kernel<S> = Pick<Algorithm<BucketPlan, S>, 'adjust' | 'expiresAt'>
  * If it used less, the difference is given back, as far as the bucket had room for it all the time since the charge. `mark` is the `zero`
  * of the bucket right after the hold was charged: the instant at which the bucket is empty. So at a later instant t the bucket had at most
  * the tokens that are refilled in t - mark. It had room for the burst less these tokens. As t the function takes the present, or the
- * bucket's `zero` if that is later. The reason is that calls that were charged ahead of their tokens start until then.
+ * bucket's `zero` if that is later, because calls that were charged ahead of their tokens may start as late as `zero`.
  *
  * If an interval contains the charges of all holds that are settled in it, the calls that start in it take no more than the limit admits.
- * In other intervals, refunds of several overlapping holds can add up. The over-grant (G) is then at most what was given back in the
- * interval for holds charged before it.
+ * In other intervals, refunds of several overlapping holds can add up. The over-grant (tokens admitted beyond the limit) is then at most
+ * what was given back in the interval for holds charged before it.
  */
 export function settleBucket<S extends Level>(
   kernel: Kernel<S>,
@@ -59,7 +59,8 @@ function movedBack<S extends Level>(
   parts: bigint,
 ): S | undefined {
   const whole = adjust(plan, state, now, Number(parts / BigInt(plan.m)), 0)
-  // With leases, `adjust` capped the bucket, so only whole micro-tokens are given back.
+  // If processes have leased tokens of the bucket, `adjust` has capped it at the burst less these tokens. A part of a micro-token more
+  // could exceed that cap, so only whole micro-tokens are given back.
   if (whole === undefined || whole.leases !== undefined) return whole
   const n = BigInt(plan.n)
   const at = BigInt(zero) * n + BigInt(rest) - parts

@@ -18,7 +18,7 @@ export type HeldPart = Pick<HoldPart, 'held' | 'charged' | 'overage'>
 export interface HoldReport {
   /** The status of the hold after the change. */
   readonly status: HoldStatus
-  /** Set if the hold was settled before. Then nothing was changed, and the parts are those of the first settlement. */
+  /** Set if the hold was settled before. Then nothing was changed, and `parts` reports what the first settlement charged. */
   readonly repeated?: true
   /** Store time at which the hold ends, or ended; 0 if it is unknown. */
   readonly expires: Micros
@@ -26,7 +26,7 @@ export interface HoldReport {
   readonly parts: readonly (HeldPart | undefined)[]
 }
 
-/** One limit of a hold that is being settled. Calls of one state have the same `slot`, the index of the state. */
+/** One limit of a hold that is being settled. `slot` is the index of the limit's state. Calls of one state have the same index. */
 export interface SettledCall {
   readonly slot: number
   readonly limit: AnyLimit
@@ -42,7 +42,7 @@ export interface HoldResult {
   readonly report: HoldReport
   /** The record to write; absent if it does not change. */
   readonly record?: HoldState
-  /** The state to write for each slot; undefined if the state now equals that of an unused key. */
+  /** The states to write, each with its index (`slot`); undefined if the state now equals that of an unused key. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
 }
 
@@ -50,9 +50,9 @@ export interface HoldResult {
  * Settles a hold: a call that was charged before it was known what it would use. Every store must settle exactly as this function does. It
  * changes the record and the states of the limits together, or nothing.
  * @param record as stored; undefined if absent
- * @param states by slot, as stored; undefined if absent
+ * @param states as stored, at the indexes that the calls have as `slot`; undefined if absent
  * @param stands true if what was charged stays charged, whatever `actual` says
- * @param holder the id of the hold's slots of concurrency limits; they are given back, even if `stands`
+ * @param holder the id under which the hold took slots of concurrency limits; these slots are given back, even if `stands`
  */
 export function settleHold(
   record: HoldState | undefined,
@@ -95,8 +95,8 @@ export function settleHold(
 }
 
 /**
- * Moves the end of an open hold and of its slots to `hold.micros` from now, unless they end later already. A hold that is not open does not
- * change. `hold.id` is the id of its slots; the other parameters are those of `settleHold`.
+ * Moves the end of an open hold, and of the slots of concurrency limits that it took under `hold.id`, to `hold.micros` from now. An end
+ * that is later already does not change, nor does a hold that is not open. The other parameters are those of `settleHold`.
  */
 export function extendHold(
   record: HoldState | undefined,
@@ -118,7 +118,7 @@ export function extendHold(
 }
 
 /**
- * The report on a settlement that a store's program made.
+ * The report on a settlement that a program on the store's server (a script in Lua or SQL) made.
  * @param before the status of the hold before the settlement
  * @param record after the settlement
  */

@@ -7,8 +7,8 @@ import { fromMicroTokens } from './decimal.ts'
 type Fraction = readonly [units: number, of: number]
 
 /**
- * For the algorithm of a tag: computes the plan of a fraction of `plan`'s limit, or undefined if whole numbers cannot represent that plan.
- * `plan` is a plan of the same algorithm.
+ * Computes the plan of a fraction of `plan`'s limit. Undefined if whole numbers cannot represent that plan. Each algorithm has such a
+ * function, and `plan` is a plan of its algorithm.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- as above
 type PartOf = (plan: any, part: Fraction) => { plan: object; capacity: MicroTokens } | undefined

@@ -32,8 +32,8 @@ export interface CounterState {
 
 /**
  * A sliding window counter: at most `limit` tokens in the sliding window, which ends now. It overlaps the current window and a part of the
- * previous one. The counter assumes that the previous window's tokens were taken evenly (Rate Limiting at Scale). Over every interval of
- * length t it admits at most limit + limit / window * t.
+ * previous one. The counter assumes that the previous window's tokens were taken evenly (the article Rate Limiting at Scale). Over every
+ * interval of length t it admits at most limit + limit / window * t.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */
@@ -176,8 +176,8 @@ function rolled(window: Micros, state: CounterState | undefined, now: Micros): C
 const WINDOWS: CounterState = { end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }
 
 /**
- * The parts in which the weight of the previous window is counted: those of the plan, or those of `roughly` if the window is not as long as
- * the plan's.
+ * The equal parts in which the weight of the previous window is counted: those of the plan, if the window is as long as the plan's.
+ * Otherwise another plan wrote the state. Its parts are not known, so `roughly` divides the window.
  */
 function partsOf(plan: CounterPlan, window: Micros): Pick<CounterPlan, 'quantum' | 'quanta'> {
   return window === plan.window ? plan : roughly(window)

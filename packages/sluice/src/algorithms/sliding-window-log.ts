@@ -22,7 +22,7 @@ export interface LogPlan {
 
 /**
  * A sliding window log: at most `limit` tokens in every interval of one window's length. It is exact because it remembers each charge for
- * that long (Rate Limiting at Scale).
+ * that long (the article Rate Limiting at Scale).
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 10,000 tokens), INVALID_DURATION
  */
 export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan, LogState> {
@@ -42,8 +42,8 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
   tag: 'sl',
   step: () => stepOf<LogState>({ ...NONE }),
   decide(plan, stored, now, cost, _phase, into = slidingWindowLogKernel.step()) {
-    // Only peeks and the reference driver pass a state with a charge that is not applied yet. Stores apply each charge to the entries that
-    // they keep.
+    // Only peeks and the reference driver (`applyGroup`) pass a state with a charge that is not applied yet. Stores apply each charge to
+    // the entries that they keep.
     const state = stored === undefined ? NONE : settled(stored)
     const part = partNow(plan, state, now)
     if (cost <= plan.limit - part.used) {

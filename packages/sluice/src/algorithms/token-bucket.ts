@@ -49,7 +49,7 @@ export interface TokenBucketOptions {
 
 /**
  * A token bucket: `burst` tokens at first, refilled continuously at `rate`. Every interval of length t admits at most burst + rate * t
- * tokens, exactly (Rate Limiting at Scale; Turner 1986).
+ * tokens, exactly (the article Rate Limiting at Scale; Turner 1986).
  * @throws LimiterError INVALID_OPTIONS, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent the
  * limit
  */
@@ -65,7 +65,7 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   return compiled(tokenBucketKernel, plan, burst, plan.emptyBefore.micros)
 }
 
-/** A placeholder: the plan in the `next` of a step before the kernel writes a state there. */
+/** A placeholder. The object that `decide` fills (`Step`) contains a state. This is the plan of that state until `decide` writes it. */
 const NOTHING: BucketPlan = planOf(1, 1, 1)
 
 export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
@@ -119,10 +119,11 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
   ahead: ({ n, m, burst }, most) => planOf(n, m, burst, most),
   /**
-   * Gives back the cost less what other calls were charged after this call, as Go's x/time/rate cancels a reservation. Each charge moves
-   * `zero`, the instant at which the bucket is empty. So what was charged after this call is the present `zero` less the `zero` right after
-   * this call's charge; a penalty counts too. Nothing is given back if the limit was changed, or if a refund or a reset has moved `zero`
-   * before that of the charge. A call whose tokens are refilled already is settled like a hold that used nothing.
+   * Gives back the charge of a call that will not start: its cost, less what other calls were charged after it. Go's x/time/rate cancels a
+   * reservation in the same way. Each charge moves `zero`, the instant at which the bucket is empty. So what was charged after the call is
+   * the present `zero` less the `zero` right after the call's charge; a penalty counts too. Nothing is given back if the limit was changed,
+   * or if a refund or a reset has moved `zero` before that of the charge. If the call's tokens are refilled already, the call is settled
+   * like a hold that used nothing.
    */
   leave(plan, state, now, cost, charged) {
     const time = timeOf(state, now)

@@ -70,8 +70,8 @@ export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: n
 
 /**
  * The window that a call under `plan` begins at `now`, after the window `before` has ended. If `before` is longer than the plan's window,
- * the new window is as long as `before`. So the plan with the longer window finds what was charged. If that plan was not called in all of
- * `before`, the new window has the length of this plan's. With align `clock` or `key`, the plan's window at `now` may have begun before
+ * the new window is as long as `before`. So the plan with the longer window finds what was charged. But if that longer plan was not called
+ * during `before`, the new window has the length of `plan`. With align `clock` or `key`, the plan's window at `now` may have begun before
  * `before` ended. The new window then lasts one length longer.
  */
 export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {

@@ -20,9 +20,9 @@ export function wholeSeconds(retryAfterMs: number): number {
 }
 
 /**
- * Seconds for a Retry-After field. With w, the exact wait in seconds, they are at least w rounded up (and at least 1), and at most
- * 1.5 * w + 1. One identity always gets the same seconds for the same wait. Identities get different ones, so that clients denied together
- * do not return together. The rule is that of Fairvisor's Token Bucket.
+ * Seconds for a Retry-After field. With w, the exact wait in seconds, they are at least w rounded up (and at least 1), and at most 1.5 * w
+ * + 1. One identity always gets the same seconds for the same wait. Identities get different ones, so that clients denied together do not
+ * return together. The rule is that of the document Fairvisor's Token Bucket.
  * @param retryAfterMs the exact wait in milliseconds
  * @param identity distinguishes clients: subject, address, path and key of the limit
  */
