@@ -26,8 +26,8 @@ export interface Made {
  * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group, which is charged
  * all or nothing. Each of its shadow rules (counted, never enforced) is a group of its own after that one. Rejects only because of a bug.
  * @param newHolder makes the id under which a request takes slots
- * @param watch a stopwatch that was started just before this call. It is stopped here only if a store in this process decided and an
- * observer got that store call
+ * @param watch a stopwatch that was started just before this call. If a store in this process decides, and an observer gets that store
+ * call, it is stopped at the end of the store call. Otherwise the caller stops it
  */
 export async function decideRequests(
   deciders: Deciders,

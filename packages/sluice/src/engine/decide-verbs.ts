@@ -21,7 +21,10 @@ export type DecideOptions = WaitOptions
 export interface DecideVerbs {
   /** Charges every enforcing rule that applies, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. */
   decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
-  /** As `decide`, for a key that the caller already knows. The key counts as the value of the first source in a rule's key. */
+  /**
+   * As `decide`, for a key that the caller already knows. A rule takes its key from sources, such as a header or the client's address. The
+   * key counts as the value of the first source.
+   */
   decideKey(request: KeyRequest, options?: DecideOptions): Promise<EngineDecision>
   /**
    * As `decide` and `decideKey`, for several requests in one store call. They are decided in order and independently, by one policy. On

@@ -43,8 +43,8 @@ export interface EngineReservation {
 }
 
 /**
- * Verbs of an engine that hold the cost of a request, and charge later what was used. To name a hold, pass the same request again: its keys
- * say where the hold is.
+ * Verbs of an engine that hold the cost of a request, and charge later what was used. To change a hold, pass its id and the same request
+ * again. The request is needed because the hold is stored under the request's keys.
  */
 export interface HoldRequests {
   /**

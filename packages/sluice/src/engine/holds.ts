@@ -47,7 +47,7 @@ export function createHolds({ main, local }: Deciders, secret: Random, timing: (
       const changes = held.get(decision)
       if (changes === undefined) return
       held.delete(decision)
-      // The local fallback may have granted the slots while the store failed.
+      // The local fallback may have granted the slots while the store failed, so they are given back there too.
       await local?.change(changes, {}).catch(() => undefined)
       await main.change(changes, timed)
     },

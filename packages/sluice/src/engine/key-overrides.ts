@@ -88,9 +88,9 @@ export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: ()
 }
 
 /**
- * Finds the overrides in force for a key. The key is looked up in each spelling that a source of the rules gives it. For an override whose
- * rule no longer exists, one of its values must equal the key exactly. The table is not scanned: it may have thousands of overrides, most
- * of them for other keys.
+ * Finds the overrides in force for a key. The key is looked up in each form that the sources of the rules' keys give it: for an IPv6
+ * address, a source may give its network. For an override whose rule no longer exists, one of its values must equal the key exactly. The
+ * table is not scanned: it may have thousands of overrides, most of them for other keys.
  */
 function finder({ policy: { rules }, rulesByName }: Loaded, target: KeyTarget, at: Micros): (table: OverrideTable) => Override[] {
   keyedRules(rules, target)

@@ -1,6 +1,6 @@
 /** A call for a key that the caller already knows, without a request. */
 export interface KeyRequest {
-  /** The value of the first source of a rule's key: a non-empty text. */
+  /** The value of the first source from which a rule takes its key, such as a header: a non-empty text. */
   readonly key: string
   /** Name of one rule. Default: every rule that has no condition on path, method or host. */
   readonly limit?: string

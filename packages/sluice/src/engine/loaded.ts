@@ -46,7 +46,10 @@ export interface Surroundings {
   readonly onWarning?: OnWarning | undefined
   /** Hashes identifiers, for policies whose keys contain hashes of identifiers (`hmac`). */
   readonly pseudonym?: Pseudonym | undefined
-  /** The kind of store that the bounds of rules are computed for. */
+  /**
+   * Whether the store is in this process or shared by several. How much a rule may admit above its limit is computed for this kind of
+   * store.
+   */
   readonly storeKind: StoreKind
   readonly store: Store
 }
@@ -97,8 +100,8 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
 }
 
 /**
- * The limiter name in the state ids of the bound on open reservations. It differs from that of rules (`RULE_SET`), because a rule may have
- * the same name as the bound.
+ * A state id begins with the name of a limiter. This is that name for the states of the bound on open reservations. It differs from that of
+ * rules (`RULE_SET`), because a rule may have the same name as the bound.
  */
 const RESERVATIONS = 'policy reservations'
 

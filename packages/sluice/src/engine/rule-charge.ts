@@ -37,7 +37,10 @@ export function chargeOf(rule: Rule, request: Request, context: ChargeContext): 
   return charge(rule, tier, keyOf(rule, request), context.cost ?? microCost(rule.cost.of(request)), context)
 }
 
-/** The charge of a rule for a key that the caller passes. The key counts as a value of the first source of the rule's key. */
+/**
+ * The charge of a rule for a key that the caller passes. The key counts as a value of the first source (such as a header) of the rule's
+ * key.
+ */
 export function chargeOfKey(rule: Rule, key: string, context: ChargeContext): RuleCharge | undefined {
   const tier = tierOf(rule, NOBODY) ?? rule.tiers.at(-1)
   if (tier === undefined) return undefined
@@ -76,8 +79,8 @@ export function pseudonyms(sources: KeyPart, values: KeyValues, pseudonym: Pseud
 }
 
 /**
- * The limit of a charge as decisions report it. The window that a tier states is reported only for the tier's own limit, and not for an
- * override.
+ * The limit of a charge as decisions report it. A tier is one of the limits of a rule, with its conditions. If the policy states a period
+ * for the tier, that period is reported as the window. For an override, the override's own window is reported.
  */
 export function namedOf({ rule: { name }, tier, call: { limit } }: RuleCharge): NamedLimit {
   return tier.windowMs === undefined || limit !== tier.limit ? { name, limit } : { name, limit, windowMs: tier.windowMs }
@@ -87,9 +90,9 @@ export function namedOf({ rule: { name }, tier, call: { limit } }: RuleCharge): 
 const scopes = new WeakMap<Tier, Map<string, Scope>>()
 
 /**
- * Returns always the same scope for a tier and an algorithm, because stores compare scopes by identity. Each tier of a rule has its own
- * states. In their scope `#` separates the rule's name from the tier's, because no rule's name contains it. An override uses the states of
- * the tier, unless its algorithm differs.
+ * Returns always the same scope (the first part of a state id) for a tier and an algorithm, because stores compare scopes by identity. Each
+ * tier of a rule has its own states. In their scope `#` separates the rule's name from the tier's, because no rule's name contains it. An
+ * override uses the states of the tier, unless its algorithm differs.
  */
 function scopeOfTier(rule: Rule, tier: Tier, { algorithm: { tag } }: AnyLimit): Scope {
   let ofTier = scopes.get(tier)

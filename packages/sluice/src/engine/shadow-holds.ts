@@ -8,7 +8,10 @@ import { policyOf, RULE_SET, type RuleCharge } from './rule-charge.ts'
 
 /** What a reservation does about the rules in shadow, which never change its answer. */
 export interface ShadowHolds {
-  /** Charges each shadow rule separately, once for each id. A rule that cannot be charged under this id is only peeked at. */
+  /**
+   * Charges each shadow rule separately, once for each id. A rule is only peeked at if its hold of this id has another cost or is not open
+   * any more.
+   */
   reserve(shadows: readonly RuleCharge[], hold: Pick<NewHold, 'id' | 'micros'>, options: CallOptions): Promise<readonly Resolved[]>
   /**
    * Settles or extends what was charged. Never rejects: if the store fails, tokens stay charged, and slots are free when the hold ends.
@@ -17,7 +20,9 @@ export interface ShadowHolds {
   change(shadows: readonly RuleCharge[], id: string, end: HoldEnd, options: CallOptions): Promise<void>
 }
 
-/** Each shadow rule has its own record, so that a rule that would refuse the request does not keep the other rules from counting it. */
+/**
+ * Each shadow rule has a record of its own hold. So a rule that would refuse the request does not keep the other rules from counting it.
+ */
 export function createShadowHolds(deciders: Deciders): ShadowHolds {
   const { main, local } = deciders
   return {

@@ -14,7 +14,7 @@ export interface UnreadRules {
 
 /**
  * Finds the rules that read the unreadable part of a request. They are not charged: they would have to be charged for every meaning of that
- * part, so a request of a few bytes could charge every rule. For the same reason only one of these rules is named.
+ * part, so a request of a few bytes could charge every rule. Only one of these rules is returned (`reader`).
  * @param rules the rules that may match the request
  * @param hasCost whether the caller passed the request's cost
  */
