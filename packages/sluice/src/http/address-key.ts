@@ -9,8 +9,8 @@ import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-pro
 const MAX_PEERS = 4_096
 const NOTHING: Headers = {}
 /**
- * If the option `trustedProxies` is absent, the headers of this many first requests are read, to warn of an unnamed proxy. Later, only
- * headers of new peers are read, because reading headers takes more time than the rest of the check.
+ * If the option `trustedProxies` is absent, the headers of this many first requests are read, to warn of a proxy that should be named
+ * there. Later, only headers of new peers are read, because reading headers takes more time than the rest of the check.
  */
 const FIRST_REQUESTS = 1_000
 

@@ -66,7 +66,8 @@ export function settlements<Request, Response>(options: GateOptions<Request, Res
       used = await usedBy(request, end)
       if (used !== undefined) await settle(used)
     } catch (error) {
-      // If the store failed, or the limiter was closed meanwhile, the cost stays charged, and observers have seen the failure.
+      // Only misuse causes a warning. If the store failed, or the limiter was closed meanwhile, the cost stays charged, and observers have
+      // seen the failure.
       if (error instanceof LimiterError && error.code !== 'CLOSED') warn(error)
     }
     // A hold is settled even if its cost stays charged. Until it is settled, it counts as open, and its slots stay taken.

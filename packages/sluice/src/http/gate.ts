@@ -57,8 +57,9 @@ export interface Passage {
 /** Decides on requests of any framework. */
 export interface Gate<Request> {
   /**
-   * Decides on a request, synchronously if the store is in this process and no option is asynchronous. Throws or rejects with the error of
-   * key, limit, cost or skip, and with a LimiterError for an invalid result of one of them. It never fails because the store fails.
+   * Decides on a request, synchronously if the store is in this process and no option is asynchronous. Throws or rejects with the error
+   * that the function of an option (`key`, `limit`, `cost`, `skip`) throws, and with a LimiterError for an invalid result of one of them.
+   * It never fails because the store fails.
    * @param peer the address of the socket, if it has one
    */
   check(request: Request, peer: string | undefined): Passage | Promise<Passage>
@@ -163,7 +164,8 @@ function byLimiter<Request, Response>(
   const check = checked(limiter)
   const checkBy = byLimit(limiter, checked)
   const refuse = refusals()
-  // All limits of one limiter share its states, so a limiter with any of these limits can give back the slots.
+  // The limiters that are made for the option `limit` share the states of this limiter. So this one can give back slots that any of them
+  // granted.
   const releaseOf = (key: string, { id }: Hold): Pick<Passage, 'release'> => ({ release: once(() => limiter.release(key, id)) })
   const passage = (request: Request, key: string, decision: Decision): Passage => {
     if (decision?.allowed && decision.hold === undefined) return { decision, identity: '' }

@@ -78,7 +78,7 @@ function onceEnded(raw: EndingResponse, fn: () => void): void {
 /**
  * Returns a response that gives back the slots of its request when its body was sent, failed or was cancelled, or when the client has left.
  * The slots of a response without a body, or to HEAD, whose body nobody reads, are given back at once. The request's hold is settled at the
- * same instants. What the request used is known when the body has ended.
+ * same instants, but what the request used is known only when the body has ended.
  * @param response what the framework calls the response
  */
 export function finishedAfter(

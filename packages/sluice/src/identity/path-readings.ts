@@ -17,7 +17,10 @@ export interface PathReading {
 }
 
 export interface OneReading extends PathReading {
-  /** The path after all `STEPS`, which is the same for all spellings of a resource. AMBIGUOUS if it depends on the order of the steps. */
+  /**
+   * The path after everything was done to it that upstreams may do (`STEPS`). It is the same for all spellings of a resource. AMBIGUOUS if
+   * it depends on the order of the steps.
+   */
   readonly final: string
 }
 
@@ -48,8 +51,8 @@ const MAX_CHARACTERS = 32_768
 /**
  * Reads a request target in every way in which a chain of upstreams may read it. Upstreams differ about these questions: whether `%2F`,
  * `%5C` and `\` are a slash; whether `;` parameters are dropped; whether the path is decoded again; whether dot segments are resolved,
- * before or after the decoding; whether empty segments count; whether text after `//` is a host. `path` is the final path of all
- * readings, or AMBIGUOUS if their final paths differ.
+ * before or after the decoding; whether empty segments count; whether text after `//` is a host. `path` is the final path, which results if
+ * upstreams do all of this. It is AMBIGUOUS if the readings have different final paths.
  */
 export function readPath(target: string): ReadPath {
   if (target === '*') return { path: target, exactPath: target }
@@ -84,7 +87,10 @@ export function everyReading(read: ReadPath, test: (reading: PathReading) => boo
   return readings === undefined ? test(read) : readings.every(test)
 }
 
-/** The final path of all readings that pass a test; AMBIGUOUS if they differ. */
+/**
+ * The final path of all readings that pass a test: what the path becomes if upstreams do to it all that they may do. AMBIGUOUS if they
+ * differ.
+ */
 export function finalPath({ path, readings }: ReadPath, test: (reading: PathReading) => boolean): string {
   return readings === undefined ? path : common(readings.filter(test).map((reading) => reading.final))
 }

@@ -4,8 +4,8 @@ import type { Request } from './request.ts'
 export type Watch = (work: (seen: Request) => void) => boolean
 
 /**
- * Makes a `Watch` for a request. It observes which parts of the request the work reads. A list of the sources that read an unreadable part
- * could miss a source. Then requests would escape the rules with that source.
+ * Makes a `Watch` for a request. It observes which parts of the request the work reads. There is no list of the sources that read an
+ * unreadable part, because a list could miss a source. Then requests would escape the rules with that source.
  */
 export function watchUnread(request: Request): Watch {
   const { path, query } = request.unreadable ?? {}
