@@ -19,7 +19,7 @@ export interface RuleResult {
 
 /** One decision, after it was made. It contains no identity, only names and numbers that metrics may contain. */
 export interface DecisionEvent {
-  /** Name of the limiter; for an engine, of the policy's rule set. */
+  /** Name of the limiter; for an engine always `policy`. */
   readonly limiter: string
   /**
    * The route as a pattern, never as a concrete path: the route that the caller names, otherwise the most specific path pattern of the
@@ -42,8 +42,9 @@ export interface DecisionEvent {
 }
 
 /**
- * One store call of a limiter or an engine, after it returned. Not included are decisions that the ring around the store (`remoteStore`)
- * makes without it, and calls that the ring makes by itself (leases, probes). Decisions of the local fallback are not included either.
+ * One store call of a limiter or an engine, after it returned. A remote store is inside the ring (`remoteStore`: breaker, batches, caches).
+ * Not included are decisions that the ring makes without the store, and calls that it makes by itself (leases, probes). Decisions of the
+ * local fallback are not included either.
  */
 export interface StoreEvent {
   /** Name of the store. */
