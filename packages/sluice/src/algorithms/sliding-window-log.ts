@@ -175,7 +175,7 @@ function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cos
 
 /**
  * The entries in the window that ends now: those from index `first` on. `used` is their sum. From index `last` on, entries count as charged
- * at the instant `newest`.
+ * at the instant `newest`: they are the charge of this decision, or the entry into which that charge was merged.
  */
 interface LogPart {
   first: number

@@ -46,8 +46,8 @@ export interface EngineOptions {
   /** Called after each decision, store call and charge; default none. Errors that observers throw are dropped. */
   readonly observers?: readonly Observer[]
   /**
-   * Called once if the policy reads addresses, and a proxy that the trusted proxies do not name seems to forward requests: all its clients
-   * count as one. Default: a warning on the console, once in a process. If `trustedProxies` is empty, there is no such warning.
+   * Called once if the policy reads addresses, and a proxy that the trusted proxies do not name seems to forward requests, so that all its
+   * clients count as one. Default: a warning on the console, once in a process. If `trustedProxies` is empty, there is no such warning.
    */
   readonly onWarning?: OnWarning
   /**

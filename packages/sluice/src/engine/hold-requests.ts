@@ -49,7 +49,7 @@ export interface EngineReservation {
 export interface HoldRequests {
   /**
    * Charges every enforcing rule that applies, all or nothing, and remembers the charge until it is settled. Each shadow rule is charged
-   * separately, and settled together with the others.
+   * separately, but `settle` settles enforcing and shadow rules together.
    */
   reserve(request: RequestFacts | KeyRequest, options?: HoldOptions): Promise<EngineReservation>
   /** Counts what was used, in tokens, for every rule that the hold has charged. Without a number what was held stays charged. */
@@ -80,8 +80,8 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
     const hold = { limiter: RULE_SET, id: validHoldId('engine', id), bound: at.bound }
     const names = charges.map(({ rule }) => rule.name)
     const shadows = charged.charges.filter(isShadow)
-    // Throws for wrong options, so it comes before the settlement begins. After a throw nobody would await the promise of a settlement that
-    // had begun.
+    // `timing` throws for wrong options, so it is called before the settlement begins. After a throw nobody would await the promise of a
+    // settlement that had begun.
     const timed = timing(at, options)
     const settlement =
       charges.length === 0 ? NOTHING_HELD : changeHold('engine', deciders, charges.map(callOf), hold, end, names, () => timing(at, options))

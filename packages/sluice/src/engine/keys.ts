@@ -128,8 +128,8 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
 }
 
 /**
- * Two peeks at one state. The first has a cost above the capacity, so it reports the state as it is. The second reports what a call would
- * get.
+ * Two peeks at one state. The first has a cost above the capacity. It can never pass, so its verdict reports what the state has left before
+ * any charge. The second has the cost of a call, and reports whether a block denies it.
  */
 function peeksOf({ call }: RuleCharge): CallGroup[] {
   return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [call] }]

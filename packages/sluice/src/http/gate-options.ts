@@ -122,7 +122,10 @@ export interface GateOptions<Request, Response = unknown> {
   readonly onWarning?: OnWarning
 }
 
-/** Where addresses come from. `option`: the framework's requests have no address, so the option `address` or `key` is required. */
+/**
+ * Where clients' addresses come from. `socket`: from the connection. `option`: the framework's requests have no address, so the option
+ * `address` or `key` is required.
+ */
 export type Peers = 'socket' | 'option'
 
 /** The options of adapters whose requests have an address. */

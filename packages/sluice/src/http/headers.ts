@@ -107,7 +107,9 @@ function waitOf(decision: Decision): number | undefined {
   return Number.isFinite(retryAfterMs) ? retryAfterMs : undefined
 }
 
-/** The decision as the headers report it. If `options` are passed, limits that denied show the `remaining` of the options. */
+/**
+ * The decision as the headers report it. If the policy sets options for refusals, limits that denied show the `remaining` of these options.
+ */
 function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
   if (options === undefined || decision.allowed) return decision
   const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }

@@ -1,7 +1,7 @@
 import type { Decision, Reason } from '../decision/decision.ts'
 import { DECISION, requireForm, TEXTS } from '../errors/options.ts'
 
-/** A problem body (RFC 9457) with the draft's problem types. It names limits, never keys. */
+/** A problem body (RFC 9457) with the problem types of draft-ietf-httpapi-ratelimit-headers. It names limits, never keys. */
 export interface Problem {
   /** A URI that names the kind of problem (RFC 9457). */
   readonly type: string

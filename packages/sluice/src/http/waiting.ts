@@ -23,7 +23,7 @@ export function leftResponse(): Response {
 
 /**
  * Returns a function that lets a request wait for its turn instead of denying it. A gate (`createGate`) calls it in place of a limiter's
- * `check`. A request that would wait too long is decided at once, and so is one that finds too many waiting.
+ * `check`. A request that would wait too long is decided at once, and so is one that comes when `maxWaiting` requests wait.
  * @param onLeave calls a function when the client of a request leaves
  */
 export function waitingChecks<Request, Response>(

@@ -2,7 +2,8 @@ import { AMBIGUOUS, type HeaderFields, headerLines } from './headers.ts'
 
 /**
  * The hosts that a request names, in lower case, without port and final dots. A request may name several. A Host that is not valid (with
- * user information, a path or escapes) gives AMBIGUOUS, and each host that an upstream may find in it. The client chooses all these values.
+ * user information, a path or escapes) gives AMBIGUOUS, and each host that an upstream may find in it. The client chooses all these values,
+ * and nobody has verified them.
  */
 export function hostsOf(fields: HeaderFields): readonly string[] {
   const [authority, host] = [headerLines(fields, ':authority'), headerLines(fields, 'host')]
