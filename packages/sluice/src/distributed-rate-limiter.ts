@@ -39,7 +39,10 @@ export interface DistributedRateLimiterOptions {
 }
 
 const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }
-/** The scope of all states. It is empty, so a key in Redis is only the prefix `rl:` and the identifier. */
+/**
+ * The scope of all states: what a state's name has before its key. It is empty, so a key in Redis is only the prefix `rl:` and the
+ * identifier.
+ */
 const BARE: Scope = { text: '' }
 /**
  * The most limits in the cache, by (capacity, refillRate). Beyond this number the oldest is dropped; it is made again when needed.

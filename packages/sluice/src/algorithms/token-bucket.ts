@@ -24,9 +24,9 @@ import { settleBucket } from './settle-bucket.ts'
 
 /**
  * The bucket was last empty at `zero`, in whole microseconds, plus `rest` n-ths of a microsecond. Here n is that of `plan`, the plan that
- * wrote the state. `seen`: the latest time at which the state was written; no decision uses an earlier time (law 3). `keepFor`: the longest
- * time that any earlier plan of this state needs to fill a bucket. The state is kept that long after `seen`, so that two alternating
- * policies create no tokens (law 7).
+ * wrote the state and that refills n micro-tokens in m microseconds. `seen`: the latest time at which the state was written; no decision
+ * uses an earlier time (law 3). `keepFor`: the longest time that any earlier plan of this state needs to fill a bucket. The state is kept
+ * that long after `seen`, so that two alternating policies create no tokens (law 7).
  */
 export interface BucketState {
   zero: Micros
@@ -249,7 +249,9 @@ export function filled(plan: BucketPlan, state: BucketState | undefined, time: M
   return { zero, rest, keepFor: state.keepFor > 0 && time < keptUntil(state) ? state.keepFor : 0 }
 }
 
-/** Writes the view of the bucket at `time` into `into`. The waits in it are counted from `now`, which may be earlier. */
+/**
+ * Writes the view of the bucket at `time` into `into`. The waits in it are counted from `now`, which is earlier if a clock stepped back.
+ */
 function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
   const full = after(plan, plan.full, zero, rest, 1)

@@ -35,8 +35,8 @@ export const ABSENT = 5
 export const SPENT = 6
 
 /**
- * The `turn` after a charge. If one plan is called alone, its `turn` decides how long the window is remembered after its end (`freshAt`):
- * at least as long as the plan's rate takes to refill the count.
+ * The `turn` of the state after a charge: which plans were called. If one plan is called alone, its `turn` decides how long the window is
+ * remembered after its end (`freshAt`): at least as long as the plan's rate takes to refill the count.
  */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
@@ -121,8 +121,8 @@ export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase
 
 /**
  * The first instant from `from` on at which a cost passes, under a plan with a ramp. `from` is after the window `before`. A denial writes
- * no new window. So the search uses for each instant the window that a call at that instant would begin. From `freshAt` on that is the
- * plan's own window, possibly well into its ramp.
+ * no new window. So the search uses for each instant the window that a call at that instant would begin. As soon as `before` is no longer
+ * remembered (`freshAt`), that is the plan's own window, possibly well into its ramp.
  */
 export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
   if (cost <= MICRO) return from
@@ -138,7 +138,9 @@ export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, 
   }
 }
 
-/** The instant at which a plan that divides the window into parts has its whole limit again. */
+/**
+ * The instant at which a plan has its whole limit again, if the window is longer than the plan's and so is divided into parts (`partAt`).
+ */
 export function wholeAt(plan: Plan, { end, window, base, used }: WindowPart): Micros {
   const next = base / plan.limit + partsOf(used, plan.limit)
   return next <= lastPart(plan, window) ? end - window + next * plan.window : end

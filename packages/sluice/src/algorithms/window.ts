@@ -53,7 +53,10 @@ export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micr
   return (Math.floor((now - shift) / window) + 1) * window + shift
 }
 
-/** The envelope of a window that admits `burst` at once, and after that `limit` in each window's length. */
+/**
+ * The envelope (the most that may pass in any interval) of a window that admits `burst` at once, and after that `limit` in each window's
+ * length.
+ */
 export function envelopeOf(limit: MicroTokens, window: Micros, burst: MicroTokens): Envelope {
   const [n, m] = reduced(limit, window)
   return { n, m, burst }

@@ -22,7 +22,7 @@ import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import type { HeaderOptions } from '../policy/model/header-choice.ts'
 
-/** The part of a policy engine that a gate uses. */
+/** The part of a policy engine that a gate (`createGate`) uses. */
 export interface Decider {
   /** Decides a request and charges it; `createEngine` returns an object with this method. */
   decide(facts: RequestFacts): Promise<EngineAnswer>

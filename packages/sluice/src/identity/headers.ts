@@ -11,7 +11,7 @@ const FIELD: Form = [
 
 /**
  * The value of a header field; undefined if it is missing or null. Its type is checked only when the field is read. A wrong type is an
- * error: if the field were ignored, a cost would become 1, or a client would have no key.
+ * error: if the field were ignored, a cost that is read from it would become 1, or a client would have no key.
  * @throws LimiterError INVALID_OPTIONS unless the value is a text or a list of texts
  */
 function headerField(headers: Headers, name: string): string | readonly string[] | undefined {

@@ -95,7 +95,7 @@ export function finalPath({ path, readings }: ReadPath, test: (reading: PathRead
   return readings === undefined ? path : common(readings.filter(test).map((reading) => reading.final))
 }
 
-/** Applies the STEPS in every order until no new text appears. Undefined if that exceeds the bounds. */
+/** Applies the STEPS (what upstreams may do to a path) in every order until no new text appears. Undefined if that exceeds the bounds. */
 function readAll(first: string): ReadPath | undefined {
   const states = new Map<string, readonly string[]>([[first, []]])
   let characters = 0

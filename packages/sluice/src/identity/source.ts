@@ -189,7 +189,9 @@ function header(name: string): Reader {
   return CREDENTIALS.has(name) ? { ...reader, canonical: credentialOf } : reader
 }
 
-/** The reading of credentials, if backends agree on one. Undefined if not, because all requests with such credentials share one value. */
+/**
+ * The reading of credentials, if backends agree on one. Undefined if not: for such credentials the source gives AMBIGUOUS.
+ */
 function credentialOf(text: string): string | undefined {
   const readings = credentialReadings(text)
   return readings.length === 1 ? readings[0] : undefined

@@ -7,7 +7,7 @@ import type { Decision, Outcome } from '../decision/decision.ts'
 export interface RuleResult {
   /** Name of the rule or limit. */
   readonly rule: string
-  /** The rule's own result. The decision is denied if one enforcing rule denied it. */
+  /** The rule's own result. The decision may differ: it is denied if one enforcing rule denied it. */
   readonly result: Outcome | 'withheld' | 'shadow_denied'
   /** Set if the rule is in shadow: it refuses nothing, whatever its result. */
   readonly shadow?: true
