@@ -92,7 +92,7 @@ const NOTES: readonly string[] = [
   `For the column \`a second until p99 is ${TERMS.BOUND_MS} ms\`, one client process sends Poisson arrivals. The rate rises step by step, from ${SHARES[0]} to ${SHARES.at(-1)} times the rate that 64 callers reach. The client process is fully busy before Redis is, so the figure is the limit of one client process.`,
   `A step exceeds its bounds if p99 is above ${TERMS.BOUND_MS} ms, or if more than 0.1 % of the requests are undecided. Such a step is tried again, and counts if two of three tries exceed a bound. Before each try, the same arrivals come for a quarter of its time without being counted.`,
   'If PING itself exceeds a bound at its first step, other work used the machine, and the round is left out of these figures.',
-  'The column `ended by` names the bound that the last step exceeded. A figure with >= means that a way passed all steps, so it may bear more. The column `undecided` counts the requests of the latencies and of all steps.',
+  'The column `ended by` names the bound that the last step exceeded. A figure with >= means that a way passed all steps, so it may bear more. The column `undecided` is the share of undecided requests among those sent for the latencies and in all steps.',
 ]
 
 const BURST_NOTES: readonly string[] = [
