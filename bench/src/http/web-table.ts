@@ -29,7 +29,7 @@ export function webTable({ scenario, lanes, grants }: WebMeasured): Table {
     rank: { column: 'added', best: 'least' },
     notes: [
       `The time is user and system time of the server’s process, with all its threads. The column \`added per request\` is this time less that of the bare server in the same round. Medians and quartiles are those of ${rounds} rounds.`,
-      `Another process sends the requests as one client, over ${LOAD.connections} keep-alive connections with ${LOAD.depth} requests in flight on each. A limiter that answers 429 answers in place of the handler.`,
+      `Another process sends the requests as one client, over ${LOAD.connections} keep-alive connections with ${LOAD.depth} requests in flight on each. A limiter that answers 429 answers in place of the handler, so it may take less time than the bare server.`,
       'The row `constant fields` has no limiter. Its server sets the header fields of the first Sluice row by hand, with constant values, and answers 200 or 429 as the load requires.',
       'The column `not reported` names what the contestant sends no field for: limit, remaining, reset and policy, and with 429 also Retry-After and Cache-Control.',
       'Over-grant is what passed beyond the contestant’s own promise, while 64 connections flooded the server around the end of a window. Limiters that count in windows promise up to twice the limit there. The column `beyond a token bucket` compares the same requests with burst + rate * time.',

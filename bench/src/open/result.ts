@@ -42,7 +42,7 @@ export function openResult(measured: OpenMeasured, kinds: readonly ContestantKin
     rank: { column: 'p99', best: 'least' },
     notes: [
       'Latency counts from the instant at which a request should have been made. The column `late p99` says how much later the process made it, because it was busy. The latency of an undecided request ends when the request becomes undecided.',
-      'Under the load `own`, each way runs at a share of its own capacity. It is compared with the first way at the same share of the first way’s capacity.',
+      'Under the load `own`, each way runs at a share of its own capacity. It is compared with the way of the first row, which runs at the same share of its own capacity.',
       `Cells show the median of ${timed[0]?.rounds.length ?? 0} rounds, with the least and the greatest in parentheses. The limit is so high that every request must pass, so a refusal is a wrong answer.`,
     ],
   }
