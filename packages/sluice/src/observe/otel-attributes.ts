@@ -13,10 +13,9 @@ export interface DecisionAttributes {
 
 /**
  * The attributes of a decision. There are few different combinations of them.
- * - `request`, for counts of requests: policy (the limiter's name), result, and rule: the rule that refused, or a shadow rule that would
- * have.
+ * - `request`, for counts of requests: policy (the limiter's name), result, and rule. `rule` is the rule that refused. If the request was
+ *   allowed, it is a shadow rule (one that is only counted and reported) that would have refused.
  * - `decision`, for durations: store and result.
- *
  * If the store failed, both have `error.type`.
  */
 export function attributesOf({ limiter, store, decision, results }: DecisionEvent): DecisionAttributes {

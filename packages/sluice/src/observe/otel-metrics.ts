@@ -39,14 +39,14 @@ const METER = having('a meter of OpenTelemetry, with createCounter and createHis
 const FORMS: Readonly<Record<string, Form>> = { meter: METER }
 
 /**
- * Bucket boundaries in seconds. Decisions take microseconds in memory, and up to a deadline on a network: finer than the default
- * boundaries.
+ * Bucket boundaries in seconds, finer than OpenTelemetry's default ones: a decision takes microseconds in memory, and up to the deadline on
+ * a network.
  */
 const SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 /**
- * Metrics of OpenTelemetry, through a meter of the caller. Attributes are names of limiters, rules and stores, and results: never an
- * identity. Give the result to a limiter or an engine as one of its `observers`.
+ * Metrics of OpenTelemetry, through a meter of the caller. Attributes are names of limiters, rules and stores, and results: they never
+ * identify a client. Give the result to a limiter or an engine as one of its `observers`.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function otelMetrics(options: OtelMetricsOptions): OtelMetrics {
