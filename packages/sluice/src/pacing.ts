@@ -67,9 +67,8 @@ export function throttleFunction<Args extends unknown[], Result>(
 }
 
 /**
- * Yields the items of an iterable, such as a Node stream, no faster than a limit allows (throttled channels of Rate Limiting at Scale). An
- * item is read, and its tokens are taken, only when the consumer requests it. If the consumer stops, a wait ends and the iterable is
- * closed.
+ * Yields the items of an iterable, such as a Node stream, no faster than a limit allows. An item is read, and its tokens are taken, only
+ * when the consumer requests it. If the consumer stops, a wait ends and the iterable is closed.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function throttleIterable<Item>(

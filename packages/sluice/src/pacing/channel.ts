@@ -10,15 +10,15 @@ export interface ChannelWait {
 }
 
 /**
- * A bounded queue between tasks, whose items can be taken no faster than a limit allows: a throttled channel of core.async. Items come out
- * in the order in which they went in, and go to takers in the order of their calls. Iterating over the channel takes items until the
- * channel ends. A consumer that stops iterating leaves the channel open.
+ * A bounded queue between tasks, whose items can be taken no faster than a limit allows. It has the rules of channels in Clojure's
+ * core.async. Items come out in the order in which they went in, and go to takers in the order of their calls. Iterating over the channel
+ * takes items until the channel ends. A consumer that stops iterating leaves the channel open.
  */
 export interface Channel<Item> extends AsyncIterable<Item> {
   /**
    * Resolves when the channel has the item: at once while fewer than `capacity` items are in the channel, otherwise when an item is taken.
-   * Rejects with CLOSED after `close`, and with OVERLOAD if `maxWaiting` puts wait already. Rejects for the item undefined, which `take`
-   * returns at the end.
+   * Rejects with CLOSED after `close`, and with OVERLOAD if `maxWaiting` puts wait already. Rejects for the item undefined, because `take`
+   * returns undefined at the end of the channel.
    */
   put(item: Item, options?: ChannelWait): Promise<void>
   /**

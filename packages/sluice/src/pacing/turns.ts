@@ -25,8 +25,9 @@ export type Release = () => void
 /** Grants turns in the order of the calls, no faster than a limit allows. */
 export interface Turns {
   /**
-   * Resolves when the turn comes, with a function if it holds a slot of a concurrency limit. Rejects with the signal's reason if the signal
-   * aborts first. The turn's tokens are then given back, minus those that other calls were charged since.
+   * Resolves when the turn comes. If the turn holds a slot of a concurrency limit, the result is a function that gives the slot back.
+   * Rejects with the signal's reason if the signal aborts first. The turn's tokens are then given back, minus those that other calls were
+   * charged since.
    */
   next(cost?: number, signal?: AbortSignal): Promise<Release | undefined>
 }
@@ -61,8 +62,8 @@ export function createTurns(where: string, limiter: Limiter, clock: Time, option
         const again = retryAfterMs === undefined ? '' : `; try again in ${retryAfterMs} ms`
         throw new LimiterError('OVERLOAD', `${where}: ${limitName} has no turn within ${maxWaitMs} ms (maxWaitMs; ${reason})${again}`)
       }
-      // Waits until the previous turn is settled. Otherwise a reply of the store could overtake an earlier reply. And while the store
-      // fails, only the first turn tries again.
+      // Waits until the previous turn is settled, because a reply of the store could otherwise overtake an earlier reply. So while the
+      // store fails, only the first waiting turn tries again.
       await before
       const { hold } = decision
       const release = hold && ((): void => void limiter.release(key, hold.id).catch(() => undefined))
