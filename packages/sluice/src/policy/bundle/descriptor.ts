@@ -4,13 +4,14 @@ import { textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
-/** Descriptors (names of request facts) that the format defines. Those that no source supports are refused. */
+/** Descriptors (names of request facts) that the format defines. A descriptor that `parseSource` does not know is refused. */
 const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bot', 'ua:bot_category']
 
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
 
 /**
- * The source that a descriptor names. A source with an empty text counts as missing. In header names `-` and `_` are the same character.
+ * The source (reader of one value of a request) that a descriptor names. An empty value counts as missing. In header names `-` and `_` are
+ * the same character.
  */
 export function readDescriptor(value: Value): Source | undefined {
   const text = textOf(value.node) ?? ''

@@ -48,10 +48,10 @@ function readLimit(config: Value): AnyLimit | undefined {
   return readBucket(chosenRate(rate, burst, rateValue), burst, rateValue, burstValue)
 }
 
-/** Chooses the most exact form of a rate that is valid for a bucket of this burst. Warns if that form is rounded. */
+/** Chooses the most exact way to write a rate that is valid for a bucket of this burst. Warns if the rate is rounded in it. */
 function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
   const found = forms.findIndex(({ rate }) => !(attempt(() => tokenBucket({ rate, burst })) instanceof LimiterError))
-  // If no form fits, the last and simplest one gives the clearest error.
+  // If none is valid, the last and simplest one gives the clearest error.
   const index = found === -1 ? forms.length - 1 : found
   const { rate, text } = forms[index] as PerSecond['forms'][number]
   if (index > 0) value.warn(` has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)

@@ -10,8 +10,8 @@ interface Placed {
 type Find = (kind: string, value: Value, what: string) => void
 
 /**
- * Warns of parts of a bundle that have another meaning in Fairvisor's Token Bucket, once for each kind. Mistakes in the bundle are reported
- * elsewhere.
+ * Warns of parts of a bundle that have another meaning in Fairvisor's Token Bucket. There is one warning for each kind of difference, with
+ * the number of places that have it. Mistakes in the bundle are reported elsewhere.
  */
 export function* warnOfMoves(root: Value): Sliced<void> {
   const found = new Map<string, { readonly value: Value; readonly what: string; more: number }>()
@@ -107,7 +107,7 @@ function findSharedName(placed: Placed, names: Map<string, Placed>, find: Find):
     find('name', name, ` is that of ${first.rule.path}, and they count apart: in Fairvisor they share counters`)
 }
 
-/** The canonical form of a descriptor: header names ignore case and do not distinguish `-` and `_`. */
+/** The canonical form of a descriptor (the name of a request fact): header names ignore case and do not distinguish `-` and `_`. */
 function canonical(descriptor: string): string {
   return descriptor.startsWith('header:') ? canonicalHeader(descriptor) : descriptor
 }

@@ -16,9 +16,9 @@ const HEADER_FORM = 'the name of a header'
 const source = (text: string): Source => parseSource(text) as Source
 
 /**
- * Reads how callers are identified. The identity is the value of the configured header, or of the subject of a verified token if no header
- * is configured; if that value is absent, the address. The tier comes from the token's plan, otherwise from the header's value in `tiers`,
- * otherwise from `x-tenant-tier` of a trusted proxy.
+ * Reads how callers are identified. The identity is the value of the configured header. If no header is configured, it is the subject of a
+ * verified token. If that value is absent, it is the address. The tier names the tenant whose limit applies. It is the claim `plan` of the
+ * token. Without that claim, it is what `tiers` has for the value of the header, or else `x-tenant-tier` of a trusted proxy.
  */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
   const fields = block?.open({ names: ['header', 'tiers'] })

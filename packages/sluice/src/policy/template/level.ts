@@ -21,8 +21,8 @@ interface Use {
 const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy', 'sample']
 
 /**
- * Reads a level of the template as a rule. `capacity` is the burst. A `shared` level has one bucket for all. Undefined for an endpoint that
- * only has a cost.
+ * Reads a level (global, a tenant or an endpoint) of a policy with `rate_limits` as a rule. `capacity` is the burst. A `shared` level has
+ * one bucket for all. Undefined for an endpoint that only has a cost.
  */
 export function readLevel(value: Value, name: string, use: Use): Rule | undefined {
   const { extra = [], key, match, cost, onStoreFailure } = use
@@ -50,7 +50,7 @@ function readLimit(fields: Value, per: string): AnyLimit | undefined {
   return readBucket({ tokens, per }, burst, at.rate, at.burst)
 }
 
-/** The burst of a level. `capacity` and `burst` mean the same in the template, so the larger one is used, with a warning. */
+/** The burst of a level. `capacity` and `burst` mean the same in a policy with `rate_limits`, so the larger one is used, with a warning. */
 function largerBurst(fields: Value, capacity: string | undefined): string | undefined {
   const value = fields.get('burst')
   const burst = value?.decimal()

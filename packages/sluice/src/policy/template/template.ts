@@ -14,8 +14,8 @@ const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'i
 const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED_SECTIONS]
 
 /**
- * Reads the template of Rate Limiting at Scale: global, tenant and endpoint buckets, charged together. Each identity has a tenant bucket of
- * its own.
+ * Reads a policy with `rate_limits`, as printed in the article "Rate Limiting at Scale". It has global, tenant and endpoint buckets, which
+ * are charged together. Each identity has a tenant bucket of its own.
  */
 export function* readTemplate(root: Value, now: Micros): Sliced<PolicyBody | undefined> {
   const outer = root.open({ names: OUTER })
@@ -58,8 +58,8 @@ export function* readTemplate(root: Value, now: Micros): Sliced<PolicyBody | und
   if (rules.length === 0 && !inner.issues.failed) inner.refuse(' has no limit: expected global, tenants or endpoints')
   const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
   const sections = yield* readSharedSections(outer, rules, now)
-  // A plan of a verified token, or a trusted proxy, may name any tenant. Without both, no request reaches a tenant that no header value
-  // names.
+  // The plan in a verified token, or a trusted proxy, may name any tenant. If the policy has neither, `identity.tiers` must name each
+  // tenant but `default`, or no request uses the tenant's limit.
   if (sections.jwt === undefined && sections.trustedProxies === undefined) warnOfUnreached(inner.get('tenants'), named)
   return { rules, failure, headers, ...sections }
 }
@@ -71,7 +71,7 @@ function warnOfUnreached(tenants: Value | undefined, named: ReadonlySet<string>)
       value.warn(': no request reaches this tenant: identity.tiers does not name it, and the policy has neither jwt nor trustedProxies')
 }
 
-/** Warns of an endpoint's cost that another level can never admit, because the cost is charged at every level. */
+/** Warns of an endpoint's cost that the global limit or a tenant's can never admit, because the cost is charged there too. */
 function warnOfPrice(at: Value, cost: number, levels: readonly Rule[]): void {
   const tooSmall = levels.filter(({ tiers }) => tiers.some(({ limit }) => limit.capacity < cost))
   if (tooSmall.length > 0)
