@@ -58,8 +58,8 @@ function dialectOf(root: Value): Policy['dialect'] {
 }
 
 /**
- * Refuses rules that could exceed their limit by more than their `maxOvergrant`, on the store that the policy names. If the policy names no
- * store, the code that has a store checks this.
+ * Refuses rules that could exceed their limit by more than their `maxOvergrant`, on the store that the policy names. If it names none, only
+ * the engine checks this, for its own store.
  */
 function* refuseBounds(root: Value, { storeUrl, rules, ...body }: PolicyBody): Sliced<void> {
   if (storeUrl === undefined) return

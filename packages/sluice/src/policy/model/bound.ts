@@ -25,18 +25,19 @@ interface Bounding {
 
 /**
  * Computes the bound of a rule: by how many tokens it may exceed its limit. The store decides exactly, so the bound is 0 while the store
- * can be called. A rule with `sample` has no bound. In an outage `deny` admits nothing, and `allow` everything. With `local` each of n
- * processes grants from a full bucket of its own, with the limit's burst B and rate r. In an outage of length T they grant at most n (B + r
- * T). A policy that does not state n and T has no bound. The store's bucket refills meanwhile, but only up to B. It loses at least max(0, r
- * T - B) tokens, which are subtracted.
+ * can be called. A rule with `sample` charges only some of its requests, so it has no bound. In an outage `deny` admits nothing, and
+ * `allow` everything. With `local` each of n processes grants from a full bucket of its own, with the limit's burst B and rate r. In an
+ * outage of length T they grant at most n (B + r T). A policy that does not state n and T has no bound. The store's bucket refills
+ * meanwhile, but only up to B. It loses at least max(0, r T - B) tokens, which are subtracted.
  *
  * With regions in mode `fixed` or `escrow`, each region has a part of the limit, and the parts are together at most the limit. So the bound
  * of all regions is 0 too. In an outage of all stores the local fallbacks grant these parts. With `escrow` nothing is subtracted, because
  * another region may use a part that belongs to a region whose store is down.
  *
  * With mode `counters`, each region grants the whole limit of a token bucket, and learns within a time D what the others have granted. So N
- * regions exceed the limit by at most (N - 1) (B + r D). D is at most the cutoff. Without a cutoff there is no bound, because regions may
- * be disconnected for any length of time. Limits of other algorithms keep fixed parts.
+ * regions exceed the limit by at most (N - 1) (B + r D). D is at most `cutoffMs`: a region that learned nothing for so long grants only its
+ * part. Without `cutoffMs` there is no bound, because regions may be disconnected for any length of time. Limits of other algorithms keep
+ * fixed parts.
  */
 export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {
   const { processes, outageMs } = failure

@@ -12,8 +12,8 @@ interface Indexable {
 }
 
 /**
- * Finds the things (rules or tiers) whose conditions may hold for a request, in order. The conditions of all other things certainly do not
- * hold.
+ * Finds the things whose conditions may hold for a request, in order. Things are rules, or tiers (the limits of one rule). The conditions
+ * of all other things certainly do not hold.
  */
 export type FindByCondition<T> = (request: Request) => readonly T[]
 
@@ -25,7 +25,10 @@ interface OfSource {
   readonly byValue: Map<string | undefined, number[]>
 }
 
-/** Indexes things by the value of a source, so that the cost of a request does not grow with their number. */
+/**
+ * Indexes things by the value of a source (a reader of one value of a request, such as a header). So the time that a request
+ * takes does not grow with their number.
+ */
 export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing: T) => readonly Indexable[]): Sliced<FindByCondition<T>> {
   if (things.length < MIN_INDEXED) return () => things
   const bySource = new Map<string, OfSource>()
@@ -42,7 +45,8 @@ export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing:
     const readsUnread = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { source, byValue } of bySource.values()) {
       if (readsUnread?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
-        // The source reads an unreadable part of the request, so it may have any value. All things indexed by its values are found.
+        // The source reads an unreadable part of the request, so it may have any value. All things that are indexed by this source
+        // therefore count as found.
         for (const indexes of byValue.values()) found.push(...indexes)
         continue
       }

@@ -5,8 +5,8 @@ import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../.
 import type { Condition } from './rule.ts'
 
 /**
- * The condition that a source has one of these texts. For an address a text may be a network, in any spelling. Undefined for a text that
- * the source can never have.
+ * The condition that a source (a reader of one value of a request, such as a header) has one of these texts. For an address a text may be a
+ * network, in any spelling. Undefined for a text that the source can never have.
  */
 export function conditionOf(source: Source, texts: readonly string[]): Condition | undefined {
   const value = texts.join(' or ')

@@ -60,8 +60,8 @@ interface PricedPath {
 /** A cost by path. Paths are added while a policy is read, and indexed before its first request. */
 export interface EndpointCosts {
   /**
-   * The cost of a request's path, or the fallback if no pattern matches. If several patterns or readings of the path match, the highest
-   * cost counts.
+   * The cost of a request's path, or the fallback if no pattern matches. If several patterns match, or if upstreams may read the path in
+   * several ways, the highest cost counts.
    */
   readonly cost: Cost
   add(price: PricedPath): void

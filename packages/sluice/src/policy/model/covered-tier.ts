@@ -16,7 +16,10 @@ export function contradicts({ when }: Tier, { methods }: Match): boolean {
   )
 }
 
-/** Whether each request that satisfies `one` satisfies `other`. False also if their texts do not show it. */
+/**
+ * Whether each request that satisfies `one` satisfies `other`. False if the two conditions do not show this by their texts, even if it is
+ * so.
+ */
 function implies(one: Condition, other: Condition): boolean {
   if (one.source.text !== other.source.text) return false
   return one.value === other.value || (one.accepts === undefined && accepts(other, one.value))

@@ -19,7 +19,10 @@ export interface HeaderText {
   readonly value: string
 }
 
-/** The first exemption that holds for a request. An exempt path must match in every reading of the request's path. */
+/**
+ * The first exemption that holds for a request. Upstreams may read the request's path in several ways. An exempt path must match in all of
+ * them.
+ */
 export function exemptionOf(exemptions: readonly Exemption[] | undefined, request: Request): Exemption | undefined {
   if (exemptions === undefined || exemptions.length === 0) return undefined
   const address = request.address === undefined ? undefined : parseAddress(request.address)

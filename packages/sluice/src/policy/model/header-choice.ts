@@ -6,7 +6,7 @@ export const DIALECTS = ['draft-11', 'draft-7', 'draft-6', 'off'] as const
 /** The content of X-RateLimit-Reset: nothing, seconds to wait, or seconds since 1970. */
 export const LEGACY = ['off', 'delta', 'epoch'] as const
 
-/** Which header fields are sent: in a policy, and as an option of every adapter. */
+/** Which header fields are sent. A policy has these fields as its `headers`, and every adapter of a web framework as an option. */
 export interface HeaderOptions {
   /** RateLimit, RateLimit-Policy and the triplet RateLimit-Limit, -Remaining and -Reset; default `draft-11`. */
   readonly dialect?: (typeof DIALECTS)[number]
@@ -16,7 +16,7 @@ export interface HeaderOptions {
   readonly limit?: boolean
   /** Whether to send X-RateLimit-Remaining; default: the value of `limit`. */
   readonly remaining?: boolean
-  /** Whether to send Retry-After on a denial that ends by waiting; default true. */
+  /** Whether to send Retry-After on a denial, if the request could pass after a wait; default true. */
   readonly retryAfter?: boolean
   /** Additional header fields of a denial; default none. */
   readonly refusal?: RefusalHeaders

@@ -11,7 +11,9 @@ export interface LimitFacts {
   readonly capacity: number
   /** The refill of a token bucket in the form of a policy, such as `10/s`, `100/min` or `1/30d`; exact. Absent for other algorithms. */
   readonly rate?: string
-  /** Milliseconds over which the capacity is replenished, or the period that the policy states (header `w`). */
+  /**
+   * Milliseconds over which the capacity is replenished, or the period that the policy states. Sent as `w` in the header RateLimit-Policy.
+   */
   readonly windowMs: number
 }
 

@@ -8,8 +8,8 @@ import { type Match, type Rule, type Truth, truthOf } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
 /**
- * Finds the rules that match a request, in the order of the policy. A rule matches if it does so in one reading of the path. Rules that
- * read an unreadable part of the request are also found.
+ * Finds the rules that match a request, in the order of the policy. Upstreams may read the path in several ways. A rule matches if it does
+ * so in one of them. Rules that read an unreadable part of the request are also found.
  */
 export type FindRules = (request: Request) => readonly Rule[]
 

@@ -65,7 +65,7 @@ export type IdentifierChoice =
       readonly secretFile: string
     }
 
-/** The part of a policy that a dialect reads; the rest is the same for all dialects. */
+/** The part of a policy that the reader of each dialect makes. The rest is made in the same way for all dialects. */
 export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings' | 'boundOf'>
 
 /** How the tokens of requests are verified. File names are relative to the policy's folder. */

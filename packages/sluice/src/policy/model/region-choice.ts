@@ -8,7 +8,10 @@ export const REGION_MODES = ['escrow', 'fixed', 'counters'] as const
 /** The form of a name of a region. Names appear in metrics and in the requests between regions. */
 export const REGION_NAME: RegExp = /^[A-Za-z\d](?:[\w.-]{0,62}[A-Za-z\d])?$/
 
-/** The regions that share the limits of a policy. Only a service uses this section; an engine decides with the store that it is given. */
+/**
+ * The regions that share the limits of a policy. Only the decision service (`sluice serve`) builds its store by this section. An engine
+ * decides with the store that a program gives it.
+ */
 export interface RegionChoice {
   /** The name of this region. Absent: it is set when a service is started, so that all regions can have the same policy. */
   readonly self?: string

@@ -16,7 +16,7 @@ export type Mode = 'enforce' | 'shadow' | 'off'
 
 /** One compiled rule: which requests it matches, their key, their limit and their cost. */
 export interface Rule {
-  /** The name of the rule; unique in the policy. It appears in headers, metrics and state ids. */
+  /** The name of the rule; unique in the policy. It appears in headers, in metrics, and in the ids of states in the store. */
   readonly name: string
   /** Whether the rule denies (`enforce`), only reports (`shadow`), or does nothing (`off`). */
   readonly mode: Mode
@@ -46,7 +46,7 @@ export interface Match {
   readonly when: readonly Condition[]
 }
 
-/** A condition of a rule or a tier on a request: the source has `value`. */
+/** A condition of a rule or a tier on a request: a source (a reader of one value, such as a header) has `value`. */
 export interface Condition {
   readonly source: Source
   /** The required value; with `accepts` or `test` it is only for messages. */
@@ -68,7 +68,7 @@ export type KeyPart = readonly Source[]
 
 /** One of the limits of a rule. */
 export interface Tier {
-  /** Separates the states of a rule's tiers; empty for the tier without conditions. */
+  /** A part of the ids of the tier's states, so that tiers of one rule have separate states; empty for the tier without conditions. */
   readonly label: string
   /** Conditions that must all hold; none: the tier is for every request. */
   readonly when: readonly Condition[]
@@ -109,9 +109,12 @@ export interface FailureChoice {
   readonly defaultDeadline?: true
   /** The failure policy of rules without their own `onStoreFailure`. */
   readonly policy: OnStoreFailure
-  /** The most processes that share the store. The bounds of `local` are computed for this number. */
+  /**
+   * The most processes that share the store. By how much they may exceed limits under the failure policy `local` is computed for this
+   * number.
+   */
   readonly processes?: number
-  /** The longest outage in milliseconds that the bounds of `local` are computed for. */
+  /** The longest outage, in milliseconds, for which it is computed by how much limits may be exceeded under the failure policy `local`. */
   readonly outageMs?: number
   /** The options of the breaker; absent: its defaults. */
   readonly breaker?: BreakerChoice
@@ -131,7 +134,8 @@ export interface BreakerChoice {
 export type KeyValues = Override['values']
 
 /**
- * The first tier whose conditions hold. If conditions are unknown, so that several tiers may be the first, the strictest of these tiers.
+ * The first tier (limit of the rule) whose conditions hold. If it is not known whether some conditions hold, several tiers may be the
+ * first. Then the strictest of these is returned.
  */
 export function tierOf(rule: Rule, request: Request): Tier | undefined {
   let possible: Tier | undefined
@@ -165,7 +169,10 @@ function rateOf({ algorithm, plan }: AnyLimit): number {
   return n / m
 }
 
-/** The values of a rule's key; undefined for absent ones. If the path has several readings, only those that the rule matches count. */
+/**
+ * The values of a rule's key; undefined for absent ones. If upstreams may read the path in several ways, only those count in which the rule
+ * matches.
+ */
 export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   const { path } = rule.match
   const seen =

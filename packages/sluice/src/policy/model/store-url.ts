@@ -127,7 +127,7 @@ function loginOf(text: string): { username?: string; password?: string } | undef
 
 function databaseOf(path: string, { numbered }: Scheme): { database?: string } | undefined {
   const database = decodeEscapes(path)
-  // If the password contains a slash, a part of it may look like a database. The @ of a database's name is written %40.
+  // A path with an @ is refused: it may be a part of a password that contains a slash. In a database's name, @ must be written %40.
   if (database === undefined || database.includes('/') || path.includes('@')) return undefined
   if (numbered === true && !/^\d{0,5}$/.test(database)) return undefined
   return database === '' ? {} : { database }
@@ -141,7 +141,8 @@ function primaryOf(path: string): { primary: string; database?: string } | undef
 
 /**
  * The first mistake in the parameters of a store's URL, as text that follows the store's name in a message. Undefined if there is no
- * mistake. A misspelt parameter could mean a connection without encryption. Values are not shown, because one may be a password.
+ * mistake. Unknown parameters are mistakes, because a misspelt one could mean a connection without encryption. Values are not shown,
+ * because one may be a password.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a text
  */
 export function storeParameterMistake(url: string): string | undefined {
@@ -150,7 +151,7 @@ export function storeParameterMistake(url: string): string | undefined {
   const [, scheme = '', query = ''] = /^([a-z+]+:)\/\/[^?#]*\?([^#]*)/.exec(url) ?? []
   const allowed = SCHEMES.get(scheme)?.parameters
   if (allowed === undefined || query === '') return undefined
-  // An @ may end a password that contains a question mark. What looks like parameter names is then part of the password.
+  // If the query contains an @, a password with a question mark may end there. What looks like a name is then a part of it, and not shown.
   const shown = (name: string): string => (!query.includes('@') && /^[\w.-]{1,40}$/.test(name) ? ` ${name}` : '')
   const names = [...allowed.keys()].join(', ')
   const seen = new Map<string, string>()
