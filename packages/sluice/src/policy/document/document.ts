@@ -42,7 +42,7 @@ function compose(text: string, lines: yaml.LineCounter, issues: Issues): yaml.Do
       tokens.push(token)
       if (token.type === 'error') mistakes += 1
     }
-    // Reporting a mistake costs more than reading it, so parsing stops after `MAX_MISTAKES`.
+    // Reporting a mistake takes longer than reading a word of the text, so parsing stops after `MAX_MISTAKES`.
     if (mistakes > MAX_MISTAKES) break
     if (parser.stack.length > MAX_STACK) return refused(`nested deeper than ${MAX_DEPTH} levels`)
     if (lexemes > MAX_LEXEMES) return refused(`more than ${MAX_LEXEMES} words and signs`)
@@ -114,7 +114,8 @@ function scalar(node: yaml.ParsedNode | null, at: number): ScalarNode {
 }
 
 /**
- * Reports duplicate keys. A template that lost its indentation is one flat map with many duplicates of one cause, so only one is reported.
+ * Reports duplicate keys. If a policy with `rate_limits` has lost its indentation, all its fields are in one flat map. The many duplicates
+ * there have one cause, so only one is reported.
  */
 function refuseDuplicates(root: PolicyNode, found: readonly Duplicate[], issues: Issues, position: Position): void {
   const outline = root.kind === 'map' ? root.fields.get('rate_limits')?.value : undefined

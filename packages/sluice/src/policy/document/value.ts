@@ -114,7 +114,7 @@ export class Value {
     return this.issues.strict ? this.refuse(what) : this.warn(what)
   }
 
-  /** The field of a map with this name of the format. Undefined if this is not a map or has no such field. */
+  /** The field of a map that has this name. Undefined if this is not a map or has no such field. */
   get(name: string): Value | undefined {
     const node = this.node.kind === 'map' ? this.node.fields.get(name)?.value : undefined
     return node === undefined ? undefined : new Value(node, below(this.path, name), this.issues)
@@ -170,7 +170,7 @@ export class Value {
     return text !== undefined && accept(text) ? text : this.wrong(allowed)
   }
 
-  /** As `text`, for a text that may contain a password: a wrong one is not shown. */
+  /** Reads a text that may contain a password. Does the same as the method `text`, but a wrong text is not shown. */
   hiddenText(allowed: string, accept: (text: string) => boolean): string | undefined {
     const text = textOf(this.node)
     return text !== undefined && accept(text) ? text : this.refuse(` is not ${allowed}`, { allowed })

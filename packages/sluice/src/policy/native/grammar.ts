@@ -15,7 +15,10 @@ export const MAX_SAMPLED = 10_000
 export const MAX_KEY_PARTS = 16
 export const MAX_PROCESSES = 100_000
 export const MAX_FAILURES = 10_000
-/** The form of a rule's name. Names appear in headers, metrics and state ids. In state ids `#` separates the name from the tier. */
+/**
+ * The form of a rule's name. Names appear in headers, metrics and the ids of states. There, `#` separates the name from the label of a
+ * tier.
+ */
 export const RULE_NAME: RegExp = /^[!$-[\]-~]{1,64}$/
 
 const DECIMAL_TEXT: Schema = { type: 'string', pattern: String.raw`^\d{1,15}(\.\d{1,6})?$` }

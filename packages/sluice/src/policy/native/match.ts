@@ -36,7 +36,7 @@ export function readPath(value: Value | undefined): Glob | undefined {
   })
 }
 
-/** Reads the `key` of a rule: a list of sources. An empty list means one bucket for all requests. */
+/** Reads the `key` of a rule: a list of sources, such as `header:x-api-key`. An empty list means one bucket for all requests. */
 export function readKey(list: Value | undefined): KeyPart[] | undefined {
   if (list === undefined) return undefined
   if (list.node.kind !== 'list') return list.wrong(`a list of ${SOURCE_FORM}; [] is one bucket for everybody`)
@@ -46,7 +46,9 @@ export function readKey(list: Value | undefined): KeyPart[] | undefined {
   return sources.flatMap((source) => (source === undefined ? [] : [[source]]))
 }
 
-/** Reads the `when` of a tier: sources, each with the text it must have or a list of allowed texts. */
+/**
+ * Reads the `when` of a tier (one limit of a rule): sources such as `jwt:plan`, each with the text it must have or a list of allowed texts.
+ */
 export function* readWhen(tier: Value): Sliced<Condition[]> {
   const when = tier.get('when')
   if (when === undefined) return []
