@@ -5,7 +5,7 @@ import type { Call, StateId } from './call.ts'
 import type { StoreFailure } from './store-failure.ts'
 
 /**
- * A change of one state.
+ * A change of one state, or of a hold (a reservation, which ends later) and the states that it charged.
  * - `adjust`: gives tokens back (`amount` above 0), or takes them even if they are not there (below 0). `amount` is in micro-tokens; the
  *   cost of `call` is ignored. `receipt` is the store time of the charge that is given back. If the window of that charge has ended,
  *   nothing is given back.
@@ -17,8 +17,8 @@ import type { StoreFailure } from './store-failure.ts'
  * - `extend`: moves the end of a hold, and of its slots of concurrency limits, to a later instant. It may be sent again, because a second
  *   `extend` moves the end only if it is later.
  * - `block`: no call passes for `micros` microseconds, counted from the store's present time; `unblock` ends the block.
- * - `reset`: deletes the state, so that the next call finds the initial state. A block stays, and leased tokens stay leased. Not for states
- *   of concurrency limits, because their holders may still be at work.
+ * - `reset`: deletes the state, so that the next call finds the initial state. A block stays. Tokens that processes took in advance
+ *   (leases) stay with them. Not for states of concurrency limits, because their holders may still be at work.
  */
 export type Change =
   | {

@@ -23,7 +23,7 @@ export interface DividedStore extends Store {
  * Bound G, the most tokens that n processes can grant together beyond the limit if they divide by `nodes`, over an interval of length T:
  * max(0, n / nodes - 1) * (burst + rate * T). It does not include what the failed store granted in the interval.
  * @param nodes the number of processes, or a function that returns how many are alive now. If the number changes, states are converted to
- * the new parts (law 7)
+ * the new parts, as after a change of the limit
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withDividedLimit(store: Store, nodes: number | (() => number)): DividedStore {

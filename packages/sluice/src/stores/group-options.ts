@@ -3,8 +3,8 @@ import type { AnyLimit, HoldRequest } from '../algorithms/algorithm.ts'
 import type { Call, CallGroup, GroupOptions } from './store.ts'
 
 /**
- * The calls of a group, with the limits by which kernels decide them. If the group has the option `maxWait`, these limits allow a charge
- * before its tokens are there. If it has the option `hold`, limits with slots grant the slots to its holder.
+ * The calls of a group, with the limits that the kernels (the code of the algorithms) get for them. If the group has the option `maxWait`,
+ * these limits allow a charge before its tokens are there. If it has the option `hold`, limits with slots grant the slots to its holder.
  */
 export function callsOf({ calls, options }: CallGroup): readonly Call[] {
   if (options === undefined || isPlanned(calls, options)) return calls
@@ -18,7 +18,7 @@ function heldBy(hold: HoldRequest | undefined, limit: AnyLimit): AnyLimit {
   return hold === undefined || algorithm.holding === undefined ? limit : { ...limit, plan: algorithm.holding(plan, hold) }
 }
 
-/** Whether kernels can decide the calls by their own limits, so that the options change none of these. */
+/** Whether kernels can decide by the calls' own limits, because the group's options change none of these limits. */
 function isPlanned(calls: readonly Call[], { maxWait, hold }: GroupOptions): boolean {
   return maxWait === undefined && (hold === undefined || calls.every(({ limit }) => limit.algorithm.holding === undefined))
 }

@@ -33,7 +33,7 @@ export interface BatchEntry {
   readonly descriptors: readonly number[]
   /** How many groups the entry has; 1 unless it is a run. */
   times: number
-  /** How many of the groups have passed so far, when the kernels decide them again (`replay.ts`). */
+  /** How many of the groups have passed so far, when this process repeats the program's decisions with the kernels (`replay.ts`). */
   passed: number
 }
 
@@ -41,13 +41,13 @@ export interface BatchEntry {
  * Groups of calls in the form that programs in Lua and SQL take. A batch has three sections:
  *
  * 1. `states`: each state once, by name.
- * 2. `descriptors`: each combination of limit, cost and phase once.
+ * 2. `descriptors`: each combination of limit, cost and phase (by which the windows of a key begin) once.
  * 3. `entries`, in order. A run has its state, its descriptor and its number of groups. A single group has the state and the descriptor of
  * each call.
  *
  * The reply has sections too: the time; each state as it was found (`FoundState`); the verdict of each call of a log (`reported.ts`); and
- * how many groups of each entry passed. When the kernels decide again on these states, they must find the same counts. Each store encodes
- * names and numbers in its own way.
+ * how many groups of each entry passed. This process then repeats the decisions on these states with the kernels, its own code of the
+ * algorithms, and must find the same counts. Each store encodes names and numbers in its own way.
  */
 export interface Batch {
   readonly states: readonly BatchState[]
@@ -55,7 +55,7 @@ export interface Batch {
   readonly entries: readonly BatchEntry[]
   /** The entry to which each group belongs; undefined for a group without calls. */
   readonly byGroup: readonly (BatchEntry | undefined)[]
-  /** Whether every group is a single call, and all calls have the same limit, cost and phase. */
+  /** Whether every group is a single call, and all calls have the same limit, cost and phase (`Call.phase`). */
   readonly alike: boolean
 }
 

@@ -3,8 +3,8 @@ import { type Change, type ChangeResult, failedBy } from '../store.ts'
 export type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
 
 /**
- * Changes that one call to the server can make; never empty. All have the same kind. If they are blocks, all have the same length. If they
- * are adjusts, all have the same receipt.
+ * Changes that one call to the server can make; never empty. All have the same kind. If the kind is `block`, all have the same length. If
+ * it is `adjust`, all have the same `receipt`, the time of the charge that is given back.
  */
 export type ChangeRun = readonly Change[]
 

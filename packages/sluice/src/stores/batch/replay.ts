@@ -6,13 +6,15 @@ import { type Call, type CallGroup, type Failed, type GroupVerdict, StoreFailure
 import type { Batch, BatchEntry, BatchState } from './batch.ts'
 import { REPORTED, reportedLimit } from './reported.ts'
 
-/** A state as the program on the server found it. The replay changes `state` after each group that it decides. */
+/**
+ * A state as the program on the server found it. The replay (the same decisions again, in this process) changes `state` after each group.
+ */
 export interface FoundState {
   /** Undefined if there is no state. Also undefined for a log: the program reports the verdicts of its calls. */
   state: unknown
   /** The end of the state's block; 0 if there is no block. */
   readonly until: Micros
-  /** The kernel that decides on this state; absent if it is that of the call's limit. */
+  /** The kernel (code of an algorithm) that decides on this state. Absent if it is the kernel of the call's limit. */
   readonly kernel?: AnyLimit['algorithm'] | undefined
   /** Why groups with this state cannot be decided; absent if they can. */
   readonly failure?: StoreFailure | undefined
@@ -54,8 +56,9 @@ export function validated<T>(program: string, reply: unknown, read: () => T): T 
 }
 
 /**
- * Computes the verdicts from a program's reply: kernels decide again, on the states and at the time in the reply. It counts in
- * `entry.passed` how many groups of each entry of the batch pass. The caller compares these counts with those of the program.
+ * Computes the verdicts from a program's reply: the kernels, this process's code of the algorithms, decide again, on the states and at the
+ * time in the reply. The function counts in `entry.passed` how many groups of each entry of the batch pass. The caller compares these
+ * counts with those of the program.
  * @param charge false for a peek: `remaining` and the other numbers of a verdict are then those without the charge
  * @throws InvalidReply
  */
@@ -72,7 +75,8 @@ export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: 
 
 /**
  * Decides a group of one call as `applyGroup` does. It allocates less, which pays because most groups have one call. Returns undefined, so
- * that `decideGroup` decides, for a group of several calls, and if the state is blocked, failed, a log or the record of a hold.
+ * that `decideGroup` decides, for a group of several calls, and if the state is blocked, failed, a log or the record of a hold (a
+ * reservation).
  */
 function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry, charge: boolean): GroupVerdict | undefined {
   // Indexed access: destructuring an array costs more than the decision.

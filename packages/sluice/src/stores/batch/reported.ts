@@ -13,8 +13,8 @@ interface Reported extends Omit<Step<undefined>, 'next'> {
 }
 
 /**
- * For each algorithm, a kernel that computes nothing: it returns the verdict which a program has reported. It finds this verdict as the
- * plan of the limit.
+ * For each algorithm, a kernel that computes nothing: it returns the verdict which a program has reported. The verdict is in the field
+ * `plan` of the limit, which has the limit's numbers in other kernels.
  */
 const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
 
@@ -38,8 +38,8 @@ function decide(reported: Reported, _state: unknown, now: Micros): Reported {
 }
 
 /**
- * Makes a limit whose kernel returns the verdict that a program has reported, so that the reference driver needs no state to decide.
- * Returns undefined if the number of the outcome is invalid.
+ * Makes a limit whose kernel returns the verdict that a program has reported. So `applyGroup` can decide a group with this limit without
+ * its state. Returns undefined if the number of the outcome is invalid.
  * @param at the store time at which the program decided
  */
 export function reportedLimit(

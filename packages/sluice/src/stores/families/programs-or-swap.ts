@@ -2,16 +2,17 @@ import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { offersAll } from '../group-options.ts'
 import { type CallGroup, type Capabilities, type Change, failedBy, type GroupVerdict, nameOf, type Store } from '../store.ts'
 
-/** The `decide` for groups that programs do not decide, or not all of them; undefined if programs decide all of them. */
+/** Returns the `decide` for a list of groups of which programs decide none or only some; undefined if programs decide all of them. */
 export type BySwap = (groups: readonly CallGroup[]) => Store['decide'] | undefined
 
 /**
  * Makes one store of two that have the same states. The store that `make` returns decides on the server, by programs, which exist for some
- * algorithms and some options of groups. `swap` decides with the kernels in this process. `swap` gets each group in which a call has an algorithm without a
- * program, or which has an option that the other store does not offer. It also gets the groups that share a state with such a group, so that all of
- * them are decided in order. The other store gets the other groups of a list, and decides them even if `swap` fails. If programs cannot make one of
- * a list of changes, `swap` gets the whole list.
- * @param make makes the store with programs. Its `decide` must pass groups to the function that `bySwap` returns for them, if it returns one
+ * algorithms and some options of groups. `swap` decides with the kernels, the code of all algorithms in this process. `swap` gets each
+ * group in which a call has an algorithm without a program, or which has an option that the other store does not offer. It also gets the
+ * groups that share a state with such a group, so that all of them are decided in order. The other store gets the other groups of a list,
+ * and decides them even if `swap` fails. If programs cannot make one of a list of changes, `swap` gets the whole list.
+ * @param make makes the store with programs. Its `decide` must call `bySwap` with each list of groups. If that returns a function, this
+ * function decides the groups
  * @param isChanged whether programs can make this change, whose kind the store lists. Default: all changes but an `adjust` whose algorithm
  * has no program
  */
