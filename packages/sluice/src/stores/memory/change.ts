@@ -88,7 +88,7 @@ function ofHold(room: Room, change: HoldChange, now: Micros): ChangeResult {
 /**
  * Replaces one state by the state that `program` computes from it, synchronously. Returns false, with nothing changed, if the store has no
  * room for the new state.
- * @param program returns the new state, and a limit whose plan is the one of this state; undefined for no change
+ * @param program returns the new state, and a limit with the numbers (`plan`) by which the new state counts; undefined for no change
  */
 export function rewriteOne(room: Room, id: StateId, algorithm: AnyLimit['algorithm'], now: Micros, program: StateProgram): boolean {
   const slots: Slot[] = []

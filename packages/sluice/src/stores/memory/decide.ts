@@ -39,7 +39,7 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
 }
 
 /**
- * Decides calls with the reference driver: all of them are charged, or none.
+ * Decides calls with `applyGroup`: all of them are charged, or none.
  * @param dryRun set for a peek, which must not change the store: the states that the peek has written so far. They are read instead of
  * those of the store
  */

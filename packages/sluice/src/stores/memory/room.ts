@@ -39,7 +39,10 @@ export class Room {
   readonly #blocks = new Table(1, { expiresAt: (_planId, cells, at) => cells[at] as number, release: () => {} })
   readonly #states: States[] = []
   readonly #tables: Table[] = [this.#blocks]
-  /** The cached data of each limit, by its scope object. An entry is garbage-collected with its scope. */
+  /**
+   * The cached data of each limit, by the object that names limiter, limit and algorithm (`Scope`). An entry is garbage-collected with this
+   * object.
+   */
   readonly #known = new WeakMap<Scope, KnownLimit>()
   #lastScope: Scope | undefined
   #last: KnownLimit | undefined
@@ -136,8 +139,8 @@ export class Room {
   }
 
   /**
-   * Creates the cached data of a limit. Two scope objects with equal text lead to the same states, because digests are computed from the
-   * text and the key.
+   * Creates the cached data of a limit. Two `Scope` objects with equal text (limiter, limit and algorithm) lead to the same states,
+   * because digests are computed from the text and the key.
    */
   #know(scope: Scope, algorithm: AnyLimit['algorithm']): KnownLimit {
     const { tag } = algorithm

@@ -1,4 +1,7 @@
-/** How many 32-bit numbers a row has in `marks`: the two halves of its digest, and its plan id. The plan id of a free row is 0. */
+/**
+ * How many 32-bit numbers a row has in `marks`: the two halves of its digest, and the id of its plan (a limit's numbers). The plan id of a
+ * free row is 0.
+ */
 const MARKS = 3
 const HI = 1
 const PLAN_ID = 2

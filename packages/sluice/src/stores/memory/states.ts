@@ -6,14 +6,15 @@ import { type Rows, Table } from './table.ts'
 interface PlanEntry {
   readonly name: string
   readonly plan: unknown
-  /** A state of this plan, with all numbers that states of the plan share. */
+  /** A state under this plan (a limit's numbers). It has all numbers that states under the plan share. */
   readonly sample: unknown
   rows: number
 }
 
 /**
- * The states of one algorithm, as rows of numbers. The numbers that all states of one plan share, such as those of the plan itself, are
- * kept once. The plan id of a row says which these are. They are dropped when the last row with this plan id is removed.
+ * The states of one algorithm, as rows of numbers. States under one plan (the numbers of a limit) share some numbers, such as those of the
+ * plan itself. These are kept once, by a plan id, which each row of such a state has. They are dropped when the last row with this plan id
+ * is removed.
  */
 export class States implements Rows {
   readonly tag: AlgorithmTag

@@ -72,7 +72,10 @@ export class Table {
     this.size -= 1
   }
 
-  /** Removes the expired rows of one segment: each call that of the next entry of the directory. Returns whether any row was removed. */
+  /**
+   * Removes the expired rows of one segment, and returns whether any row was removed. Each call takes the segment of the next entry of the
+   * directory.
+   */
   sweepNext(now: Micros): boolean {
     this.#swept = (this.#swept + 1) % this.pieces
     return this.#sweep(this.#directory[this.#swept] as Segment, now)
