@@ -20,14 +20,18 @@ export interface PostgresStoreOptions extends BarePostgresOptions {
   readonly ring?: Omit<RemoteStoreOptions, 'clock' | 'random'> | false
 }
 
-/** What `postgresStore` returns: a store with the ring, and two operations of the database. `migrate` creates or updates its tables. */
+/**
+ * What `postgresStore` returns: a store with the ring, and two more methods. `migrate` creates or updates the tables, and `sweep` deletes
+ * expired rows.
+ */
 export interface PostgresStore extends BarePostgresStore, RemoteStore {}
 
 const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: ringForm('clock', 'random') }
 
 /**
- * States in PostgreSQL (13 or later), PGlite, or another database with its protocol (`concurrency`), decided on the database's clock. Exact
- * with any number of processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`.
+ * A store that keeps its states in PostgreSQL (13 or later) or PGlite. For other databases with PostgreSQL's protocol set the option
+ * `concurrency`. Decisions use the database's clock, and are exact with any number of processes. The ring (`remoteStore`) is around the
+ * store, unless `ring` is `false`.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {

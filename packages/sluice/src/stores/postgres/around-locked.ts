@@ -10,9 +10,9 @@ type Verdicts = Promise<readonly GroupVerdict[]>
 type Decide = (groups: Groups, locking: 'wait' | 'fail') => Verdicts
 
 /**
- * Decides groups by `decide`, some of whose rows other transactions may have locked. If the call's or the store's `onContention` is `wait`,
- * one call of `decide` waits for the locks. If it is `fail`, groups with a locked row fail at once with `contention`, and one more call of
- * `decide` decides the other groups.
+ * Decides groups by `decide`, although other transactions may have locked rows of these groups. If the call's or the store's `onContention`
+ * is `wait`, one call of `decide` waits for the locks. If it is `fail`, groups with a locked row fail at once with `contention`, and one
+ * more call of `decide` decides the other groups.
  */
 export type DecideLocked = (groups: Groups, options: DecideOptions | undefined, decide: Decide) => Verdicts
 

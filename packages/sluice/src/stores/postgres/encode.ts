@@ -79,8 +79,8 @@ function areReservations({ states, descriptors, entries }: Batch, groups: number
 
 /**
  * The last arguments of the SQL functions `bucket` and `buckets`: plan id; n, m and burst of the plan (n micro-tokens every m
- * microseconds); cost; in how much time the cost is refilled; and how long before an instant a bucket was empty that is full then. Both
- * times are two numbers: whole microseconds, and n-ths of one.
+ * microseconds); cost; and two times, each as two numbers. The first is the time in which the cost is refilled: whole microseconds, plus
+ * n-ths of one. The second is the time in which an empty bucket fills: whole microseconds, less n-ths of one.
  */
 function bucketValues({ limit, cost }: Call): string[] {
   const plan = limit.plan as BucketPlan
@@ -99,8 +99,8 @@ export function planIdText(limit: AnyLimit): string {
  * The arguments of the SQL function `consume` after the ids of states. Each is one list of numbers. Indexes begin at 1. The lists have
  * - for each state: the index of the plan of its first call
  * - for each group: the number of its calls
- * - for each plan: its eight numbers; a plan of hold records has a multiple of eight
- * - for each call: the index of its state, its cost, the index of its plan, its phase
+ * - for each plan (the numbers of a limit): its eight numbers; a plan of hold records has a multiple of eight
+ * - for each call: the index of its state, its cost, the index of its plan, its phase (`Call.phase`)
  */
 function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly BatchState[]): (string | number)[][] {
   const { plans, planOf } = plansOf()
@@ -136,7 +136,10 @@ function byId(one: { readonly id: string }, other: { readonly id: string }): num
   return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 }
 
-/** The arguments of the SQL function `adjust` after the receipt: the row id and the plan of each adjustment, and its amount and phase. */
+/**
+ * The arguments of the SQL function `adjust` after the receipt, the time of the charge that is given back. For each adjustment they are the
+ * row id, the plan, and its amount and phase (`Call.phase`).
+ */
 export function adjustmentValues(adjustments: readonly Adjustment[]): string[] {
   const rows = adjustments.map(({ call: { id, limit, phase }, amount }) => {
     return { id: digestOf(id), plan: planText(limit), argument: `${amount},${phase}` }
@@ -182,7 +185,7 @@ export function digestsOf(ids: readonly StateId[]): string[] {
 
 const texts = new WeakMap<object, string>()
 
-/** Kind, plan id and numbers of a plan, as the functions take them. */
+/** The numbers of a plan (a checked limit) as the functions take them: first its kind, the number of the algorithm, and its plan id. */
 function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known

@@ -65,7 +65,8 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
       queued = true
       return reply.catch((error: unknown) => {
         abandoned = true
-        // The call had passed the queue of `half`, which counts it as sent. But it still waited in the queue of `all`, so nothing was sent.
+        // `half` is the queue of statements that may wait for a lock. It counts the call as sent. But the call still waited in the queue of
+        // all statements, so nothing was sent.
         const unsent = !sent && error instanceof StoreFailure && error.executed === 'unknown'
         throw unsent ? new StoreFailure(error.kind, 'no', error.message) : error
       })

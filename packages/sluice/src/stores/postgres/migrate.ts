@@ -10,8 +10,8 @@ const TABLES = ['sluice_state', 'sluice_plan', 'sluice_log']
 
 export interface MigrateOptions {
   /**
-   * Also creates the table and the function of "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for callers in
-   * SQL.
+   * Also creates the table and the function of the article "Rate limiting with PostgreSQL / YugabyteDB" (docs/stores/postgres.md), for
+   * callers in SQL.
    */
   readonly compatFunction?: boolean | undefined
   /** Also drops the functions of other versions. It is an error if one of them was installed in the last seven days. */

@@ -47,12 +47,15 @@ export function guardValues({ states, ids }: ComparedStates, used: SharesUsed, n
   return [now, String(locks), arrayText(ids), ...recordOf(used), String(view.shiftedAt), ...lists.map(arrayText)]
 }
 
-/** The two texts with which the region's record begins: the mark of the server's run, and the number of the record's last change. */
+/**
+ * The two texts with which the region's record begins: a random mark for the server's run (one life of its data), and the number of the
+ * record's last change.
+ */
 function recordOf({ view }: SharesUsed): readonly string[] {
   return view.begins.split(' ', 2)
 }
 
-/** @throws StaleShares if the guard found other shares, and so did not let the function decide */
+/** @throws StaleShares if the SQL function `guard` found other shares than this process has used, so that no group was decided */
 export function throwIfStale(reply: unknown, { states }: Pick<ComparedStates, 'states'>, used: SharesUsed): void {
   const cells = typeof reply === 'string' ? /^stale ([\d,]+)$/.exec(reply)?.[1] : undefined
   if (cells !== undefined) throw new StaleShares(cells.split(',').map(Number), () => comparedCalls(states, used))

@@ -29,9 +29,9 @@ interface PooledClient extends Pick<PgLike, 'query'> {
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**
- * Adapts a `pg` Pool to the store's port. The caller owns the pool: the adapter neither configures nor closes it. Give the pool
- * `connectionTimeoutMillis` and a handler for `error`, so that a lost server causes an error and not a wait. Statements are prepared once
- * per connection, until a pooler refuses prepared statements.
+ * Adapts a `pg` Pool to the store's interface for clients. The caller owns the pool: the adapter neither configures nor closes it. Give the
+ * pool `connectionTimeoutMillis` and a handler for `error`, so that a lost server causes an error and not a wait. Statements are prepared
+ * once per connection, until a pooler refuses prepared statements.
  */
 export function pg(pool: PgLike): PostgresPort {
   requireMethods('pg', 'a pool or client of pg', pool, ['query'])
