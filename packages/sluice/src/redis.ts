@@ -24,10 +24,11 @@ export interface RedisStoreOptions extends BareRedisOptions {
 const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('clock') }
 
 /**
- * States in Redis (7 or later, or Valkey). One program decides in one round trip on the server's clock, exactly, with any number of
- * processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`. On a Cluster, a group whose states are in one slot is
- * decided in one call; any other group is decided slot by slot.
- * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
+ * A store that keeps its states in Redis (7 or later, or Valkey). One program decides in one round trip on the server's clock, exactly,
+ * with any number of processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`. On a Cluster, calls that are
+ * charged together are decided in one call if their states are in one slot, and otherwise slot by slot.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option, for a client that was not wrapped by a function such as `ioredis`, or for a
+ * prefix with braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): RemoteStore {
   checkOptions('redisStore', options, FORMS)
