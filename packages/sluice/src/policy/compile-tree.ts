@@ -21,7 +21,10 @@ const KIND: Form = oneOf('process', 'shared')
 
 const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
 
-/** Compiles a tree in its dialect. @throws PolicyError with every issue, including those that `issues` already has */
+/**
+ * Compiles a tree in its dialect: native, template or bundle.
+ * @throws PolicyError with every issue, including those that `issues` already has
+ */
 export function* compileTree(node: PolicyNode | undefined, now: Micros, issues: Issues): Sliced<Compiled> {
   if (node === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
   else if (node.kind !== 'map') new Value(node, '', issues).wrong(`a map with ${DIALECTS}`)

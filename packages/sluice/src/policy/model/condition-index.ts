@@ -3,7 +3,10 @@ import type { Source } from '../../identity/source.ts'
 import { watchUnread } from '../../identity/watch-unread.ts'
 import type { Sliced } from './sliced.ts'
 
-/** The fields of a condition that an index needs. If `accepts` and `test` are absent, the condition is that the source equals `value`. */
+/**
+ * The fields of a condition that an index needs. If `accepts` and `test` are absent, the condition is that the source's value equals
+ * `value`.
+ */
 interface Indexable {
   readonly source: Source
   readonly value: string

@@ -8,7 +8,7 @@ export function coveringTier(tier: Tier, earlier: readonly Tier[]): Tier | undef
   return earlier.find(({ when }) => when.every((needed) => tier.when.some((condition) => implies(condition, needed))))
 }
 
-/** Whether the tier has a condition on the method that no request of the rule satisfies. */
+/** Whether the tier (a limit of the rule) has a condition on the method that no request of the rule satisfies. */
 export function contradicts({ when }: Tier, { methods }: Match): boolean {
   return (
     methods !== undefined &&

@@ -26,7 +26,7 @@ export interface Rule {
   readonly exempt?: readonly Exemption[]
   /** Several parts make one key of several values. Without parts all requests share one bucket. */
   readonly key: readonly KeyPart[]
-  /** The first tier whose conditions hold gives the limit; if none holds, the rule does not apply. */
+  /** The limits of the rule, called tiers. The first one whose conditions hold applies; if none holds, the rule does not apply. */
   readonly tiers: readonly Tier[]
   /** The tokens that a request takes. */
   readonly cost: Cost
@@ -61,8 +61,9 @@ export interface Condition {
 export type Truth = boolean | undefined
 
 /**
- * The sources of one part of a key; the first that has a value counts. Each source has its own position in the key, so a subject and an
- * address with the same text are different keys. Requests for which no source has a value share one bucket.
+ * The sources (readers of a value, such as a header) of one part of a key; the first that has a value counts. Each source has its own
+ * position in the key, so a subject and an address with the same text are different keys. Requests for which no source has a value share
+ * one bucket.
  */
 export type KeyPart = readonly Source[]
 
@@ -87,7 +88,7 @@ export interface Cost {
   readonly most?: number
 }
 
-/** Another limit for one key of one rule; it replaces the limit of every tier. */
+/** Another limit for one key of one rule. It applies in place of each of the rule's tiers (limits). */
 export interface Override {
   /** Name of the rule. */
   readonly rule: string
@@ -150,7 +151,7 @@ export function tierOf(rule: Rule, request: Request): Tier | undefined {
 
 const tierIndexes = new WeakMap<readonly Tier[], FindByCondition<Tier>>()
 
-/** Indexes the tiers of a rule for `tierOf`. Without this call `tierOf` makes the index at the first request. */
+/** Indexes the tiers (limits) of a rule for `tierOf`. Without this call `tierOf` makes the index at the first request. */
 export function* indexTiers({ tiers }: Rule): Sliced<FindByCondition<Tier>> {
   const find = yield* indexByCondition(tiers, ({ when }) => when)
   tierIndexes.set(tiers, find)

@@ -74,7 +74,7 @@ function readSource(value: Value): Source | undefined {
   return value.with({ kind: 'scalar', at: value.node.at, text, type: 'text' }).wrong(SOURCE_FORM)
 }
 
-/** The text of a source. YAML parses an unquoted `path:` in a list as a map with one empty value. */
+/** The text of a source, such as `header:x-id`. YAML parses an unquoted `path:` in a list as a map with one empty value. */
 function sourceText(node: PolicyNode): string | undefined {
   if (node.kind !== 'map' || node.fields.size !== 1) return textOf(node)
   const [[name, { value }] = ['', { value: node }]] = node.fields
