@@ -5,8 +5,8 @@ import type { Micros } from '../time/micros.ts'
 import type { HoldChange } from './change.ts'
 
 /**
- * A state to write; undefined if it equals the initial state, so that it must be removed. `index`: 0 for the hold's record, n for the state
- * of the n-th call (from 1).
+ * A state to write; undefined if it equals the initial state, so that it must be removed. `index`: 0 for the record of the hold (a
+ * reservation), n for the state of the n-th call (from 1).
  */
 export interface HoldWrite {
   readonly index: number

@@ -116,8 +116,8 @@ function newState(call: Call, index: number, isLog: IsLog): BatchState {
 }
 
 /**
- * Makes the list of descriptors, in which each combination of limit, cost and phase is once. It compares a call first with the call before,
- * and with the last call of the same limit. Only if these differ, it looks the call up by a text.
+ * Makes the list of descriptors, in which each combination of limit, cost and phase (`Call.phase`) is once. It compares a call first with
+ * the call before, and with the last call of the same limit. Only if these differ, it looks the call up by a text.
  */
 function createDescriptors(): { readonly descriptors: readonly Call[]; indexOf(call: Call): number } {
   const descriptors: Call[] = []

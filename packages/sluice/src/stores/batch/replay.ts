@@ -25,7 +25,10 @@ export interface FoundState {
   readonly refusal?: Failed | undefined
   /** Whether any group with this state has passed in the replay. */
   passed?: boolean
-  /** The object into which the kernel writes each decision on this state. It is used again for the next, which saves allocations. */
+  /**
+   * The object into which the code of the algorithm writes each decision on this state. It is used again for the next, which saves
+   * allocations.
+   */
   step?: Step<unknown> | undefined
 }
 
@@ -103,9 +106,9 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
 }
 
 /**
- * Decides a group of two calls as `applyGroup` does, if the second is for the record of a hold and the group passes. Returns undefined, so
- * that `decideGroup` decides, for all other groups; if a state is blocked, failed, refused or a log; if calls may be charged before their
- * tokens are there; and if the record exists already.
+ * Decides a group of two calls as `applyGroup` does, if the second is for the record of a hold (a reservation) and the group passes.
+ * Returns undefined, so that `decideGroup` decides, for all other groups; if a state is blocked, failed, refused or a log; if calls may be
+ * charged before their tokens are there; and if the record exists already.
  */
 function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry): GroupVerdict | undefined {
   const [call, record] = calls as readonly [Call, Call]
@@ -179,7 +182,7 @@ function decideGroup(found: Found, calls: readonly Call[], states: readonly Batc
   return verdictOf(result, now)
 }
 
-/** For a call of a sliding window log: a limit whose kernel returns the next verdict in the program's reply. */
+/** For a call of a sliding window log: a limit whose algorithm returns the next verdict in the program's reply. */
 function reported(limit: AnyLimit, found: Found): AnyLimit {
   const numbers = Array.from({ length: REPORTED }, () => found.next())
   const made = reportedLimit(limit, numbers, found.now)

@@ -15,7 +15,10 @@ export interface SwapRow {
   readonly expiresAt: Micros
   /** The end of the block: no call passes before this instant. 0 if there is no block. */
   readonly until: Micros
-  /** The tag of the algorithm that wrote the state; absent if the backend does not know it. Calls of another algorithm ignore the state. */
+  /**
+   * The tag (short name) of the algorithm that wrote the state; absent if the backend does not know it. Calls of another algorithm ignore
+   * the state.
+   */
   readonly tag?: string
   /** Set if this version of the library cannot read the row. Groups and changes of this state fail with this failure. */
   readonly failure?: StoreFailure

@@ -20,13 +20,13 @@ export interface MemoryStoreOptions {
    */
   readonly onFull?: OnFull
   /**
-   * The most bytes for the entries of sliding window logs, and the most for the records of holds: each may take this many. Default 256 MiB.
-   * `onFull` also applies to calls of a log that cannot grow.
+   * The most bytes for the entries of sliding window logs, and the most for the records of holds (reservations): each may take this many.
+   * Default 256 MiB. `onFull` also applies to calls of a log that cannot grow.
    */
   readonly maxBytes?: number
   /**
-   * The most holds that are remembered at once. Each hold is remembered until a minute after its end, even if it was settled earlier.
-   * Default 100,000.
+   * The most holds (reservations) that are remembered at once. Each hold is remembered until a minute after its end, even if it was settled
+   * earlier. Default 100,000.
    */
   readonly maxHolds?: number
   /** The time of decisions; default the system's. */

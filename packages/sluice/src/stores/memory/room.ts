@@ -130,8 +130,8 @@ export class Room {
   }
 
   /**
-   * The row of the state that an id has under the algorithm with this tag; with an empty tag, the row of its block. -1 if there is no such
-   * row.
+   * The row of the state that an id has under the algorithm with this tag (short name); with an empty tag, the row of its block. -1 if
+   * there is no such row.
    */
   #rowOf(table: Table, tag: AlgorithmTag | '', { scope, key }: StateId): number {
     this.#digester.digest(this.#digester.seed(scope.text + tag), key)

@@ -60,7 +60,8 @@ export class States implements Rows {
 
   /**
    * Writes a state to the row that `table.find` has just returned, or to a new row if that is -1.
-   * @param guess the plan id of the state that was written last under this limit. Most states have the same, so it is tried first
+   * @param guess the plan id (the index of a limit's numbers) of the state that was written last under this limit. Most states have the
+   * same, so it is tried first
    * @returns the plan id of this state
    */
   write(row: number, lo: number, hi: number, { plan }: AnyLimit, state: unknown, guess: number, now: Micros): number {
@@ -71,7 +72,7 @@ export class States implements Rows {
       const before = planId
       planId = this.#planIdOf(plan, state, guess)
       ;(this.#plans[planId] as PlanEntry).rows += 1
-      // If the state has another plan than before, the row may expire earlier than before, and the table must know when.
+      // If the state has another plan (numbers of the limit) than before, the row may expire earlier, and the table must know when.
       const expiresAt = this.#algorithm.expiresAt(plan, state)
       if (row === -1) at = table.add(lo, hi, planId, now, expiresAt)
       else {
@@ -100,7 +101,7 @@ export class States implements Rows {
     return entry !== undefined && this.#cells.samePlan(entry.sample, state)
   }
 
-  /** The plan id of a state. If no row has its plan, a new id is made. */
+  /** The plan id of a state: the index of its plan (the numbers of the limit). If no row has its plan, a new id is made. */
   #planIdOf(plan: unknown, state: unknown, guess: number): number {
     if (this.#isOf(guess, state)) return guess
     const name = this.#cells.planNumbers(state).join()

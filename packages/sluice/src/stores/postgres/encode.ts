@@ -61,7 +61,10 @@ export function requestOf(groups: readonly CallGroup[], batch: Batch, now: strin
   return { program, states, ids, values: (waiting) => [now, String(charge), waiting, ...lists] }
 }
 
-/** Whether each group is a call on a bucket and the record of its hold, and reserve.sql can decide them together. */
+/**
+ * Whether each group is two calls, one on a bucket and one for the record of its hold (a reservation), and reserve.sql can decide them
+ * together.
+ */
 function areReservations({ states, descriptors, entries }: Batch, groups: number): boolean {
   const [first, record] = entries[0]?.descriptors.map((index) => descriptors[index]) ?? []
   if (first?.limit.algorithm.tag !== 'tb' || record === undefined || !isRecord(record.limit)) return false
@@ -114,8 +117,8 @@ function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly
 }
 
 /**
- * Makes a list in which each plan is once. `planOf` adds a limit's plan if it is new, and returns where it begins: 1 for the first eight
- * numbers of the list, 2 for the next eight, and so on.
+ * Makes a list of the plans (numbers of limits), each once. `planOf` adds a limit's plan if it is new, and returns where it begins: 1 for
+ * the first eight numbers of the list, 2 for the next eight, and so on.
  */
 export function plansOf(): { readonly plans: ReadonlyMap<string, number>; planOf(limit: AnyLimit): number } {
   const plans = new Map<string, number>()
