@@ -6,7 +6,7 @@ import type { Time } from '../time/time.ts'
 
 /** How turns are granted: the options of everything in `sluice/pacing`. */
 export interface TurnsOptions {
-  /** The key of the limiter that turns charge; default `pacing`. */
+  /** The key that turns are charged to in the limiter; default `pacing`. */
   readonly key?: string
   /** The most turns that may wait at once; further ones are refused. Default 10,000. */
   readonly maxWaiting?: number

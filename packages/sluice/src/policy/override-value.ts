@@ -22,7 +22,10 @@ export interface OverrideFields {
   readonly limit?: number | string
   /** For a window: its length, such as `1m`. */
   readonly window?: number | string
-  /** For a fixed window: when it begins (`clock`, `first` or `key`). */
+  /**
+   * When a fixed window begins: by the clock (`clock`), at the key's first charge (`first`), or at an instant that differs from key to key
+   * (`key`).
+   */
   readonly align?: string
   /** For a fixed window: how long its limit grows after a reset. */
   readonly ramp?: number | string

@@ -4,7 +4,10 @@ import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { RegionChoice } from './region-choice.ts'
 import type { FailureChoice, Rule } from './rule.ts'
 
-/** `process`: the store is in this process, without a local fallback. `shared`: several processes call it, each with a local fallback. */
+/**
+ * `process`: the store is in this process, so it needs no local fallback (a store that decides in an outage). `shared`: several processes
+ * call the store, each with a local fallback.
+ */
 export type StoreKind = 'process' | 'shared'
 
 /** The most tokens a rule may admit above its limit, over any interval. Infinity: there is no bound. */

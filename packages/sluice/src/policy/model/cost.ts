@@ -91,7 +91,7 @@ export function endpointCosts(fallback: number = 1): EndpointCosts {
         return most
       },
       of(request) {
-        // Without prices the path is not read, because reading an unreadable path would refuse the request.
+        // If no path has a cost of its own, the path is not read, because reading an unreadable path would refuse the request.
         if (prices.length === 0) return fallback
         const { path, readings } = request
         return readings === undefined ? costOf(path) : Math.max(...readings.map((reading) => costOf(reading.path)))

@@ -21,8 +21,8 @@ interface Entry<T> {
 }
 
 /**
- * Makes a function that finds the things whose pattern matches a path, and the things without a pattern, in order. All patterns form one
- * tree.
+ * Makes a function that finds the things (rules, or costs of paths) whose pattern matches a path, and the things without a pattern, in
+ * order. All patterns form one tree.
  */
 export function* indexByPath<T>(
   things: readonly T[],

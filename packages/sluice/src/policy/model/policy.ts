@@ -34,7 +34,10 @@ export interface Policy {
   readonly trustedProxies?: TrustedProxies
   /** Whether keys contain identifiers as they are or as pseudonyms; absent: as they are. */
   readonly identifiers?: IdentifierChoice
-  /** How the service signs the ids of reservations, and how many may be open. Absent: a random secret of the process signs; any number. */
+  /**
+   * How the service signs the ids of reservations, and how many may be open. Absent: a random secret of the process signs them, and any
+   * number may be open.
+   */
   readonly reservations?: {
     /** File with the secret that signs, relative to the policy's folder; absent: a secret of the process signs. */
     readonly secretFile?: string

@@ -1,4 +1,4 @@
-/** Every limit is divided among the regions in this many units. */
+/** Every limit is divided into this many units, which the regions share. */
 export const REGION_UNITS = 1_000
 /**
  * `escrow`: parts of token buckets move to where the demand is. `fixed`: each region keeps its part. `counters`: each region grants whole
