@@ -32,7 +32,10 @@ export type Change =
       readonly receipt?: Micros | undefined
     }
   | {
-      /** Gives back what a call of a group with `maxWait` was charged, because its caller stopped waiting (`leave` of the algorithm). */
+      /**
+       * Gives back what a call of a group with `maxWait` was charged, because its caller stopped waiting. The algorithm's function `leave`
+       * computes it.
+       */
       readonly kind: 'leave'
       /** The call that was charged. */
       readonly call: Call

@@ -4,7 +4,7 @@ import type { Call, CallGroup } from '../store.ts'
 
 /** One state of a batch. */
 export interface BatchState {
-  /** The text of the state's scope, followed by `key`. */
+  /** The names of limiter, limit and algorithm (the text of the state's scope), followed by `key`. */
   readonly name: string
   /** The key, encoded by `encodeKey`. */
   readonly key: string

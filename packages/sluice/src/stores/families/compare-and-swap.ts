@@ -62,7 +62,10 @@ export interface SwapBackend {
    * itself.
    */
   limitOf?(limit: AnyLimit): AnyLimit
-  /** The failure of groups that would create this row; undefined if they may create it. Default: all rows may be created. */
+  /**
+   * The failure of a group that would create this row, if the row may not be created; undefined if it may. Default: all rows may be
+   * created.
+   */
   refuse?(id: string): StoreFailure | undefined
   /**
    * Runs the attempts of one call of the store. Default: refuses the call if `maxInFlight` calls are in flight already, otherwise settles
@@ -101,9 +104,10 @@ const MAX_HASTY_TRIES = 3
 const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
 /**
- * A store on any backend that can read rows, and write them if they have not changed since. Kernels decide in this process. If a row has
- * changed, the store reads and decides again, after a random pause and within the deadline. Decisions are exact. If many processes charge
- * one state at the same time, calls need many attempts. Batches, which decide many calls in one attempt, reduce them.
+ * A store on any backend that can read rows, and write them if they have not changed since. This process decides, with the TypeScript code
+ * of the algorithms. If a row has changed, the store reads and decides again, after a random pause and within the deadline. Decisions are
+ * exact. If many processes charge one state at the same time, calls need many attempts. Batches, which decide many calls in one attempt,
+ * reduce their number.
  */
 export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxInFlight = 10_000 }: SwapOptions): Store {
   const { name } = backend

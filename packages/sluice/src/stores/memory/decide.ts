@@ -47,7 +47,7 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
   const slots: Slot[] = []
   const groupCalls = calls.map((call) => slotted(room, call, slots))
   const blocks = slots.map(({ id }) => room.blockOf(id, now))
-  /** @param share whether keys without a state of their own are decided by an overflow state */
+  /** @param share whether a key without a state of its own is decided by an overflow state, because the store has no room for its state */
   const decide = (share: boolean): Decided | undefined => {
     const shared = slots.map((slot) => isNew(slot, dryRun) && (share || room.overflow.trace(slot.id.scope.text, slot.lo) !== undefined))
     const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot, share, now))

@@ -13,10 +13,10 @@ const MAX_SWEEPS = 32
 export interface KnownLimit {
   readonly seed: Seed
   readonly states: States
-  /** The step into which each decision is written. */
+  /** The object into which the algorithm writes each decision. */
   readonly step: Step<unknown>
   readonly state: unknown
-  /** The plan id of the state that was written last. */
+  /** The plan id (the index of a limit's numbers) of the state that was written last. */
   planId: number
   /** The key of the previous call, with its digest in `lo` and `hi`. Cached, so that a key with many calls is digested once. */
   key: string | undefined

@@ -21,7 +21,7 @@ export class Segment {
   /** `width` numbers for each row; all 0 in a free row. */
   readonly cells: Float64Array
   readonly width: number
-  /** How many leading bits of `hi` are the same in all its rows. */
+  /** How many leading bits of `hi`, the upper half of the digest, are the same in all its rows. */
   readonly bits: number
   /** The most rows that may be in use. */
   readonly room: number

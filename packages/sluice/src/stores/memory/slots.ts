@@ -15,7 +15,7 @@ export interface DryRun {
   readonly dropAt: Micros
 }
 
-/** One state of a group, with the id, limit and phase of the group's first call of this state. */
+/** One state of a group, with the id, limit and phase (by which windows begin) of the group's first call of this state. */
 export interface Slot {
   readonly known: KnownLimit
   readonly lo: number

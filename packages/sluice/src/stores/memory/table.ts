@@ -32,7 +32,7 @@ export class Table {
   #bits = 1
   /** 32 - `#bits`: the first `#bits` bits of `hi` are `hi >>> #shift`, the index of an entry of the directory. */
   #shift = 31
-  /** The index of the entry that was swept last. */
+  /** The index of the entry whose segment was searched last for expired rows. */
   #swept = 0
 
   constructor(width: number, rows: Rows) {

@@ -215,7 +215,7 @@ function numbersOf(limit: AnyLimit): (number | bigint)[] {
   return [KINDS[tag] as number, planIdOf(numbers), ...numbers, (plan as BucketPlan).ahead]
 }
 
-/** The plan id of a bucket: the first 60 bits of the SHA-256 of its numbers. */
+/** The plan id of a bucket, by which its state names the numbers of its limit: the first 60 bits of the SHA-256 of these numbers. */
 export function planIdOf(numbers: readonly number[]): bigint {
   return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`)
 }
