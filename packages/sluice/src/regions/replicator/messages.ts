@@ -58,7 +58,7 @@ export interface Pulled {
   readonly from: Region
   readonly to: Region
   readonly run: Run
-  /** How many runs (lives of the store) of the reading region the answering region has accepted (bound). */
+  /** How many runs of the reading region's store the answering region has accepted. A run is one life of the store's data. */
   readonly joins: number
   readonly answer: Answer | undefined
   readonly rows: readonly CellRow[]

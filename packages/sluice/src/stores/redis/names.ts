@@ -44,9 +44,9 @@ export function isRecordScope(scope: string): boolean {
 
 /**
  * A state's name after the prefix: hash tag, scope and encoded key. In the name of a hold's record, a digest replaces scope and key,
- * because ids are long and nobody reads them. So a record takes less memory. A state without a scope has no tag, because it need not share
- * a slot.
- * @param name scope and encoded key
+ * because ids are long and nobody reads them. So a record takes less memory. A state without a scope has no tag: no limiter has such a
+ * state, so it need not share a slot with other states of its key.
+ * @param name scope (the text that names limiter, algorithm and limit) and encoded key
  */
 export function taggedName(name: string, key: string): string {
   if (name.length === key.length) return name

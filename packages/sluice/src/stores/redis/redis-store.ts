@@ -46,7 +46,7 @@ export interface BareRedisOptions extends NewKeysOptions {
   readonly packing?: PackingOptions
   /** The most calls in flight, including those that were abandoned at their deadline. Further calls are refused at once. Default 10,000. */
   readonly maxInFlight?: number
-  /** The time for deadlines, pauses, `maxNewKeys` and cached denials. Decisions use the server's clock. */
+  /** The clock for deadlines, for pauses between attempts, for `maxNewKeys` and for cached denials. Decisions use the server's clock. */
   readonly clock?: Time
 }
 
