@@ -18,7 +18,7 @@ export interface CallResult extends View {
   readonly retryAfter: Micros
   /** The state after the charge, if the limit charges calls ahead. */
   readonly after?: unknown
-  /** What the holder of the call got, if the call takes a slot and was charged. */
+  /** The slot that was granted, if the call takes a slot of a concurrency limit and was charged. */
   readonly grant?: Grant
   /** For a denied call that records a hold (`hold-record.ts`): the record that exists already for the same hold. */
   readonly record?: unknown

@@ -60,7 +60,7 @@ export interface Verdict extends Readonly<View> {
   readonly retryAfter: Micros
   /** The state after the charge, if the group has the option `maxWait`. To give the charge back (`leave`), this state is needed. */
   readonly after?: unknown
-  /** What the holder of the call got, if the call takes a slot and was charged. */
+  /** The slot that was granted, if the call takes a slot of a concurrency limit and was charged. */
   readonly grant?: Grant
   /** For a call that records a hold, and is denied because the hold has a record already: that record. */
   readonly record?: unknown

@@ -104,7 +104,7 @@ export class HeldLease {
     return this.#isLeased
   }
 
-  /** The most tokens that may be leased at once; 0 while the key is not leased. */
+  /** The most micro-tokens that this process may have on lease for the key at any time; 0 while the key is not leased. */
   get max(): MicroTokens {
     return this.#isLeased ? this.#share() : 0
   }

@@ -80,7 +80,7 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, Form>>>> = {
 }
 
 /**
- * Returns the ring's own deadline in milliseconds.
+ * Checks the options of a ring. Returns the deadline in milliseconds that they set for each call; undefined if they set none.
  * @throws LimiterError INVALID_OPTIONS, or INVALID_DURATION
  */
 export function checkRingOptions(where: string, options: RemoteStoreOptions): number | undefined {

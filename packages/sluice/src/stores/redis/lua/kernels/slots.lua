@@ -64,7 +64,8 @@ local function slots_value(time, last, held, ends)
 end
 
 -- Decides calls of one holder, and returns how many pass. If the value changes, it also returns the new value, and the instant until which
--- the store must keep it. `before` is the sum of the costs of earlier calls of the group to this state.
+-- the store must keep it. `before` is the sum of the costs of earlier calls to this state in the same group, all of whose calls are charged
+-- or none.
 local function take(value, descriptor, times, before)
   local cost, limit = (before or 0) + args[descriptor + 1], args[descriptor + 2]
   local passed, written, expires = 0, nil, nil
