@@ -233,7 +233,10 @@ const RESPONSE: Form = [
   'a Response',
 ]
 
-/** Checks what a function returned as a response. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Checks what a function of the caller (`what`, such as `onDenied`) returned as a response.
+ * @throws LimiterError INVALID_OPTIONS for anything but a web `Response`
+ */
 export function requireResponse(what: string, response: unknown): void {
   requireForm('rateLimit', what, response, RESPONSE)
 }

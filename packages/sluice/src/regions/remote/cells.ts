@@ -111,8 +111,9 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
 }
 
 /**
- * The limit by which a key was last called, if the key's rows (what was sent and received) name it by `policy`. Undefined if the limit is
- * in doubt: the key then stays as it is until its next call, which knows the limit.
+ * Finds the limit by which a key was last called. `policy` is the text by which the key's rows (what was sent and received) name a limit.
+ * Undefined if the last call may have had a limit that this process does not know. The key then stays as it is until its next call, which
+ * knows the limit.
  */
 function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {
   return (region, cell) => {

@@ -29,7 +29,7 @@ export function guarded(request: Request, used: SharesUsed, now: string, locks: 
   return { statement: `guarded_${program}`, locked: program === 'consume', values: (waiting) => [...guard, ...request.values(waiting)] }
 }
 
-/** The states of a statement, each with its name and its first call; and their row ids. */
+/** The states that a statement decides: of each its name and the first of the statement's calls to it; and the ids of their rows. */
 export type ComparedStates = Pick<Request, 'ids'> & { readonly states: readonly { readonly name: string; readonly first: Call }[] }
 
 /** The arguments of the SQL function `guard`. @param locks whether it locks the rows, because the call charges */

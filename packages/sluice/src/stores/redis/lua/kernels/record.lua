@@ -6,9 +6,9 @@
 local read_record, record_value = make 'record-value'
 local split = make 'block-value'
 
--- Decides the call that makes a record. Returns 0 if `times` is 0 or the record exists already. Otherwise it returns 1, the value of the
--- record, and the instant until which the store must keep it. `marks` has a number for each earlier call of the group, in order. The
--- algorithm of that call needs it to settle the hold; 0 if it needs none.
+-- Decides the call that makes a record. `times` says how often the call is made; a record is made once at most. Returns 0 if `times` is 0 or
+-- the record exists already. Otherwise it returns 1, the value of the record, and the instant until which the store must keep it. `marks`
+-- has a number for each earlier call of the group, in order. The algorithm of that call needs it to settle the hold; 0 if it needs none.
 return function(value, descriptor, times, _, marks)
   local _, ends = read_record(value)
   if times == 0 or ends and now < ends + 60000000 then return 0 end
