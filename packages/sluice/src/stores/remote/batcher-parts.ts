@@ -4,6 +4,17 @@ import type { DecideOptions, StoreFailure } from '../store.ts'
 import type { Answered } from './answers.ts'
 import type { QueueOptions } from './queue.ts'
 
+/** How a batch ended. */
+export interface Counted {
+  /** Whether the store returned answers, and did not reject the batch. */
+  readonly isReply: boolean
+  /**
+   * Whether one of the batch's callers had waited for at most half of the time between its call and its deadline when the batch was sent.
+   * Only then does a timeout say something about the server.
+   */
+  readonly isPrompt: boolean
+}
+
 /** What a batcher works with, except other batchers. */
 export interface BatcherOptions<Item, Answer extends Answered> extends QueueOptions<Item> {
   /** Name of the store, for messages. */
@@ -22,12 +33,8 @@ export interface BatcherOptions<Item, Answer extends Answered> extends QueueOpti
   /** Sends a batch. Resolves with one answer for each item, in order. `options` are `sendOptions` and the deadline. */
   send(items: readonly Item[], options: DecideOptions): Promise<readonly Answer[]>
   readonly sendOptions?: DecideOptions
-  /**
-   * Counts a batch that was answered or has failed.
-   * @param isPrompt whether one of the batch's callers had waited for at most half of the time between its call and its deadline when the
-   * batch was sent. Only then does a timeout say something about the server
-   */
-  count(answers: readonly Answered[], isPrompt: boolean): void
+  /** Counts a batch that has ended. `answers` has one for each item; empty if the failure was not the store's. */
+  count(items: readonly Item[], answers: readonly Answered[], how: Counted): void
   /** Reports the failure of items that were not executed, and could not be sent again because the deadlines of their callers had passed. */
   gaveUp(failure: StoreFailure): void
   /**

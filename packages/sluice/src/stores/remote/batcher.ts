@@ -1,7 +1,7 @@
 import { LimiterError } from '../../errors/limiter-error.ts'
-import type { Deadline } from '../../time/deadlines.ts'
 import type { MonotonicInstant } from '../../time/time.ts'
 import { type Failed, StoreFailure, type StoreFailureKind } from '../store.ts'
+import { Alarm } from './alarm.ts'
 import { allFailed, type Answered, isAnswer, isUnsent, NONSENSE } from './answers.ts'
 import type { BatcherOptions } from './batcher-parts.ts'
 import { type Flight, flightOf } from './flight.ts'
@@ -22,8 +22,6 @@ const SETTLE_MS = 1
  * minimum after a batch without such items.
  */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
-/** Milliseconds. If no call needs the timer of the next deadline any more, it stays set if it is due within this time, for the next call. */
-const SOON_MS = 100
 const NO_ANSWER = 'no answer by the deadline'
 const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
 const NEVER = Number.POSITIVE_INFINITY
@@ -44,12 +42,13 @@ export class Batcher<Item, Answer extends Answered> {
   #trouble: StoreFailure | undefined
   #pause = MIN_PAUSE_MS
   #scheduled = false
-  #alarmAt: MonotonicInstant = NEVER
-  #alarm: Deadline | undefined
+  #isPumping = false
+  readonly #alarm: Alarm
 
   constructor(parts: BatcherParts<Item, Answer>) {
     this.#parts = parts
     this.#queue = new Queue(parts)
+    this.#alarm = new Alarm(parts.deadlines, () => this.#expire())
   }
 
   get idle(): boolean {
@@ -75,7 +74,7 @@ export class Batcher<Item, Answer extends Answered> {
     } else {
       if (signal !== undefined) caller.leaveOn(signal)
       const departsAt = this.#scheduled ? NEVER : this.#departsAt(since)
-      if (departsAt > since) this.#wake(departsAt)
+      if (departsAt > since) this.#alarm.set(departsAt)
       else {
         this.#scheduled = true
         void TICK.then(this.#pump)
@@ -102,7 +101,7 @@ export class Batcher<Item, Answer extends Answered> {
   #add(caller: Caller<Item, Answer>, now: MonotonicInstant): boolean {
     if (!this.#queue.add(caller)) return false
     caller.at = this
-    this.#wake(caller.notBefore > now ? caller.notBefore : caller.deadline)
+    this.#alarm.set(caller.notBefore > now ? caller.notBefore : caller.deadline)
     return true
   }
 
@@ -135,12 +134,15 @@ export class Batcher<Item, Answer extends Answered> {
   readonly #pump = (at?: MonotonicInstant): void => {
     const { clock, send, sendOptions } = this.#parts
     if (at === undefined) this.#scheduled = false
+    // A batch has failed at once, and this function was called to send the next one. The loop below does so.
+    if (this.#isPumping) return
+    this.#isPumping = true
     const now = at ?? clock.monotonic()
     let departsAt = this.#departsAt(now)
     for (; departsAt <= now; departsAt = this.#departsAt(now)) {
       const ranges = this.#next(now)
       // No caller may be sent yet. The alarm is set for the first that may.
-      if (ranges.length === 0) return
+      if (ranges.length === 0) break
       const flight = flightOf(ranges, now)
       const { items, deadline } = flight
       this.#flights.push(flight)
@@ -150,6 +152,7 @@ export class Batcher<Item, Answer extends Answered> {
             this.#land(
               flight,
               isAnswer(answers, items.length) ? answers : allFailed(items, this.#failure('protocol', 'unknown', NONSENSE)),
+              true,
             ),
           (error: unknown) => this.#crash(flight, error),
         )
@@ -157,7 +160,8 @@ export class Batcher<Item, Answer extends Answered> {
         this.#crash(flight, error)
       }
     }
-    if (departsAt !== NEVER) this.#wake(departsAt)
+    this.#isPumping = false
+    if (departsAt > now) this.#alarm.set(departsAt)
     this.#rest(now)
   }
 
@@ -177,7 +181,7 @@ export class Batcher<Item, Answer extends Answered> {
     if (!this.#flights.includes(flight)) return
     const { ranges } = flight
     // Misuse is refused before anything is charged, and is the fault of one caller. So each caller's items are sent again separately.
-    if (error instanceof LimiterError && ranges.length > 1) this.#separate.push(...ranges)
+    if (error instanceof LimiterError && ranges.length > 1) this.#separate.push(...ranges.filter(({ caller }) => caller.open > 0))
     else for (const { caller } of ranges) caller.reject(error)
     this.#land(flight, [])
   }
@@ -185,18 +189,16 @@ export class Batcher<Item, Answer extends Answered> {
   /**
    * Settles a batch that was answered or has failed.
    * @param answers one for each item; empty if `send` threw an error that is not a StoreFailure
+   * @param isReply whether the store returned them, and did not reject the batch
    */
-  #land(flight: Flight<Item, Answer>, answers: readonly (Answer | Failed)[]): void {
+  #land(flight: Flight<Item, Answer>, answers: readonly (Answer | Failed)[], isReply = false): void {
     const at = this.#flights.indexOf(flight)
     // The batch was settled at its deadline before, so its callers have their answers.
     if (at === -1) return
     this.#flights.splice(at, 1)
-    const { ranges, sentAt } = flight
+    const { items, ranges, sentAt } = flight
     const now = this.#parts.clock.monotonic()
-    this.#parts.count(
-      answers,
-      ranges.some(({ caller }) => isPrompt(caller, sentAt)),
-    )
+    this.#parts.count(items, answers, { isReply, isPrompt: ranges.some(({ caller }) => isPrompt(caller, sentAt)) })
     const later = this.#sendAgain(flight, answers, now)
     // The next batch is sent before the callers get their answers, so that the server need not wait for them.
     this.#pump(now)
@@ -269,31 +271,17 @@ export class Batcher<Item, Answer extends Answered> {
     for (const { ranges } of this.#flights) {
       for (const range of ranges) {
         const due = range.caller.deadline + SETTLE_MS
-        if (due > now) this.#wake(due)
+        if (due > now) this.#alarm.set(due)
         else this.#fail(range, (late ??= this.#failure('timeout', 'unknown', NO_ANSWER)))
       }
     }
-    for (const { deadline, notBefore } of this.#queue.callers) this.#wake(notBefore > now ? notBefore : deadline)
+    for (const { deadline, notBefore } of this.#queue.callers) this.#alarm.set(notBefore > now ? notBefore : deadline)
     this.#pump(now)
-  }
-
-  /** Sets the alarm to this instant, unless it is set to an earlier one. */
-  #wake(at: MonotonicInstant): void {
-    if (at >= this.#alarmAt) return
-    this.#alarm?.cancel()
-    this.#alarmAt = at
-    this.#alarm = this.#parts.deadlines.add(at, () => {
-      this.#alarmAt = NEVER
-      this.#expire()
-    })
   }
 
   #rest(now: MonotonicInstant = this.#parts.clock.monotonic()): void {
     if (!this.idle) return
-    if (this.#alarmAt !== NEVER && this.#alarmAt - now > SOON_MS) {
-      this.#alarm?.cancel()
-      this.#alarmAt = NEVER
-    }
+    this.#alarm.rest(now)
     this.#parts.onIdle()
   }
 }

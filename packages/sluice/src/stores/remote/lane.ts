@@ -16,6 +16,7 @@ import {
 } from '../store.ts'
 import { type Answered, answersOf, callFor, isUnsent, type Listed, listed } from './answers.ts'
 import { Batcher, type BatcherParts } from './batcher.ts'
+import type { Counted } from './batcher-parts.ts'
 import { Breaker, type BreakerOptions } from './breaker.ts'
 import { peekLists } from './peeks.ts'
 import type { Waiting } from './queue.ts'
@@ -48,7 +49,7 @@ const CONTENDED_MS = 1_000
 export class Lane {
   readonly breaker: Breaker | undefined
   readonly #parts: LaneParts
-  /** A group that was called before. Probes peek at it. */
+  /** A group that was decided. Probes peek at it. */
   #sample: CallGroup | undefined
   readonly #decisions: DecideBatcher
   readonly #peeks: Batcher<readonly CallGroup[], Listed<GroupVerdict>>
@@ -74,6 +75,10 @@ export class Lane {
       isBusy: () => this.#holds.isInFlight,
       send: store.decide.bind(store),
       sendOptions: { onContention: 'fail' },
+      count: (groups, answers, how) => {
+        this.#sample = groups[answers.findIndex(({ failure }) => failure === undefined)] ?? this.#sample
+        this.#count(answers, how)
+      },
       forward: (group, { kind, executed }, now) => (kind === 'contention' && executed === 'no' ? this.#contend(group, now) : undefined),
     })
     this.#peeks = new Batcher<readonly CallGroup[], Listed<GroupVerdict>>({
@@ -108,7 +113,6 @@ export class Lane {
   }
 
   decide(groups: readonly CallGroup[], caller: Waiting): Promise<readonly GroupVerdict[]> {
-    this.#sample = groups[0]
     if (this.#contended.size > 0) this.#forgetContended(caller.since)
     if (this.#contended.size === 0) return this.#decisions.submit(groups, caller)
     const batcherOf = (group: CallGroup): DecideBatcher => this.#contendedOf(group)?.batcher ?? this.#decisions
@@ -116,7 +120,6 @@ export class Lane {
   }
 
   async peek(groups: readonly CallGroup[], caller: Waiting): Promise<readonly GroupVerdict[]> {
-    this.#sample = groups[0]
     const [peeked] = await this.#peeks.submit([groups], caller)
     return answersOf(peeked as Listed<GroupVerdict>, groups)
   }
@@ -148,7 +151,7 @@ export class Lane {
     return {
       ...parts,
       name: store.name,
-      count: (answers: readonly Answered[], isPrompt: boolean) => this.#count(answers, isPrompt),
+      count: (_: unknown, answers: readonly Answered[], how: Counted) => this.#count(answers, how),
       gaveUp: (failure: StoreFailure) => this.#gaveUp(failure),
     }
   }
@@ -161,14 +164,14 @@ export class Lane {
 
   /**
    * Counts a call of the server for the breaker. The call has failed if all its items failed. A failure after which items are sent again
-   * (`isUnsent`) is not counted here: the batcher reports it when callers give up. A timeout counts only if `isPrompt` (see
-   * `BatcherOptions`).
+   * (`isUnsent`) is not counted here: the batcher reports it when callers give up. If the store returned `setup` for an item, the server
+   * works: for example, a newer version has written the state.
    */
-  #count(answers: readonly Answered[], isPrompt: boolean): void {
+  #count(answers: readonly Answered[], { isReply, isPrompt }: Counted): void {
     this.#parts.onReply()
     if (answers.length === 0) return
     const failure = answers.every((answer) => answer.failure !== undefined) ? answers[0]?.failure : undefined
-    if (failure === undefined) this.breaker?.succeeded()
+    if (failure === undefined || (isReply && failure.kind === 'setup')) this.breaker?.succeeded()
     else if (!isUnsent(failure) && (isPrompt || failure.kind !== 'timeout')) this.breaker?.failed(failure)
   }
 
@@ -228,7 +231,7 @@ export class Lane {
       slotMs: Infinity,
       send: store.decide.bind(store),
       // A timeout here is caused by the caller that has the lock, so it does not count for the breaker.
-      count: (answers) => this.#count(answers, false),
+      count: (_, answers, { isReply }) => this.#count(answers, { isReply, isPrompt: false }),
     })
   }
 

@@ -18,7 +18,7 @@ interface Faults {
   probes: number
 }
 
-/** A store that can be made to fail, and that counts its calls. Peeks count as probes of the breaker. */
+/** A store that can be made to fail, and that counts its calls. Peeks and `ready` count as probes of the breaker. */
 function bench(options: BreakerOptions = {}) {
   const clock = manualClock()
   const far = farStore(memoryStore({ clock }), clock)
@@ -27,6 +27,12 @@ function bench(options: BreakerOptions = {}) {
   const called = async <T>(answer: () => Promise<T>): Promise<T> => {
     faults.calls += 1
     if (faults.fails !== undefined) throw failure(faults.fails)
+    return answer()
+  }
+  const probed = async <T>(answer: () => Promise<T>): Promise<T> => {
+    faults.probes += 1
+    if (faults.probeHangs) return new Promise(() => {})
+    if (faults.probeFails) throw new StoreFailure('connection', 'no', 'gone')
     return answer()
   }
   const store = withBreaker(
@@ -41,11 +47,9 @@ function bench(options: BreakerOptions = {}) {
               : Promise.resolve(groups.map(() => ({ failure: failure(failsEach) }))),
           )
         }
-        faults.probes += 1
-        if (faults.probeHangs) return new Promise(() => {})
-        if (faults.probeFails) throw new StoreFailure('connection', 'no', 'gone')
-        return far.decide(groups, callOptions)
+        return probed(() => far.decide(groups, callOptions))
       },
+      ready: (callOptions) => probed(() => far.ready(callOptions)),
       change: (changes, callOptions) => called(() => far.change(changes, callOptions)),
       lease: () => called(async () => []),
     },
@@ -253,6 +257,44 @@ describe('a breaker', () => {
     expect([faults.probes > 200, faults.probes < 260, store.breakerState]).toEqual([true, true, 'half-open'])
     faults.fails = undefined
     expect(await ask()).toBe('allowed')
+  })
+
+  it('stays closed while a state is refused, such as one of a newer version, and others are decided', async () => {
+    const { store, ask, advance, faults } = bench()
+    faults.failsEach = 'setup'
+    for (let asked = 0; asked < 10; asked += 1) expect(await ask()).toBe('setup unknown')
+    expect(store.breakerState).toBe('closed')
+    // A server that rejects whole batches, such as one without the tables, is not called on and on.
+    await advance(1_000)
+    faults.fails = 'setup'
+    for (let asked = 0; asked < 3; asked += 1) await ask()
+    expect(store.breakerState).toBe('open')
+  })
+
+  it('probes with a group that was decided, not with one that always fails', async () => {
+    const clock = manualClock()
+    const far = farStore(memoryStore({ clock }), clock)
+    let isDown = false
+    const store = withBreaker(
+      {
+        ...far,
+        async decide(groups, callOptions) {
+          if (isDown) throw new StoreFailure('timeout', 'unknown', 'silent')
+          if (groups.some(({ calls }) => calls[0]?.id.key === 'broken')) throw new StoreFailure('protocol', 'unknown', 'no state')
+          return far.decide(groups, callOptions)
+        },
+      },
+      { clock, random: () => 1 },
+    )
+    const ask = async (key: string): Promise<string> => outcomeOf((await store.decide([group(key)]))[0] as GroupVerdict)
+    await ask('good')
+    isDown = true
+    for (const key of ['good', 'good', 'broken']) await ask(key)
+    expect(store.breakerState).toBe('open')
+    isDown = false
+    clock.advance(250)
+    await settle()
+    expect([store.breakerState, await ask('good'), store.breakerState]).toEqual(['half-open', 'allowed', 'closed'])
   })
 
   it('stops probing when it is closed', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LimiterError } from '../../../src/errors/limiter-error.ts'
 import { memoryStore } from '../../../src/stores/memory/memory-store.ts'
-import { withCoalescing } from '../../../src/stores/remote/remote-store.ts'
+import { remoteStore, withCoalescing } from '../../../src/stores/remote/remote-store.ts'
 import { StoreFailure } from '../../../src/stores/store.ts'
 import { farStore } from './far-store.ts'
 import { settle } from './held-store.ts'
@@ -52,6 +52,32 @@ describe('batches that fail', () => {
     ask('c')
     await settle()
     expect(sent()).toEqual([['c']])
+  })
+
+  it('are not sent again for callers that have left before the misuse is reported', async () => {
+    const { ask, calls, sent } = ringBench()
+    const leaving = new AbortController()
+    const [left, stays] = [ask('a', { signal: leaving.signal }), ask('b')]
+    await settle()
+    leaving.abort()
+    await settle()
+    await calls.shift()?.fail(new LimiterError('INVALID_OPTIONS', 'wrong'))
+    expect(sent()).toEqual([['b']])
+    await calls[0]?.answer()
+    expect([left.outcomes, stays.outcomes]).toEqual([['aborted unknown'], ['allowed']])
+  })
+
+  it('fail for thousands of calls of a store that throws at once', async () => {
+    const far = farStore(memoryStore())
+    const store = {
+      ...far,
+      decide: () => {
+        throw new StoreFailure('connection', 'unknown', 'gone')
+      },
+    }
+    const ring = remoteStore(store, { batching: false, breaker: false })
+    const verdicts = await Promise.all(Array.from({ length: 5_000 }, () => ring.decide([group('a')])))
+    expect(new Set(verdicts.map(([verdict]) => verdict?.failure?.kind))).toEqual(new Set(['connection']))
   })
 
   it('are hurt by no store that throws at once or answers nonsense: callers learn of it, and the next are answered', async () => {
