@@ -81,6 +81,11 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error))
 }
 
+/** Whether the statement was refused because of a state of a kind that this version does not know. */
+export function isOfOtherKind(error: unknown): boolean {
+  return error instanceof StoreFailure && codeOf(error.cause) === OTHER_KIND
+}
+
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreFailure && codeOf(error.cause) === '55P03'
 }

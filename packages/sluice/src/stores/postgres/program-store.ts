@@ -3,6 +3,7 @@ import { type BySwap, programsOrSwap } from '../families/programs-or-swap.ts'
 import { withoutShares } from '../by-shares.ts'
 import { REGION_MS } from '../region-port.ts'
 import { decideAroundLocks, swapAround } from './around-locked.ts'
+import { aroundRefused } from './around-refused.ts'
 import { changing, isChanged } from './changes.ts'
 import { deciding } from './decide.ts'
 import { hasFunctions } from './encode.ts'
@@ -40,7 +41,7 @@ export function programStore(options: Chosen, names: FunctionNames = functionNam
     return { gone, more: more === 1 }
   })
 
-  const decide = deciding(query, statements)
+  const decide = aroundRefused(deciding(query, statements))
   const swap = withoutShares(compareAndSwapStore(stateBackend(client, table, lanes), { clock, random }))
 
   const charge = decideAroundLocks(onContention, query, statements.locked)

@@ -162,9 +162,11 @@ function createDecide(
 ): Decide {
   const extra = newKeys === undefined ? 0 : KEPT
   return async (wanted, callOptions = {}, guarded) => {
-    const other = guarded === undefined ? otherwise(wanted) : undefined
+    // A caller of the store may pass a third argument that is none, such as the list of `lists.map(store.decide)`.
+    const isGuarded = typeof guarded === 'function'
+    const other = isGuarded ? undefined : otherwise(wanted)
     if (other !== undefined) return other(wanted, callOptions)
-    const send = guarded ?? sendAlone
+    const send = isGuarded ? guarded : sendAlone
     const groups = plannedGroups(wanted)
     const charge = callOptions.charge !== false
     const batch = batchOf(groups, hasLog)

@@ -43,7 +43,6 @@ describe.skipIf(url === undefined)('a state of a kind that this version does not
     const before = await rows()
     await expect(verbs.decide(store, [{ calls: [newer] }])).rejects.toMatchObject(SETUP)
     await expect(verbs.decide(store, [{ calls: [newer] }, { calls: [newer] }])).rejects.toMatchObject(SETUP)
-    await expect(verbs.decide(store, [{ calls: [other] }, { calls: [newer] }])).rejects.toMatchObject(SETUP)
     await expect(verbs.decide(store, [{ calls: [fresh, newer, other] }])).rejects.toMatchObject(SETUP)
     // By compare-and-swap.
     await expect(verbs.decide(store, [{ calls: [call('other', idleLimit(9, 60)), newer] }])).rejects.toMatchObject(SETUP)
@@ -52,6 +51,23 @@ describe.skipIf(url === undefined)('a state of a kind that this version does not
     expect(await rows()).toEqual(before)
     expect((await verbs.decide(store, [{ calls: [other] }]))[0]?.calls[0]?.remaining).toBe(7)
   })
+
+  it.each(LIMITS.map((limit) => [limit.algorithm.name, limit] as const))(
+    '%s: fails only its own group of a batch, and the others are charged once',
+    async (_name, limit) => {
+      const keys = Array.from({ length: 9 }, (_, index) => `batch${index}`)
+      const groups = keys.map((key) => ({ calls: [call(key, limit)] }))
+      const newer = new Set(['batch3', 'batch4', 'batch8'])
+      await verbs.decide(store, groups)
+      const ids = [...newer].map((key) => digestOf(call(key, limit).id))
+      await pool.query('update sluice_state set kind = 9 where id = any($1)', [ids])
+      const verdicts = await store.decide([...groups, { calls: [call('batch0', limit)] }])
+      expect(verdicts.map(({ calls, failure }) => failure?.kind ?? calls?.[0]?.remaining)).toEqual([
+        ...keys.map((key) => (newer.has(key) ? 'setup' : 7)),
+        6,
+      ])
+    },
+  )
 
   it.each(['record', 'bucket', 'window', 'slot'] as const)(
     'fails holds of which it is the %s, and nothing of them is changed',

@@ -259,44 +259,6 @@ describe('a breaker', () => {
     expect(await ask()).toBe('allowed')
   })
 
-  it('stays closed while a state is refused, such as one of a newer version, and others are decided', async () => {
-    const { store, ask, advance, faults } = bench()
-    faults.failsEach = 'setup'
-    for (let asked = 0; asked < 10; asked += 1) expect(await ask()).toBe('setup unknown')
-    expect(store.breakerState).toBe('closed')
-    // A server that rejects whole batches, such as one without the tables, is not called on and on.
-    await advance(1_000)
-    faults.fails = 'setup'
-    for (let asked = 0; asked < 3; asked += 1) await ask()
-    expect(store.breakerState).toBe('open')
-  })
-
-  it('probes with a group that was decided, not with one that always fails', async () => {
-    const clock = manualClock()
-    const far = farStore(memoryStore({ clock }), clock)
-    let isDown = false
-    const store = withBreaker(
-      {
-        ...far,
-        async decide(groups, callOptions) {
-          if (isDown) throw new StoreFailure('timeout', 'unknown', 'silent')
-          if (groups.some(({ calls }) => calls[0]?.id.key === 'broken')) throw new StoreFailure('protocol', 'unknown', 'no state')
-          return far.decide(groups, callOptions)
-        },
-      },
-      { clock, random: () => 1 },
-    )
-    const ask = async (key: string): Promise<string> => outcomeOf((await store.decide([group(key)]))[0] as GroupVerdict)
-    await ask('good')
-    isDown = true
-    for (const key of ['good', 'good', 'broken']) await ask(key)
-    expect(store.breakerState).toBe('open')
-    isDown = false
-    clock.advance(250)
-    await settle()
-    expect([store.breakerState, await ask('good'), store.breakerState]).toEqual(['half-open', 'allowed', 'closed'])
-  })
-
   it('stops probing when it is closed', async () => {
     const { fail, advance, faults, store } = bench()
     await fail()
