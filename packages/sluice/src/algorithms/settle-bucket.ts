@@ -49,7 +49,7 @@ export function settleBucket<S extends Level>(
   return { state: movedBack(kernel, plan, state, now, bucket, room), charged: actual }
 }
 
-/** Gives tokens back to the bucket, including a part of a micro-token. `parts` is their refill time, in n-ths of a microsecond. */
+/** Gives tokens back to the bucket, including a part of a micro-token. `parts` is their refill time, in n-ths of a microsecond (n of the plan). */
 function movedBack<S extends Level>(
   { adjust, expiresAt }: Kernel<S>,
   plan: BucketPlan,

@@ -133,8 +133,9 @@ export class HeldLease {
   }
 
   /**
-   * Requests tokens for a caller that waits, or joins the request in flight. If nothing was granted, resolves with that answer, otherwise
-   * with undefined. Rejects with a StoreFailure only if the request was sent for waiting callers and failed before its deadline.
+   * Requests tokens for a caller that waits, or joins the request in flight. Resolves with the store's answer if that granted nothing, and
+   * otherwise with undefined: the caller then looks whether there are tokens now. Rejects with a StoreFailure only if the request was sent
+   * for waiting callers and failed before its deadline.
    */
   request(cost: MicroTokens, deadline: MonotonicInstant, now: MonotonicInstant): Promise<Refusal | undefined> {
     this.#waitUntil = Math.max(this.#waitUntil, deadline)

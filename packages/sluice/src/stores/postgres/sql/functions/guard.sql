@@ -1,14 +1,14 @@
 -- Precedes, in the same statement, a function that decides by shares of a region: the parts of limits that the region
 -- has. It compares what the calling process knows of the shares with what the database has: the rows of the cells, and
--- the record of what is known of all regions (sluice_region). It takes these locks, in this order:
+-- the record of what is known of all regions (the table sluice_region). It takes these locks, in this order:
 -- - the rows of all states, as that function does
--- - for a state without a row, a lock that keeps sluice_region from inserting the row
--- - a lock that keeps sluice_region from writing the record
+-- - for a state without a row, a lock that keeps the function sluice_region from inserting the row
+-- - a lock that keeps the function sluice_region from writing the record
 -- All locks are held until the transaction ends. Locks on the tables could not replace them, because a dump holds such
 -- a lock for as long as it runs. Some callers have settings that prevent scans of tables. A scan would then seem so
--- costly that the server compiles the query plan (JIT). So every table is read by an index, such as that of `r.one`.
--- The setting of this function saves planning the statements for each call. Planning takes several times as long as
--- running them.
+-- costly that the server compiles the query plan (JIT). So every table is read by an index, such as that of the column
+-- `one` of the record. With the setting plan_cache_mode, the statements are not planned anew for each call. Planning
+-- takes several times as long as running them.
 --
 -- locks         false for a peek
 -- ids           the states of the call, each once, in the order of their ids

@@ -142,8 +142,8 @@ local function group(at, calls)
       marks[#marks + 1] = 0
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      -- Slots (7): all calls of a holder in a group take one slot together, and their costs are added. So each such call is decided on the
-      -- state before the group, with the costs of the group's earlier calls added to its own.
+      -- Slots (7): the limit bounds the sum of the costs of all holders. The calls of a holder in a group make one entry of the state, with
+      -- the sum of their costs. So each such call is decided on the state before the group, with the costs of the earlier calls added.
       local before = args[descriptor] ~= 7 and states[state] or fresh[state] or values[state]
       local passed, value, needed, mark =
         (kernels[args[descriptor]] or kernel(args[descriptor]))(before, descriptor, 1, taken[state], marks)
