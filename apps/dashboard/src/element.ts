@@ -1,4 +1,4 @@
-/** The element with an id. Throws if there is none: the script and the page are served together, so a missing element is a bug. */
+/** The element with an id. Throws if no element has it: the script and the page are served together, so a missing element is a bug. */
 export function element(id: string): HTMLElement {
   const found = document.getElementById(id)
   if (found === null) throw new Error(`the page has no #${id}`)

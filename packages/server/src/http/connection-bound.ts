@@ -74,7 +74,7 @@ const EXTRA_MS = 2_000
  * Connections above the bound. They are closed soon and get answers only from the health endpoints.
  * @param bound the number of connections that are served, for the message
  * @param most how many extra connections may be open at once. A further one replaces the oldest whose request is not being answered or, if
- * there is none, the oldest of all. So a new connection, such as that of a health check, is always accepted
+ * all are being answered, the oldest of all. So a new connection, such as that of a health check, is always accepted
  * @param isAnswered whether a request of a connection is being answered
  */
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {

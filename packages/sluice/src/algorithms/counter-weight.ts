@@ -36,7 +36,7 @@ export function roughly(window: Micros): { readonly quantum: Micros; readonly qu
 
 /**
  * The shortest quantum (part of a window) with which `weighted` is exact for the limit. A quantum is a power of ten of microseconds, and
- * the window is a multiple of it. If there is none, a text that says why.
+ * the window is a multiple of it. If no such quantum exists, a text that says why.
  */
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)

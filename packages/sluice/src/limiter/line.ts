@@ -89,7 +89,7 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
     void before.then(() => (turn.isMine = true))
     await sleep.until(latest, signal, before)
     const denied = (): Denied | undefined => line.denial && agedBy(clock.monotonic() - line.denial.at, line.denial.decision)
-    // If it is still not this caller's turn, `maxWaitMs` has passed. The caller then gets the first caller's denial. If there is none, or
+    // If it is still not this caller's turn, `maxWaitMs` has passed. The caller then gets the first caller's denial. Without one, or if
     // its wait is over, this caller waits for the next answer to the first caller, within the deadline of a check.
     const bound = deadline(options)
     while (!turn.isMine && denied() === undefined && clock.monotonic() < bound) {

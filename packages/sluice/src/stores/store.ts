@@ -146,7 +146,7 @@ export type LeaseAnswer =
 
 /**
  * Computes a new state from a stored state. Returns it with a limit whose plan (the limit in whole numbers) the new state has. The stored
- * state is undefined if there is none. The result is undefined if nothing changes.
+ * state is undefined if no state is stored. The result is undefined if nothing changes.
  */
 export type StateProgram = (state: unknown, now: Micros) => { readonly limit: AnyLimit; readonly state: unknown } | undefined
 

@@ -5,7 +5,7 @@ import { createLimiter, type Limiter, tokenBucket } from '../../src/index.ts'
 import { adapterSuite } from '../../src/testing.ts'
 import { listen, OWN } from './listen.ts'
 
-/** What a platform passes for a request, besides the Request itself: facts of the connection. This one has the peer's address. */
+/** What a platform passes for a request, in addition to the Request itself: facts of the connection. This one has the peer's address. */
 interface Platform {
   readonly peer: string | undefined
 }

@@ -55,7 +55,7 @@ const STORES: readonly [name: string, open: (port: number) => Store][] = [
 ]
 
 /**
- * This process may be stopped between the start of a call and the setting of its deadline. The timer beside it does not see that, so the
+ * This process may be stopped between the start of a call and the setting of its deadline. The timer of the test does not see that, so the
  * test is repeated. An answer that is late for another reason is late each time.
  */
 const AGAIN = { retry: 2 }

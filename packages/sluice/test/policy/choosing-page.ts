@@ -52,7 +52,7 @@ export function policyOf(file: string, options: ParseOptions = {}, change = (tex
   return parsePolicy(changed, { ...options, ...(file.endsWith('.json') ? { format: 'json' } : {}) })
 }
 
-/** An engine with one of the page's policies. Unless others are given, it has a memory store, and a clock that moves only when told to. */
+/** An engine with one of the page's policies. Unless others are given, it has a memory store, and a manual clock. */
 export function policyBench(
   file: string,
   change?: (text: string) => string,

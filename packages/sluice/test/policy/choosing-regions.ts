@@ -7,8 +7,8 @@ import { type PolicyBench, policyBench, policyOf } from './choosing-page.ts'
 const STEP_MS = 50
 
 /**
- * The two regions of the page's policy, built as a service builds them, with their replicators. They share one clock, which moves only when
- * told to.
+ * The two regions of the page's policy, built as a service builds them, with their replicators. They share a manual
+ * clock.
  */
 export function bothRegions() {
   const clock = manualClock()

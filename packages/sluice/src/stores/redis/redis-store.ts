@@ -162,7 +162,7 @@ function createDecide(
 ): Decide {
   const extra = newKeys === undefined ? 0 : KEPT
   return async (wanted, callOptions = {}, guarded) => {
-    // A caller of the store may pass a third argument that is none, such as the list of `lists.map(store.decide)`.
+    // A caller may pass a third argument by mistake: `lists.map(store.decide)` passes the list of all lists.
     const isGuarded = typeof guarded === 'function'
     const other = isGuarded ? undefined : otherwise(wanted)
     if (other !== undefined) return other(wanted, callOptions)

@@ -14,7 +14,7 @@ import { scopesOf } from '../traces.ts'
 export interface StoreSuiteOptions {
   /** Opens a store that shares nothing with other suites. */
   open(): Promise<Store>
-  /** A stored state as the numbers into which its algorithm encodes it, for the comparison of states; undefined if there is none. */
+  /** A stored state as the numbers into which its algorithm encodes it, for the comparison of states; undefined if no state is stored. */
   readState(id: StateId): Promise<readonly number[] | undefined>
   /** Removes what `open` created, after the store was closed. */
   close?(): Promise<void>

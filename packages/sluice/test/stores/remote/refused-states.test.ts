@@ -44,7 +44,7 @@ describe('a state that the store refuses', () => {
     expect([store.breakerState, await ask('good')]).toEqual(['closed', 'allowed'])
   })
 
-  it('is told from a server that refuses whole batches, such as one without the tables', async () => {
+  it('differs from a server that refuses whole batches, such as one without the tables', async () => {
     const { ask, fault, store } = bench()
     fault.failure = new StoreFailure('setup', 'no', 'no such table')
     for (let asked = 0; asked < 3; asked += 1) await ask('good')

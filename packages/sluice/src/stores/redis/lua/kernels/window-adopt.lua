@@ -42,7 +42,7 @@ local function adopt_window(finish, count, window, turn, descriptor)
   return last, count, math.max(window, length), 4, true
 end
 
--- The window that a call begins now, because the previous window has ended or there is none. Returns its end, length and turn.
+-- The window that a call begins now, because the previous window has ended or does not exist. Returns its end, length and turn.
 local function begun(finish, window, turn, descriptor)
   local length, own = args[descriptor + 3], fresh_end(descriptor, now)
   if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end

@@ -60,7 +60,7 @@ local function through(log, index)
   return (sum - log.base) % TURN
 end
 
--- The index of the first entry that is later than an instant. Searches from index `from` on. If there is none, returns log.size.
+-- The index of the first entry that is later than an instant. Searches from index `from` on. If no entry is, returns log.size.
 local function first_after(log, instant, from)
   local low, high = from, log.size
   while low < high do
@@ -70,7 +70,7 @@ local function first_after(log, instant, from)
   return low
 end
 
--- The index of the first entry whose running sum (`through`) is at least `sum`. Searches from index `from` on. If there is none, returns
+-- The index of the first entry whose running sum (`through`) is at least `sum`. Searches from index `from` on. If no entry is, returns
 -- log.size.
 local function first_through(log, sum, from)
   local low, high = from, log.size

@@ -2,7 +2,7 @@
 
 local extra = (ARGV[3] or 0) + 0
 
--- Returns the value of a state that is not a log; false if there is none.
+-- Returns the value of a state that is not a log; false without a value.
 local function read(state)
   local value = redis.pcall('GET', KEYS[state])
   return type(value) == 'string' and value
