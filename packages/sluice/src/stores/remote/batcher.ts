@@ -12,7 +12,11 @@ export interface BatcherParts<Item, Answer extends Answered> extends BatcherOpti
   forward?(item: Item, failure: StoreFailure, now: MonotonicInstant): Batcher<Item, Answer> | undefined
 }
 
-/** A second batch is sent while one is in flight if this many calls wait, otherwise once the first has taken `SLOW_MS` milliseconds. */
+/**
+ * While one batch is in flight, a second one is sent if the first has at most `SMALL` calls, if `WORTH_A_BATCH` calls wait, or once the
+ * first has taken `SLOW_MS` milliseconds. So calls do not wait for one another at low load, and batches are large at high load.
+ */
+const SMALL = 4
 const WORTH_A_BATCH = 16
 const SLOW_MS = 2
 /** Milliseconds after a caller's deadline until the batcher answers the caller itself. Until then the store should settle the batch. */
@@ -114,9 +118,10 @@ export class Batcher<Item, Answer extends Answered> {
     if (flights.length === 0 || maxInFlight === NEVER) return this.#notBefore
     const oldest = flights.findIndex(({ sentAt }) => now - sentAt < slotMs)
     if (oldest === -1) return this.#notBefore
-    const { sentAt } = flights[oldest] as Flight<Item, Answer>
+    const { weight, sentAt } = flights[oldest] as Flight<Item, Answer>
     if (flights.length - oldest >= maxInFlight) return sentAt + slotMs
-    return this.#isWorth(WORTH_A_BATCH) ? this.#notBefore : Math.max(this.#notBefore, sentAt + SLOW_MS)
+    const isWorth = this.#isWorth(weight <= SMALL ? 1 : WORTH_A_BATCH)
+    return isWorth ? this.#notBefore : Math.max(this.#notBefore, sentAt + SLOW_MS)
   }
 
   /**
@@ -140,10 +145,11 @@ export class Batcher<Item, Answer extends Answered> {
     const now = at ?? clock.monotonic()
     let departsAt = this.#departsAt(now)
     for (; departsAt <= now; departsAt = this.#departsAt(now)) {
+      const waiting = this.#queue.weight
       const ranges = this.#next(now)
       // No caller may be sent yet. The alarm is set for the first that may.
       if (ranges.length === 0) break
-      const flight = flightOf(ranges, now)
+      const flight = flightOf(ranges, now, waiting - this.#queue.weight)
       const { items, deadline } = flight
       this.#flights.push(flight)
       try {

@@ -6,17 +6,22 @@ export interface Flight<Item, Answer> {
   readonly ranges: readonly ItemRange<Item, Answer>[]
   readonly items: readonly Item[]
   readonly sentAt: MonotonicInstant
+  /** How many calls it has; 0 if it is sent again, after a batch was refused as misuse. */
+  readonly weight: number
   /** The latest deadline of its callers. */
   readonly deadline: MonotonicInstant
 }
 
-/** @param sentAt when the batch is sent */
-export function flightOf<Item, Answer>(ranges: readonly ItemRange<Item, Answer>[], sentAt: MonotonicInstant): Flight<Item, Answer> {
+export function flightOf<Item, Answer>(
+  ranges: readonly ItemRange<Item, Answer>[],
+  sentAt: MonotonicInstant,
+  weight: number,
+): Flight<Item, Answer> {
   const items: Item[] = []
   let deadline = 0
   for (const { caller, from, to } of ranges) {
     for (let index = from; index < to; index += 1) items.push(caller.items[index] as Item)
     deadline = Math.max(deadline, caller.deadline)
   }
-  return { ranges, items, sentAt, deadline }
+  return { ranges, items, sentAt, weight, deadline }
 }

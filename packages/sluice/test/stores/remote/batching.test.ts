@@ -19,13 +19,13 @@ describe('batches', () => {
   it('take in what arrives meanwhile, and the next is sent before answers are handed out', async () => {
     const { ring, ask, sent, calls } = ringBench()
     const order: string[] = []
-    const first = ring.decide([group('a')]).then(() => order.push(`answered with ${sent().length} sent`))
+    const first = ring.decide([group(...'abcde')]).then(() => order.push(`answered with ${sent().length} sent`))
     await settle()
     const others = [ask('b'), ask('a')]
     await settle()
-    expect(sent()).toEqual([['a']])
+    expect(sent()).toEqual([[...'abcde']])
     await calls[0]?.answer()
-    expect(sent()).toEqual([['a'], ['b', 'a']])
+    expect(sent()).toEqual([[...'abcde'], ['b', 'a']])
     await first
     expect(order).toEqual(['answered with 2 sent'])
     await calls[1]?.answer()
@@ -45,12 +45,12 @@ describe('batches', () => {
     const { ring, ask, sent, calls } = ringBench({ batching: { maxCalls: 3 } })
     const answers = [ask('a'), ask('b'), ring.decide([group('c', 'd')]), ring.decide([group('e', 'f', 'g', 'h')]), ask('i')]
     await settle()
-    const waves: unknown[] = []
+    const batches: unknown[] = []
     while (calls.length > 0) {
-      waves.push(...sent())
+      batches.push(sent()[0])
       await calls.shift()?.answer()
     }
-    expect(waves).toEqual([
+    expect(batches).toEqual([
       ['a', 'b', 'i'],
       ['c', 'd'],
       ['e', 'f', 'g', 'h'],
@@ -68,33 +68,52 @@ describe('batches', () => {
     expect(answers.map(({ outcomes }) => outcomes)).toEqual(names.map(() => ['allowed']))
   })
 
+  it('are two in flight where the first has at most four calls, and no more', async () => {
+    const { ring, ask, sent, calls } = ringBench()
+    void ring.decide([group(...'abcd')])
+    await settle()
+    ask('next')
+    ask('and this')
+    await settle()
+    expect(sent()).toEqual([[...'abcd'], ['next', 'and this']])
+    for (const key of 'efghi') ask(key)
+    await settle()
+    expect(sent()).toHaveLength(2)
+    await calls.shift()?.answer()
+    await calls.shift()?.answer()
+    expect(sent()).toEqual([[...'efghi']])
+    ask('waits')
+    await settle()
+    expect(sent()).toHaveLength(1)
+  })
+
   it('are two in flight where sixteen calls wait, and no more', async () => {
     const { ask, sent, calls } = ringBench()
-    ask('first')
+    ask([...'first'])
     await settle()
     for (let index = 0; index < 15; index += 1) ask(`k${index}`)
     await settle()
     expect(sent()).toHaveLength(1)
     ask('k15')
     await settle()
-    expect(sent().map(({ length }) => length)).toEqual([1, 16])
+    expect(sent().map(({ length }) => length)).toEqual([5, 16])
     for (let index = 0; index < 40; index += 1) ask(`m${index}`)
     await settle()
     expect(sent()).toHaveLength(2)
     await calls[1]?.answer()
-    expect(sent().map(({ length }) => length)).toEqual([1, 16, 40])
+    expect(sent().map(({ length }) => length)).toEqual([5, 16, 40])
   })
 
   it('are two in flight where the first takes longer than two milliseconds, and no more', async () => {
     const { ask, sent, pass } = ringBench()
-    ask('first')
+    ask([...'first'])
     await settle()
     await pass(1)
     const next = ask('next')
     await settle()
-    expect(sent()).toEqual([['first']])
+    expect(sent()).toEqual([[...'first']])
     await pass(2)
-    expect(sent()).toEqual([['first'], ['next']])
+    expect(sent()).toEqual([[...'first'], ['next']])
     expect(next.outcomes).toBe('waits')
     ask('third')
     await pass(5)
