@@ -5,22 +5,16 @@ import type { OnWarning } from '../errors/console-warning.ts'
 import { watchProxies } from '../identity/unnamed-proxy.ts'
 import { readTrustedProxies, type TrustedProxies } from '../identity/trusted-proxies.ts'
 
-/** The most peers whose key is cached. A full cache is cleared. */
 const MAX_PEERS = 4_096
 const NOTHING: Headers = {}
-/**
- * If the option `trustedProxies` is absent, the headers of this many first requests are read, to warn of a proxy that should be named
- * there. Later, only headers of new peers are read, because reading headers takes more time than the rest of the check.
- */
+/** How many first requests are watched for a proxy that `trustedProxies` should name. */
 const FIRST_REQUESTS = 1_000
 
-/** The key of a request by its client's address. Calls `headers` only to find the client behind a trusted proxy, or to warn of a proxy. */
+/** The rate limit key of a request, by its client's address. `headers` is called only when needed, because reading headers is slow. */
 export type AddressKey = (peer: string | undefined, headers: () => Headers) => string
 
 /**
- * Makes the function that returns keys.
- * @param proxies undefined: no proxy is trusted, and a warning is given if there seems to be one
- * @param ipv6Prefix how many bits of an IPv6 address distinguish clients
+ * If `proxies` is undefined, no proxy is trusted, and a warning is given if there seems to be one.
  * @throws LimiterError INVALID_ADDRESS for an invalid proxy
  */
 export function addressKeys(
@@ -56,5 +50,5 @@ export function addressKeys(
   }
 }
 
-/** The key that all requests without a client address share, such as those over a Unix socket. */
+/** Requests without a client address share this key, such as those over a Unix socket. */
 const UNKNOWN = 'address-unknown'

@@ -22,113 +22,88 @@ import type { TrustedProxies } from '../identity/trusted-proxies.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 import type { HeaderOptions } from '../policy/model/header-choice.ts'
 
-/** The part of a policy engine that a gate (`createGate`) uses. */
+/** The methods that a gate needs of a policy engine. */
 export interface Decider {
-  /** Decides a request and charges it; `createEngine` returns an object with this method. */
+  /** Decides a request and charges it. */
   decide(facts: RequestFacts): Promise<EngineAnswer>
-  /**
-   * Gives back the slots of concurrency limits that a decided request holds. Called for decisions with `hold`, when the response has ended.
-   */
+  /** Called when the response has ended, if the decision has a `hold`: gives back the slots of concurrency limits. */
   release?(decision: EngineAnswer): Promise<void>
-  /** Decides a request and reserves its cost. Called in place of `decide` for `countWhen` and `actualCost`. */
+  /** As `decide`, but the charge can be corrected by `settle`. Called in place of `decide` with `countWhen` or `actualCost`. */
   reserve?(facts: RequestFacts, options?: { readonly holdMs?: number }): Promise<{ readonly decision: EngineAnswer; readonly id: string }>
-  /** Ends a reservation with the tokens that the request used. Without a number, the whole cost stays charged. */
+  /** Charges what the request really used. Without `actual`, the whole reserved cost stays charged. */
   settle?(facts: RequestFacts, id: string, actual?: number): Promise<unknown>
   /** The policy's choice of response headers. */
   readonly headers?: HeaderOptions
 }
 
-/** A decision of an engine, with further fields that responses need. */
+/** A decision of an engine. */
 export type EngineAnswer = Decision & {
-  /** A text that distinguishes callers. It spreads their retries over time, and is not sent. */
+  /** A text that distinguishes callers, to spread their retries over time. It is not sent. */
   readonly identity: string
   /** Names of the rules that refused the request. */
   readonly violated: readonly string[]
 }
 
-/**
- * Options that all adapters share; `Request` and `Response` are the framework's (for Koa and Hono the context is both). Pass either
- * `limiter` or `engine`.
- */
+/** Options that all adapters share. `Request` and `Response` are the framework's types; for Koa and Hono both are the context. */
 export interface GateOptions<Request, Response = unknown> {
-  /** What `createLimiter` returns: one or several limits by a key. */
+  /** From `createLimiter`. Set either `limiter` or `engine`. */
   readonly limiter?: Limiter
-  /** What `createEngine` of `sluice/policy` returns: decides by the rules of a policy. */
+  /** From `createEngine` of `sluice/policy`: decides by the rules of a policy. */
   readonly engine?: Decider
-  /**
-   * The caller's identity, for a limiter; default: the client's address, IPv6 by `ipv6Prefix`. An engine uses the keys of its rules.
-   */
+  /** For a limiter: the caller's identity. Default: the client's address. */
   readonly key?: (request: Request) => string | Promise<string>
   /**
-   * The limit of a request, for example by the caller's plan, in place of the limiter's own limit. Only for a limiter with one limit. The
-   * returned limit must have the same algorithm. A key whose limit changes keeps what it has used (law 7). Equal limits share one limiter
-   * (`Limiter.withLimit`); at most 1,000 are cached.
+   * For a limiter with one limit: the limit of this request, for example by the caller's plan. It must have the same algorithm as the
+   * limiter's. A key whose limit changes keeps what it has used.
    */
   readonly limit?: (request: Request) => AnyLimit | Promise<AnyLimit>
-  /**
-   * Tokens that a request takes, instead of 1 or of the rules' cost. A function must return a number: undefined counts as a thrown error.
-   */
+  /** Tokens that a request takes, instead of 1 or of the rules' cost. If a function returns undefined, the request fails with an error. */
   readonly cost?: number | ((request: Request) => number | Promise<number>)
-  /**
-   * Exempts requests from the limit: `true` exempts the request, `false` and undefined do not. Any other value counts as a thrown error,
-   * and such a request does not pass.
-   */
+  /** `true` exempts the request, `false` and undefined do not. Any other value is an error, and the request does not pass. */
   readonly skip?: (request: Request) => boolean | undefined | Promise<boolean | undefined>
   /** Which header fields report the limits. Default: the policy's choice, or draft-11 without one. */
   readonly headers?: HeaderOptions
   /**
-   * `false`: Retry-After is the exact wait, in whole seconds. Default: a part that depends on the client and the request is added, so that
-   * clients do not return together.
+   * `false`: Retry-After is the exact wait. Default: a part that depends on the client is added, so that clients do not return together.
    */
   readonly retryAfterJitter?: boolean
   /**
-   * For a limiter without `key`: how many leading bits of an IPv6 address identify a client, 32 to 128; default 64. Most providers assign a
-   * client a network whose prefix has 64 bits or fewer. So with a higher number one client has many keys.
+   * For a limiter without `key`: how many leading bits of an IPv6 address identify a client, 32 to 128. Default 64: most clients own
+   * a /64 network or a larger one, so a higher number gives them many keys.
    */
   readonly ipv6Prefix?: number
-  /**
-   * With `onDenied: 'wait'`: the longest wait of a request in milliseconds; default 10,000. A request that would wait longer is denied at
-   * once.
-   */
+  /** With `onDenied: 'wait'`: the longest wait in milliseconds; default 10,000. A request that would wait longer is denied at once. */
   readonly maxWaitMs?: number
-  /** With `onDenied: 'wait'`: how many requests may wait at once; default 1,000. Further requests are decided at once, without a wait. */
+  /** With `onDenied: 'wait'`: how many requests may wait at once; default 1,000. Further requests are decided without a wait. */
   readonly maxWaiting?: number
   /**
-   * Which responses count: `success` (a status below 400), `failure` (the others), or a function of the response that returns true for
-   * them. The cost is charged before the handler runs, and given back after a response that does not count. If the function fails or
-   * returns anything but true or false, the cost stays charged.
+   * Which responses count: `success` (a status below 400), `failure` (the others), or those for which a function returns true. The cost is
+   * charged before the handler runs, and given back if the response does not count. If the function fails or returns no boolean, the cost
+   * stays charged.
    */
   readonly countWhen?: 'success' | 'failure' | ((response: Response, request: Request) => boolean | Promise<boolean>)
   /**
-   * What a request has used, in tokens, called when the handler has ended its response: at least 0, with at most six decimals. `cost` is
-   * then an estimate, which is charged before the handler runs. If the function returns undefined, or fails, the estimate stays charged.
+   * Tokens that a request has used, called when the handler has ended its response: at least 0, at most six decimals. Before the handler
+   * runs, `cost` is charged as an estimate. If this function returns undefined or fails, the estimate stays charged.
    */
   readonly actualCost?: (response: Response, request: Request) => number | undefined | Promise<number | undefined>
   /**
-   * With `countWhen` or `actualCost`: milliseconds after which what was charged is final, above 0 and at most a day; default 60,000. Choose
-   * more than your longest response takes.
+   * With `countWhen` or `actualCost`: milliseconds after which the charge is final; at most a day, default 60,000. Choose more than your
+   * longest response takes.
    */
   readonly holdMs?: number
-  /**
-   * Networks whose forwarding header is trusted, for a limiter without `key`; default none. An engine uses the trusted proxies of its
-   * policy.
-   */
+  /** For a limiter without `key`: networks whose forwarding header is trusted; default none. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
   /**
-   * For a limiter without `key`: called once if a proxy that `trustedProxies` does not name seems to forward requests, so that all its
-   * clients count as one. Default: a warning on the console, once in a process. An empty `trustedProxies` switches this warning off. Also
-   * called whenever `countWhen` or `actualCost` fails; default: a warning on the console for the first failure.
+   * For a limiter without `key`: called once if a proxy that `trustedProxies` does not name seems to forward requests, unless
+   * `trustedProxies` is `[]`. Also called whenever `countWhen` or `actualCost` fails. Default: the first of each goes to the console.
    */
   readonly onWarning?: OnWarning
 }
 
-/**
- * Where clients' addresses come from. `socket`: from the connection. `option`: the framework's requests have no address, so the option
- * `address` or `key` is required.
- */
+/** Where clients' addresses come from: the connection (`socket`), or the option `address`, because requests contain none (`option`). */
 export type Peers = 'socket' | 'option'
 
-/** The options of adapters whose requests have an address. */
 export const FORMS: Readonly<Record<keyof GateOptions<unknown> | 'onDenied', Form>> = {
   limiter: having('what createLimiter gave', 'check'),
   engine: having('what createEngine gave', 'decide'),
@@ -153,10 +128,7 @@ export const FORMS: Readonly<Record<keyof GateOptions<unknown> | 'onDenied', For
 }
 const FORMS_WITH_ADDRESS: Readonly<Record<string, Form>> = { ...FORMS, address: FUNCTION }
 
-/**
- * Checks the options.
- * @throws LimiterError INVALID_OPTIONS or INVALID_COST for an option that is unknown, of the wrong kind, or without effect
- */
+/** @throws LimiterError INVALID_OPTIONS or INVALID_COST for an option that is unknown, of the wrong kind, or without effect */
 export function checkGateOptions<Request, Response>(options: GateOptions<Request, Response>, peers: Peers): void {
   checkOptions('rateLimit', options, peers === 'socket' ? FORMS : FORMS_WITH_ADDRESS)
   const { limiter, engine, cost } = options
@@ -178,7 +150,6 @@ export function checkGateOptions<Request, Response>(options: GateOptions<Request
       throw refused(`${name} is for a limiter; an engine ${theirs}`)
 }
 
-/** Whether options make the cost of a request depend on its response. */
 export function isCounting({ countWhen, actualCost }: { readonly countWhen?: unknown; readonly actualCost?: unknown }): boolean {
   return countWhen !== undefined || actualCost !== undefined
 }
@@ -195,12 +166,11 @@ function checkCounting<Request, Response>(options: GateOptions<Request, Response
   else requireForm('rateLimit', 'engine', engine, having(`an engine that reserves, with ${name}`, 'reserve', 'settle'))
 }
 
-/** Whether requests wait for their turn. Takes any object, because the type of `onDenied` differs by adapter. */
+/** Takes any object, because the type of `onDenied` differs by adapter. */
 export function isWaiting(options: object): boolean {
   return (options as { readonly onDenied?: unknown }).onDenied === 'wait'
 }
 
-/** Options that have no effect with an engine, and what replaces them. */
 const FOR_LIMITERS: readonly (readonly [keyof GateOptions<unknown>, string])[] = [
   ['key', 'takes the keys of its rules'],
   ['limit', 'takes the limits of its rules'],
@@ -220,10 +190,7 @@ function checkLimiterOptions<Request, Response>(limiter: Limiter, options: GateO
   if (names.length !== 1) throw refused(`limit is for a limiter with one limit; this one has ${names.join(', ')}`)
 }
 
-/**
- * Checks a handler when it is wrapped, so that a wrong one does not fail only at the first request. @throws LimiterError INVALID_OPTIONS if
- * it is not a function
- */
+/** @throws LimiterError INVALID_OPTIONS if it is not a function */
 export function requireHandler(where: string, handler: unknown): void {
   requireForm(where, 'handler', handler, FUNCTION)
 }
@@ -233,17 +200,14 @@ const RESPONSE: Form = [
   'a Response',
 ]
 
-/**
- * Checks what a function of the caller (`what`, such as `onDenied`) returned as a response.
- * @throws LimiterError INVALID_OPTIONS for anything but a web `Response`
- */
+/** @throws LimiterError INVALID_OPTIONS for anything but a web `Response` */
 export function requireResponse(what: string, response: unknown): void {
   requireForm('rateLimit', what, response, RESPONSE)
 }
 
 /**
- * Checks what the option `address` returned. Null counts as absent.
- * @throws LimiterError INVALID_OPTIONS for anything but a text: with a promise, for example, all requests would share one key
+ * Null counts as absent.
+ * @throws LimiterError INVALID_OPTIONS for anything but a text: with promises, all requests would share one key
  */
 export function requireAddress(address: string | null | undefined): string | undefined {
   if (address === undefined || address === null) return undefined

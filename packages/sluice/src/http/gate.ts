@@ -12,7 +12,7 @@ import { byLimit } from './limit-of-request.ts'
 import { type Answer, answerOf, refusals } from './problem.ts'
 import { type Checked, waitingChecks } from './waiting.ts'
 
-/** Reads a framework's request. The gate (`createGate`) calls only the methods that it needs. */
+/** Reads the fields of a framework's request. */
 export interface RequestReader<Request> {
   /** The method as the client sent it. */
   method(request: Request): string
@@ -20,50 +20,48 @@ export interface RequestReader<Request> {
   target(request: Request): string
   /** Header fields by lower-case name. */
   headers(request: Request): Headers
-  /** Alternating names and values, one pair for each header line. Without them, a value with a comma counts as several lines. */
+  /** Alternating names and values, a pair for each header line. Without this method, a value with a comma counts as several lines. */
   rawHeaders?(request: Request): readonly string[] | undefined
-  /** The matched route as a pattern, never a concrete path; undefined if it is not known. */
+  /** The matched route as a pattern, never a concrete path, which may identify somebody. */
   route?(request: Request): string | undefined
   /**
-   * Calls `leave` when the client disconnects before it has its response, or at once if it has disconnected already. Returns a function
-   * that stops listening. Without this method, a request that waits (`onDenied: 'wait'`) keeps its place when its client has left.
+   * Calls `leave` when the client disconnects before it has its response. Returns a function that stops listening. Without this method, a
+   * waiting request (`onDenied: 'wait'`) keeps waiting after its client has left.
    */
   onLeave?(request: Request, leave: () => void): () => void
 }
 
-/** The result of checking a request: whether it may pass, and the answer if it may not. */
+/** Whether a request may pass, and the answer if it may not. */
 export interface Passage {
   /** Absent if the request was skipped. */
   readonly decision?: Decision
   /** The answer to a refused request. */
   readonly answer?: Answer
-  /** A text that distinguishes clients. It spreads their retries over time, and is not sent. */
+  /** A text that distinguishes clients, to spread their retries over time. It is not sent. */
   readonly identity: string
-  /** Set if the client left while it waited (`onDenied: 'wait'`). Nobody reads an answer, and the request may not go on. */
+  /** Set if the client left while it waited (`onDenied: 'wait'`). The request may not go on. */
   readonly left?: true
   /**
-   * Gives back the slots that the request holds; absent if it holds none. The adapter calls it when the response has ended in any way. Only
-   * the first call has an effect. Never throws: slots that cannot be given back are free when their hold ends.
+   * Gives back the request's slots of concurrency limits; absent if it has none. Call it when the response has ended in any way. Later
+   * calls have no effect. Never throws.
    */
   readonly release?: () => void
   /**
-   * Counts the request by its response (`countWhen`, `actualCost`); absent if no cost was reserved for the request. The adapter calls it
-   * when the response has ended. If it is never called, for example because the handler never ends, the cost stays charged. Only the first
-   * call that knows what the request used has an effect. Never throws.
+   * Counts the request by its response (`countWhen`, `actualCost`); absent if no cost was reserved. Call it when the response has ended.
+   * If it is never called, the cost stays charged. Never throws.
    */
   readonly settle?: Settle
 }
 
-/** Decides on requests of any framework. */
+/** Limits the requests of a framework. */
 export interface Gate<Request> {
   /**
-   * Decides on a request, synchronously if the store is in this process and no option is asynchronous. Throws or rejects with the error
-   * that the function of an option (`key`, `limit`, `cost`, `skip`) throws, and with a LimiterError for an invalid result of one of them.
-   * It never fails because the store fails.
+   * Decides synchronously if the store is in this process and no option is asynchronous. Throws or rejects with the errors of the options'
+   * functions, and with a LimiterError for an invalid result of one. A failure of the store is not an error.
    * @param peer the address of the socket, if it has one
    */
   check(request: Request, peer: string | undefined): Passage | Promise<Passage>
-  /** Adds the header fields of a passage to existing ones. */
+  /** Sets the header fields that report the limits. */
   applyHeaders(sink: HeaderSink, passage: Passage): void
 }
 
@@ -71,17 +69,14 @@ const READER: Form = having('an object with the functions method, target and hea
 const SKIPPED: Passage = { identity: '' }
 const LEFT: Passage = { identity: '', left: true }
 
-/**
- * Whether the result of `skip` exempts the request. A text such as 'false' is refused, because as a condition it would be true.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** @throws LimiterError INVALID_OPTIONS for a text such as 'false', which would be true as a condition */
 function isSkipped(value: unknown): boolean {
   if (value !== undefined && typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
   return value === true
 }
 
 /**
- * Makes the gate of an adapter: the part that checks its requests and writes the header fields.
+ * Makes a gate, the part that all adapters share.
  * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option, or without exactly one of limiter and engine
  */
 export function createGate<Request, Response = unknown>(
@@ -101,7 +96,7 @@ export function createGate<Request, Response = unknown>(
         : (request, peer) => chain(skip(request), (skipped) => (isSkipped(skipped) ? SKIPPED : check(request, peer))),
     applyHeaders(sink, { decision, identity }) {
       if (decision === undefined) return
-      // The writer of header fields is looked up for each response, because a reloaded policy may choose other fields.
+      // Not cached, because a reloaded policy may choose other fields.
       const write = headers === undefined && engine !== undefined ? writerFor(engine.headers) : writer
       write(sink, decision, retryAfterJitter ? identity : undefined)
     },
@@ -132,7 +127,7 @@ function byEngine<Request, Response>(
       ...(route === undefined ? {} : { route }),
     }
     if (settling !== undefined) {
-      // The headers are copied, because a handler may change them, and the settlement must find the keys of the reservation.
+      // A handler may change the headers, but the settlement must find the keys of the reservation.
       const kept = { ...facts, headers: { ...facts.headers } }
       const reserved = await engine.reserve?.(kept, held)
       requireForm('rateLimit', 'the decision of what engine.reserve returned', reserved?.decision, DECISION)
@@ -164,8 +159,7 @@ function byLimiter<Request, Response>(
   const check = checked(limiter)
   const checkBy = byLimit(limiter, checked)
   const refuse = refusals()
-  // The limiters that are made for the option `limit` share the states of this limiter. So this one can give back slots that any of them
-  // granted.
+  // Limiters for the option `limit` share the states of this one, so it can release slots that they granted.
   const releaseOf = (key: string, { id }: Hold): Pick<Passage, 'release'> => ({ release: once(() => limiter.release(key, id)) })
   const passage = (request: Request, key: string, decision: Decision): Passage => {
     if (decision?.allowed && decision.hold === undefined) return { decision, identity: '' }
@@ -198,13 +192,13 @@ function byLimiter<Request, Response>(
       : chain(keyOf(request), (key) => charge(request, key))
 }
 
-/** Refuses undefined, because a cost that the function did not find would become 1. Other values are checked where they are charged. */
+/** Refuses undefined, which would count as 1. */
 function validCost(cost: number): number {
   if (cost !== undefined) return cost
   throw new LimiterError('INVALID_COST', 'rateLimit: what cost returned is undefined, expected a number above 0')
 }
 
-/** Returns a function that calls `run` at its first call only. A rejection is dropped, because nobody waits for it. */
+/** A rejection is dropped, because nobody waits for it. */
 function once(run: () => Promise<void> | undefined): () => void {
   let left = true
   return () => {
@@ -220,7 +214,7 @@ type CheckOf<Request> = (
   limiter: Limiter,
 ) => (key: string, cost: number | undefined, request: Request) => Checked | Reserved | Promise<Checked | Reserved>
 
-/** Calls a synchronous limiter without creating a promise. */
+/** Prefers `checkSync`, because a promise costs time. */
 function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => Decision | Promise<Decision> {
   let sync = true
   return (key, cost) => {
@@ -236,13 +230,12 @@ function checkOf(limiter: Limiter): (key: string, cost: number | undefined) => D
   }
 }
 
-/** The path of a target, as the client sent it. It only spreads retries, so it needs no normalisation. */
 function pathOf(target: string): string {
   const query = target.indexOf('?')
   return query === -1 ? target : target.slice(0, query)
 }
 
-/** Calls `next` with the value: synchronously unless it is a promise, so that no promise is created without need. */
+/** Calls `next` at once unless the value is a promise, because a promise costs time. */
 function chain<T, U>(value: T | PromiseLike<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
   return isLater(value) ? Promise.resolve(value).then(next) : next(value)
 }

@@ -7,7 +7,7 @@ import { type QuotaField, quotaFields, type Standing } from './quota-fields.ts'
 /** Header fields, in the order in which they are written. */
 export type HeaderList = readonly (readonly [name: string, value: string])[]
 
-/** The methods that read and set header fields of a response that has not begun, as in node and frameworks on node. */
+/** The methods of a node response that has not begun. */
 export interface HeaderSink {
   /** The field's present value; undefined if the field is not set. */
   getHeader(name: string): number | string | readonly string[] | undefined
@@ -16,13 +16,12 @@ export interface HeaderSink {
 }
 
 /**
- * Writes the fields that report the limits to a client (draft-ietf-httpapi-ratelimit-headers, RFC 6585), in addition to existing fields.
- * Unknown numbers are not reported: an undecided answer has no quota fields.
- * @param identity distinguishes clients, to spread Retry-After; it is not sent. Undefined: Retry-After is the exact wait
+ * Writes the fields that report the limits to a client (draft-ietf-httpapi-ratelimit-headers, RFC 6585). If the store could not decide, no
+ * limit is reported.
+ * @param identity distinguishes clients, to spread Retry-After. Undefined: Retry-After is the exact wait
  */
 export type HeaderWriter = (sink: HeaderSink, decision: Decision, identity: string | undefined) => void
 
-/** Milliseconds after which a client may retry if the limiter cannot answer. */
 const UNDECIDED_WAIT_MS = 1_000
 
 /** @throws LimiterError INVALID_OPTIONS for an unknown option or value */
@@ -41,7 +40,7 @@ export function headerWriter(options?: HeaderOptions): HeaderWriter {
     const wait = choice.retryAfter ? waitOf(decision) : undefined
     if (wait !== undefined)
       sink.setHeader('Retry-After', String(identity === undefined ? wholeSeconds(wait) : jitteredSeconds(wait, identity)))
-    // A cache that stored a denial would deny everybody (RFC 6585, 4). So this field replaces a Cache-Control that the application has set.
+    // A cache that stored a denial would deny everybody (RFC 6585, 4). So this replaces the application's own Cache-Control.
     sink.setHeader('Cache-Control', 'no-store')
     const reason = decision.reason === undefined ? undefined : refusal?.reasons[decision.reason]
     if (refusal !== undefined && reason !== undefined) sink.setHeader(refusal.field, reason)
@@ -49,19 +48,20 @@ export function headerWriter(options?: HeaderOptions): HeaderWriter {
 }
 
 const DEFAULT: HeaderOptions = {}
-/** Header writers by options object, because a service passes the same object of its policy on each call. */
+/** By options object, because a service passes the same object each time. */
 const writers = new WeakMap<HeaderOptions, HeaderWriter>()
 
-/**
- * The writer of these options. It is made once for each options object. @throws LimiterError INVALID_OPTIONS for an unknown option or value
- */
+/** @throws LimiterError INVALID_OPTIONS for an unknown option or value */
 export function writerFor(options: HeaderOptions = DEFAULT): HeaderWriter {
   let writer = writers.get(options)
   if (writer === undefined) writers.set(options, (writer = headerWriter(options)))
   return writer
 }
 
-/** The fields of a `HeaderWriter` as a list, for an answer that has no headers yet. @throws LimiterError INVALID_OPTIONS */
+/**
+ * The fields of a `HeaderWriter` as a list.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function headersOf(decision: Decision, identity: string, options: HeaderOptions = DEFAULT): HeaderList {
   requireForm('headersOf', 'decision', decision, DECISION)
   requireForm('headersOf', 'identity', identity, TEXT)
@@ -77,9 +77,8 @@ function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
 }
 
 /**
- * Merges fields with those that an outer limiter has written. Items are appended to a list of the same form. A list in another form cannot
- * be extended; it is replaced on a denial, and otherwise kept. A field with a single value describes the limit that is closest to
- * exhaustion, or the one that denied.
+ * Merges fields with those of an earlier limiter. Items are appended to a list of the same form. A list of another form stays, unless this
+ * limiter denies. A field with one value describes the limit that denied or has the fewest tokens left.
  */
 function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
   const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))
@@ -100,16 +99,14 @@ function isNearer({ left }: Standing, { leftIn }: QuotaField, present: ReturnTyp
   return leftIn === undefined || present === undefined || Number(left) <= leftIn(String(present))
 }
 
-/** Milliseconds after which a retry makes sense; undefined if waiting does not help. */
+/** Undefined if waiting does not help. */
 function waitOf(decision: Decision): number | undefined {
   if (decision.outcome === 'undecided') return UNDECIDED_WAIT_MS
   const { retryAfterMs } = decision
   return Number.isFinite(retryAfterMs) ? retryAfterMs : undefined
 }
 
-/**
- * The decision as the headers report it. If the policy sets options for refusals, limits that denied show the `remaining` of these options.
- */
+/** A policy may set the `remaining` that refused clients see. */
 function asRefused(decision: Decision, options: RefusalHeaders | undefined): Decision {
   if (options === undefined || decision.allowed) return decision
   const { violated = [] } = decision as Decision & { readonly violated?: readonly string[] }

@@ -2,7 +2,7 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { type Form, hasMethods, requireForm } from '../errors/options.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 
-/** The most limits whose limiter is cached. A full cache is cleared; no state is lost, because states are in the store. */
+/** A full cache is cleared. */
 const MAX_LIMITS = 1_000
 
 const LIMIT: Form = [
@@ -11,8 +11,7 @@ const LIMIT: Form = [
 ]
 
 /**
- * Returns a function that calls `make` with the limiter of a given limit, and returns the result. Results are cached by the value of the
- * limit, because programs that compute a limit per request make a new object each time.
+ * Caches what `make` returns by the value of the limit, because a function `limit` makes a new object for each request.
  * @throws LimiterError (the returned function) INVALID_OPTIONS for a value that is not a limit or has another algorithm; NOT_SUPPORTED if
  * the store cannot decide it
  */

@@ -1,9 +1,6 @@
 import { type GateOptions, isCounting, isWaiting } from './gate-options.ts'
 
-/**
- * Merges the options of all routes with those of one route, which take precedence. Options of all routes that contradict those of the route
- * are left out.
- */
+/** Options of the route take precedence. Options of all routes that contradict them are left out. */
 export function mergedOptions<Options extends Partial<GateOptions<never, never>>>(all: Options, route: Partial<Options>): Options {
   const usual = { ...all } as Record<string, unknown>
   const drop = (names: readonly (keyof GateOptions<unknown> | 'onDenied')[]): void => {

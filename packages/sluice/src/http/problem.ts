@@ -1,9 +1,9 @@
 import type { Decision, Reason } from '../decision/decision.ts'
 import { DECISION, requireForm, TEXTS } from '../errors/options.ts'
 
-/** A problem body (RFC 9457) with the problem types of draft-ietf-httpapi-ratelimit-headers. It names limits, never keys. */
+/** A problem body (RFC 9457) with the problem types of draft-ietf-httpapi-ratelimit-headers. */
 export interface Problem {
-  /** A URI that names the kind of problem (RFC 9457). */
+  /** A URI that names the kind of problem. */
   readonly type: string
   /** The kind of problem in words. */
   readonly title: string
@@ -11,13 +11,13 @@ export interface Problem {
   readonly status: number
   /** What happened to this request, in one sentence. */
   readonly detail: string
-  /** Why a limit denied the request; absent if the store could not answer. */
+  /** Absent if the store could not answer. */
   readonly reason?: Reason
-  /** Names of the limits that refused; never a key. */
+  /** Names of the limits that refused, never a key. */
   readonly 'violated-policies'?: readonly string[]
 }
 
-/** The media type of problem bodies (RFC 9457). */
+/** The media type of problem bodies. */
 export const PROBLEM_TYPE = 'application/problem+json'
 const TYPES = 'https://iana.org/assignments/http-problem-types#'
 
@@ -25,10 +25,9 @@ const TYPES = 'https://iana.org/assignments/http-problem-types#'
 export type Refusal = Exclude<Decision, { allowed: true }>
 
 /**
- * Builds the problem body of a refusal. Status: 400 for a request that cannot be read; 429 for a used-up quota, a block, or a cost that can
- * never pass; 503 if the limiter itself could not answer, which is not the client's fault.
- * @throws LimiterError INVALID_OPTIONS
+ * The status is 400 for a request that cannot be read, 503 if the limiter could not answer, and otherwise 429.
  * @param violated names of the limits that refused; default the one that the decision names
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function problemOf(decision: Refusal, violated?: readonly string[]): Problem {
   requireForm('problemOf', 'decision', decision, DECISION)
@@ -67,23 +66,20 @@ function violatedBy({ limitName }: Decision): readonly string[] {
 
 /** The answer to a refused client. */
 export interface Answer {
-  /** The problem body as an object, with the status. */
+  /** The problem body, with the status. */
   readonly problem: Problem
-  /** The problem body as JSON text. */
+  /** The problem body as JSON. */
   readonly body: string
 }
 
-/** The most limits whose answers are cached. Limits have few names, but every cache is bounded. */
 const MAX_NAMES = 1_024
 
-/**
- * Caches answers: denials by one limit for one reason are identical. So a flood of requests is refused without serializing JSON each time.
- */
+/** Caches answers by limit and reason, so that a flood of refused requests costs little. */
 export function refusals(): (decision: Refusal) => Answer {
   const known = new Map<string, Map<string, Answer>>()
   return (decision) => {
     const { limitName = '', retryAfterMs } = decision
-    // A denial without `retryAfterMs` has another text, so it is cached under a key of its own.
+    // The text differs without `retryAfterMs`.
     const reason = retryAfterMs === undefined ? `${decision.reason ?? ''}, no wait` : decision.reason
     let ofLimit = known.get(limitName)
     if (ofLimit === undefined) {
@@ -96,7 +92,6 @@ export function refusals(): (decision: Refusal) => Answer {
   }
 }
 
-/** @param violated names of the limits that refused; default the one that the decision names */
 export function answerOf(decision: Refusal, violated?: readonly string[]): Answer {
   const problem = problemOf(decision, violated)
   return { problem, body: `${JSON.stringify(problem)}\n` }

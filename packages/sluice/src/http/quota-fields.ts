@@ -5,30 +5,27 @@ import { type LimitTexts, limitTexts, secondsOf, sfInteger } from './limit-texts
 export interface Standing {
   readonly decision: Decision
   readonly limits: readonly LimitView[]
-  /**
-   * `capacity`, `left` and `reset` are those of one limit: of the limit that denied the request, otherwise of the one that would run out
-   * first.
-   */
+  /** `capacity`, `left` and `reset` describe one limit: the one that denied, otherwise the one that has the fewest tokens left. */
   readonly capacity: string
   readonly left: string
-  /** Undefined for slots, because nobody knows when a slot will be given back. */
+  /** Seconds. Undefined for slots, because nobody knows when one is given back. */
   readonly reset: number | undefined
 }
 
 export interface QuotaField {
   readonly name: string
-  /** For fields that are lists: matches an existing value of the same form, to which a second limiter may append items. */
+  /** For lists: matches a value to which a second limiter may append items. */
   readonly begins?: RegExp
-  /** For fields that report remaining tokens: reads them from the value that another limiter has written. */
+  /** Reads the remaining tokens from a value that another limiter has written. */
   readonly leftIn?: (value: string) => number
-  /** Undefined if the field has no value for this limit; it is then not sent. */
+  /** Undefined: the field is not sent. */
   valueOf(standing: Standing): string | undefined
 }
 
 export interface QuotaFields {
-  /** In the order in which they are sent; names are unique. */
+  /** In the order in which they are sent. */
   readonly fields: readonly QuotaField[]
-  /** The input for `valueOf`. Undefined if the decision has no limit, so that nothing is reported. */
+  /** Undefined if the decision has no limit. */
   standingOf(decision: Decision): Standing | undefined
 }
 
@@ -91,7 +88,7 @@ const RESETS: Readonly<Record<HeaderChoice['legacy'], readonly QuotaField[]>> = 
   ],
 }
 
-/** The field RateLimit-Policy in revisions 6 and 7 of the IETF draft: an item is the quota, without a name. */
+/** Revisions 6 and 7 of the draft: an item has no name. */
 function quotaPolicy(textsOf: TextsOf): QuotaField {
   return list('RateLimit-Policy', /^\d/, (view) => textsOf(view).quota)
 }

@@ -1,27 +1,19 @@
 import type { Passage } from './gate.ts'
 import { type Closable, onAborted, onClose } from './leaving.ts'
 
-/** What is read of node's response, or of its HTTP/2 compatibility API. */
 export interface EndingResponse {
-  /** Whether the response or its connection is closed already. */
   readonly destroyed?: boolean | undefined
-  /** The status of the response, 200 until a handler sets another one. */
   readonly statusCode?: number
-  /** Whether status and fields were sent. */
   readonly headersSent?: boolean
-  /** Whether the handler has ended the response. */
   readonly writableEnded?: boolean
-  /** Null until the earlier responses of the connection were sent. */
   readonly socket?: unknown
-  /** The request, which has a connection from the start. */
   readonly req?: { readonly socket: Closable }
-  /** Runs the listener when the response was sent (`finish`), or its connection was closed. */
+  /** `finish`: the response was sent. `close`: its connection was closed. */
   once?(event: 'finish' | 'close', listener: () => void): unknown
-  /** Ends the response. */
   end?(...values: never[]): unknown
 }
 
-/** What is read of a Request, which some platforms make without a signal. */
+/** Some platforms make requests without a signal. */
 interface Aborting {
   readonly method?: string
   readonly signal?: AbortSignal | undefined
@@ -30,8 +22,8 @@ interface Aborting {
 type AtEnd = Pick<Passage, 'release' | 'settle'>
 
 /**
- * Gives back the slots of a request when its response has ended, or when the client has left. Settles the request's hold by the response of
- * the handler, even if the handler ends that response after the client has left.
+ * Releases slots when the response has ended or the client has left. The charge is settled by the handler's response,
+ * even if the handler ends it after the client has left.
  * @param response what the framework calls the response
  */
 export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, response: unknown): void {
@@ -49,20 +41,20 @@ export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, res
     if (raw.headersSent === true) settled(false)
     onceEnded(raw, () => settled(true))
   }
-  // If the client left while the store was called, `close` was emitted already, and is not emitted again.
+  // If the client left during the check, `close` is not emitted again.
   if (raw.destroyed === true) return ended()
   raw.once?.('finish', ended)
   raw.once?.('close', ended)
-  // A response that waits behind others of its connection (pipelining) emits nothing if the connection closes before its turn.
+  // A pipelined response, which has no socket before its turn, emits nothing if the connection closes before then.
   if (raw.socket === null && raw.req !== undefined) stop = onClose(raw.req.socket, ended)
 }
 
-/** Gives back the slots of a request as soon as its client leaves, even if its handler never returns a response. */
+/** Releases slots even if the handler never returns. */
 export function releaseOnAbort({ release }: AtEnd, request: Aborting): void {
   if (release !== undefined) onAborted(request, release)
 }
 
-/** Calls `fn` when a handler ends a response whose client has left: no event reports such an end. */
+/** After the client has left, no event reports that the handler ended the response. */
 function onceEnded(raw: EndingResponse, fn: () => void): void {
   const { end } = raw
   if (end === undefined) return
@@ -76,9 +68,8 @@ function onceEnded(raw: EndingResponse, fn: () => void): void {
 }
 
 /**
- * Returns a response that gives back the slots of its request when its body was sent, failed or was cancelled, or when the client has left.
- * The slots of a response without a body, or to HEAD, whose body nobody reads, are given back at once. The request's hold is settled at the
- * same instants, but what the request used is known only when the body has ended.
+ * Returns a copy of a response that releases slots when its body was sent, failed or was cancelled, or the client has left. Without a body,
+ * and for HEAD, they are released at once.
  * @param response what the framework calls the response
  */
 export function finishedAfter(
