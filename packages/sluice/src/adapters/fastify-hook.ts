@@ -11,15 +11,12 @@ import { handlerOf } from '../http/waiting.ts'
 declare module 'fastify' {
   // oxlint-disable-next-line no-shadow -- Fastify's own interface, by its name
   interface FastifyRequest {
-    /**
-     * The decision of the last `rateLimit` (`sluice/fastify`) that checked this request. Absent if none has checked it, for example because
-     * of `skip`.
-     */
+    /** The decision of the last `rateLimit` (`sluice/fastify`). Absent if none checked this request (`skip`). */
     rateLimit?: Decision
   }
 }
 
-/** The fields that are read of a Fastify request. `ip` is not read: the address comes from the socket and `trustedProxies`. */
+/** The fields that are read of a Fastify request. Not `ip`: the address comes from the socket and `trustedProxies`. */
 export interface FastifyRequest {
   /** The method as the client sent it. */
   readonly method: string
@@ -27,53 +24,52 @@ export interface FastifyRequest {
   readonly url: string
   /** Fields by lower-case name. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Node's own request, for the lines of headers and the address of the peer. */
+  /** Node's own request. */
   readonly raw: {
     readonly rawHeaders?: readonly string[] | undefined
     readonly socket: { readonly remoteAddress?: string | undefined } & Closable
     /** The stream of an HTTP/2 request. */
     readonly stream?: Closable
   }
-  /** The matched route: its url is the route in metrics, its config may have options for the plugin. */
+  /** The matched route: its url for metrics, its config for the plugin. */
   readonly routeOptions?: { readonly url?: string | undefined; readonly config?: { readonly rateLimit?: unknown } }
-  /** The scope of the route, which knows whether the plugin is registered. */
+  /** The route's scope. */
   readonly server?: { hasRequestDecorator(name: string): boolean }
 }
 
-/** The part of a Fastify reply that is used. */
+/** The fields that are used of a Fastify reply. */
 export interface FastifyReply {
   /** Whether the reply was sent, or taken over by other code. */
   readonly sent: boolean
-  /** Node's own response. Other code may already have sent its headers. */
+  /** Node's own response. */
   readonly raw: EndingResponse & { readonly headersSent: boolean; end(): unknown }
-  /** The field's present value; undefined if the field is not set. */
+  /** Undefined if the field is not set. */
   getHeader(name: string): number | string | readonly string[] | undefined
   /** Sets a field. */
   header(name: string, value: string): unknown
   /** Sets the status. */
   code(status: number): unknown
-  /** Takes the reply over from Fastify, which then sends nothing. */
+  /** Stops Fastify from sending the reply. */
   hijack(): unknown
-  /** Sends the reply with this payload. */
+  /** Sends the reply. */
   send(payload?: unknown): unknown
 }
 
 /** Options of `rateLimit` for Fastify. */
 export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Reply> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. Fastify sends the value that the
-   * function resolves with. `'wait'`: requests wait for their turn, and only those that would wait too long (`maxWaitMs`) or find too
-   * many others waiting (`maxWaiting`) are refused.
+   * Answers a refused request instead of the problem body; status and headers are already set. Fastify sends what the function resolves
+   * with. `'wait'`: requests wait for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | 'wait'
 }
 
-/** A hook of Fastify: resolves to undefined if the request may go on, and to the reply if it was answered. */
+/** Resolves to undefined if the request may go on, and to the reply if it was answered. */
 export type FastifyHook<Request = FastifyRequest, Reply = FastifyReply> = (request: Request, reply: Reply) => Promise<unknown>
 
 /**
- * The type of the hook. It always resolves to the second of the two types. The condition only makes the compiler infer the request type of
- * `key` and the other functions from the route: `app.get<{ Params: { id: string } }>('/a/:id', { onRequest: rateLimit(...) }, ...)`.
+ * Always the second of the two types. With the condition the compiler infers the request type of `key` and the other functions from the
+ * route.
  */
 export type InferredHook<Route extends framework.RouteGenericInterface> = [Route] extends [never]
   ? FastifyHook<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>
@@ -88,16 +84,15 @@ const READER: RequestReader<FastifyRequest> = {
   route: ({ routeOptions }) => routeOptions?.url,
 }
 
-/** The name of the request property in which handlers find the decision. The plugin registers it as a request decorator. */
+/** The request property in which handlers find the decision. */
 export const DECORATOR = 'rateLimit'
 
 /**
- * A rate limit as a Fastify hook: `app.addHook('onRequest', rateLimit(options))` for an app or a plugin's scope, `{ onRequest: ... }` for
- * one route. Use `preHandler` instead of `onRequest` if a key needs the body. It answers a refused request with a problem body before the
- * body is read. Later handlers read the decision from `request.rateLimit`. Rejects with the error of key, limit, cost, skip or onDenied, so
- * that Fastify's error handler answers. Never rejects because a store fails.
+ * A rate limit as a Fastify hook, for `app.addHook('onRequest', rateLimit(options))` or a route's `{ onRequest: ... }`. Use `preHandler` if
+ * a key needs the body. Later handlers read the decision from `request.rateLimit`. Rejects with the errors of the options' functions, but
+ * never because a store fails.
  *
- * The hook applies wherever it is added. `config.rateLimit` of a route needs `rateLimitPlugin`. Without it, such a route is an error.
+ * A route's `config.rateLimit` is an error without `rateLimitPlugin`.
  */
 export function rateLimit<Route extends framework.RouteGenericInterface = framework.RouteGenericInterface>(
   options: FastifyOptions<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>,
@@ -114,14 +109,13 @@ export function rateLimit<Route extends framework.RouteGenericInterface = framew
   return hook
 }
 
-/** The value of a route's `config.rateLimit`. */
 export function configOf({ routeOptions }: FastifyRequest): unknown {
   return routeOptions?.config?.rateLimit
 }
 
 /**
- * Makes the hook that limits requests. It resolves to undefined if the request may go on, otherwise to the reply. @throws LimiterError for
- * the options
+ * Resolves to the reply if the request was answered, otherwise to undefined.
+ * @throws LimiterError for the options
  */
 export function limitOf<Route extends framework.RouteGenericInterface>(
   options: FastifyOptions<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>,
@@ -136,7 +130,7 @@ export function limitOf<Route extends framework.RouteGenericInterface>(
     if (reply.sent) return reply
     if (left || reply.raw.headersSent) {
       if (!left && answer === undefined) return undefined
-      // Other code began the response without Fastify, so its status is final. It is ended here, because that code may never end it.
+      // Other code began the response without Fastify. It is ended here, because that code may not end it.
       reply.hijack()
       reply.raw.end()
       return reply

@@ -7,15 +7,14 @@ import { configOf, DECORATOR, type FastifyHook, type FastifyOptions, type Fastif
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * For `rateLimitPlugin` of `sluice/fastify`: `false` switches the plugin's limits off for this route. Options replace those of the
-     * plugin for this route; for options that are left out, the plugin's apply. If several of these plugins apply, the options replace
-     * those of each plugin, and `limiter` or `engine` replaces all plugins by one limit.
+     * For `rateLimitPlugin` of `sluice/fastify`: `false` switches its limits off for this route. Options replace the same options of each
+     * registered plugin. `limiter` or `engine` replaces all plugins by one limit.
      */
     rateLimit?: false | FastifyRouteOptions
   }
 }
 
-/** Fastify does not pass the types of a route to the route's config, so these types are `any` here. */
+/** Fastify does not pass a route's types to its config. */
 /* oxlint-disable typescript/no-explicit-any */
 interface AnyRoute {
   readonly params: any
@@ -24,12 +23,12 @@ interface AnyRoute {
 }
 /* oxlint-enable typescript/no-explicit-any */
 
-/** Options of one route, in `config.rateLimit`. `limiter` and `engine` also replace the plugin's option `limit`. */
+/** Options of one route, in `config.rateLimit`. `limiter` and `engine` also remove the plugin's option `limit`. */
 export type FastifyRouteOptions = Partial<FastifyOptions<framework.FastifyRequest & AnyRoute, framework.FastifyReply>>
 
 /** Options of `rateLimitPlugin`. */
 export interface FastifyPluginOptions extends FastifyOptions<framework.FastifyRequest, framework.FastifyReply> {
-  /** When the plugin decides; default `onRequest`. Use `preHandler` if a key needs the parsed body. */
+  /** When the plugin decides; default `onRequest`. Use `preHandler` if a key needs the body. */
   readonly hook?: (typeof HOOKS)[number]
 }
 
@@ -37,10 +36,8 @@ const HOOKS = ['onRequest', 'preValidation', 'preHandler'] as const
 const HOOK = oneOf(...HOOKS)
 
 /**
- * A rate limit for all routes of an app or of a plugin's scope: `await app.register(rateLimitPlugin, { limiter })`. A route changes it in
- * its `config.rateLimit`. If several of these plugins are registered, `false` switches all of them off for a route, and `limiter` or
- * `engine` replaces all of them by one limit. Other options change each of them. Options of a route are checked
- * when the route is registered, if the plugin was registered and awaited before.
+ * A rate limit for all routes of a Fastify scope: `await app.register(rateLimitPlugin, { limiter })`. A route changes it in its
+ * `config.rateLimit`. If the plugin was awaited, options of a route are checked when the route is registered.
  * @throws LimiterError (register rejects) INVALID_OPTIONS for options that every adapter refuses
  */
 export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions> = Object.assign(
@@ -51,21 +48,18 @@ export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions>
     const hooked = hookOf(rest)
     if (!app.hasRequestDecorator(DECORATOR)) app.decorateRequest(DECORATOR)
     app.addHook('onRoute', ({ url, config }) => hooked.checkRoute(url, config?.rateLimit))
-    // `hook` is one of three names of hooks with equal arguments. The type of `addHook` requires a single name, hence the cast.
+    // The three hooks have equal arguments, but the type of `addHook` requires one name.
     app.addHook(hook as 'onRequest', hooked.run)
   },
   {
-    // Fastify makes no new scope for the plugin, so its hooks apply to the scope in which it is registered.
+    // Makes the hooks apply to the scope in which the plugin is registered.
     [Symbol.for('skip-override')]: true,
     [Symbol.for('fastify.display-name')]: 'sluice',
     [Symbol.for('plugin-meta')]: { name: 'sluice', fastify: '>=5' },
   },
 )
 
-/**
- * Requests that were already limited by the limiter or engine in their route's config. This limit is applied once, even if several plugins
- * are registered.
- */
+/** Requests that were checked by their route's own limiter or engine, so that a second plugin does not charge them again. */
 const limited = new WeakSet<FastifyRequest>()
 
 function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(url: string, config: unknown): void } {
@@ -87,7 +81,7 @@ function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(u
       const config = configOf(request)
       if (config === undefined) return limit(request, reply)
       if (config === false) return undefined
-      // Without a limiter or an engine of its own, the route keeps the limit of each plugin. Any of these limits may be the strictest.
+      // A route without a limiter or an engine of its own keeps the limit of each plugin, because any may be the strictest.
       if (hasOwnLimit(config)) {
         if (limited.has(request)) return undefined
         limited.add(request)
@@ -102,7 +96,7 @@ function hasOwnLimit(config: unknown): boolean {
   return limiter !== undefined || engine !== undefined
 }
 
-/** Calls `build`. @throws LimiterError of `build`, with the name of the route added */
+/** @throws LimiterError of `build`, with the route added to the message */
 function namingRoute<T>(url: string | undefined, build: () => T): T {
   try {
     return build()

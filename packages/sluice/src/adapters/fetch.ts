@@ -7,26 +7,21 @@ import { PROBLEM_TYPE } from '../http/problem.ts'
 import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
 
-/**
- * Options of `rateLimit` for the fetch API. `Rest` are the arguments that the platform passes to a handler after the request, such as an
- * environment, the connection or the server.
- */
+/** Options of `rateLimit` for the fetch API. `Rest` is what the platform passes to a handler after the request, such as an environment. */
 export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptions<Request, Response> {
   /**
-   * The address of the peer, which a Request does not contain. It must come from the platform, never from a header: forwarding headers are
-   * read in addition if `trustedProxies` trusts the peer. All requests for which it returns undefined share one key. Required, unless there
-   * is a `key`.
+   * The client's address as the platform knows it, never from a header, because headers can be forged. Requests for which it returns
+   * undefined share one key. Required without `key`.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
   /**
-   * Answers a refused request instead of the problem body. The limit's header fields are added to the response that the function
-   * returns. `'wait'`: requests wait for their turn, and only those that would wait too long (`maxWaitMs`) or find too many others
-   * waiting (`maxWaiting`) are refused. A client that leaves is noticed by the request's `signal`.
+   * Answers a refused request instead of the problem body. The limit's header fields are added. `'wait'`: requests wait for their turn
+   * instead (`maxWaitMs`, `maxWaiting`); the request's `signal` shows that a client has left.
    */
   readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait'
 }
 
-/** Turns a request, and what the platform passes after it, into a response. `Own` is the framework's own type of request. */
+/** Turns a request into a response. `Own` is the framework's own type of request. */
 export type FetchHandler<Rest extends readonly unknown[], Own extends Request = Request> = (
   request: Own,
   ...rest: Rest
@@ -35,26 +30,25 @@ export type FetchHandler<Rest extends readonly unknown[], Own extends Request = 
 /** A rate limit for requests of the fetch API. */
 export interface FetchLimit<Rest extends readonly unknown[]> {
   /**
-   * Wraps a handler, which is called only for requests that may pass. Send the response that it returns: a slot of a concurrency limit is
-   * held until the response's body was sent. If your code drops the response instead, it must cancel the body: `response.body?.cancel()`.
+   * Wraps a handler, which is called only for requests that may pass. Send the returned response, or cancel its body
+   * (`response.body?.cancel()`): until then a slot of a concurrency limit is held.
    * @throws LimiterError INVALID_OPTIONS if the handler is not a function
    */
   wrap<Own extends Request = Request>(handler: FetchHandler<Rest, Own>): (request: Own, ...rest: Rest) => Promise<Response>
   /**
-   * For a server with its own control flow: the response to a refused request, and a function that adds the header fields. Send the
-   * response that this function returns: a slot of a concurrency limit is held until its body was sent. Then the option `actualCost` is
-   * called, if there is one.
+   * For a server with its own control flow. Send the response that `applyHeaders` returns: a slot of a concurrency limit is held, and
+   * `actualCost` is not called, until its body was sent.
    */
   check(request: Request, ...rest: Rest): Promise<FetchPassage>
 }
 
-/** What a server does with a request that it checked itself. */
+/** What `check` returns. */
 export interface FetchPassage {
-  /** The response to a refused request; absent if the request may pass. */
+  /** The response to a refused request. Absent if the request may pass. */
   readonly denial?: Response
-  /** Adds the header fields of the limit to a response. Send the response that this method returns. */
+  /** Adds the header fields of the limit. Send the returned response. */
   applyHeaders(response: Response): Response
-  /** Gives back the slots of concurrency limits, for a request that gets no response; absent if the request holds no slot. */
+  /** Gives back slots of concurrency limits, for a request that gets no response. Absent if the request has none. */
   readonly release?: (() => void) | undefined
 }
 
@@ -62,8 +56,7 @@ const REQUEST = having('a Request', 'clone', 'text')
 const decisions = new WeakMap<Request, Decision>()
 
 /**
- * The decision of the last `rateLimit` that checked this request object, for a handler behind `wrap` or `check`. Undefined if
- * none has checked it, for example because of `skip`. A copy of the request (`new Request(request)`, `request.clone()`) has none.
+ * The decision of the last `rateLimit`. Undefined if none checked this request object. A copy of the request (`request.clone()`) has none.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a Request
  */
 export function decisionOf(request: Request): Decision | undefined {
@@ -74,15 +67,15 @@ export function decisionOf(request: Request): Decision | undefined {
 const READER: RequestReader<Request> = {
   method: ({ method }) => method,
   target: ({ url }) => url,
-  // A Headers object joins repeated lines of a field with commas. So a field with a comma in its value counts as sent on several lines.
+  // A Headers object joins repeated lines with commas, so a comma in a value counts as a second line.
   headers: ({ headers }) => Object.fromEntries(headers),
   onLeave: onAborted,
 }
 
 /**
- * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with the error of key, limit, cost, skip,
- * address or onDenied, and never because a store fails.
- * @throws LimiterError INVALID_OPTIONS for options that every adapter refuses, and if both `address` and `key` are absent
+ * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with the errors of the options' functions, but
+ * never because a store fails.
+ * @throws LimiterError INVALID_OPTIONS for options that every adapter refuses, and if `address` and `key` are both absent
  */
 export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOptions<Rest>): FetchLimit<Rest> {
   const gate = createGate(options, READER, 'option')
@@ -97,7 +90,7 @@ export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOp
       into(response)
       return response
     } catch (error) {
-      // A response of `fetch` is immutable, so it is copied. The response to an upgrade cannot be copied and is returned unchanged.
+      // A response of `fetch` is immutable, so it is copied. The response to an upgrade cannot be copied.
       if (!(error instanceof TypeError) || response.status < 200) return response
       const copy = new Response(response.body, response)
       into(copy)

@@ -3,13 +3,12 @@ import type { Passage } from '../http/gate.ts'
 import { finishedAfter } from '../http/response-end.ts'
 
 /**
- * Replaces the context's response by a wrapped one. When that has been sent, the request's concurrency slots are given back, and its hold
- * (tokens charged before the response) is settled. If an outer middleware throws or makes another response, nobody reads the wrapped one.
- * The other response is then wrapped in its place.
+ * Gives back slots and settles the charge when the context's response was sent. If an outer middleware throws or replaces the response,
+ * nobody reads the first one. So the setter of `c.res` watches the replacement instead.
  */
 export function finishWithResponse(c: Context, passage: Passage): void {
   let watched = finishedAfter(c.res, passage, c.req.raw, c)
-  // Removes the present response first, because Hono copies the fields of a response that is replaced.
+  // Hono copies the fields of a response that is replaced, so it is removed first.
   c.res = undefined
   c.res = watched
   const accessor = accessorOf(c)
@@ -18,7 +17,7 @@ export function finishWithResponse(c: Context, passage: Passage): void {
     configurable: true,
     get: () => accessor.get?.call(c) as unknown,
     set(response: Response | undefined) {
-      // A locked body means that the new response was made from the wrapped one and reads its body. Then the new response needs no wrapper.
+      // If the body is locked, the new response reads the watched one, and needs no wrapper.
       const dropped = response !== undefined && watched.body?.locked === false && response.body !== watched.body
       if (dropped) watched = finishedAfter(response, passage, c.req.raw, c)
       accessor.set?.call(c, dropped ? watched : response)
@@ -26,7 +25,7 @@ export function finishWithResponse(c: Context, passage: Passage): void {
   })
 }
 
-/** The property accessor of `c.res`: the one that an inner limit has defined, otherwise Hono's own. */
+/** An inner limit may have defined an own accessor already. */
 function accessorOf(c: Context): PropertyDescriptor | undefined {
   return Object.getOwnPropertyDescriptor(c, 'res') ?? Object.getOwnPropertyDescriptor(Object.getPrototypeOf(c), 'res')
 }

@@ -8,9 +8,9 @@ import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
 import { handlerOf } from '../http/waiting.ts'
 import type { NodeRequest } from './node.ts'
 
-/** What a rate limit adds to `ctx.state`, for apps that declare their own type of state. */
+/** For apps that declare their own type of `ctx.state`. */
 export interface RateLimitState {
-  /** The decision of the last `rateLimit` that checked this request; absent if none has checked it, for example because of `skip`. */
+  /** The decision of the last `rateLimit`. Absent if none checked this request (`skip`). */
   rateLimit?: Decision
 }
 
@@ -18,11 +18,11 @@ declare module 'koa' {
   interface DefaultState extends RateLimitState {}
 }
 
-/** The part of a Koa context that is used. `ctx.ip` is not read: the address comes from the socket and `trustedProxies`. */
+/** The fields that are used of a Koa context. Not `ctx.ip`: the address comes from the socket and `trustedProxies`. */
 export interface KoaContext {
-  /** Node's own request, for the lines of headers and the address of the peer. */
+  /** Node's own request. */
   readonly req: NodeRequest
-  /** Node's own response: whether it has begun, and fields that are already set. */
+  /** Node's own response. */
   readonly res: EndingResponse & {
     readonly headersSent: boolean
     readonly writableEnded: boolean
@@ -31,13 +31,13 @@ export interface KoaContext {
   }
   /** The method as the client sent it. */
   readonly method: string
-  /** The request target as the client sent it, even if other code has changed `url`. */
+  /** The target as the client sent it. */
   readonly originalUrl: string
-  /** The status; the limit sets it for a refused request. */
+  /** The limit sets it for a refused request. */
   status: number
-  /** The body; the limit sets it to the problem body for a refused request. */
+  /** The limit sets it to the problem body for a refused request. */
   body: unknown
-  /** The limit sets the property `rateLimit` of this object to the decision. */
+  /** The limit sets its property `rateLimit` to the decision. */
   // oxlint-disable-next-line typescript/no-explicit-any
   state: any
   /** Set to false by code that answers through `res` itself. */
@@ -49,16 +49,16 @@ export interface KoaContext {
 /** Options of `rateLimit` for Koa. */
 export interface KoaOptions<Context extends KoaContext> extends GateOptions<Context, Context> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, and
-   * only those that would wait too long (`maxWaitMs`) or find too many others waiting (`maxWaiting`) are refused.
+   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn
+   * instead (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait'
 }
 
-/** The properties that `@koa/router` and koa-mount add to a context. */
+/** Set by `@koa/router` and koa-mount. */
 interface Routed {
   readonly matched?: readonly { readonly path: unknown; readonly methods: readonly string[] }[]
-  /** Set by koa-mount. The router then knows only the rest of the path. */
+  /** If set, the router knows only the rest of the path. */
   readonly mountPath?: unknown
 }
 
@@ -77,8 +77,7 @@ const READER: RequestReader<KoaContext> = {
 }
 
 /**
- * Calls the later middleware. Koa sends no response to a client that has left, so no end of a response can settle the request's hold. (A
- * hold is what a request is charged before its response.) This function settles the hold by the response that the later middleware made.
+ * Koa sends nothing to a client that has left, so no end of a response settles the charge. Here the return of the later middleware does.
  */
 async function passed(context: KoaContext, next: () => Promise<unknown>, { settle }: Passage): Promise<unknown> {
   if (settle === undefined) return next()
@@ -95,9 +94,9 @@ async function passed(context: KoaContext, next: () => Promise<unknown>, { settl
 }
 
 /**
- * A rate limit as Koa middleware, for an app, a router or one route of `@koa/router`. `ctx.state.rateLimit` is the decision in the handler.
- * Errors of key, cost, skip or onDenied, and misuse such as an invalid cost, reject as errors of any middleware do. A failure of the store
- * never does.
+ * A rate limit as Koa middleware, for an app, a router or one route of `@koa/router`. Later handlers read the decision from
+ * `ctx.state.rateLimit`. Rejects with the errors of the options' functions and for misuse, such as an invalid cost, but never because a
+ * store fails.
  */
 export function rateLimit<Context extends KoaContext = ParameterizedContext>(
   options: KoaOptions<Context>,
@@ -112,7 +111,7 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
     finishAtEnd(res, passage, context)
     if (left || res.headersSent) {
       if (!left && answer === undefined) return passed(context, next, passage)
-      // The response has begun, so its status can no longer be changed. It is ended here, and Koa adds no body.
+      // The response has begun, so its status is final.
       context.respond = false
       if (!res.writableEnded) res.end()
       return undefined
@@ -122,8 +121,7 @@ export function rateLimit<Context extends KoaContext = ParameterizedContext>(
     context.status = answer.problem.status
     const handedOver = context.respond === false
     if (onDenied !== undefined) {
-      // Other code set `respond` to false, to answer in a later handler. That handler does not run now, so Koa must send what onDenied
-      // sets.
+      // A later handler wanted to answer by itself, but it does not run now. So Koa must send what onDenied sets.
       if (handedOver) context.respond = true
       return onDenied(context, decision)
     }

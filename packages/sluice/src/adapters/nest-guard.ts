@@ -24,7 +24,7 @@ export const RATE_LIMIT_OPTIONS: unique symbol = Symbol('sluice: options of Rate
 export const ROUTE_OPTIONS = 'sluice:rate-limit'
 export const SKIP = 'sluice:skip-rate-limit'
 
-/** A refused request. `getStatus()` is 429, 400 or 503, and `getResponse()` is the problem. The header fields are already set. */
+/** Answers a refused request. `getStatus()` is 429, 400 or 503, and `getResponse()` is the problem. The header fields are already set. */
 export class RateLimitException extends HttpException {
   /** The decision that refused the request. */
   readonly decision: Decision
@@ -44,25 +44,24 @@ interface RouteLimit {
 }
 
 /**
- * Limits the requests of the routes that it guards, by the options of `RateLimitModule` and of `@RateLimit`. Register it for all routes as
- * `APP_GUARD`, after guards that a `key` depends on, or with `@UseGuards`. A refused request ends in a `RateLimitException`, whose header
- * fields are already set. Errors of key, cost, skip or onDenied go to Nest's exception filters. A failure of the store never does.
+ * Limits requests. Register it with `@UseGuards`, or for all routes as `APP_GUARD`, after guards that a `key` depends on. A refused request
+ * ends in a `RateLimitException`. Errors of the options' functions, but not failures of the store, go to Nest's exception filters.
  */
 export class RateLimitGuard implements CanActivate {
   readonly #options: RateLimitModuleOptions
   readonly #reflector = new Reflector()
-  /** The limit of each route, by class and handler: several classes may inherit the same handler. */
+  /** By class and handler: several classes may inherit the same handler. */
   readonly #limits = new WeakMap<object, WeakMap<object, RouteLimit | 'skip'>>()
 
   /**
-   * @param options the options of the module, which Nest injects. @throws LimiterError INVALID_OPTIONS for options that
-   * `RateLimitModule.forRoot` refuses
+   * @param options injected by Nest
+   * @throws LimiterError INVALID_OPTIONS for options that `RateLimitModule.forRoot` refuses
    */
   constructor(options?: RateLimitModuleOptions) {
     this.#options = options === undefined ? {} : checkModuleOptions('RateLimitGuard', options)
   }
 
-  /** Resolves to true for a request that may pass. @throws RateLimitException for a refused one */
+  /** Resolves to true, or throws a RateLimitException. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const limit = this.#limitOf(context)
     if (limit === 'skip') return true
@@ -80,8 +79,8 @@ export class RateLimitGuard implements CanActivate {
   }
 
   /**
-   * The request and the response of a call. Override it for handlers of another kind than HTTP, such as those of GraphQL, whose context
-   * contains both. @throws LimiterError INVALID_OPTIONS for a call without a request
+   * Override it for handlers of another kind than HTTP, such as GraphQL, whose context contains request and response.
+   * @throws LimiterError INVALID_OPTIONS for a call without a request
    */
   protected requestResponse(context: ExecutionContext): { readonly request: object; readonly response: object } {
     const kind = context.getType()
@@ -105,7 +104,7 @@ export class RateLimitGuard implements CanActivate {
     const read = <T>(key: string): (T | undefined)[] => [ofClass, handler].map((target) => this.#reflector.get<T>(key, target as never))
     const [classSkip, handlerSkip] = read<boolean>(SKIP)
     const [classOptions, handlerOptions] = read<RouteOptions>(ROUTE_OPTIONS)
-    // The decorators of a handler take precedence over those of its class. A handler with options is limited even if its class is skipped.
+    // A handler with options is limited even if its class is skipped.
     if (handlerSkip ?? (handlerOptions === undefined && classSkip === true)) return 'skip'
     const options = [classOptions, handlerOptions].reduce<RateLimitModuleOptions>(overridden, this.#options)
     const { limiters: _all, ...gateOptions } = options
@@ -119,18 +118,18 @@ export class RateLimitGuard implements CanActivate {
 }
 
 /**
- * Answers a `RateLimitException` with its problem body, as `application/problem+json`. The module registers it for all routes. Nest would
- * send the same body as `application/json`.
+ * Answers a `RateLimitException` with `application/problem+json`, where Nest would send `application/json`. `RateLimitModule` registers it
+ * for all routes.
  */
 export class RateLimitFilter implements ExceptionFilter<RateLimitException> {
-  /** Sends the problem body. If the response has already begun, this only ends the response. */
+  /** If the response has already begun, this only ends it. */
   catch(exception: RateLimitException, host: ArgumentsHost): unknown {
-    // Handlers of another kind than HTTP, such as GraphQL, report the exception themselves.
+    // GraphQL, for example, reports the exception itself.
     if (host.getType() !== 'http') return exception
     const response = host.switchToHttp().getResponse<PlatformResponse>()
     const raw = rawResponse(response)
     if (raw.headersSent) {
-      // The response has begun, so its status can no longer be changed. It is ended here, because the code that began it may never end it.
+      // The response has begun, so its status is final. The code that began it may not end it.
       if (!raw.writableEnded) raw.end()
       return undefined
     }
@@ -141,7 +140,7 @@ export class RateLimitFilter implements ExceptionFilter<RateLimitException> {
   }
 }
 
-// These calls do what decorators would do. So this package needs no compiler option for decorators.
+// Called as functions, so this package needs no compiler option for decorators.
 Injectable()(RateLimitGuard)
 Optional()(RateLimitGuard, undefined, 0)
 Inject(RATE_LIMIT_OPTIONS)(RateLimitGuard, undefined, 0)

@@ -7,43 +7,42 @@ import { FORMS, type GateOptions, isCounting } from '../http/gate-options.ts'
 import { mergedOptions } from '../http/merged-options.ts'
 import { type NestRequest, type NestResponse, type PlatformRequest, READER } from './nest-platform.ts'
 
-/** The options of every adapter. `Request` is inferred from the type that a function gives its parameter. */
+/** The options of every adapter. `Request` is inferred from a function's parameter. */
 export interface NestOptions<Request = NestRequest, Response = NestResponse> extends GateOptions<Request, Response> {
   /**
-   * Returns or throws the exception that answers a refused request instead of `RateLimitException`, such as
-   * `new HttpException('Slow down.', 429)`. The header fields are already set. `'wait'`: requests wait for their turn, and only those that
-   * would wait too long (`maxWaitMs`) or find too many others waiting (`maxWaiting`) are refused.
+   * Returns or throws the exception that answers a refused request, such as `new HttpException('Slow down.', 429)`. The header fields are
+   * already set. `'wait'`: requests wait for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait'
 }
 
-/** The options of `RateLimitModule`: the limit of all routes without options of their own. */
+/** The options of `RateLimitModule`, for all routes without options of their own. */
 export interface RateLimitModuleOptions<Request = NestRequest, Response = NestResponse> extends NestOptions<Request, Response> {
   /** Limiters that routes choose by name: `@RateLimit({ limiter: 'login' })`. */
   readonly limiters?: Readonly<Record<string, NonNullable<GateOptions<Request>['limiter']>>>
 }
 
-/** The options of a route or a controller. For omitted options, those of the module apply. */
+/** The options of a route or a controller. They override those of the module. */
 export interface RouteOptions<Request = NestRequest, Response = NestResponse> extends Omit<NestOptions<Request, Response>, 'limiter'> {
-  /** A limiter, or the name of one of the module's `limiters`. It replaces the module's limiter or engine, and its option `limit`. */
+  /** A limiter, or the name of one of the module's `limiters`. It also removes the module's engine and its option `limit`. */
   readonly limiter?: GateOptions<Request>['limiter'] | string
 }
 
 type Made<Options> = Options | Promise<Options>
 
-/** As `RateLimitModuleOptions`, but made by a function with dependencies. */
+/** Options of `forRootAsync`. */
 export interface RateLimitAsyncOptions<Request = NestRequest, Response = NestResponse> {
   /** Modules that provide what `inject` names. */
   readonly imports?: ModuleMetadata['imports']
-  /** The tokens of the function's arguments. */
+  /** The injection tokens of the function's arguments. */
   readonly inject?: FactoryProvider['inject']
-  /** Makes the options, from the providers that `inject` names. */
-  // `any`, because the types of the arguments depend on the tokens in `inject`, which the compiler cannot know.
+  /** Makes the options of the module. */
+  // The types depend on the tokens in `inject`, which the compiler cannot know.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly useFactory: (...injected: any[]) => Made<RateLimitModuleOptions<Request, Response>>
 }
 
-/** Checks the options of the module. @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
+/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
 export function checkModuleOptions<Request, Response>(
   where: string,
   options: RateLimitModuleOptions<Request, Response>,
@@ -51,7 +50,7 @@ export function checkModuleOptions<Request, Response>(
   checkOptions(where, options, { ...FORMS, limiters: OBJECT })
   for (const [name, limiter] of Object.entries(options.limiters ?? {})) requireForm(where, `limiters.${name}`, limiter, FORMS.limiter)
   const { limiters, ...gateOptions } = options
-  // With `limiters` alone, the module only names limiters for routes. It has no limit of its own whose options could be checked.
+  // With `limiters` alone, the module only names limiters for routes.
   if (limiters === undefined || options.limiter !== undefined || options.engine !== undefined)
     createGate(gateOptions as GateOptions<PlatformRequest>, READER)
   return options
@@ -63,10 +62,7 @@ const ITEMS: Form = [
   'a list without undefined or null',
 ]
 
-/**
- * Checks the argument of `forRootAsync`. @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind, and
- * without useFactory
- */
+/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind, and without useFactory */
 export function checkAsyncOptions<Request, Response>(
   options: RateLimitAsyncOptions<Request, Response>,
 ): RateLimitAsyncOptions<Request, Response> {
@@ -75,15 +71,12 @@ export function checkAsyncOptions<Request, Response>(
   return options
 }
 
-/**
- * Checks the options of a route or a controller. @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind
- */
+/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
 export function checkRouteOptions<Request, Response>(options: RouteOptions<Request, Response>): void {
   checkOptions('RateLimit', options, { ...FORMS, limiter: LIMITER_OR_NAME })
   const { limiter, engine } = options
   const known = typeof limiter === 'object' || engine !== undefined
-  // A route may set only `maxWaitMs`, `maxWaiting` or `holdMs`, while the module sets `onDenied: 'wait'` or `countWhen`. So this check
-  // assumes that the module has set them.
+  // A route may set only `maxWaitMs`, `maxWaiting` or `holdMs`. The module may set what these need, so they are checked as if it had.
   const { onDenied = options.maxWaitMs === undefined && options.maxWaiting === undefined ? undefined : 'wait' } = options
   const held = options.holdMs === undefined || isCounting(options) ? {} : { countWhen: 'success' }
   const whole: object = {
@@ -95,12 +88,12 @@ export function checkRouteOptions<Request, Response>(options: RouteOptions<Reque
   createGate(whole as GateOptions<PlatformRequest>, READER)
 }
 
-/** A placeholder for the module's limiter, which is not known yet when a route's options are checked. It is never called. */
+/** Never called. The module's limiter is not known when a route's options are checked. */
 const SOME_LIMITER = { limits: { default: undefined }, check() {}, wait() {}, reserve() {}, withLimit() {} }
 
 /**
- * Merges options with those of a more specific place (a controller or a handler), which take precedence. @throws LimiterError
- * INVALID_OPTIONS for a name that no limiter has
+ * Options of a more specific place (a controller or a handler) take precedence.
+ * @throws LimiterError INVALID_OPTIONS for a name that no limiter has
  */
 export function overridden(base: RateLimitModuleOptions, own: RouteOptions | undefined): RateLimitModuleOptions {
   if (own === undefined) return base

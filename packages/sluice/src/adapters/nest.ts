@@ -18,11 +18,10 @@ export type { NestOptions, RateLimitAsyncOptions, RateLimitModuleOptions, RouteO
 export type { NestRequest, NestResponse } from './nest-platform.ts'
 
 /**
- * Provides the options of `RateLimitGuard` to all modules, and answers refused requests with problem bodies. The module limits nothing by
- * itself: register the guard for all routes, `{ provide: APP_GUARD, useClass: RateLimitGuard }`, or for some,
- * `@UseGuards(RateLimitGuard)`. It works with the Express and the Fastify platform.
+ * Provides the options of `RateLimitGuard` to all modules, and answers refused requests with problem bodies. It limits nothing by itself:
+ * register the guard, for all routes as `{ provide: APP_GUARD, useClass: RateLimitGuard }`. Works with Express and Fastify.
  */
-// A class with only static methods, because modules of Nest are made this way.
+// Modules of Nest are classes.
 // oxlint-disable-next-line typescript/no-extraneous-class
 export class RateLimitModule {
   /** @throws LimiterError INVALID_OPTIONS or INVALID_COST for options that are unknown, wrong or without effect */
@@ -30,7 +29,7 @@ export class RateLimitModule {
     return moduleOf([], { provide: RATE_LIMIT_OPTIONS, useValue: checkModuleOptions('RateLimitModule.forRoot', options) })
   }
 
-  /** As `forRoot`, but a function makes the options from injected providers. The application does not start if these options are wrong. */
+  /** As `forRoot`, with options that a function makes. The application does not start if they are wrong. */
   static forRootAsync<Request = NestRequest, Response = NestResponse>(options: RateLimitAsyncOptions<Request, Response>): DynamicModule {
     const { imports = [], inject = [], useFactory } = checkAsyncOptions(options)
     const made = async (...injected: unknown[]): Promise<unknown> =>
@@ -50,8 +49,7 @@ function moduleOf(imports: NonNullable<DynamicModule['imports']>, options: Provi
 }
 
 /**
- * Options of a handler or of all handlers of a controller. Each option overrides the same option of the module, and the options of a
- * handler override those of its controller.
+ * Options of a handler or a controller. They override the module's, and a handler's override its controller's.
  * @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind
  */
 export function RateLimit<Request = NestRequest, Response = NestResponse>(
@@ -62,8 +60,7 @@ export function RateLimit<Request = NestRequest, Response = NestResponse>(
 }
 
 /**
- * Exempts a handler, or all handlers of a controller. On a handler, `@RateLimit` or `@SkipRateLimit(false)` ends its controller's
- * exemption.
+ * Exempts a handler or a controller. On a handler, `@RateLimit` or `@SkipRateLimit(false)` ends its controller's exemption.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function SkipRateLimit(skip = true): ClassDecorator & MethodDecorator {
@@ -71,7 +68,7 @@ export function SkipRateLimit(skip = true): ClassDecorator & MethodDecorator {
   return SetMetadata(SKIP, skip)
 }
 
-/** Injects the decision into a handler's parameter: `@RateLimitDecision() decision?: Decision`. Undefined if the request was exempt. */
+/** Injects the decision: `@RateLimitDecision() decision?: Decision`. Undefined if the request was exempt. */
 export const RateLimitDecision: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext): Decision | undefined => context.switchToHttp().getRequest<NestRequest>().rateLimit,
 )

@@ -8,45 +8,45 @@ import { PROBLEM_TYPE } from '../http/problem.ts'
 import { type EndingResponse, finishAtEnd } from '../http/response-end.ts'
 import { handlerOf } from '../http/waiting.ts'
 
-/** The fields that are read of node's IncomingMessage. Requests of node's HTTP/2 compatibility API have them too. */
+/** The fields that are read of node's IncomingMessage. HTTP/2 requests have them too. */
 export interface NodeRequest {
-  /** The method as the client sent it; undefined counts as GET. */
+  /** As the client sent it; undefined counts as GET. */
   readonly method?: string | undefined
   /** The request target as sent. */
   readonly url?: string | undefined
   /** Fields by lower-case name, as node joins them. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
-  /** Alternating names and values as received. They show which fields were on several lines. */
+  /** Alternating names and values, which show repeated lines. */
   readonly rawHeaders?: readonly string[] | undefined
-  /** The connection, for the address of the peer, and to notice that a client leaves. */
+  /** The connection: the client's address, and whether the client has left. */
   readonly socket: { readonly remoteAddress?: string | undefined } & Closable
-  /** The stream of an HTTP/2 request, which closes before its connection does. */
+  /** An HTTP/2 stream, which closes before its connection does. */
   readonly stream?: Closable
 }
 
-/** The part of node's ServerResponse that is used. */
+/** The fields that are used of node's ServerResponse. */
 export interface NodeResponse extends HeaderSink, EndingResponse {
-  /** The status; the limit sets it for a refused request. */
+  /** The limit sets it for a refused request. */
   statusCode: number
-  /** Whether the response has begun, so that no field can be added. */
+  /** Whether it is too late to add a field. */
   readonly headersSent: boolean
   /** Whether the response was ended. */
   readonly writableEnded?: boolean
-  /** Ends the response with this body. */
+  /** Ends the response. */
   end(body: string): unknown
 }
 
-/** What `rateLimit` adds to requests, for the type of handlers: `(request: IncomingMessage & RateLimited, response) => ...`. */
+/** For the type of handlers: `(request: IncomingMessage & RateLimited, response) => ...`. */
 export interface RateLimited {
-  /** The decision of the last `rateLimit` that checked this request. Absent if none has checked it, for example because of `skip`. */
+  /** The decision of the last `rateLimit`. Absent if none checked this request (`skip`). */
   rateLimit?: Decision
 }
 
 /** Options of `rateLimit` for `node:http` and Express. */
 export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request, Response> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn, and
-   * only those that would wait too long (`maxWaitMs`) or find too many others waiting (`maxWaiting`) are refused.
+   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn
+   * instead (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((request: Request, response: Response, decision: Decision) => void | Promise<void>) | 'wait'
 }
@@ -59,16 +59,15 @@ const READER: RequestReader<NodeRequest> = {
   onLeave: onRequestClose,
 }
 
-/** The two results as resolved promises, which all requests share, so that a request creates no promise for its result. */
+/** Shared, so that a request creates no promise for its result. */
 const PASSED = Promise.resolve(true)
 const REFUSED = Promise.resolve(false)
 
 /**
- * A rate limit in front of a `node:http` handler. Resolves to true if the request may go on. Otherwise the function has answered with a
- * problem body, and resolves to false. The status is 429, 400 if the target cannot be read, or 503 if the limiter could not decide. If
- * other code began the response meanwhile, the response is only ended. Rejects with the error of key, limit, cost, skip or onDenied,
- * without answering. Sets `request.rateLimit` to the decision.
- * @param reader reads the fields of a request, for a framework that changes them
+ * A rate limit in front of a `node:http` handler. Resolves to true if the request may go on, and to false if it was answered: 429, 400 for
+ * a target that cannot be read, or 503 if the limiter could not decide. Rejects with the errors of the options' functions, without
+ * answering. Sets `request.rateLimit` to the decision.
+ * @param reader reads requests, for a framework that changes their fields
  */
 export function rateLimit<Request extends NodeRequest = IncomingMessage & RateLimited, Response extends NodeResponse = ServerResponse>(
   options: NodeOptions<Request, Response>,
@@ -82,7 +81,7 @@ export function rateLimit<Request extends NodeRequest = IncomingMessage & RateLi
     finishAtEnd(response, passage, response)
     if (left || response.headersSent) {
       if (!left && answer === undefined) return PASSED
-      // The response has begun, so its status can no longer be changed. It is ended here, because the code that began it may never end it.
+      // The response has begun, so its status is final. The code that began it may not end it.
       if (response.writableEnded !== true) response.end('')
       return REFUSED
     }
