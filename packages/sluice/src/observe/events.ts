@@ -1,57 +1,50 @@
 import type { Decision, Outcome } from '../decision/decision.ts'
 
 /**
- * The result of one rule or limit. `withheld`: this rule or limit would have let the request pass, but another one refused it, so this one
- * charged nothing. A shadow rule reports `allowed` or `shadow_denied`, or `undecided` if the store failed.
+ * The result of one rule or limit. `withheld`: this one would have let the request pass, but another refused it, so this one charged
+ * nothing. A shadow rule reports `allowed`, `shadow_denied`, or `undecided` if the store failed.
  */
 export interface RuleResult {
   /** Name of the rule or limit. */
   readonly rule: string
-  /** The rule's own result. The decision may differ: it is denied if one enforcing rule denied it. */
+  /** The rule's own result. The decision may differ. */
   readonly result: Outcome | 'withheld' | 'shadow_denied'
-  /** Set if the rule is in shadow: it refuses nothing, whatever its result. */
+  /** Set if the rule is in shadow: it never refuses a request. */
   readonly shadow?: true
-  /** Set if the charge made the key's state in the store: the key is new, or its state had expired. */
+  /** Set if the charge created the key's state: the key is new, or its old state had expired. */
   readonly newKey?: true
-  /** Kind of the StoreFailure, if the store did not decide this rule. */
+  /** Kind of the StoreFailure, if the store failed. */
   readonly failure?: string
 }
 
-/** One decision, after it was made. It contains no identity, only names and numbers that metrics may contain. */
+/** One decision. It contains no identity, only what metrics may contain. */
 export interface DecisionEvent {
   /** Name of the limiter; for an engine always `policy`. */
   readonly limiter: string
-  /**
-   * The route as a pattern, never as a concrete path: the route that the caller names, otherwise the most specific path pattern of the
-   * matching rules. Absent if there is neither.
-   */
+  /** A pattern, never a concrete path: the route that the caller names, otherwise the most specific path pattern of the matching rules. */
   readonly route?: string | undefined
-  /** The decision as the caller got it. */
+  /** As the caller got it. */
   readonly decision: Decision
-  /** Name of the store that was called. */
+  /** Name of the store. */
   readonly store: string
-  /** One result for each rule that applies to the request, or for each limit of the limiter. */
+  /** One for each rule that applies, or for each limit of the limiter. */
   readonly results: readonly RuleResult[]
-  /** Set if the request may not pass: the one rule or limit in whose metrics the refusal is counted. */
+  /** Set if the request may not pass: the rule or limit that counts the refusal in metrics. */
   readonly refusedBy?: string | undefined
-  /**
-   * Milliseconds from the call to the decision. If a store in this process decided and store calls are observed too, this is the duration
-   * of the store call, because the clock is then read only once for both.
-   */
+  /** From the call to the decision. If the store is in this process and its calls are observed, only the store call is measured. */
   readonly durationMs: number
 }
 
 /**
- * One store call of a limiter or an engine, after it returned. A remote store is inside the ring (`remoteStore`: breaker, batches, caches).
- * Not included are decisions that the ring makes without the store, and calls that it makes by itself (leases, probes). Decisions of the
- * local fallback are not included either.
+ * One store call of a limiter or an engine. Not reported are calls that `remoteStore` answers without the store or makes by itself, such as
+ * for leases, and calls of the local fallback.
  */
 export interface StoreEvent {
   /** Name of the store. */
   readonly store: string
   /** What was called. */
   readonly operation: 'decide' | 'peek' | 'change' | 'ready'
-  /** Milliseconds from the call to its end. */
+  /** From the call to its end. */
   readonly durationMs: number
   /** Kind of the StoreFailure, if it failed. */
   readonly failure?: string
@@ -59,39 +52,36 @@ export interface StoreEvent {
   readonly reason?: string
 }
 
-/** One decision of a rule for a key, after it was made. */
+/** One decision of a rule for a key. */
 export interface ChargeEvent {
-  /** Name of the rule. */
+  /** Of the rule. */
   readonly rule: string
-  /** A pseudonym of the key: the one in the state's id if the policy requires pseudonyms, otherwise a keyed hash. */
+  /** The pseudonym that replaces the key, if the policy requires pseudonyms, otherwise a keyed hash. */
   readonly key: string
-  /** Whether the rule let the request pass. A shadow rule reports what it would have decided. */
+  /** A shadow rule reports what it would have decided. */
   readonly allowed: boolean
 }
 
 /**
- * A subscriber, called synchronously. It must be quick. Errors that it throws are dropped, so it never affects decisions. The limiter or
- * the engine reads once, when it is created, which of these methods the observer has.
+ * Called synchronously, so it must be quick. Errors that it throws are dropped. Which methods it has is read once, when the limiter or
+ * engine is created.
  */
 export interface Observer {
-  /** Called after each decision of a limiter or an engine, but not for peeks. For one `wait` it may be called several times. */
+  /** Called after each decision except peeks. One `wait` may call it several times. */
   onDecision?(event: DecisionEvent): void
   /** Called after each call of a store. */
   onStoreCall?(event: StoreEvent): void
-  /** Called by an engine for every rule that has a key. If no observer implements it, keys are not hashed. */
+  /** Called by an engine for every rule that has a key. If no observer has this method, keys are not hashed. */
   onCharge?(event: ChargeEvent): void
 }
 
-/** An observer that has a method for this kind of event. */
 export type Listening<Verb extends keyof Observer> = Observer & Required<Pick<Observer, Verb>>
 
-/** The observers that have a method for this kind of event. */
 export function listeningTo<Verb extends keyof Observer>(observers: readonly Observer[], verb: Verb): readonly Listening<Verb>[] {
   return observers.filter((observer): observer is Listening<Verb> => observer[verb] !== undefined)
 }
 
-// There is one function for each kind of event, because calling a method by a variable name needs a lookup each time. Each reports the
-// event to every observer, even if another one throws: a failing observer must not fail the request.
+// There is a function for each kind of event, because a method call by a variable name is slower.
 
 export function notifyOfDecision(observers: readonly Listening<'onDecision'>[], event: DecisionEvent): void {
   for (const observer of observers) {

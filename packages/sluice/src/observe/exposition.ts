@@ -1,34 +1,29 @@
 import { createSeries } from './series.ts'
 
 export interface Metric {
-  /**
-   * The metric's lines in the text format of Prometheus, without a final line end. If nothing was counted, only the lines HELP and TYPE.
-   */
+  /** In the text format of Prometheus, without a final line end. */
   text(): string
 }
 
-/** A series of a counter or a gauge. */
 export interface Value {
   value: number
 }
 
-/** A counter or a gauge. */
 export interface Values extends Metric {
-  /** The series with these label values. The caller may keep and reuse the result. */
+  /** The caller may keep and reuse the result. */
   at(...labels: readonly string[]): Value
 }
 
-/** A series of a histogram. */
 export interface Observations {
   observe(seconds: number): void
 }
 
 export interface Histogram extends Metric {
-  /** The series with these label values. The caller may keep and reuse the result. */
+  /** The caller may keep and reuse the result. */
   at(...labels: readonly string[]): Observations
 }
 
-/** Upper bounds of the histogram's buckets, in seconds. Decisions take microseconds in memory, and up to a deadline on a network. */
+/** Seconds. Decisions take microseconds in memory, and up to a deadline on a network. */
 const BUCKETS = [0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
 export function counter(name: string, help: string, labels: readonly string[]): Values {

@@ -3,25 +3,25 @@ import type { DecisionEvent, Observer, StoreEvent } from './events.ts'
 import { counter, gauge, headOf, histogram, type Metric, numberText, type Value } from './exposition.ts'
 import { labelsText, MAX_SERIES } from './series.ts'
 
-/** A metric whose value is read at each scrape, such as the size of a store. */
+/** A metric that is read at each scrape, such as the size of a store. */
 export interface ReadMetric {
-  /** The metric's name, such as `app_queue_length`: letters, digits, `_` and `:`, not beginning with a digit. */
+  /** Letters, digits, `_` and `:`, not beginning with a digit. */
   readonly name: string
-  /** One line that says what is measured, and in which unit. */
+  /** One line: what is measured, and in which unit. */
   readonly help: string
   /** `counter` only grows; `gauge` goes up and down. */
   readonly type: 'counter' | 'gauge'
-  /** The current values. Labels must have few values, and never an identity. */
+  /** Labels must have few values, and never an identity. */
   read(): readonly { readonly labels?: Readonly<Record<string, string>>; readonly value: number }[]
 }
 
 /** Options of `prometheusMetrics`. */
 export interface MetricsOptions {
-  /** Further metrics, written after the built-in ones. */
+  /** Written after the built-in metrics. */
   readonly read?: readonly ReadMetric[]
 }
 
-/** Observes decisions and store calls, and writes their metrics for a scrape. */
+/** Counts decisions and store calls. */
 export interface PrometheusMetrics extends Observer {
   /** Counts a decision. */
   onDecision(event: DecisionEvent): void
@@ -29,7 +29,7 @@ export interface PrometheusMetrics extends Observer {
   onStoreCall(event: StoreEvent): void
   /**
    * The text exposition format, version 0.0.4. Throws what a `read` function throws.
-   * @throws LimiterError INVALID_OPTIONS if `read` of a metric returns anything but a list of readings
+   * @throws LimiterError INVALID_OPTIONS if a `read` returns anything but a list of readings
    */
   text(): string
   /** The value of Content-Type for `text`. */
@@ -51,7 +51,10 @@ const READING: Form = [
   '{ labels, value } with a number as value',
 ]
 
-/** Metrics in the text format of Prometheus, without a client library. No identity is a label. @throws LimiterError INVALID_OPTIONS */
+/**
+ * Metrics in the text format of Prometheus. No label is an identity.
+ * @throws LimiterError INVALID_OPTIONS
+ */
 export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetrics {
   checkOptions('prometheusMetrics', options, FORMS)
   const { read = [] } = options
@@ -59,8 +62,7 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   const { outcomes, requests, blocked, newKeys, errors, degraded, decisions, calls } = metrics
   const all: readonly Metric[] = [...Object.values(metrics), ...read.map(readable)]
   const byName = createLookups()
-  // Caches the series of each route, and of each rule on that route. So finding a series takes one short lookup, instead of a lookup with
-  // all labels for each metric.
+  // Cached by route and by rule, so that one short lookup finds a series, instead of one with all labels.
   const routeAt = byName((route) => ({
     outcome: byName((outcome) => outcomes.at(route, outcome)),
     rule: byName((rule) => ({
@@ -99,7 +101,7 @@ export function prometheusMetrics(options: MetricsOptions = {}): PrometheusMetri
   }
 }
 
-/** The built-in metrics, in the order in which they are written. */
+/** Metrics are written in this order. */
 function builtIn() {
   return {
     outcomes: counter('sluice_decisions_total', 'Requests that were decided: each counts once.', ['route', 'outcome']),
@@ -123,18 +125,15 @@ function builtIn() {
   }
 }
 
-/** The initial value of two series of a rule. Each is created when it is first needed. */
+/** Two series of a rule, created when first needed. */
 const NO_SERIES: { degraded: Value | undefined; newKeys: Value | undefined } = { degraded: undefined, newKeys: undefined }
 
-/**
- * Makes lookups by name. A lookup creates the value of an unknown name. All lookups together store at most a fixed number of values;
- * further values are created but not stored.
- */
+/** Lookups that create the value of an unknown name. Together they cache at most a fixed number of values. */
 function createLookups() {
   let room = 10 * MAX_SERIES
   return <T>(make: (name: string) => T): ((name: string) => T) => {
     const known = new Map<string, T>()
-    // Most names are looked up several times in a row. Comparing with the last name takes a tenth of the time of a lookup in a map.
+    // Names often repeat, and comparing with the last one takes a tenth of the time of a map lookup.
     let last: string | undefined
     let latest: T
     return (name) => {

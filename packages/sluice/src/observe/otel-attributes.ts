@@ -12,11 +12,8 @@ export interface DecisionAttributes {
 }
 
 /**
- * The attributes of a decision. There are few different combinations of them.
- * - `request`, for counts of requests: policy (the limiter's name), result, and rule. `rule` is the rule that refused. If the request was
- *   allowed, it is a shadow rule (one that is only counted and reported) that would have refused.
- * - `decision`, for durations: store and result.
- * If the store failed, both have `error.type`.
+ * `request` is for counts of requests. Its rule is the one that refused or, if the request was allowed, a shadow rule that would have
+ * refused. `decision` is for durations. Both have few different values.
  */
 export function attributesOf({ limiter, store, decision, results }: DecisionEvent): DecisionAttributes {
   const { outcome, limitName, degraded } = decision

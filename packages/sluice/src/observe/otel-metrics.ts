@@ -2,22 +2,22 @@ import { checkOptions, type Form, having, requireForm } from '../errors/options.
 import type { DecisionEvent, Observer, StoreEvent } from './events.ts'
 import { attributesOf, type OtelAttributes, PREFIX } from './otel-attributes.ts'
 
-/** The part of OpenTelemetry's `Meter` that is used. A meter of `@opentelemetry/api` fits. */
+/** The methods that are used of OpenTelemetry's `Meter`. */
 export interface OtelMeter {
   /** An instrument that only grows. */
   createCounter(name: string, options: OtelInstrument): { add(value: number, attributes: OtelAttributes): void }
-  /** An instrument for a distribution, with the boundaries of its buckets. */
+  /** An instrument for a distribution. */
   createHistogram(
     name: string,
     options: OtelInstrument & { readonly advice: { explicitBucketBoundaries: number[] } },
   ): { record(value: number, attributes: OtelAttributes): void }
 }
 
-/** Options of an instrument of OpenTelemetry. */
+/** Options of an OpenTelemetry instrument. */
 export interface OtelInstrument {
   /** What is measured. */
   readonly description: string
-  /** The unit in UCUM notation, such as `s`; `{request}` counts requests. */
+  /** In UCUM notation, such as `s`; `{request}` counts requests. */
   readonly unit: string
 }
 
@@ -27,26 +27,22 @@ export interface OtelMetricsOptions {
   readonly meter: OtelMeter
 }
 
-/** Observes decisions and store calls, and records them as metrics of OpenTelemetry. */
+/** Records decisions and store calls. */
 export interface OtelMetrics extends Observer {
-  /** Counts the decision by its result, and records its duration. */
+  /** Counts the decision, and records its duration. */
   onDecision(event: DecisionEvent): void
-  /** Records the duration of the store call. */
+  /** Records the call's duration. */
   onStoreCall(event: StoreEvent): void
 }
 
 const METER = having('a meter of OpenTelemetry, with createCounter and createHistogram', 'createCounter', 'createHistogram')
 const FORMS: Readonly<Record<string, Form>> = { meter: METER }
 
-/**
- * Bucket boundaries in seconds, finer than OpenTelemetry's default ones: a decision takes microseconds in memory, and up to the deadline on
- * a network.
- */
+/** Seconds, finer than OpenTelemetry's default: a decision takes microseconds in memory. */
 const SECONDS = [0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
 /**
- * Metrics of OpenTelemetry, through a meter of the caller. Attributes are names of limiters, rules and stores, and results: they never
- * identify a client. Give the result to a limiter or an engine as one of its `observers`.
+ * Metrics of OpenTelemetry. Attributes never identify a client. Pass the result to a limiter or an engine as one of its `observers`.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function otelMetrics(options: OtelMetricsOptions): OtelMetrics {

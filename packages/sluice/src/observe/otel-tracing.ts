@@ -5,17 +5,17 @@ import type { Time } from '../time/time.ts'
 import type { DecisionEvent, Observer } from './events.ts'
 import { attributesOf, type OtelAttributes, PREFIX } from './otel-attributes.ts'
 
-/** The part of OpenTelemetry's `Tracer` that is used. A tracer of `@opentelemetry/api` fits. */
+/** The method that is used of OpenTelemetry's `Tracer`. */
 export interface OtelTracer {
-  /** Begins a span of the kind INTERNAL, under the active span of the caller. Times are milliseconds since 1970. */
+  /** Begins a span under the caller's active span. Times are milliseconds since 1970. */
   startSpan(name: string, options: { readonly kind: 0; readonly startTime: number; readonly attributes: OtelAttributes }): OtelSpan
 }
 
-/** The part of OpenTelemetry's `Span` that is used. */
+/** The methods that are used of OpenTelemetry's `Span`. */
 export interface OtelSpan {
   /** Marks the span as an error. */
   setStatus(status: { readonly code: 2; readonly message: string }): unknown
-  /** Ends the span at this time, in milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   end(endTime: number): void
 }
 
@@ -23,24 +23,24 @@ export interface OtelSpan {
 export interface OtelTracingOptions {
   /** For example `trace.getTracer('sluice')` of `@opentelemetry/api`. */
   readonly tracer: OtelTracer
-  /** The clock for the times of spans; default the system's clock. */
+  /** For the times of spans; default the system's clock. */
   readonly clock?: Pick<Time, 'now'>
 }
 
-/** Observes decisions, and records each as a span of OpenTelemetry. */
+/** Records decisions as spans. */
 export interface OtelTracing extends Observer {
-  /** Records a span for the decision, which has just ended. */
+  /** Records a span for the decision. */
   onDecision(event: DecisionEvent): void
 }
 
 const TRACER = having('a tracer of OpenTelemetry, with startSpan', 'startSpan')
 const FORMS: Readonly<Record<string, Form>> = { tracer: TRACER, clock: having('a clock with now', 'now') }
-/** `SpanKind.INTERNAL` and `SpanStatusCode.ERROR` of `@opentelemetry/api`, which is not imported. */
+/** `SpanKind.INTERNAL` and `SpanStatusCode.ERROR` of `@opentelemetry/api`. */
 const [INTERNAL, ERROR] = [0, 2] as const
 
 /**
- * A span of OpenTelemetry for each decision, through a tracer of the caller. Its parent is the span that is active where the limiter is
- * called, for example that of the HTTP request. A denial is a correct answer: only a failed store makes the status an error.
+ * A span of OpenTelemetry for each decision. Its parent is the span that is active where the limiter is called. Only a failed store is an
+ * error, not a denial.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function otelTracing(options: OtelTracingOptions): OtelTracing {
@@ -53,7 +53,7 @@ export function otelTracing(options: OtelTracingOptions): OtelTracing {
       const startTime = endTime - event.durationMs
       const span = tracer.startSpan(`${PREFIX}.decision`, { kind: INTERNAL, startTime, attributes: spanAttributes(event) })
       const { degraded } = event.decision
-      // An aborted call is not a failure of the store. The failure's message is left out, because it may quote a server's reply.
+      // The failure's message may quote a server's reply, so it is left out.
       if (degraded !== undefined && degraded.kind !== 'aborted') span.setStatus({ code: ERROR, message: degraded.kind })
       span.end(endTime)
     },

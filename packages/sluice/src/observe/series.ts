@@ -1,21 +1,17 @@
-/** The most series per metric. Further label values are counted together, so that no client can fill the memory. */
+/** Further label values are counted together, so that no client can fill the memory. */
 export const MAX_SERIES = 1_000
 const MAX_VALUE_LENGTH = 256
 const OTHER = 'other'
 
-/**
- * The values of a metric, called cells. There is one cell for each combination of label values, and one for all combinations beyond
- * MAX_SERIES.
- */
+/** The values of a metric: one cell for each combination of label values, and one for all beyond MAX_SERIES. */
 export interface Series<Cell> {
-  /** The cell of these label values. @param values one for each label, in the labels' order */
+  /** @param values one for each label, in the labels' order */
   at(...values: readonly string[]): Cell
   each(visit: (labels: string, cell: Cell) => void): void
 }
 
 type Branch<Cell> = Map<string, Branch<Cell> | Cell>
 
-/** Makes an empty set of series. @param make creates a cell for a new combination of values */
 export function createSeries<Cell extends object>(labels: readonly string[], make: () => Cell): Series<Cell> {
   const root: Branch<Cell> = new Map()
   const cells = new Map<string, Cell>()
@@ -27,7 +23,6 @@ export function createSeries<Cell extends object>(labels: readonly string[], mak
     const known = cells.get(text)
     const cell = known ?? make()
     cells.set(text, cell)
-    // Values beyond the bound are not stored, so the map cannot grow.
     if (!full) branch.set(short(values[last] as string), cell)
     return cell
   }

@@ -3,40 +3,38 @@ import type { ChargeEvent, Observer } from './events.ts'
 
 /** How often a key was charged. */
 export interface KeyCount {
-  /** Name of the rule that counted the key. */
+  /** Of the rule that counted the key. */
   readonly rule: string
   /** A pseudonym. */
   readonly key: string
-  /** The number of requests; it may be too high, but is never too low. */
+  /** Never too low; too high by at most `error`. */
   readonly requests: number
-  /** By how much `requests` may be too high. */
+  /** How much too high `requests` may be. */
   readonly error: number
-  /** How many requests were refused since the key last entered the list of counted keys. */
+  /** Since the key last entered the list of counted keys. */
   readonly refused: number
 }
 
-/** The keys with the most requests, in bounded memory. */
+/** Counts the keys with the most requests, in bounded memory. */
 export interface TopKeys extends Observer {
   /** Counts a charge. */
   onCharge(event: ChargeEvent): void
   /**
-   * Returns the most frequent keys first, at most `count` of them; Infinity: all.
-   * @throws LimiterError INVALID_OPTIONS for a count that is not a whole number from 0
+   * The most frequent keys first, at most `count` of them.
+   * @throws LimiterError INVALID_OPTIONS for a count that is neither Infinity nor a whole number from 0
    */
   top(count: number): readonly KeyCount[]
-  /** The most requests that a key may have had if `top(Infinity)` does not return it. */
+  /** The most requests of a key that `top(Infinity)` does not return. */
   readonly floor: number
 }
 
 interface Cell {
-  /** Rule and key as one text. */
   readonly name: string
   readonly rule: string
   readonly key: string
   requests: number
   readonly error: number
   refused: number
-  /** Index in the heap. */
   at: number
 }
 
@@ -44,23 +42,21 @@ const CAPACITY = 1_000
 const TOP: Form = [(value) => value === 0 || value === Infinity || COUNT[0](value), 'a whole number from 0, or Infinity']
 
 /**
- * Counts keys by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005).
- * Each of `capacity` cells counts one key. If all cells are taken, a new key replaces the least frequent key; the old count becomes the
- * error of the new one. Every key with more than 1/`capacity` of all requests has a cell.
+ * Counts by space-saving (Metwally, Agrawal, El Abbadi, "Efficient computation of frequent and top-k elements in data streams", 2005). If
+ * `capacity` keys are counted, a new key replaces the least frequent one, whose count becomes the new key's `error`. Every key with more
+ * than 1/`capacity` of all requests is counted.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function topKeys(capacity: number = CAPACITY): TopKeys {
   requireForm('topKeys', 'capacity', capacity, COUNT)
   const cells = new Map<string, Cell>()
-  // When all cells are taken, this array becomes a min-heap by frequency, so that the cell to replace comes first. It is sorted once at
-  // that point, because a sorted list is a heap.
+  // Once full, a min-heap by frequency, so that the cell to replace comes first. Until then unsorted.
   const heap: Cell[] = []
 
   const put = (cell: Cell, at: number): void => {
     heap[at] = cell
     cell.at = at
   }
-  /** Moves a cell down after its count has grown. */
   const sink = (cell: Cell): void => {
     let { at } = cell
     for (;;) {
