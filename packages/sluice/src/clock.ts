@@ -1,2 +1,2 @@
-// This is a separate subpath because `sluice/testing` loads vitest, and tests of applications may use another runner.
+// A subpath of its own, because `sluice/testing` loads vitest, and applications may use another test runner.
 export { type ManualClock, manualClock } from './time/manual.ts'

@@ -21,11 +21,10 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * Creates an engine that decides by a policy with one store. If the store fails, the failure policies of the rules that apply
- * (`onStoreFailure`) decide.
+ * Creates an engine that decides by a policy with one store. If the store fails, `onStoreFailure` of the rules decides.
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a missing policy or store, a rule that could grant more than its
- * `maxOvergrant` on this store, or a policy that requires pseudonyms if the option `pseudonym` is missing
- * @throws LimiterError NOT_SUPPORTED for a rule of an algorithm that the store does not decide; INVALID_ADDRESS for an invalid proxy
+ * `maxOvergrant` on this store, or a policy that requires pseudonyms if the option `pseudonym` is missing; NOT_SUPPORTED for a rule of an
+ * algorithm that the store does not decide; INVALID_ADDRESS for an invalid proxy
  */
 export function createEngine(options: EngineOptions): Engine {
   checkOptions('createEngine', options, FORMS)
@@ -37,13 +36,13 @@ export function createEngine(options: EngineOptions): Engine {
     local,
     clock,
     observers,
-    // Only the first warning is passed on, because a reload of the policy would repeat it.
+    // A reload of the policy would repeat the warnings.
     onWarning: options.onWarning === undefined ? undefined : firstOnly(options.onWarning),
     trustedProxies: proxies === undefined ? undefined : readTrustedProxies('createEngine', proxies),
     hashKeys: options.hashKeys ?? hashKeys(),
     random,
     secret: systemSecret,
-    // A local fallback grants each limit once more, in addition to the remote store. `maxOvergrant` of rules counts this.
+    // A local fallback grants each limit once more, which counts for `maxOvergrant` of the rules.
     storeKind: local === undefined ? 'process' : 'shared',
   })
 }

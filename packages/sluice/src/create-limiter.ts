@@ -12,41 +12,35 @@ import type { FailurePolicy, Store } from './stores/store.ts'
 import { systemSecret, systemTime } from './time/system.ts'
 import type { Time } from './time/time.ts'
 
-/** Options of `createLimiter`. Exactly one of `limit` and `limits` must be set. */
+/** Options of `createLimiter`. Set either `limit` or `limits`. */
 export interface LimiterOptions {
-  /** A part of every state's id, so two limiters with different names never share a state. Default `default`. */
+  /** Limiters with different names never share a state. Default `default`. */
   readonly name?: string
   /** One limit, named `default`. */
   readonly limit?: AnyLimit
-  /** Several named limits, charged together or not at all. */
+  /** Charged together or not at all. */
   readonly limits?: Readonly<Record<string, AnyLimit>>
-  /** Where states are kept. Default: a new memory store for this limiter, lost on restart and not shared between processes. */
+  /** Default: a new memory store, lost on restart and not shared between processes. */
   readonly store?: Store
-  /** The time for decisions in memory, and for deadlines; default the system's. Tests pass `manualClock()` of `sluice/testing`. */
+  /** For deadlines, and for decisions in memory. Tests pass `manualClock()` of `sluice/clock`. */
   readonly clock?: Time
-  /** Milliseconds that a remote store may take for a call. After that the failure policy decides. Default 50. */
+  /** Milliseconds that a remote store may take for a call, before the failure policy decides. Default 50. */
   readonly deadlineMs?: number
   /**
    * What decides if the store fails: `deny` (default), `allow`, or `local`, which applies the same limits in a memory store of this
-   * process. You may also pass a store, which then decides. This store must be in this process, for example made by `withDividedLimit`. It
-   * stays open when the limiter is closed.
+   * process. Or another store in this process, which stays open when the limiter is closed.
    */
   readonly onStoreFailure?: FailurePolicy | Store
   /**
-   * The most reservations of a key that are open at once, 1 to 4,000. A further `reserve` is denied with the reason `holds`. Default: no
-   * such bound; only the limits and the store bound open reservations. All processes should set the same number.
+   * How many reservations of a key may be open at once, 1 to 4,000; default unbounded. A further `reserve` is denied with the reason
+   * `holds`. All processes should set the same number.
    */
   readonly maxHolds?: number
-  /**
-   * Called after each decision and store call; for example `prometheusMetrics()`. Default none. Errors that observers throw are dropped.
-   */
+  /** Called after each decision and store call. Their errors are dropped. */
   readonly observers?: readonly Observer[]
 }
 
-/**
- * Creates a limiter that decides with one store.
- * @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option; NOT_SUPPORTED for a limit that the store cannot decide
- */
+/** @throws LimiterError INVALID_OPTIONS for an unknown or contradictory option; NOT_SUPPORTED for a limit that the store cannot decide */
 export function createLimiter(options: LimiterOptions): Limiter {
   check(options)
   const { name = 'default', clock = systemTime, deadlineMs, observers = [], onStoreFailure = 'deny' } = options

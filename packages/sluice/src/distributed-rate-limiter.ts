@@ -10,52 +10,39 @@ import { bareRedisStore } from './stores/redis/redis-store.ts'
 import { remoteStore } from './stores/remote/remote-store.ts'
 import { type Scope, type Store, StoreFailure } from './stores/store.ts'
 
-/**
- * The result of `consume`, with the fields of the class in the article Rate Limiting at Scale. Numbers are whole tokens; only `limit` may
- * have decimals.
- */
+/** The fields of the class in the article Rate Limiting at Scale. */
 export interface RateLimitResult {
   /** Whether the request may pass. */
   readonly allowed: boolean
-  /** Whole tokens left; 0 if Redis could not answer. */
+  /** Whole tokens; 0 if Redis could not answer. */
   readonly remaining: number
   /** The capacity that was passed to `consume`. */
   readonly limit: number
-  /** Whole seconds to wait; 0 if Redis allowed the request, 1 if Redis could not answer. */
+  /** Whole seconds; 0 if Redis allowed the request, 1 if it could not answer. */
   readonly retryAfter: number
-  /** Why Redis could not decide, so that the failure policy decided. Absent if Redis decided. */
+  /** Why Redis could not decide. Absent if Redis decided. */
   readonly degraded?: string
 }
 
 /** Options of `DistributedRateLimiter`. */
 export interface DistributedRateLimiterOptions {
-  /** What happens to calls while Redis cannot decide: `closed` refuses them (default), `open` lets them pass. */
+  /** While Redis cannot decide, `closed` refuses calls (default), and `open` lets them pass. */
   readonly failurePolicy?: 'closed' | 'open'
-  /**
-   * Milliseconds that Redis may take for a call. Default 50, which is extended to up to 1,000 while the first connection is made. A number
-   * that you set is not extended.
-   */
+  /** Milliseconds that Redis may take for a call. Default 50, or up to 1,000 while the first connection is made. */
   readonly deadlineMs?: number
 }
 
 const FORMS: Readonly<Record<string, Form>> = { failurePolicy: oneOf('closed', 'open'), deadlineMs: MILLISECONDS }
-/**
- * The scope of all states: what a state's name has before its key. It is empty, so a key in Redis is only the prefix `rl:` and the
- * identifier.
- */
+/** Empty, so a key in Redis is only `rl:` and the identifier. */
 const BARE: Scope = { text: '' }
-/**
- * The most limits in the cache, by (capacity, refillRate). Beyond this number the oldest is dropped; it is made again when needed.
- */
+/** Beyond this number of limits, the oldest is dropped. */
 const REMEMBERED = 1_000
-/** The `retryAfter`, in seconds, of a call that Redis did not decide. */
 const PROBE_SECONDS = 1
 
 /**
- * The class of the quick start in the article Rate Limiting at Scale, on top of the exact Redis store with deadlines, breaker, batches and
- * caches (`remoteStore`). It takes a raw ioredis client, keeps states under `rl:<identifier>`, decides on the server's clock, and answers
- * within its deadline even if Redis does not. Set the client's option `autoResendUnfulfilledCommands: false`. Otherwise ioredis sends a
- * command again if its reply was lost, which charges twice.
+ * The class of the quick start in the article Rate Limiting at Scale, on top of `remoteStore`. It takes a raw ioredis client and keeps
+ * states under `rl:<identifier>`. Set the client's option `autoResendUnfulfilledCommands: false`. Otherwise ioredis sends a command again
+ * if its reply was lost, which charges twice.
  */
 export class DistributedRateLimiter {
   readonly #store: Store
@@ -73,8 +60,8 @@ export class DistributedRateLimiter {
   }
 
   /**
-   * Takes `cost` tokens from the bucket of `identifier`, which holds `capacity` tokens and is refilled at `refillRate` tokens per second.
-   * For a cost that can never pass, `retryAfter` is ceil(capacity / refillRate) seconds.
+   * Takes `cost` tokens from a bucket that is refilled at `refillRate` tokens per second. For a cost above `capacity`, `retryAfter` is
+   * ceil(capacity / refillRate).
    * @throws LimiterError INVALID_KEY, INVALID_COST, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot
    * represent capacity and rate
    */
@@ -95,7 +82,7 @@ export class DistributedRateLimiter {
     }
   }
 
-  /** Waits for calls in flight, then closes the store. The client stays open. */
+  /** Waits for calls in flight. The client stays open. */
   async close(): Promise<void> {
     await this.#store.close()
   }
@@ -114,7 +101,7 @@ export class DistributedRateLimiter {
   }
 }
 
-/** Refuses a number given as text, because it would also be the `limit` of the result. The constructor of the limit checks the value. */
+/** Refuses a number given as text, because it would also be the `limit` of the result. */
 function requireNumber(code: ErrorCode, name: string, value: unknown): void {
   if (typeof value !== 'number')
     throw new LimiterError(code, `DistributedRateLimiter: ${name} is ${shown(value)}, expected a number above 0`)

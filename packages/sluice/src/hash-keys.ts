@@ -5,10 +5,10 @@ import { systemRandom } from './time/system.ts'
 import type { Random } from './time/time.ts'
 
 /**
- * Creates a keyed hash of 64 bits that gives rate limit keys short names. The secret of the hash is two numbers. Processes that use the
- * same two numbers give a key the same name. Without the numbers nobody can find the key that belongs to a name.
+ * Creates a keyed hash of 64 bits that gives keys short names. Processes that share its two secret numbers give a key the same name.
+ * Without them nobody can find the key of a name.
+ * @param random returns secret numbers in [0, 1), of which two are taken. Default: random for each process
  * @throws LimiterError INVALID_OPTIONS
- * @param random returns unpredictable numbers in [0, 1); two are taken. Default: numbers that only this process has
  */
 export function hashKeys(random: Random = systemRandom): Pseudonym {
   requireForm('hashKeys', 'random', random, FUNCTION)

@@ -3,9 +3,8 @@ import type { Store } from './stores/store.ts'
 import type { Time } from './time/time.ts'
 
 /**
- * Makes the local fallback: the store that decides in this process while `store` cannot. Returns undefined if `store` is in this process,
- * because a second memory store would grant every burst again. If `store` grants only a part of each limit, as that of a region may, the
- * local fallback grants the same parts.
+ * The store that decides while `store` cannot. Undefined if `store` is in this process, because a second memory store would grant every
+ * burst again. A region grants parts of limits; its fallback grants the same parts.
  */
 export function localFallback(store: Store, clock: Time): Store | undefined {
   const { sync, around } = store.capabilities

@@ -14,44 +14,39 @@ import type { Time } from './time/time.ts'
 
 export type { Channel, ChannelWait, Throttled }
 
-/** Options that all functions of `sluice/pacing` have. */
+/** Options of all functions of `sluice/pacing`. */
 export interface PacingOptions extends TurnsOptions {
-  /** If the signal aborts, all waiting calls reject with its reason, and so do later calls. */
+  /** If it aborts, all waiting calls reject with its reason, and so do later calls. */
   readonly signal?: AbortSignal
-  /** The time for the waits; default the system's. A limiter that is passed in keeps its own clock. */
+  /** The time for the waits. A limiter that is passed in keeps its own clock. */
   readonly clock?: Time
 }
 
 /** Options of `throttleFunction`. */
 export interface FunctionOptions<Args extends unknown[]> extends PacingOptions {
-  /** Tokens that a call takes, or a function of its arguments that returns them; default 1. */
+  /** Tokens that a call takes; default 1. */
   readonly cost?: number | ((...args: Args) => number)
 }
 
-/** Options of `throttleIterable` and `throttleStream`. At most one of `cost` and `bytes` may be set. */
+/** Options of `throttleIterable` and `throttleStream`. Set `cost` or `bytes`, not both. */
 export interface ItemOptions<Item> extends PacingOptions {
-  /**
-   * Tokens that an item takes, or a function of the item that returns them; default 1. An item with a cost above the capacity is an error.
-   */
+  /** Tokens that an item takes; default 1. A cost above the capacity is an error. */
   readonly cost?: number | ((item: Item) => number)
-  /**
-   * `true`: items are bytes (`Uint8Array`, so also `Buffer`), and each byte takes a token. An item that has more bytes than the limit's
-   * capacity is split into parts of that size.
-   */
+  /** `true`: items are `Uint8Array`, and each byte takes a token. An item larger than the limit's capacity is split. */
   readonly bytes?: boolean
 }
 
 /** Options of `channel`. */
 export interface ChannelOptions extends PacingOptions {
-  /** The most items that wait in the channel for a `take`. Beyond that, `put` waits. 0: each `put` waits for its `take`. */
+  /** How many items may wait for a `take`. Beyond that, `put` waits. 0: each `put` waits for its `take`. */
   readonly capacity: number
   /** Tokens that an item takes; default 1. */
   readonly cost?: number
 }
 
 /**
- * Delays calls of a function as a limit requires, instead of refusing them. Pass a limit for this function alone, or a limiter to share a
- * bucket with other functions or processes. Each call waits with `limiter.wait`.
+ * Delays calls of a function as a limit requires, instead of refusing them. Pass a limiter to share a bucket with other functions or
+ * processes.
  * @throws LimiterError INVALID_OPTIONS. Calls reject with OVERLOAD if too many wait or the wait is too long, with INVALID_COST for a cost
  * above the capacity, and with what `fn` throws
  */
@@ -67,8 +62,8 @@ export function throttleFunction<Args extends unknown[], Result>(
 }
 
 /**
- * Yields the items of an iterable, such as a Node stream, no faster than a limit allows. An item is read, and its tokens are taken, only
- * when the consumer requests it. If the consumer stops, a wait ends and the iterable is closed.
+ * Yields items no faster than a limit allows. An item is read, and charged, only when the consumer requests it. If the consumer stops, the
+ * iterable is closed.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function throttleIterable<Item>(
@@ -85,8 +80,8 @@ export function throttleIterable<Item>(
 }
 
 /**
- * A pair of web streams for `pipeThrough`: chunks come out no faster than a limit allows. At most one chunk is queued. Tokens are taken
- * only when the reader requests a chunk. `pipeline` of `node:stream` accepts the pair too, and `Duplex.fromWeb` makes a Node stream of it.
+ * Web streams for `pipeThrough` or `pipeline` of `node:stream`, whose chunks come out no faster than a limit allows. A chunk is charged
+ * only when the reader requests it.
  * @throws LimiterError INVALID_OPTIONS. If the limit refuses a chunk, both streams end with the error
  */
 export function throttleStream<Chunk>(limit: AnyLimit | Limiter, options: ItemOptions<Chunk> = {}): TransformStream<Chunk, Chunk> {
@@ -94,7 +89,7 @@ export function throttleStream<Chunk>(limit: AnyLimit | Limiter, options: ItemOp
 }
 
 /**
- * A bounded queue between tasks, whose items can be taken no faster than a limit allows.
+ * A bounded queue, whose items can be taken no faster than a limit allows.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function channel<Item>(limit: AnyLimit | Limiter, options: ChannelOptions): Channel<Item> {
@@ -143,9 +138,7 @@ function turnsOf(
   return { turns: createTurns(where, limiter, clock, options), limiter }
 }
 
-/**
- * Refuses a limiter with a concurrency limit, because it is not known when the work of an item ends. @throws LimiterError INVALID_OPTIONS
- */
+/** @throws LimiterError INVALID_OPTIONS for a concurrency limit, because it is not known when the work of an item ends */
 function refuseSlots(where: string, { limits }: Limiter): void {
   const [name] = Object.entries(limits).find(([, limit]) => takesSlots(limit)) ?? []
   if (name !== undefined)

@@ -11,27 +11,20 @@ export { postgresJs, type PostgresJsLike } from './stores/postgres/clients/postg
 export type { PostgresPort } from './stores/postgres/clients/postgres-port.ts'
 export type { BarePostgresOptions, RemoteStore, RemoteStoreOptions }
 
-/** Options of `postgresStore`: those of the store, and `ring`, those of the ring (breaker, batches, caches) around it. */
+/** Options of `postgresStore`. */
 export interface PostgresStoreOptions extends BarePostgresOptions {
-  /**
-   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. The ring uses this
-   * store's clock. `false`: no ring.
-   */
+  /** Options of the `remoteStore` around this store: deadline, batching, breaker, cached denials and leases. `false`: none of these. */
   readonly ring?: Omit<RemoteStoreOptions, 'clock' | 'random'> | false
 }
 
-/**
- * What `postgresStore` returns: a store with the ring, and two more methods. `migrate` creates or updates the tables, and `sweep` deletes
- * expired rows.
- */
+/** `migrate` creates or updates the tables, and `sweep` deletes expired rows. */
 export interface PostgresStore extends BarePostgresStore, RemoteStore {}
 
 const FORMS: Readonly<Record<string, Form>> = { ...POSTGRES_FORMS, ring: ringForm('clock', 'random') }
 
 /**
- * A store that keeps its states in PostgreSQL (13 or later) or PGlite. For other databases with PostgreSQL's protocol set the option
- * `concurrency`. Decisions use the database's clock, and are exact with any number of processes. The ring (`remoteStore`) is around the
- * store, unless `ring` is `false`.
+ * A store in PostgreSQL (13 or later) or PGlite. For other databases with PostgreSQL's protocol set the option `concurrency`. Decisions use
+ * the database's clock, and are exact with any number of processes.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {

@@ -12,21 +12,17 @@ export type { BareRedisOptions, Connections, PackingOptions, RedisPort } from '.
 export { hashTagOf } from './stores/redis/names.ts'
 export type { RemoteStore, RemoteStoreOptions }
 
-/** Options of `redisStore`: those of the store, and `ring`, those of the ring (breaker, batches, caches) around it. */
+/** Options of `redisStore`. */
 export interface RedisStoreOptions extends BareRedisOptions {
-  /**
-   * Options of the ring around this store (`remoteStore`): deadline, batching, breaker, cached denials and leases. The ring uses this
-   * store's clock. `false`: no ring.
-   */
+  /** Options of the `remoteStore` around this store: deadline, batching, breaker, cached denials and leases. `false`: none of these. */
   readonly ring?: Omit<RemoteStoreOptions, 'clock'> | false
 }
 
 const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('clock') }
 
 /**
- * A store that keeps its states in Redis (7 or later, or Valkey). One program decides in one round trip on the server's clock, exactly,
- * with any number of processes. The ring (`remoteStore`) is around the store, unless `ring` is `false`. On a Cluster, calls that are
- * charged together are decided in one call if their states are in one slot, and otherwise slot by slot.
+ * A store in Redis (7 or later) or Valkey. Decisions take one round trip, use the server's clock, and are exact with any number of
+ * processes. On a Cluster, calls whose states are in several slots are decided slot by slot, and not in one round trip.
  * @throws LimiterError INVALID_OPTIONS for an unknown option, for a client that was not wrapped by a function such as `ioredis`, or for a
  * prefix with braces or blanks
  */
