@@ -12,7 +12,7 @@ const CHALLENGE = [['WWW-Authenticate', 'Bearer realm="sluice"']] as const
 export type Admission = (request: IncomingMessage) => boolean
 
 /**
- * Reads the admin token from a file: the text of the file without surrounding whitespace.
+ * The file's text without surrounding whitespace.
  * @throws CommandFailure exit 1 if the file cannot be read, exit 3 if the token is not 16 to 4,096 printable characters
  */
 export function readAdminToken(file: string): string {
@@ -22,9 +22,8 @@ export function readAdminToken(file: string): string {
 }
 
 /**
- * Checks the bearer token of requests, and counts the refused requests. It compares digests in constant time, so the time does not show
- * where a wrong token differs.
- * @param onWrong called for each wrong token; not for a missing one, because that request may come from a person in a browser
+ * Compares digests in constant time, so the time does not show where a wrong token differs.
+ * @param onWrong not called for a missing token, because that request may come from a person in a browser
  */
 export function adminAccess(token: string, onWrong: () => void = () => {}) {
   const wanted = digest(token)
@@ -43,7 +42,6 @@ export function adminAccess(token: string, onWrong: () => void = () => {}) {
   }
 }
 
-/** Makes a route that only the bearer of the admin token may use. */
 export function guarded(admission: Admission | undefined, route: Exclude<Route, Handler>): Route {
   const admit = (request: IncomingMessage): void => {
     if (admission === undefined) throw new Refusal(403, 'Administration is off: start the service with --admin-token-file.')

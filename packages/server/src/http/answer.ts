@@ -4,7 +4,7 @@ import { type HeaderList, PROBLEM_TYPE } from 'sluice/http'
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** Thrown to end a request with a problem body (RFC 9457). */
+/** Ends a request with a problem body (RFC 9457). */
 export class Refusal extends Error {
   readonly status: number
   readonly more: Members
@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** A mistake of the caller that is not a used-up quota: status 400. */
+/** A mistake of the caller. */
 export class BadRequest extends Refusal {
   constructor(detail: string, more: Members = {}) {
     super(400, detail, more)
@@ -31,7 +31,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   send(response, status, JSON_TYPE, `${JSON.stringify(body)}\n`, headers)
 }
 
-/** The name of a status in RFC 9110. For 413 Node.js has an older name. */
+/** As in RFC 9110; Node.js has an older name for 413. */
 export function titleOf(status: number): string {
   return status === 413 ? 'Content Too Large' : (STATUS_CODES[status] ?? '')
 }
@@ -41,7 +41,6 @@ function sendProblem(response: ServerResponse, { status, message, more, headers 
   send(response, status, PROBLEM_TYPE, `${JSON.stringify(body)}\n`, headers)
 }
 
-/** Sends a complete body that no cache may store. */
 export function send(response: ServerResponse, status: number, type: string, body: string, headers?: HeaderList): void {
   const written = ['Content-Type', type, 'Cache-Control', 'no-store', 'Content-Length', String(Buffer.byteLength(body))]
   for (const [name, value] of headers ?? []) if (name !== 'Cache-Control') written.push(name, value)
@@ -53,12 +52,9 @@ export function refusalOf({ code, message }: LimiterError, more: Members = {}): 
   return code === 'UNKNOWN_RULE' ? new Refusal(404, message, more) : new BadRequest(message, more)
 }
 
-/**
- * Sends the problem body of an error. A mistake of the caller gets 400, or 404 for an unknown rule. Any other error gets 500.
- * @param unexpected called with an error that gets 500, whose details the caller must not see
- */
+/** @param unexpected called with an error that gets 500, whose details the caller must not see */
 export function sendError(response: ServerResponse, error: unknown, unexpected: (error: unknown) => void = () => {}): void {
-  // A client that disconnected in the middle of a request gets no response, and the log gets no line.
+  // The client has left, so nobody reads an answer.
   if (response.headersSent || response.destroyed || response.socket?.destroyed === true) return void response.destroy()
   if (error instanceof Refusal) return sendProblem(response, error)
   if (error instanceof LimiterError) return sendProblem(response, refusalOf(error))

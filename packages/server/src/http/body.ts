@@ -4,16 +4,12 @@ import { firstWrongByte } from 'sluice/policy'
 import type { HeaderList } from 'sluice/http'
 import { BadRequest, type Members, Refusal } from './answer.ts'
 
-/**
- * The most bytes of a refused body that are read so that the connection can be used again. If the body is longer, the connection is closed
- * instead.
- */
+/** The most bytes of a refused body that are read to keep the connection. After more bytes the connection is closed. */
 const MAX_DRAIN = 16_777_216
 
 /**
- * Reads the body's bytes. The rest of a body that is too long is read and dropped, so that the connection survives the refusal.
- * @param largest the most bytes of a body
- * @throws Refusal 413 for a larger body, 415 for a compressed or otherwise encoded body; BadRequest for a body that ends early
+ * @throws Refusal 413 for a body of more than `largest` bytes, 415 for a compressed or otherwise encoded body; BadRequest for a body that
+ * ends early
  */
 export function readBytes(request: IncomingMessage, largest: number): Promise<Buffer> {
   refuseEncoded(request)
@@ -40,10 +36,10 @@ export function readBytes(request: IncomingMessage, largest: number): Promise<Bu
   })
 }
 
-/** Reads a JSON body. @throws Refusal 413 or 415 as `readBytes`; BadRequest that says what is wrong */
+/** @throws Refusal 413 or 415 as `readBytes`; BadRequest for a body that is not JSON */
 export async function readJson(request: IncomingMessage, largest: number): Promise<unknown> {
   const bytes = await readBytes(request, largest)
-  // Invalid bytes are refused. If U+FFFD replaced them, several keys would share one bucket.
+  // If U+FFFD replaced invalid bytes, several keys would share one bucket.
   if (!isUtf8(bytes)) throw notUtf8(bytes)
   const text = bytes.toString('utf8')
   try {
@@ -54,7 +50,7 @@ export async function readJson(request: IncomingMessage, largest: number): Promi
   }
 }
 
-/** The fields of a JSON object. @throws BadRequest with `expected` for any other value */
+/** @throws BadRequest with `expected` for any other value than a JSON object */
 export function objectOf(value: unknown, expected: string): Members {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
   throw new BadRequest(expected)
@@ -66,7 +62,7 @@ function notUtf8(bytes: Uint8Array): BadRequest {
   return new BadRequest(`The body is not UTF-8: byte 0x${byte} at offset ${at}.`)
 }
 
-/** Refuses a body with a Content-Encoding, because a few bytes could decode to very many. */
+/** A few encoded bytes could decode to very many. */
 function refuseEncoded({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding']
   if (encoding === undefined || /^[ \t]*(?:identity[ \t]*)?$/i.test(encoding)) return
@@ -74,7 +70,7 @@ function refuseEncoded({ headers }: IncomingMessage): void {
   throw new Refusal(415, detail, {}, [['Accept-Encoding', 'identity']])
 }
 
-/** Removes the excerpt that JSON.parse quotes from the body, because it may contain keys and addresses. */
+/** JSON.parse quotes the body, which may contain keys and addresses. */
 function withoutExcerpt(why: string): string {
   return why.replace(/(?:, |^)(?:\.{3})?".*"(?:\.{3})? is not valid JSON$/s, '') || 'it is not a value'
 }

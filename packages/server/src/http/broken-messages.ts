@@ -3,46 +3,45 @@ import type { Duplex } from 'node:stream'
 import { Refusal, sendError, titleOf } from './answer.ts'
 import type { UnderWay } from './slow-readers.ts'
 
-/** The status for each error code of Node.js for a message that cannot be read. For any other code the status is 400. */
+/** By Node.js's error codes; 400 for any other. */
 const STATUSES: ReadonlyMap<string | undefined, number> = new Map([
   ['HPE_HEADER_OVERFLOW', 431],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
   ['ERR_HTTP_REQUEST_TIMEOUT', 408],
 ])
-/** Milliseconds that a refused client has to read the reason and to close the connection. Bytes that it still sends are dropped. */
+/** How long a refused client may read the reason, in milliseconds. */
 const LINGER_MS = 500
 const MAX_SHOWN_LENGTH = 60
 
 /**
- * Refuses messages that cannot be read as HTTP requests, and closes their connections.
- * @param underWay the responses of each connection that have not ended, in the order of their requests
+ * Refuses messages that are not HTTP, and closes their connections.
+ * @param underWay the responses that have not ended, in the order of their requests
  * @param newest the request that each connection sent last, whose body may still be arriving
  */
 export function refuseBroken(server: Server, underWay: UnderWay, newest: WeakMap<Duplex, IncomingMessage>): void {
   const refused = new WeakSet<Duplex>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Bytes that arrive after a refusal are ignored. To destroy the socket would reset the connection, and the client could lose the
-    // response.
+    // Destroying the socket would reset the connection, and the client could lose the refusal.
     if (refused.has(socket)) return
     const broken = newest.get(socket)
     const responses = underWay.get(socket) ?? []
     const own = broken?.complete === false ? responses.findIndex(({ req }) => req === broken) : responses.length
-    // No refusal can be sent if the broken request was already answered, or if a response on the connection has begun.
+    // Too late for a refusal: the broken request was answered, or a response has begun.
     if (!socket.writable || own === -1 || responses.some(({ headersSent }) => headersSent)) return void socket.destroy()
     refused.add(socket)
     const status = STATUSES.get(error.code) ?? 400
-    // Answers the requests before the broken one first, so that the client does not take the refusal for their response.
+    // Earlier requests are answered first, so that the client does not take the refusal for their response.
     void refuse(socket, status, responses.slice(0, own))
   })
 }
 
-/** Refuses an Expect header with a problem body. Without this listener Node.js sends 417 with an empty body. */
+/** Without this listener Node.js sends 417 with an empty body. */
 export function refuseExpectation({ headers: { expect = '' } }: IncomingMessage, response: ServerResponse): void {
   const shown = JSON.stringify(expect.slice(0, MAX_SHOWN_LENGTH))
   sendError(response, new Refusal(417, `Expect is ${shown}; expected 100-continue, or no such header.`))
 }
 
-/** Sends a problem body after these responses and closes the connection, even if the client goes on sending and does not close its side. */
+/** Closes the connection even if the client goes on sending. */
 async function refuse(socket: Duplex, status: number, before: readonly ServerResponse[]): Promise<void> {
   await Promise.all(before.map((response) => new Promise((resolve) => response.once('close', resolve))))
   if (!socket.writable) return void socket.destroy()

@@ -6,25 +6,24 @@ import { Refusal, sendError } from './answer.ts'
 import { HEALTH } from './routes.ts'
 import { counter, gauge } from './service-metrics.ts'
 
-/** How many connections a process serves, and how many more get only health responses. */
+/** Connections beyond `served` are extra: they get only health responses. */
 export interface ConnectionBounds {
   readonly served: number
   readonly extra: number
-  /** A line for the operator; present if the system allows fewer connections than the default. */
+  /** Set if the system allows fewer connections than the default. */
   readonly warning?: string
 }
 
 export const DEFAULT_CONNECTIONS = 10_000
-/** Open files that the process itself needs: connections to the store, the policy file, channels to other processes. */
+/** Files of the process itself, such as connections to the store. */
 const OWN_FILES = 64
 const MAX_EXTRA = 256
 const MIN_EXTRA = 16
 
 /**
- * Computes how many connections fit into the process's limit of open files, less those kept for health checks and for the process itself.
+ * How many connections fit into the limit of open files.
  * @param wanted the value of --max-connections
- * @param files the limit of open files; Infinity if the system reports none
- * @throws CommandFailure exit 3 if `wanted` is more connections than fit
+ * @throws CommandFailure exit 3 if `wanted` is more than fit
  */
 export function connectionBounds(wanted: number | undefined, files: number = openFilesLimit()): ConnectionBounds {
   const extra = Math.max(MIN_EXTRA, Math.min(MAX_EXTRA, Math.floor(files / 8)))
@@ -40,8 +39,7 @@ export function connectionBounds(wanted: number | undefined, files: number = ope
 let filesLimit: number | undefined
 
 /**
- * The limit of open files, after Node.js has raised it as far as the system allows; Infinity if the system reports none. It is read once,
- * because a report takes milliseconds.
+ * The limit of open files, which Node.js has raised as far as it can; Infinity if unknown. Read once, because a report takes milliseconds.
  */
 export function openFilesLimit(): number {
   return (filesLimit ??= readFilesLimit())
@@ -49,16 +47,13 @@ export function openFilesLimit(): number {
 
 function readFilesLimit(): number {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork?: boolean }
-  // Without this the report looks up host names of addresses, which may take seconds.
+  // Otherwise the report looks up host names, which may take seconds.
   report.excludeNetwork = true
   const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: number | 'unlimited' } } }
   const soft = userLimits?.open_files?.soft
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
 }
 
-/**
- * @param counts called at each scrape; returns the number of open connections, and how many connections so far were above the bound
- */
 export function connectionMetrics(counts: () => { readonly open: number; readonly turnedAway: number }) {
   const refused = 'Connections above --max-connections, which were answered for health alone.'
   return [
@@ -67,22 +62,17 @@ export function connectionMetrics(counts: () => { readonly open: number; readonl
   ]
 }
 
-/** Milliseconds in which a connection above the bound must send a request and read the response. */
+/** Within this time an extra connection must send its request and read the response. */
 const EXTRA_MS = 2_000
 
 /**
- * Connections above the bound. They are closed soon and get answers only from the health endpoints.
- * @param bound the number of connections that are served, for the message
- * @param most how many extra connections may be open at once. A further one replaces the oldest whose request is not being answered or, if
- * all are being answered, the oldest of all. So a new connection, such as that of a health check, is always accepted
- * @param isAnswered whether a request of a connection is being answered
+ * Connections above the bound, which are closed soon. Each new one is accepted, such as that of a health check: it replaces the oldest, but
+ * if possible not one that `isAnswered`.
  */
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {
   const extras = new Map<Socket, NodeJS.Timeout>()
   const detail = `All ${bound} connections that this process serves are taken (--max-connections).`
-  /**
-   * Closes one extra connection if there are `most` already. A destroyed one stays in the map until its close event, so it is skipped here.
-   */
+  /** A destroyed connection stays in the map until its close event. */
   const makeRoom = (): void => {
     const open = [...extras.keys()].filter((socket) => !socket.destroyed)
     if (open.length >= most) (open.find((socket) => !isAnswered(socket)) ?? open[0])?.destroy()
@@ -98,7 +88,7 @@ export function extraConnections(bound: number, most: number, isAnswered: (socke
         extras.delete(socket)
       })
     },
-    /** Refuses a request on an extra connection. Returns false for a health request, which the normal handler answers. */
+    /** Returns false for a health request, which is not refused. */
     refuse(request: IncomingMessage, response: ServerResponse) {
       response.shouldKeepAlive = false
       if (HEALTH.has(normalizePath(request.url ?? '/'))) return false

@@ -8,37 +8,32 @@ import { closePort, twoTurns } from './port.ts'
 import { closeSlowReaders, type UnderWay } from './slow-readers.ts'
 
 export interface ConnectionOptions {
-  /** The bounds of connections; by default there are none. */
+  /** Default: unbounded. */
   readonly bounds?: ConnectionBounds
   /** Milliseconds in which a client must read a response; default 10,000. */
   readonly readMs?: number
-  /** Called for each connection above the bound. */
   readonly onFull?: () => void
 }
 
 export type Connections = ReturnType<typeof watchConnections>
 
-/** Milliseconds within which the bytes that a client has already sent reach the event loop. */
+/** Milliseconds within which bytes that a client has already sent arrive. */
 const SETTLE_MS = 100
-/** Milliseconds of silence after which a kept-alive connection most likely has no request on its way. */
+/** After this silence a kept-alive connection most likely sends no request. */
 const SILENCE_MS = 250
 const CHECK_IDLE_MS = 20
 const READ_MS = 10_000
 const UNBOUNDED: ConnectionBounds = { served: Number.POSITIVE_INFINITY, extra: 1 }
 
-/**
- * Passes requests to `handle` and tracks the responses under way, so that the server can stop without cutting them off. It refuses messages
- * that are not HTTP and closes connections whose client does not read. On connections above the bound, requests other than health checks
- * get 503.
- */
+/** Tracks the responses under way, so that the server can stop without cutting them off. */
 export function watchConnections(
   server: Server,
   handle: RequestListener,
   { bounds = UNBOUNDED, readMs = READ_MS, onFull }: ConnectionOptions = {},
 ) {
-  /** For each connection: the time of its last response, or of its opening if it has had no response. */
+  /** The time of each connection's last response, or of its opening. */
   const sockets = new Map<Socket, number>()
-  /** Responses by connection, in order. A response is under way until its last byte is passed to the operating system. */
+  /** In the order of their requests. A response ends when its last byte is passed to the operating system. */
   const underWay = new Map<Duplex, ServerResponse[]>()
   const newest = new WeakMap<Duplex, IncomingMessage>()
   const extras = extraConnections(bounds.served, bounds.extra, (socket) => underWay.has(socket))
@@ -76,16 +71,12 @@ export function watchConnections(
     get open() {
       return sockets.size
     },
-    /** The number of connections so far that were above the bound. */
     get turnedAway() {
       return turnedAway
     },
-    /**
-     * Starts no more responses until `drain`. Clients that wait for a response make no new connections, so fewer connections arrive while
-     * the port is being closed.
-     */
+    /** Holds responses back until `drain`: clients that wait for one open no new connections, so the port can be closed. */
     pause: gate.pause,
-    /** If the server listens, closes the port. Lets responses under way finish for at most `ms` milliseconds, then cuts off the rest. */
+    /** Closes the port, and cuts off responses that take longer than `ms` milliseconds. */
     async drain(ms: number) {
       const last = setTimeout(() => sockets.forEach((_, socket) => socket.destroy()), ms)
       await gate.close()
@@ -99,27 +90,24 @@ export function watchConnections(
   }
 }
 
-/** Holds requests back while the port is being closed. */
 function createGate(server: Server, underWay: UnderWay, arrived: () => number) {
   const gate = {
-    /** Whether the connection of each response is closed after the response. */
+    /** Whether each connection is closed after its response. */
     draining: false,
-    /** Requests to answer once the port is closed; undefined: answer at once. */
+    /** Requests to answer once the port is closed. Undefined: answer at once. */
     held: undefined as (() => void)[] | undefined,
     pause() {
       gate.draining = true
       gate.held ??= []
-      // A connection that is kept alive for the next request would keep the server running.
+      // A kept-alive connection would keep the server running.
       for (const response of [...underWay.values()].flat()) response.shouldKeepAlive = false
     },
-    /** Holds requests back and closes the port, if the server listens. */
     async close() {
       if (!server.listening) return gate.pause()
       gate.draining = true
-      // Clients that connected and wrote before the signal are answered; later ones find the port closed.
+      // Answers clients that wrote before the signal.
       await pause(SETTLE_MS)
-      // Nothing is answered while the port is being closed. So turns of the event loop are short, and few clients can connect during one
-      // turn.
+      // Without answers the turns of the event loop are short, so few clients can connect during one.
       gate.pause()
       await closePort(server, arrived, twoTurns)
     },
@@ -137,7 +125,7 @@ function endIdle(sockets: ReadonlyMap<Socket, number>, underWay: ReadonlyMap<Dup
   for (const [socket, since] of sockets) if (since < silentSince && !underWay.has(socket) && socket.writableLength === 0) socket.end()
 }
 
-/** Returns one listener for all responses. A closure for each response would be the most expensive part of tracking them. */
+/** A closure for each response would be the most expensive part of tracking them. */
 function ending(underWay: Map<Duplex, ServerResponse[]>, sockets: Map<Socket, number>): (this: ServerResponse) => void {
   return function over() {
     const { socket } = this.req

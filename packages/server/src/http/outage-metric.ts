@@ -6,31 +6,29 @@ import { counter } from './service-metrics.ts'
 const HELP = 'Requests that a rule let pass without the store after its bound had ended: the outage is longer than failure.outage.'
 
 /**
- * Counts, by rule, the requests that pass while the store fails for longer than the policy's `failure.outage`. The bound of a rule with
- * `onStoreFailure: local` (the most tokens that may pass above its limit) holds for an outage of that length only. Requests of rules
- * without a bound are not counted. An outage may concern only one key or one node, so a decision of the store does not end the outage while
- * other calls fail.
+ * Counts, by rule, the requests that pass in an outage longer than `failure.outage`, for which bounds on excess tokens hold. A decision of
+ * the store does not end an outage while other calls fail: it may concern only one key or one node.
  */
 export function createOutage(policyNow: () => Policy, kind: StoreKind, now: () => number = () => performance.now()) {
   const counts = new Map<string, number>()
-  /** When the outage began, and when the store first decided after the last failure. */
+  /** The begin of the outage, and the store's first decision after the last failure. */
   let [since, answered]: [number | undefined, number | undefined] = [undefined, undefined]
   let [known, bounded]: [Policy | undefined, ReadonlySet<string>] = [undefined, new Set()]
-  /** The names of the rules that let pass a finite number of requests, and not zero, in an outage of `failure.outage`. */
+  /** Rules that let a finite number of requests pass in an outage, and not zero. */
   const boundedRules = (): ReadonlySet<string> => {
     const policy = policyNow()
     if (policy !== known) [known, bounded] = [policy, new Set(policy.rules.filter((rule) => isBounded(policy, rule, kind)).map(nameOf))]
     return bounded
   }
   const metric: ReadMetric = counter('sluice_overgrant_bound_exceeded_total', HELP, () => {
-    // Each counter is exported as 0 first, because Prometheus sees no increase in a counter whose first value is above 0.
+    // Prometheus sees no increase in a counter whose first value is above 0.
     for (const rule of boundedRules()) if (!counts.has(rule)) counts.set(rule, 0)
     return [...counts].map(([rule, value]) => ({ labels: { rule }, value }))
   })
   const observer: Observer = {
     onDecision({ decision: { allowed, degraded, source }, results }) {
       if (degraded === undefined) {
-        // A denial from memory, or a decision from leased tokens, does not show that the store answers now.
+        // Only a decision of the store itself shows that it answers.
         if (since !== undefined && source === 'store' && results.length > 0) answered ??= now()
         return
       }

@@ -2,22 +2,19 @@ import { type AddressInfo, connect, Server, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { failed, usage, wrongValue } from '../cli/failure.ts'
 
-/** The address a service listens on. */
 export interface ListenAt {
   readonly host: string
   readonly port: number
 }
 
-/** Whether only this machine can reach a listener on that host. */
 export function isLoopback(host: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|(?:0{0,4}:){2,7}0{0,3}1)$/i.test(host)
 }
 
 /**
- * The address to listen on: `--listen HOST:PORT`; otherwise the variable PORT on the loopback address; otherwise 127.0.0.1:8080.
- * @param called how the address was given, for messages: the flag or its variable
- * @param guarded whether there is an admin token; an address that other machines can reach requires one
- * @throws CommandFailure exit 3 for an invalid address, or for one that other machines can reach if there is no token
+ * @param called the flag or variable of the address, for messages
+ * @param guarded whether there is an admin token, which an address that other machines can reach requires
+ * @throws CommandFailure exit 3 for an invalid address, or one that requires a token
  */
 export function listenOf(listen: string | undefined, called: string, port: string | undefined, guarded: boolean): ListenAt {
   const text = listen ?? `127.0.0.1:${port === undefined || port === '' ? '8080' : port}`
@@ -33,27 +30,21 @@ export function listenOf(listen: string | undefined, called: string, port: strin
   return { host, port: number }
 }
 
-/** The most connections that may wait to be accepted; the system may allow fewer. */
+/** The system may allow fewer. */
 const BACKLOG = 4_096
-/**
- * While connections keep arriving, closing waits for at most MAX_WAIT_MS milliseconds. But it checks at least MIN_CHECKS times whether more
- * have arrived, because a slow machine makes few checks in that time.
- */
+/** Closing waits at most this long while connections arrive, but makes at least MIN_CHECKS checks, even on a slow machine. */
 const MAX_WAIT_MS = 500
 const MIN_CHECKS = 10
-/**
- * After the wait for arriving connections, the system's accept queue is emptied for at most this many milliseconds. Each turn of the event
- * loop accepts one connection.
- */
+/** How long the accept queue may be emptied. Each turn of the event loop accepts one connection. */
 const MAX_EMPTYING_MS = 2_000
 
-/** Internal methods of a Node.js socket handle; they may change. */
+/** Internal methods of Node.js, which may change. */
 interface Handle {
   listen?(backlog: number): number
   getpeername?(found: object): number
 }
 
-/** Listens and resolves with the port. @throws CommandFailure exit 1 if that is not possible */
+/** @throws CommandFailure exit 1 if it cannot listen */
 export function openPort(server: Server, { host, port }: ListenAt): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
@@ -65,10 +56,9 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
 }
 
 /**
- * Closes a port without losing connections. When a port is simply closed, the system resets connections that the server has not accepted
- * yet.
- * @param arrived returns the number of connections and requests so far
- * @param turn resolves when connections and requests that were under way at its call have arrived
+ * Closes a port without losing connections: normally the system resets those that are not accepted yet.
+ * @param arrived the number of connections and requests so far
+ * @param turn resolves when those under way have arrived
  */
 export async function closePort(server: Server, arrived: () => number, turn: () => Promise<void>): Promise<void> {
   const until = performance.now() + MAX_WAIT_MS
@@ -78,21 +68,20 @@ export async function closePort(server: Server, arrived: () => number, turn: () 
     await turn()
   }
   await fillQueue(server)
-  // Calls the net server's close, to stop listening only. An HTTP server's own close would cut off requests that it has not read yet.
+  // An HTTP server's own close would cut off requests that it has not read yet.
   Server.prototype.close.call(server)
 }
 
-/** Waits for two turns of the event loop. The first may be the present turn. Before the second, the loop has polled for I/O. */
+/** Between two turns the event loop polls for I/O. */
 export async function twoTurns(): Promise<void> {
   await nextTurn()
   await nextTurn()
 }
 
 /**
- * Shrinks the accept queue to one place, and fills that place with a connection of this process. Then no client is in the queue, and the
- * system admits none. If a client tries to connect, its system tries again and again, and is refused once the port is closed. The caller
- * must close the port in the same turn of the event loop, before the server accepts. Only Linux can change the queue of a listening server;
- * on other systems this does nothing.
+ * Shrinks the accept queue to one place, and takes it with a connection of this process. So no client is lost in the queue: its system
+ * retries, and is refused once the port is closed. The caller must close the port in the same turn of the event loop. Only Linux can change
+ * the queue.
  */
 async function fillQueue(server: Server): Promise<void> {
   const at = server.address() as AddressInfo | null
@@ -100,10 +89,10 @@ async function fillQueue(server: Server): Promise<void> {
   for (const until = performance.now() + MAX_EMPTYING_MS; performance.now() < until;) {
     const own = connect({ host: at.address, port: at.port })
     own.on('error', () => {})
-    // Node.js connects at the end of this turn. Within one machine a connection succeeds at once.
+    // Node.js connects at the end of this turn; within one machine, at once.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const connected = handleOf(own)?.getpeername?.({}) === 0
-    // The socket is already destroyed if this machine cannot reach the address.
+    // A socket is already destroyed if the address cannot be reached.
     const unreachable = own.destroyed
     own.destroy()
     if (connected || unreachable) return

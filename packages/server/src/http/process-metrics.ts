@@ -4,12 +4,11 @@ import type { ReadMetric } from 'sluice/observe'
 import { openFilesLimit } from './connection-bound.ts'
 import { counter, gauge } from './service-metrics.ts'
 
-/** Milliseconds between two measurements of the event loop's lag. */
 const RESOLUTION_MS = 10
-/** Prometheus counts a process's time in seconds; Node.js reports microseconds, nanoseconds and milliseconds. */
+/** Converts to seconds. */
 const [PER_MICRO, PER_NANO, PER_MS] = [1e-6, 1e-9, 1e-3]
 
-/** The metrics of this process, under the names that Prometheus's clients use. */
+/** Under the names that Prometheus's clients use. */
 export function processMetrics(): readonly ReadMetric[] {
   const maxFiles = openFilesLimit()
   const [major = '', minor = '', patch = ''] = process.versions.node.split('.')
@@ -45,11 +44,11 @@ export function processMetrics(): readonly ReadMetric[] {
   ]
 }
 
-/** How late timers ran since the last scrape. With several workers: the lag of the worst one. */
+/** Since the last scrape; with several workers, that of the worst. */
 function lagMetrics(): ReadMetric[] {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
-  // The histogram contains the whole time from one timer to the next. The timers are RESOLUTION_MS apart, so the lag is what is above that.
+  // The histogram contains the whole time between two timers.
   const lag = (nanos: number): number => Math.max(0, nanos * PER_NANO - RESOLUTION_MS * PER_MS)
   const read = (value: () => number) => () => one(delay.count === 0 ? undefined : lag(value()))
   return [
@@ -78,7 +77,7 @@ function lagMetrics(): ReadMetric[] {
 
 function openFiles(): number | undefined {
   try {
-    // One of the entries is the descriptor that is open for this listing.
+    // One entry is the descriptor of this listing.
     return readdirSync('/proc/self/fd').length - 1
   } catch {
     return undefined

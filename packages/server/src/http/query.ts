@@ -2,9 +2,8 @@ import { BadRequest } from './answer.ts'
 import type { Routed } from './routes.ts'
 
 /**
- * The parameters of a call. Parameters that the endpoint does not have are refused: a misspelt `limit` would make a change apply to every
- * rule, and a misspelt `status` would answer every denial with 200.
- * @throws BadRequest for an unknown or repeated parameter; the message contains no value, which may be a key
+ * Refuses unknown parameters, because a misspelt `limit` would apply a change to every rule.
+ * @throws BadRequest without the parameter's value, which may be a key
  */
 export function parametersOf({ query }: Pick<Routed, 'query'>, names: readonly string[]): URLSearchParams {
   for (const name of query.keys()) {

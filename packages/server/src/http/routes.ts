@@ -2,46 +2,41 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { normalizePath } from 'sluice/policy'
 import { Refusal } from './answer.ts'
 
-/** A request with its parsed target. */
 export interface Routed {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The path, normalized in the same way as for matching rules. */
+  /** Normalized as for matching rules. */
   readonly path: string
-  /** The part of the path after the route's own path, with the leading slash; empty if nothing follows. */
+  /** The path after the route's own path, with the leading slash; may be empty. */
   readonly rest: string
   readonly query: URLSearchParams
 }
 
 export type Handler = (routed: Routed) => Promise<void> | void
 
-/** Handlers by method; HEAD uses the handler of GET. A single handler takes every method. */
+/** HEAD uses the handler of GET. A single handler takes every method. */
 export type Route = Handler | Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'DELETE', Handler>>>
 
 export interface Routes {
-  /** Routes by their whole path. */
   readonly exact: ReadonlyMap<string, Route>
-  /** Routes by a prefix of the path; a slash must follow the prefix. */
+  /** By a prefix of the path, which a slash must follow. */
   readonly below: ReadonlyMap<string, Route>
-  /**
-   * As `below`, for paths whose segment after the prefix is encoded dots (`%2E`, `%2E%2E`). Here that segment is a name, not a dot segment.
-   */
+  /** As `below`, if the next segment is encoded dots (`%2E`, `%2E%2E`). That segment is then a name, not a dot segment. */
   readonly dots: ReadonlyMap<string, Route>
-  /** The handler of every other path. */
   readonly other: Handler
 }
 
-/** Health endpoints: they answer probes even while all other requests are refused. */
+/** These answer even while all other requests are refused. */
 export const HEALTH: ReadonlySet<string> = new Set(['/livez', '/readyz'])
 const NO_QUERY = new URLSearchParams()
 
 /**
- * Answers a request by its route. Routing uses the same normalized path as limits do: a difference would let clients evade limits.
- * @throws Refusal 405 with Allow for a method that the path does not have
+ * Uses the same normalized path as limits do: a difference would let clients evade limits.
+ * @throws Refusal 405 with Allow
  */
 export function route(routes: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> | void {
   const { url = '/' } = request
-  // The URL is looked up as it is first: most requests have a normalized path and no query.
+  // Most paths are normalized and have no query.
   const straight = routes.exact.get(url)
   if (straight !== undefined) return answer(straight, { request, response, path: url, rest: '', query: NO_QUERY })
   const [, above = '', dots = '', more = ''] = /^([^?#%]*)\/((?:%2e){1,2})(\/[^?#]*)?(?=[?#]|$)/i.exec(url) ?? []
@@ -56,12 +51,12 @@ export function route(routes: Routes, request: IncomingMessage, response: Server
   return routes.other(routed)
 }
 
-/** Calls the handler of a route for a request's method. @throws Refusal 405 with Allow for a method that the route does not have */
+/** @throws Refusal 405 with Allow for a method that the route does not have */
 export function answer(to: Route, routed: Routed): Promise<void> | void {
   if (typeof to === 'function') return to(routed)
   const method = routed.request.method === 'HEAD' ? 'GET' : (routed.request.method ?? '')
   if (Object.hasOwn(to, method)) return to[method as keyof typeof to]?.(routed)
   const allowed = Object.keys(to).flatMap((name) => (name === 'GET' ? ['GET', 'HEAD'] : [name]))
-  // The message omits the path, which may contain a key.
+  // The path may contain a key, so it is not shown.
   throw new Refusal(405, `This path answers ${allowed.join(', ')}.`, {}, [['Allow', allowed.join(', ')]])
 }

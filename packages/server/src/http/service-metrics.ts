@@ -15,17 +15,16 @@ const REJECTED_HELP = 'Policies that were refused; the last good one stayed.'
 const RULE_HELP = 'The rules at work, and what kinds of source their keys come from.'
 const POLICY_HELP = 'The policy at work: its dialect, how many were taken in since the start, and a hash of its text.'
 
-/** @param read called at each scrape; its labels must have few values, and never an identity */
+/** @param read its labels must have few values, and never an identity */
 export function gauge(name: string, help: string, read: ReadMetric['read']): ReadMetric {
   return { name, help, type: 'gauge', read }
 }
 
-/** As `gauge`, for a value that never decreases. */
 export function counter(name: string, help: string, read: ReadMetric['read']): ReadMetric {
   return { name, help, type: 'counter', read }
 }
 
-/** The metrics that a service computes at each scrape. @param store the store inside the ring, or the store itself if there is no ring */
+/** @param store the store without its ring */
 export function serviceMetrics(
   store: Store & { readonly size?: number },
   now: () => { readonly policy: HeldPolicy; readonly ring: RemoteStore | undefined; readonly keys: number | undefined },
@@ -57,10 +56,7 @@ export function serviceMetrics(
   ]
 }
 
-/**
- * The kinds of source of a rule's key: `header` for one source, `header,method` for a key of two parts, `jwt|ip` if the first source with a
- * value counts, `none` if the rule has no key.
- */
+/** For example `header,method` for a key of two parts, and `jwt|ip` for a part with two alternative sources. */
 function identifierKind({ key }: Rule): string {
   const kinds = key.map((sources) => [...new Set(sources.map(({ text }) => text.split(':')[0]))].join('|'))
   return kinds.length === 0 ? 'none' : kinds.join(',')

@@ -28,25 +28,24 @@ export interface ServiceParts {
   readonly engine: Engine
   readonly store: Store
   readonly policy: HeldPolicy
-  /** Replaces the policy, in all processes. */
+  /** In all processes. */
   readonly replace: HeldPolicy['replace']
   readonly overrides: HeldOverrides
   readonly reports: ReadReports
   readonly metricsType: string
   readonly live: Live
-  /** Signs the ids of reservations. */
   readonly tokens: HoldTokens
-  /** Whether requests to other paths are limited by the policy and answered by the demo backend. */
+  /** Whether other paths are limited by the policy and answered by the demo backend. */
   readonly demo: boolean
-  /** Decides who may administer; if it is absent, nobody may. */
+  /** If absent, nobody may administer. */
   readonly admission?: Admission | undefined
   /** Absent if the limits are not divided among regions. */
   readonly region?: Region | undefined
-  /** Called with an error that is not a Refusal. The request gets 500. */
+  /** Called with an error that gets 500. */
   unexpected(error: unknown): void
 }
 
-/** The decision service as a handler of `node:http`. Its own endpoints are never limited. */
+/** Its own endpoints are never limited. */
 export function createService(parts: ServiceParts): RequestListener {
   const routes = routesOf(parts)
   const { unexpected } = parts
@@ -68,7 +67,6 @@ function routesOf(parts: ServiceParts): Routes {
   const show = ({ response }: Routed): Promise<void> => sendPolicy(response, policy.current, kind)
   const put = (routed: Routed): Promise<void> => putPolicy(replace, kind, routed)
   const decision = (routed: Routed): Promise<void> => decide(engine, routed)
-  /** What the page needs before the first event. */
   const overview = () => ({ ...freshReadings(policy.current), endpoints: offered, administration: admission !== undefined })
   return {
     exact: new Map([
@@ -88,7 +86,7 @@ function routesOf(parts: ServiceParts): Routes {
       ['/metrics', { GET: async ({ response }: Routed) => send(response, 200, metricsType, await reports.metrics()) }],
       ...pageRoutes(() => policy.current, reports.activity, region),
     ]),
-    // Envoy appends the path of the request to that of the endpoint.
+    // Envoy appends the request's path.
     below: new Map([
       ['/v1/auth', forward],
       ['/v1/decision', decision],

@@ -7,20 +7,17 @@ import { isLoopback } from './port.ts'
 import { HEALTH } from './routes.ts'
 
 /**
- * The endpoints that proxies call with the headers of their clients. In such a call Host, Origin and Sec-Fetch-Site are those of a request
- * to the site behind the proxy, so they are not checked. In a call without a proxy header they are those of a request to this service, and
- * are checked. Without the check of Host, some requests of web pages would look like those of programs: to a plain http name other than
- * localhost a browser sends no Sec-Fetch-Site, and with GET no Origin.
+ * Proxies call these endpoints with their client's headers, so Host and Origin may be those of another site. Without a proxy's header they
+ * are checked, because some requests of web pages differ from a program's only by Host.
  */
 const FORWARDED = /^\/v1\/(?:auth|decision)(?:\/|$)/
 const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fetch-Site); expected a page of this service, or a program.'
-/** Headers that proxies add. A page can send them to another site only after a CORS preflight, and this service refuses every preflight. */
+/** A page needs a CORS preflight to send these to another site, and this service refuses every preflight. */
 const BY_PROXY = /^x-(?:forwarded|original|envoy)-/
 
 /**
- * Refuses requests that a browser makes for another site. Otherwise a web page could use up the limits of a service that only this
- * machine can reach. With DNS rebinding the page could also read the responses.
- * @param hosts the hosts that requests may name; undefined: any
+ * Otherwise a web page could use up the limits of a service that only this machine can reach, and with DNS rebinding read the responses.
+ * @param hosts undefined: requests may name any host
  */
 export function guardSite(hosts: HostCheck | undefined, handle: RequestListener): RequestListener {
   return (request, response) => {
@@ -35,10 +32,8 @@ function refusalOf(request: IncomingMessage, hosts: HostCheck | undefined): Refu
   const { host } = headers
   const foreignHost = hosts !== undefined && host !== undefined && !hosts(host)
   const foreignPage = isForeign(headers)
-  // Most requests end here: they come from programs and name an allowed host.
   if (!foreignHost && !foreignPage) return undefined
   const path = normalizePath(request.url ?? '/')
-  // Probes may name any host.
   if (HEALTH.has(path)) return undefined
   const forwarded = FORWARDED.test(path)
   if (forwarded && Object.keys(headers).some((name) => BY_PROXY.test(name))) return undefined
@@ -52,33 +47,28 @@ function otherHost(host: string, more: string): Refusal {
   return new Refusal(403, `The host ${shown} is not this service's; expected ${own}.`)
 }
 
-/** Whether a page of another origin made the request. Programs send neither Origin nor Sec-Fetch-Site. */
+/** Programs send neither Origin nor Sec-Fetch-Site. */
 function isForeign({ origin, host, 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
-  // Sec-Fetch-Site takes precedence over Origin. The browser computes Sec-Fetch-Site from the name and port that it used. Origin is
-  // compared with Host, which a proxy may have changed.
+  // Browsers compute Sec-Fetch-Site themselves. Origin is compared with Host, which a proxy may have changed.
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   if (origin === undefined) return false
   const own = /^https?:\/\/(.+)$/i.exec(origin)?.[1]
   return own === undefined || own.toLowerCase() !== host?.toLowerCase()
 }
 
-/** Whether the user follows a link to this service's page. That is allowed, because the site with the link cannot read the response. */
+/** A link to this service's page is allowed, because the linking site cannot read the response. */
 function isNavigation({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
 }
 
 export type HostCheck = (host: string) => boolean
 
-/** The most hosts whose check is cached. Nearly all requests have the same Host. */
 const MAX_KNOWN = 1_000
 const NOBODY = trustProxies([])
-/** A name or an IPv4 address, or an IPv6 address in brackets, each with or without a port. */
+/** A name, an IPv4 address, or an IPv6 address in brackets, with or without a port. */
 const HOST = /^(?:\[([\da-f:.]+)\]|([^:[\]/@\s]+))(?::\d{0,5})?$/i
 
-/**
- * The hosts that requests may name, on any port: `localhost`, names below it, loopback addresses, and the listed names. DNS rebinding
- * points the name of a foreign page at this machine. That name is not in the list, so the request is refused.
- */
+/** Loopback hosts and the listed names. With DNS rebinding a browser sends the name of a foreign page, which is not listed. */
 export function hostsAllowed(names: readonly string[]): HostCheck {
   const listed = new Set(names.map(canonical))
   const known = new Map<string, boolean>()
@@ -94,7 +84,7 @@ export function hostsAllowed(names: readonly string[]): HostCheck {
   }
 }
 
-/** Reads the values of --allowed-host. @throws CommandFailure exit 3 for a value that is neither a name nor an address */
+/** @throws CommandFailure exit 3 for a value that is neither a name nor an address */
 export function readHosts(texts: readonly string[], called: string = '--allowed-host'): readonly string[] {
   return texts.map((text) => {
     const name = canonical(text.replace(/^\[([\da-f:.]+)\]$/i, '$1'))
@@ -104,7 +94,7 @@ export function readHosts(texts: readonly string[], called: string = '--allowed-
   })
 }
 
-/** The canonical spelling of a host: lower case, no trailing dot, Punycode for names, one spelling for each address. */
+/** Lower case, no trailing dot, Punycode for names, one spelling for each address. */
 function canonical(host: string): string {
   const plain = host.replace(/\.$/, '').toLowerCase()
   const address = addressOf(plain)
@@ -112,7 +102,7 @@ function canonical(host: string): string {
   return /^[!-~]*$/.test(plain) ? plain : domainToASCII(plain)
 }
 
-/** The canonical spelling of an address; undefined if the text is not an address. */
+/** One spelling for each address. Undefined if the text is no address. */
 export function addressOf(text: string): string | undefined {
   return clientAddress(text, {}, NOBODY)
 }

@@ -3,17 +3,17 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 const CHECK_MS = 250
-/** The responses of each connection in order; only the first of them is being read. */
+/** In order; only the first response of a connection is being read. */
 export type UnderWay = ReadonlyMap<Duplex, readonly ServerResponse[]>
 
 /**
- * Closes connections whose client does not read its response. A client must have read a whole response `readMs` milliseconds after the
- * response ended. The client of a stream, which does not end, must read something every `readMs` while data is waiting.
+ * A client must have read a whole response `readMs` milliseconds after its end. The client of an endless stream must read something every
+ * `readMs` while data is waiting.
  */
 export function closeSlowReaders(server: Server, underWay: UnderWay, readMs: number): void {
   /**
-   * How many bytes of a response the client has read, and since when the number is the same. Once the response has ended, the number is
-   * infinite, so it stays the same: the time counts from the end.
+   * Bytes that the client has read, and since when that number is the same. After the response's end the number is Infinity, so it stays
+   * the same.
    */
   const progress = new WeakMap<ServerResponse, { readonly read: number; readonly since: number }>()
   const isSlow = (response: ServerResponse, socket: Duplex, now: number): boolean => {
