@@ -16,27 +16,26 @@ const MAX_REQUESTS = 1_000
 const MAX_SHOWN_LENGTH = 60
 const NO_HEADERS = Object.freeze({})
 
-/** `POST /v1/check`: returns one decision. With `?status=http` it also sets the status and the headers that a client would get. */
+/** `POST /v1/check`. With `?status=http` it also sets the status and headers that a client would get. */
 export async function check(engine: Engine, routed: Routed): Promise<void> {
   const asHttp = wantsStatus(routed)
   const call = readRequest(await readJson(routed.request, MAX_REQUEST_BYTES))
   answerDecision(engine, { response: routed.response, asHttp }, 'key' in call ? await engine.decideKey(call) : await engine.decide(call))
 }
 
-/** Whether the call has `?status=http`. @throws BadRequest for another parameter or value */
+/** @throws BadRequest for another parameter or value */
 export function wantsStatus(routed: Routed): boolean {
   const status = parametersOf(routed, ['status']).get('status')
   if (status === null || status === 'http') return status === 'http'
   throw new BadRequest(`status is ${shown(status)}; expected http, or no parameter.`)
 }
 
-/** The response of a decision, and whether its status and headers are those that a client would get. */
 interface Answer {
   readonly response: Routed['response']
   readonly asHttp: boolean
 }
 
-/** Sends a decision as JSON. @param more JSON members to add to those of the decision */
+/** @param more JSON members to add to those of the decision */
 export function answerDecision(engine: Engine, { response, asHttp }: Answer, decision: EngineDecision, more = ''): void {
   if (decision.detail !== undefined) throw new BadRequest(decision.detail, { reason: decision.reason })
   const json = decisionJson(decision)
@@ -46,10 +45,7 @@ export function answerDecision(engine: Engine, { response, asHttp }: Answer, dec
   send(response, decision.allowed ? 200 : problemOf(decision).status, JSON_TYPE, body, headers)
 }
 
-/**
- * `POST /v1/checks`: decides a list of calls in order, in one store call, and returns the list of decisions. A path that cannot be read
- * is reported in its own decision, so one client's bad path does not fail the other calls.
- */
+/** `POST /v1/checks`: one store call for a list. A path that cannot be read fails only its own decision. */
 export async function checks(engine: Engine, routed: Routed): Promise<void> {
   parametersOf(routed, [])
   const { request, response } = routed
@@ -58,10 +54,7 @@ export async function checks(engine: Engine, routed: Routed): Promise<void> {
   send(response, 200, JSON_TYPE, `[${decisions.map(decisionJson).join(',')}]\n`)
 }
 
-/**
- * Adds the index of a wrong request to the problem body. The engine gives the index only in the text of its message, which programs cannot
- * rely on.
- */
+/** The engine gives the index only in its message, which programs cannot rely on. */
 function refuseWithIndex(error: unknown): never {
   if (!(error instanceof LimiterError)) throw error
   const index = /^request (\d+): /.exec(error.message)?.[1]
@@ -69,9 +62,9 @@ function refuseWithIndex(error: unknown): never {
 }
 
 /**
- * Reads the body of /v1/check: `{ key, limit?, cost? }` or `{ method?, path, headers?, ip?, cost? }`.
- * @param more further fields that the endpoint has, named in messages
- * @throws BadRequest that names the field, the value and what is allowed
+ * Reads `{ key, limit?, cost? }` or `{ method?, path, headers?, ip?, cost? }`.
+ * @param more further fields of the endpoint, for messages
+ * @throws BadRequest
  */
 export function readRequest(body: unknown, more: readonly string[] = []): KeyRequest | RequestFacts {
   const fields = objectOf(body, 'The body must be an object with key, or with path.')
@@ -93,10 +86,7 @@ export function readRequest(body: unknown, more: readonly string[] = []): KeyReq
   }
 }
 
-/**
- * Reads the body of /v1/checks: a list of bodies of /v1/check.
- * @throws BadRequest that also gives the index of the wrong request, counted from 0
- */
+/** @throws BadRequest with the index of the wrong request, from 0 */
 function readRequests(body: unknown): (KeyRequest | RequestFacts)[] {
   if (!Array.isArray(body)) throw new BadRequest('The body must be a list of requests, each as for /v1/check.')
   if (body.length > MAX_REQUESTS) throw new BadRequest(`The list has ${body.length} requests; at most ${MAX_REQUESTS} are allowed.`)
@@ -115,23 +105,20 @@ function textOf(name: string, value: unknown): string {
   throw new BadRequest(`The field ${name} is ${found}; expected a text that is not empty.`)
 }
 
-/**
- * Refuses an address that cannot be read. Otherwise such an address would count as absent, and all requests without an address share one
- * bucket.
- */
+/** Requests with a wrong address would share one bucket with those without an address. */
 function addressIn(text: string): string {
   if (addressOf(text) !== undefined) return text
   throw new BadRequest('The field ip is not an address; expected one such as 203.0.113.9 or 2001:db8::1, without a port.')
 }
 
-/** Checks that a cost is a finite number. The limiter checks that it is above 0 and has at most six decimals. */
+/** The limiter checks the range and the decimals. */
 function costOf(value: unknown): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   const found = typeof value === 'number' ? 'too large' : shown(value)
   throw new BadRequest(`The field cost is ${found}; expected a number above 0 and at most 9007199254 with at most six decimals.`)
 }
 
-/** Converts header names to lower case. Two spellings of a name become one header with two lines. */
+/** Two spellings of a name become one header with two lines. */
 function readHeaders(value: unknown): Record<string, string | readonly string[]> {
   if (value === undefined) return NO_HEADERS
   const headers = new Map<string, string | readonly string[]>()
@@ -145,14 +132,13 @@ function readHeaders(value: unknown): Record<string, string | readonly string[]>
   return Object.fromEntries(headers)
 }
 
-/** The lines of a header: a text may be several lines joined by commas, a list has one entry for each line. */
+/** A text may be several lines joined by commas. */
 function linesOf(name: string, content: unknown): string | readonly string[] {
   if (typeof content === 'string') return content
   if (Array.isArray(content) && content.every((item) => typeof item === 'string')) return content
   throw new BadRequest(`The header ${shown(name)} is ${kindOf(content)}; expected a text or a list of texts.`)
 }
 
-/** A short form of a value for a message, however deep the value is nested. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
@@ -160,7 +146,7 @@ function shown(value: unknown): string {
   return typeof value === 'string' && value.length > MAX_SHOWN_LENGTH ? `${text}...` : text
 }
 
-/** The type of a value, without its content: messages must not contain an identity. */
+/** Messages must not contain an identity. */
 export function kindOf(value: unknown): string {
   if (value === '') return 'empty'
   return typeof value === 'number' || typeof value === 'boolean' ? `a ${typeof value}` : shown(value)

@@ -1,7 +1,7 @@
 import type { LimitView } from 'sluice'
 import type { EngineDecision } from 'sluice/policy'
 
-/** Cache of rule names as JSON texts. A policy has few names, so names of replaced policies may stay in the cache. */
+/** Rule names as JSON texts. */
 const names = new Map<string, string>()
 const MAX_NAMES = 10_000
 
@@ -9,17 +9,11 @@ type Outcome = 'outcome' | 'allowed' | 'limitName' | 'reason' | 'detail' | 'retr
 type OfStore = 'limits' | 'at' | 'atMicros' | 'source' | 'hold'
 type OfRules = 'degraded' | 'rules' | 'shadow' | 'violated' | 'identity' | 'probabilistic' | 'exempt'
 type OfLimit = 'name' | 'limit' | 'remaining' | 'replenishAfterMs' | 'resetAfterMs' | 'windowMs' | 'unit'
-/**
- * `T` if `Fields` lists all its fields, otherwise `never`. So if `T` gets a new field, this file does not compile until the field is listed
- * and written here.
- */
+/** `never` unless `Fields` lists all fields of `T`, so that this file does not compile until a new field is written below. */
 type Listed<T, Fields extends string> = Exclude<keyof T, Fields> extends never ? T : never
 type View = Listed<LimitView, OfLimit>
 
-/**
- * A decision as JSON, without the random part of the retry time (jitter), which is for headers alone. The output is that of
- * `JSON.stringify`, in a third of the time. The time counts: for a list of decisions nearly all of the endpoint's work is here.
- */
+/** As `JSON.stringify`, but in a third of the time: for a list of decisions this is nearly all of the work. */
 export function decisionJson(decision: Listed<EngineDecision, Outcome | OfStore | OfRules>): string {
   const { outcome, allowed, limitName, reason, detail, retryAfterMs, limits } = decision
   const { at, atMicros, source, degraded, hold, rules, shadow, violated } = decision

@@ -3,7 +3,6 @@ import { Refusal, sendJson } from '../http/answer.ts'
 
 export const DEMO_ENDPOINTS: readonly string[] = ['/api/search', '/api/data']
 
-/** A small backend for requests that the policy allows. It serves a few JSON documents and nothing else. */
 export function demoBackend(path: string, response: ServerResponse): void {
   switch (path) {
     case '/api/search':

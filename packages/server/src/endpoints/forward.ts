@@ -4,22 +4,20 @@ import { type Engine, type EngineDecision, isTrustedPeer, type RequestFacts } fr
 import { BadRequest, send } from '../http/answer.ts'
 import type { Routed } from '../http/routes.ts'
 
-/** The original request as a proxy describes it in one family of headers: X-Forwarded-* or X-Original-*. */
+/** A request as one family of headers describes it: X-Forwarded-* or X-Original-*. */
 type Original = Readonly<Record<'method' | 'uri' | 'host', string | undefined>>
 
 /**
- * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy, from the X-Forwarded-* or X-Original-* headers of a trusted proxy.
- * Returns 200 or the status of the denial. `?denied=403` is for nginx, which accepts only 401 and 403 as denials.
+ * `ANY /v1/auth`: forward-auth of Traefik, Caddy, nginx and HAProxy. `?denied=403` is for nginx, which accepts only 401 and 403 as denials.
  */
 export async function auth(engine: Engine, { request, response, rest, query }: Routed): Promise<void> {
   const trust = engine.policy.trustedProxies
   const peer = request.socket.remoteAddress
-  // Without this check the headers of an untrusted proxy would be ignored. All its clients would count as one client, and nobody would
-  // notice.
+  // Without this check, all clients of an untrusted proxy would count as one.
   if (trust === undefined || !isTrustedPeer(peer, trust))
     throw new BadRequest('Only a trusted proxy may call this endpoint: name its address in trustedProxies of the policy.')
   const [forwarded, original] = [originalIn(request, 'x-forwarded'), originalIn(request, 'x-original')]
-  // A proxy sets one family of headers. It may pass on headers of the other family as the client sent them.
+  // A proxy may pass on the other family of headers as the client sent them.
   if (differ(forwarded.uri, original.uri) || differ(forwarded.method, original.method))
     throw new BadRequest(
       'X-Forwarded-* and X-Original-* describe two different requests: have the proxy remove those that it does not set.',
@@ -31,23 +29,18 @@ export async function auth(engine: Engine, { request, response, rest, query }: R
   answer(response, engine, decision, query.get('denied') === '403' ? 403 : undefined)
 }
 
-/**
- * `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. X-Original-* headers describe the request. If such a header is
- * absent, its value is taken from the call itself. The original path may also follow the endpoint's path. Any method is accepted, because
- * proxies send the method of the original request.
- */
+/** `POST /v1/decision`: the decision call of Fairvisor's Token Bucket. Any method is accepted, because proxies send the original one. */
 export async function decide(engine: Engine, { request, response, path, rest }: Routed): Promise<void> {
   const described = originalIn(request, 'x-original')
   const uri = described.uri ?? ownTarget(request, rest === '' ? path : rest)
   answer(response, engine, await engine.decide(factsOf(request, { ...described, uri })))
 }
 
-/** Reads one family of headers. @throws BadRequest for a repeated header, because one of its values may come from the client */
+/** @throws BadRequest for a repeated header, because one of its values may come from the client */
 function originalIn(request: IncomingMessage, family: 'x-forwarded' | 'x-original'): Original {
   const one = (name: 'method' | 'uri' | 'host'): string | undefined => {
     const header = `${family}-${name}`
     const value = request.headers[header]
-    // Node.js joins the lines of a repeated header.
     if (name !== 'host' && value?.includes(', ') === true && (request.headersDistinct[header]?.length ?? 0) > 1)
       throw new BadRequest(`${header} is there more than once: have the proxy replace what a client sends.`)
     return typeof value === 'string' && value !== '' ? value : undefined
@@ -59,7 +52,6 @@ function differ(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other
 }
 
-/** A path with the query of the call. @param path what follows the endpoint's path, or the whole path of the call if nothing follows */
 function ownTarget({ url = '/' }: IncomingMessage, path: string): string {
   return path + (/[?#].*/s.exec(url)?.[0] ?? '')
 }

@@ -4,12 +4,12 @@ import { send } from '../http/answer.ts'
 import type { Routed } from '../http/routes.ts'
 import type { StoreHealth } from '../stores/store-health.ts'
 
-/** `GET /livez`: 200 while the process answers. It does not check the store; /readyz does. */
+/** `GET /livez`, which does not check the store. */
 export function alive({ response }: Routed): void {
   send(response, 200, 'text/plain', 'ok\n')
 }
 
-/** The status and body of /readyz: whether decisions can be made, and how. */
+/** The status and body of /readyz. */
 export interface Readiness {
   readonly status: 200 | 503
   readonly body: {
@@ -20,9 +20,7 @@ export interface Readiness {
 }
 
 /**
- * Computes the readiness. If the store cannot be reached, the service is `degraded` (200) under the failure policies `allow` and `local`,
- * and `unavailable` (503) under `deny`.
- * @param health is informed of the store's answer
+ * Without the store, the service is `degraded` (200) under the failure policies `allow` and `local`, and `unavailable` (503) under `deny`.
  */
 export async function readinessOf({ policy }: Engine, store: Store, draining: boolean, health?: StoreHealth): Promise<Readiness> {
   if (draining) return { status: 503, body: { status: 'draining' } }

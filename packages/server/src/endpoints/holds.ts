@@ -7,15 +7,14 @@ import type { Route, Routed } from '../http/routes.ts'
 import type { HoldTokens } from '../identity/hold-tokens.ts'
 import { answerDecision, kindOf, MAX_REQUEST_BYTES, readRequest, wantsStatus } from './check.ts'
 
-/** Longest token: an id of 128 characters, a dot, and the signature. */
+/** An id of 128 characters, a dot, and the signature. */
 const MAX_TOKEN = 256
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * `POST /v1/reserve`, `/v1/settle`, `/v1/extend`, `/v1/cancel`. The body is that of `/v1/check` with further fields of each endpoint. The
- * call's key or request facts say where the hold (the charge that is settled later) is stored. For `/v1/reserve` the field `id` is an id of
- * the caller's choice. For the other endpoints it is the token that `/v1/reserve` returned: the id and a signature.
+ * `POST /v1/reserve`, `/v1/settle`, `/v1/extend`, `/v1/cancel`. The body is that of `/v1/check` with further fields. `id` is an id of the
+ * caller's choice for `/v1/reserve`, and otherwise the signed id that `/v1/reserve` returned.
  */
 export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readonly [path: string, route: Route])[] {
   const change = (
@@ -37,10 +36,7 @@ export function holdRoutes(engine: Engine, tokens: HoldTokens): readonly (readon
   ]
 }
 
-/**
- * Status 503 for a store that cannot answer now: nothing was lost, and the request may be sent again. Status 501 for a store that does not
- * support holds.
- */
+/** 503: the request may be sent again. 501: the store does not support reservations. */
 function refusedByStore(error: unknown): never {
   if (error instanceof StoreFailure) throw new Refusal(503, 'The store could not answer; send the request again.', { kind: error.kind })
   if (error instanceof LimiterError && error.code === 'NOT_SUPPORTED') throw new Refusal(501, error.message)
@@ -63,7 +59,7 @@ async function reserve(engine: Engine, tokens: HoldTokens, routed: Routed): Prom
   answerDecision(engine, { response, asHttp }, decision, mayHold ? `"id":${JSON.stringify(tokens.tokenOf(id, keyOf(call)))}` : '')
 }
 
-/** Splits a body into the call, as for /v1/check, and the further fields of the endpoint. @throws BadRequest as for /v1/check */
+/** @throws BadRequest as for /v1/check */
 function split(body: unknown, names: readonly string[]): { readonly call: KeyRequest | RequestFacts; readonly fields: Fields } {
   const all = Object.entries(objectOf(body, 'The body must be an object with key, or with path.'))
   const own = all.filter(([name]) => names.includes(name))
@@ -75,10 +71,7 @@ function keyOf(call: KeyRequest | RequestFacts): string | undefined {
   return 'key' in call ? call.key : undefined
 }
 
-/**
- * The id of the hold in a token, which is the signed id that `/v1/reserve` returned.
- * @throws Refusal 403 for a token that this service has not signed for this key
- */
+/** @throws Refusal 403 for an id that this service has not signed for this key */
 function idOf(tokens: HoldTokens, token: unknown, key: string | undefined): string {
   if (typeof token !== 'string' || token === '')
     throw new BadRequest(`The field id is ${found(token)}; expected what /v1/reserve returned as id.`)
@@ -91,7 +84,7 @@ function optionalNumber(name: string, value: unknown): number | undefined {
   return value === undefined ? undefined : numberOf(name, value)
 }
 
-/** Checks only that the value is a number; the engine checks its range. */
+/** The engine checks the range. */
 function numberOf(name: string, value: unknown): number {
   if (typeof value === 'number') return value
   throw new BadRequest(`The field ${name} is ${found(value)}; expected a number.`)

@@ -12,14 +12,14 @@ import { answer, type Handler, type Route, type Routed } from '../http/routes.ts
 const MAX_DURATION_BYTES = 4_096
 const MAX_OVERRIDE_BYTES = 16_384
 const MAX_KEY_LENGTH = 4_096
-/** A path segment that stands for a key: the key itself is in `?key=`. */
+/** A segment in place of a key, which is then in `?key=`. */
 const PLACEHOLDER = '-'
 const MAX_TOP = 1_000
 const TOP = 20
-/** Deadline of a store call for an operator, who can wait longer than a request. The policy's deadline is for requests. */
+/** An operator can wait longer than a request. */
 const WAIT = { deadlineMs: 5_000 }
 
-/** `GET /v1/keys?top=20`: the keys with the most requests since the start, over all processes. Hashes (pseudonyms) replace the keys. */
+/** `GET /v1/keys?top=20`: the keys with the most requests since the start, over all processes. Pseudonyms replace the keys. */
 export function topRoute(counted: ReadReports['top'], admission: Admission | undefined): Route {
   return guarded(admission, {
     GET: async (routed) => {
@@ -34,10 +34,8 @@ export function topRoute(counted: ReadReports['top'], admission: Admission | und
 }
 
 /**
- * `/v1/keys/:key` (GET: its state, DELETE: forget it), `/v1/keys/:key/block` (PUT a duration, DELETE to lift it) and
- * `/v1/keys/:key/override` (PUT another limit, DELETE to remove it). They apply to every rule that has a key, or with `?limit=` to the
- * named rule. The key is one path segment, percent-encoded. If the segment is `-`, the key is the value of `?key=`: clients remove the
- * segments `.` and `..`, even percent-encoded ones.
+ * `/v1/keys/:key`, `/v1/keys/:key/block` and `/v1/keys/:key/override` apply to every rule that has a key, or to the rule of `?limit=`. The
+ * key may be in `?key=` instead, because clients remove the segments `.` and `..`, even percent-encoded.
  */
 export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: Admission | undefined): Handler {
   const reply =
@@ -58,13 +56,13 @@ export function keyRoutes(engine: Engine, overrides: HeldOverrides, admission: A
     DELETE: reply(async (target) => engine.blockKey(target, null, WAIT).then(() => ({ blocked: false }))),
   })
   const override = guarded(admission, {
-    // The key keeps its remaining tokens, but at most as many as the new limit allows.
+    // The key keeps its remaining tokens, up to the new limit.
     PUT: reply(async (target, { request }) => {
       const fields = fieldsIn(await readJson(request, MAX_OVERRIDE_BYTES), target)
       overrides.set(fields)
       return { overrides: overridesOf(engine, { key: target.key, limit: fields.rule }) }
     }),
-    // Overrides that are written in the policy stay.
+    // Overrides in the policy stay.
     DELETE: reply(async (target) => ({ withdrawn: overrides.withdraw(target) })),
   })
   const routes: ReadonlyMap<string | undefined, Route> = new Map([
@@ -101,12 +99,12 @@ function decoded(written: string): string | undefined {
   }
 }
 
-/** Whether the query parser replaced bytes that are not UTF-8 by U+FFFD. */
+/** The query parser replaces bytes that are not UTF-8 by U+FFFD. */
 function isReplaced(text: string, url: string = ''): boolean {
   return text.includes('\ufffd') && !/%ef%bf%bd/i.test(url)
 }
 
-/** The duration of `{ "duration": "10m" }`, or of milliseconds as a number. */
+/** `{ "duration": "10m" }`, or milliseconds as a number. */
 function durationIn(body: unknown): string | number {
   const expected = 'The body must be an object with duration alone: a text such as 10m, or milliseconds as a number.'
   const { duration, ...more } = objectOf(body, expected)
@@ -114,7 +112,7 @@ function durationIn(body: unknown): string | number {
   throw new BadRequest(expected)
 }
 
-/** Status 503 for a store that cannot answer now, 501 for one that does not support the operation. Neither is the caller's mistake. */
+/** 503: the store cannot answer now. 501: it does not support the operation. */
 function refusedByStore(error: unknown): never {
   if (error instanceof StoreFailure) throw new Refusal(503, `The store did not do it: ${error.message}.`)
   if (error instanceof LimiterError && error.code === 'NOT_SUPPORTED') throw new Refusal(501, error.message)
@@ -133,7 +131,7 @@ function overridesOf(engine: Engine, target: KeyTarget): unknown[] {
   }))
 }
 
-/** The body's fields, completed with the key of the path and the rule of `?limit=`. The engine validates their values. */
+/** The engine validates the values. */
 function fieldsIn(body: unknown, { key, limit }: KeyTarget): OverrideFields {
   const expected = 'The body must be an object with the fields of an override: rule, the fields of a limit, until.'
   const fields = { key, ...(limit === undefined ? {} : { rule: limit }), ...objectOf(body, expected) } as OverrideFields

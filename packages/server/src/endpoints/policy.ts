@@ -9,13 +9,10 @@ import type { Routed } from '../http/routes.ts'
 import { regionFacts } from '../policy/region-facts.ts'
 import { ruleFacts } from '../policy/rule-facts.ts'
 
-/** Largest text of a policy, in bytes; the policy parser has its own bound, in characters. */
+/** Bytes; the policy parser has its own bound, in characters. */
 const MAX_POLICY_BYTES = 1_048_576
 
-/**
- * `PUT /v1/policy`: replaces the policy by the body, YAML or JSON. If the body is invalid, the current policy stays, and the response
- * lists all mistakes.
- */
+/** `PUT /v1/policy`. If the body is invalid, the current policy stays. */
 export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind, routed: Routed) {
   parametersOf(routed, [])
   const { request, response } = routed
@@ -31,8 +28,8 @@ export async function putPolicy(replace: HeldPolicy['replace'], kind: StoreKind,
 }
 
 /**
- * `GET /v1/policy`: describes the policy in use. It does not return its text, which may contain a password. The description is formatted
- * in slices, because thousands of rules must not hold up decisions.
+ * `GET /v1/policy`, without the policy's text, which may contain a password. Formatted in slices, because thousands of rules must not hold
+ * up decisions.
  */
 export async function sendPolicy(response: ServerResponse, policy: Policy, kind: StoreKind): Promise<void> {
   const { dialect, hash, failure, rules, warnings } = policy

@@ -11,9 +11,8 @@ const EXPECTED =
   'The body must be an object with weights, thousandths of every token bucket by the name of the region, and perhaps gone, runs by the name.'
 
 /**
- * `GET /v1/regions`: which part of the limits this region holds, and how it reaches the other regions. `PUT`: changes the weights, the
- * parts of each limit that the regions hold until they send each other some. Both answer 404 if the service shares its limits with no other
- * region.
+ * `GET /v1/regions`: this region's part of the limits, and its links to other regions. `PUT`: changes the parts. Both answer 404 if there
+ * are no other regions.
  */
 export function regionRoute(region: Region | undefined): Exclude<Route, (routed: Routed) => void> {
   const required = (): Region => {
