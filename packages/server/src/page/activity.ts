@@ -5,27 +5,26 @@ import { type PerSecond, perSecond, SECONDS } from './per-second.ts'
 import { isShared, isShown, readingOf, usedOf } from './readings.ts'
 import { reasonOf, type Refused } from './refusal.ts'
 
-/** What a process decided in the last five minutes, as the page shows it. It contains no keys. */
+/** The last five minutes of a process, without keys. */
 export interface Activity {
   /** The second that has just begun, since 1970. */
   readonly second: number
   /** Requests per second, oldest first, up to the second before `second`. */
   readonly allowed: readonly number[]
   readonly refused: readonly number[]
-  /** Refused requests by the rule that the decision names. */
   readonly refusedBy: Readonly<Record<string, number>>
   readonly refusal?: Refused
-  /** The limits that were used in the last minute. Each shows what the client that has used most of the limit has left. */
+  /** For each limit used in the last minute, what the client that has used most of it has left. */
   readonly limits: readonly Reading[]
-  /** The hash of the policy in use. */
+  /** The policy's hash. */
   readonly policy: string
 }
 
-/** Milliseconds for which the view of a limit (what the client that has used most of it has left) is kept after that client's request. */
+/** Milliseconds for which a view (what a client has left of a limit) is kept. */
 const KEPT_MS = 60_000
-/** Milliseconds after a report during which views are recorded. If nobody reads reports, recording views would only cost time. */
+/** Views are recorded this long after a report, because later nobody may read them. */
 const WATCHED_MS = 10_000
-/** The most rules with counts of their own; counts of replaced policies stay until there are this many. */
+/** Rules of replaced policies count too. */
 const MAX_RULES = 1_000
 
 interface Seen {
@@ -33,7 +32,7 @@ interface Seen {
   readonly at: number
 }
 
-/** Observes the decisions of this process for the page. @param now milliseconds since 1970 */
+/** @param now milliseconds since 1970 */
 export function createActivity(policyNow: () => Policy, now: () => number = Date.now) {
   const [allowed, refused] = [perSecond(), perSecond()]
   const refusedBy = new Map<string, PerSecond>()
@@ -45,8 +44,8 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const current = policyNow()
     if (!isShown(current, view.name)) return
     const known = seen.get(view.name)
-    // A view (what a client has left) does not name its client. So the known view is kept until another shows that more of the limit is
-    // used. All buckets of a rule refill at the same rate, so the client of the known view has the least left until then.
+    // A view does not name its client. All buckets of a rule refill equally, so the known client has the least left until another view
+    // shows more use.
     const replaces = known === undefined || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }
@@ -90,14 +89,11 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
   }
 }
 
-/**
- * The refused requests of a rule. Reads an own property only: the rule's name may be one that every object inherits, such as `constructor`.
- */
+/** A rule may have an inherited name, such as `constructor`. */
 export function refusedOf({ refusedBy }: Activity, name: string): number {
   return Object.hasOwn(refusedBy, name) ? (refusedBy[name] ?? 0) : 0
 }
 
-/** The activity of several processes together. */
 export function sumActivity(all: readonly Activity[]): Activity | undefined {
   const [first, ...more] = all
   if (first === undefined) return undefined
@@ -110,7 +106,7 @@ function addActivity(one: Activity, other: Activity): Activity {
     const [left, right] = [one, other].map((each) => shifted(each[name], second - each.second)) as [readonly number[], readonly number[]]
     return left.map((count, index) => count + (right[index] ?? 0))
   }
-  // The object is not filled by assignments, because an assignment to `__proto__` (a possible rule name) would add no property.
+  // An assignment to `__proto__`, a possible rule name, would add no property.
   const names = Object.keys({ ...one.refusedBy, ...other.refusedBy })
   const refusedBy = Object.fromEntries(names.map((name) => [name, refusedOf(one, name) + refusedOf(other, name)]))
   const limits = new Map(one.limits.map((limit) => [limit.name, limit]))
@@ -127,7 +123,7 @@ function addActivity(one: Activity, other: Activity): Activity {
   }
 }
 
-/** Shifts the counts of a process that reported `seconds` seconds before another one did, so that both end with the same second. */
+/** Shifts counts that were reported `seconds` seconds before others, so that all end with the same second. */
 function shifted(counts: readonly number[], seconds: number): readonly number[] {
   return [...counts, ...Array.from({ length: Math.min(seconds, SECONDS) }, () => 0)].slice(-counts.length)
 }

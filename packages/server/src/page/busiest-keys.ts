@@ -2,7 +2,7 @@ import type { KeyCount, TopKeys } from 'sluice/observe'
 
 export interface Counted {
   readonly keys: readonly KeyCount[]
-  /** The most requests that a key absent from `keys` may have had. */
+  /** The most requests of a key that `keys` lacks. */
   readonly floor: number
 }
 
@@ -11,8 +11,8 @@ export function countedBy(keys: TopKeys): Counted {
 }
 
 /**
- * Merges the most frequent keys of several processes (Agarwal et al., "Mergeable summaries", 2012). If a process has no count of a key, the
- * key may have had up to `floor` requests there. So this floor is added to the key's count and error.
+ * Merges the counts of several processes (Agarwal et al., "Mergeable summaries", 2012). A key that a process lacks may have had `floor`
+ * requests there, which are added to its count and error.
  */
 export function busiest(counted: readonly Counted[], most: number): readonly KeyCount[] {
   const floors = counted.reduce((sum, { floor }) => sum + floor, 0)

@@ -2,18 +2,17 @@ import type { ServerResponse } from 'node:http'
 import type { ReadReports } from '../workers/messages.ts'
 import { type Activity, sumActivity } from './activity.ts'
 
-/** Milliseconds between events. */
 const TICK_MS = 250
 const MAX_LISTENERS = 32
-/** A listener with more unread bytes than this is disconnected. */
+/** A listener with more unread bytes is disconnected. */
 const MAX_UNREAD = 262_144
-/** How many of the latest seconds each event contains. The first event of a listener contains all seconds. */
+/** A listener's first event contains all seconds, later events only the last few. */
 const RECENT_SECONDS = 10
 export const EVENT_STREAM = 'text/event-stream'
 
 export type Live = ReturnType<typeof createLive>
 
-/** Server-sent events for the page: what all processes of the service decided. While nobody listens, nothing is collected. */
+/** Server-sent events for the page. While nobody listens, nothing is collected. */
 export function createLive(read: ReadReports['activity']) {
   const listeners = new Set<ServerResponse>()
   let timer: NodeJS.Timeout | undefined
@@ -21,7 +20,7 @@ export function createLive(read: ReadReports['activity']) {
   const write = (listener: ServerResponse, data: string): void => {
     if (!listener.write(`data: ${data}\n\n`) && listener.writableLength > MAX_UNREAD) listener.destroy()
   }
-  /** The activity now, of all processes; undefined if no process reported in time. */
+  /** Undefined if no process reported in time. */
   const current = async (): Promise<Activity | undefined> => {
     try {
       return sumActivity(await read())
@@ -40,7 +39,7 @@ export function createLive(read: ReadReports['activity']) {
     for (const listener of listeners) write(listener, data)
   }
   return {
-    /** Adds a listener and keeps its response open; returns false if there are too many. */
+    /** Returns false if there are too many listeners. */
     listen(response: ServerResponse): boolean {
       if (listeners.size >= MAX_LISTENERS) return false
       response.writeHead(200, { 'Content-Type': EVENT_STREAM, 'Cache-Control': 'no-store', Connection: 'close' })

@@ -7,7 +7,7 @@ import type { ReadReports } from '../workers/messages.ts'
 import { sumActivity } from './activity.ts'
 import { rendered } from './rendered.ts'
 
-/** The built page. `npm run build` copies it here, so that the published package has it too. */
+/** `npm run build` copies the page here, so that the published package has it. */
 const BUILT = new URL('../../dist/page-files/', import.meta.url)
 
 const TYPES = { html: 'text/html', css: 'text/css', js: 'text/javascript', svg: 'image/svg+xml' } as const
@@ -20,7 +20,7 @@ const FILES = [
   ...SCRIPTS.map((name) => [`/${name}.js`, `${name}.js`, 'js'] as const),
 ] as const
 
-/** Content security policy of the page. The page may load and call only this service, and no other page may frame it. */
+/** The page may call only this service, and no other page may frame it. */
 const POLICY = [
   "default-src 'none'",
   ...['script', 'style', 'img', 'connect'].map((kind) => `${kind}-src 'self'`),
@@ -33,7 +33,7 @@ const GUARDS = [
   ['Referrer-Policy', 'no-referrer'],
 ] as const
 
-/** The page and its files. The page is sent with the limits and counts of this moment in it, for browsers that run no script. */
+/** The page contains the present limits and counts, for browsers that run no script. */
 export function pageRoutes(policyNow: () => Policy, activity: ReadReports['activity'], region?: Region): [string, Route][] {
   const template = textOf('index.html')
   const files = FILES.map(([path, file, kind]): [string, Route] => {

@@ -1,12 +1,8 @@
-/** The seconds that the page shows. */
 export const SECONDS = 300
 
 export type PerSecond = ReturnType<typeof perSecond>
 
-/**
- * Counts events per second, over the last five minutes. Times are whole seconds since 1970. An event whose time is before the latest one
- * counts for the latest second.
- */
+/** Times are whole seconds since 1970. An event before the latest second counts for the latest. */
 export function perSecond() {
   const counts = new Uint32Array(SECONDS)
   let latest = 0
@@ -19,7 +15,7 @@ export function perSecond() {
       advance(second)
       counts[latest % SECONDS] = (counts[latest % SECONDS] as number) + 1
     },
-    /** The counts of the seconds before `second`, oldest first. The count of `second` itself is 0 or incomplete, so it is not included. */
+    /** Oldest first, without `second` itself, which is incomplete. */
     before(second: number): number[] {
       advance(second)
       return Array.from({ length: SECONDS - 1 }, (_, index) => counts[(second + 1 + index) % SECONDS] as number)

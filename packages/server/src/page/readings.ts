@@ -11,10 +11,9 @@ const UNITS = [
   ['a day', 86_400_000],
 ] as const
 
-/** The most limits that the page shows. A policy may have thousands, and every shown limit is sent several times a second. */
+/** A policy may have thousands of limits, and each shown one is sent several times a second. */
 const MAX_SHOWN = 200
 const shown = new WeakMap<Policy, ReadonlySet<string>>()
-/** The rules of a policy by name. */
 const byName = new WeakMap<Policy, ReadonlyMap<string, Rule>>()
 
 function rulesOf(policy: Policy): ReadonlyMap<string, Rule> {
@@ -23,7 +22,6 @@ function rulesOf(policy: Policy): ReadonlyMap<string, Rule> {
   return known
 }
 
-/** Whether the page shows the limit of a rule. It shows those of the first MAX_SHOWN enforcing rules. */
 export function isShown(policy: Policy, name: string): boolean {
   const known =
     shown.get(policy) ??
@@ -40,14 +38,12 @@ function enforcing({ rules }: Policy): readonly Rule[] {
   return rules.filter(({ mode, tiers }) => mode === 'enforce' && tiers.length > 0)
 }
 
-/** Whether all requests of a rule share one limit. */
 export function isShared(policy: Policy, name: string): boolean {
   return rulesOf(policy).get(name)?.key.length === 0
 }
 
 /**
- * The share of a limit that is used up some time after a decision, from 0 to 1. A bucket refills meanwhile; a window keeps its count until
- * it ends.
+ * From 0 to 1. A bucket refills; a window keeps its count until it ends.
  * @param age milliseconds since the decision
  */
 export function usedOf(policy: Policy, view: LimitView, age: number): number {
@@ -74,11 +70,7 @@ export function readingOf(policy: Policy, view: LimitView, age: number): Reading
   }
 }
 
-/**
- * The limits that the page shows before any request, as unused. A rule may have several limits (tiers): the first whose conditions a
- * request meets is used. For each rule the page shows the last tier: that for requests that meet no condition, if there is one.
- * `notShown` is the number of enforced limits that the page does not show.
- */
+/** Limits as before any request. Of a rule's several limits (tiers) the last is shown, the one for requests that meet no condition. */
 export function freshReadings(policy: Policy): { readonly limits: readonly Reading[]; readonly notShown: number } {
   const rules = enforcing(policy)
   const limits = rules.slice(0, MAX_SHOWN).map(({ name, tiers }) => {
@@ -90,18 +82,15 @@ export function freshReadings(policy: Policy): { readonly limits: readonly Readi
   return { limits, notShown: rules.length - limits.length }
 }
 
-/**
- * The tier (one of the limits of the rule) whose capacity and window are those of `view`. `windowMs` of a tier is the period that the
- * policy states for a bucket.
- */
+/** The tier of a rule whose capacity and window are those of `view`. */
 function tierOf(policy: Policy, view: LimitView): Tier | undefined {
   const tiers = rulesOf(policy).get(view.name)?.tiers ?? []
   return tiers.find(({ limit, windowMs }) => limit.capacity === view.limit && (windowMs ?? limit.windowMs) === view.windowMs)
 }
 
 /**
- * Milliseconds in which an empty bucket is full again; undefined for a window. A limit that no tier has comes from an override, and is
- * taken for a bucket.
+ * Milliseconds in which an empty bucket is full; undefined for a window. A limit that no tier has is an override, and is taken for a
+ * bucket.
  */
 function fillOf(tier: Tier | undefined, { windowMs }: LimitView): number | undefined {
   if (tier === undefined) return windowMs
@@ -114,7 +103,7 @@ function countsText(rule: Rule | undefined): string {
 }
 
 function refillText(tokens: number, fillMs: number): string {
-  // The refill time is in whole milliseconds, which is too coarse to compute the rate of a short refill.
+  // Whole milliseconds are too coarse for the rate of a short refill.
   if (fillMs < 100) return `refilled within ${fillMs} ms`
   const perMs = tokens / fillMs
   const [unit, ms] = UNITS.find(([, length]) => perMs * length >= 0.995) ?? UNITS[3]
@@ -125,7 +114,7 @@ function numberText(number: number): string {
   return number.toLocaleString('en')
 }
 
-/** A duration in the largest unit of which it has at least one: `1.5 s`, `10 min`. */
+/** In the largest unit of which it has at least one: `1.5 s`, `10 min`. */
 export function durationText(ms: number): string {
   const [unit, length] = (
     [

@@ -1,14 +1,14 @@
 import type { Decision } from 'sluice'
 import { durationText } from './readings.ts'
 
-/** A refused request, without any data of the client. */
+/** Without any data of the client. */
 export interface Refused {
-  /** Milliseconds since 1970, by the clock of this process. */
+  /** Milliseconds since 1970. */
   readonly at: number
   readonly why: string
 }
 
-/** Why a request was refused, for the person who operates the service. It names rules, never keys, and no part of the request. */
+/** For the operator: names rules, never keys or parts of the request. */
 export function reasonOf(decision: Decision): string {
   if (decision.outcome === 'undecided') return `The store did not decide (${decision.degraded.kind}), and the policy refuses without it.`
   if (decision.outcome === 'allowed') return 'The request may pass.'

@@ -5,11 +5,7 @@ import { freshReadings } from './readings.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/**
- * The page, filled with the text that its scripts would show at this moment. The scripts later replace that text, except for the regions,
- * which change only at a restart.
- * @param region undefined if the limits are this service's own
- */
+/** Filled with the text that the page's scripts show later. */
 export function rendered(template: string, policy: Policy, activity: Activity | undefined, region?: RegionStatus): string {
   const { limits, notShown } = freshReadings(policy)
   const items = limits.map(({ name, limit, rate, counts }) => {
