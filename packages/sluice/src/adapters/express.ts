@@ -30,10 +30,7 @@ export type ExpressMiddleware<Request = ExpressRequest, Response = NodeResponse>
   next: (error?: unknown) => void,
 ) => void
 
-/**
- * Always the second of the two types. With the condition the compiler infers `Request` from the route, but does not force it on the route's
- * other handlers.
- */
+/** A conditional type, so that `Request` is inferred from the route, but not forced on the route's other handlers. */
 export type InferredMiddleware<Request, Response> = [Request] extends [never] ? ExpressMiddleware<Request, Response> : ExpressMiddleware
 
 const READER: RequestReader<ExpressRequest> = {
@@ -47,8 +44,8 @@ const READER: RequestReader<ExpressRequest> = {
 }
 
 /**
- * A rate limit as Express middleware, for an app, a router or one route. Later handlers read the decision from `request.rateLimit`. Errors
- * of the options' functions, and misuse such as an invalid cost, go to `next(error)`. Failures of the store do not.
+ * A rate limit as Express middleware. Later handlers find the decision in `request.rateLimit`. Errors of the options' functions, and
+ * misuse, go to `next(error)`. Failures of the store do not.
  *
  * In `app.get('/a/:id', rateLimit(...))`, `request.params` is `any`. To have it checked, write `rateLimit<Request<{ id: string }>>(...)`.
  */

@@ -58,8 +58,8 @@ export interface FastifyReply {
 /** Options of `rateLimit` for Fastify. */
 export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Reply> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. Fastify sends what the function resolves
-   * with. `'wait'`: requests wait for their turn instead (`maxWaitMs`, `maxWaiting`).
+   * Answers a refused request; status and headers are already set. Fastify sends what the function resolves with. `'wait'`: requests wait
+   * for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((request: Request, reply: Reply, decision: Decision) => unknown) | 'wait'
 }
@@ -67,10 +67,7 @@ export interface FastifyOptions<Request, Reply> extends GateOptions<Request, Rep
 /** Resolves to undefined if the request may go on, and to the reply if it was answered. */
 export type FastifyHook<Request = FastifyRequest, Reply = FastifyReply> = (request: Request, reply: Reply) => Promise<unknown>
 
-/**
- * Always the second of the two types. With the condition the compiler infers the request type of `key` and the other functions from the
- * route.
- */
+/** A conditional type, so that the request type of `key` and the other functions is inferred from the route. */
 export type InferredHook<Route extends framework.RouteGenericInterface> = [Route] extends [never]
   ? FastifyHook<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>
   : FastifyHook
@@ -88,11 +85,9 @@ const READER: RequestReader<FastifyRequest> = {
 export const DECORATOR = 'rateLimit'
 
 /**
- * A rate limit as a Fastify hook, for `app.addHook('onRequest', rateLimit(options))` or a route's `{ onRequest: ... }`. Use `preHandler` if
- * a key needs the body. Later handlers read the decision from `request.rateLimit`. Rejects with the errors of the options' functions, but
- * never because a store fails.
- *
- * A route's `config.rateLimit` is an error without `rateLimitPlugin`.
+ * A rate limit as a Fastify hook: `onRequest` or, if a key needs the body, `preHandler`. Later handlers find the decision in
+ * `request.rateLimit`. Rejects with errors of the options' functions, but never because a store fails. A route's `config.rateLimit` is an
+ * error without `rateLimitPlugin`.
  */
 export function rateLimit<Route extends framework.RouteGenericInterface = framework.RouteGenericInterface>(
   options: FastifyOptions<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>,
@@ -113,10 +108,7 @@ export function configOf({ routeOptions }: FastifyRequest): unknown {
   return routeOptions?.config?.rateLimit
 }
 
-/**
- * Resolves to the reply if the request was answered, otherwise to undefined.
- * @throws LimiterError for the options
- */
+/** Resolves to the reply if the request was answered, otherwise to undefined. */
 export function limitOf<Route extends framework.RouteGenericInterface>(
   options: FastifyOptions<framework.FastifyRequest<Route>, framework.FastifyReply<Route>>,
 ): FastifyHook {

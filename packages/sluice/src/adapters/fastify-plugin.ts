@@ -38,7 +38,7 @@ const HOOK = oneOf(...HOOKS)
 /**
  * A rate limit for all routes of a Fastify scope: `await app.register(rateLimitPlugin, { limiter })`. A route changes it in its
  * `config.rateLimit`. If the plugin was awaited, options of a route are checked when the route is registered.
- * @throws LimiterError (register rejects) INVALID_OPTIONS for options that every adapter refuses
+ * @throws LimiterError (register rejects) INVALID_OPTIONS
  */
 export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions> = Object.assign(
   async (app: framework.FastifyInstance, options: FastifyPluginOptions): Promise<void> => {
@@ -59,7 +59,7 @@ export const rateLimitPlugin: framework.FastifyPluginAsync<FastifyPluginOptions>
   },
 )
 
-/** Requests that were checked by their route's own limiter or engine, so that a second plugin does not charge them again. */
+/** Requests that their route's own limit has charged, so that a second plugin does not charge them again. */
 const limited = new WeakSet<FastifyRequest>()
 
 function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(url: string, config: unknown): void } {
@@ -81,7 +81,7 @@ function hookOf(options: FastifyPluginOptions): { run: FastifyHook; checkRoute(u
       const config = configOf(request)
       if (config === undefined) return limit(request, reply)
       if (config === false) return undefined
-      // A route without a limiter or an engine of its own keeps the limit of each plugin, because any may be the strictest.
+      // Without a limit of its own, the route keeps the limit of each plugin, because any may be the strictest.
       if (hasOwnLimit(config)) {
         if (limited.has(request)) return undefined
         limited.add(request)
@@ -96,7 +96,6 @@ function hasOwnLimit(config: unknown): boolean {
   return limiter !== undefined || engine !== undefined
 }
 
-/** @throws LimiterError of `build`, with the route added to the message */
 function namingRoute<T>(url: string | undefined, build: () => T): T {
   try {
     return build()

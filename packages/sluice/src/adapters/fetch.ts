@@ -7,16 +7,16 @@ import { PROBLEM_TYPE } from '../http/problem.ts'
 import { finishedAfter, releaseOnAbort } from '../http/response-end.ts'
 import { handlerOf, leftResponse } from '../http/waiting.ts'
 
-/** Options of `rateLimit` for the fetch API. `Rest` is what the platform passes to a handler after the request, such as an environment. */
+/** `Rest` is what the platform passes to a handler after the request, such as an environment. */
 export interface FetchOptions<Rest extends readonly unknown[]> extends GateOptions<Request, Response> {
   /**
-   * The client's address as the platform knows it, never from a header, because headers can be forged. Requests for which it returns
-   * undefined share one key. Required without `key`.
+   * The client's address from the platform, never from a header, which can be forged. Requests without an address share one key. Required
+   * without `key`.
    */
   readonly address?: (request: Request, ...rest: Rest) => string | undefined
   /**
-   * Answers a refused request instead of the problem body. The limit's header fields are added. `'wait'`: requests wait for their turn
-   * instead (`maxWaitMs`, `maxWaiting`); the request's `signal` shows that a client has left.
+   * Answers a refused request; the limit's header fields are added. `'wait'`: requests wait for their turn instead (`maxWaitMs`,
+   * `maxWaiting`) until their `signal` aborts.
    */
   readonly onDenied?: ((request: Request, decision: Decision, ...rest: Rest) => Response | Promise<Response>) | 'wait'
 }
@@ -30,8 +30,8 @@ export type FetchHandler<Rest extends readonly unknown[], Own extends Request = 
 /** A rate limit for requests of the fetch API. */
 export interface FetchLimit<Rest extends readonly unknown[]> {
   /**
-   * Wraps a handler, which is called only for requests that may pass. Send the returned response, or cancel its body
-   * (`response.body?.cancel()`): until then a slot of a concurrency limit is held.
+   * Wraps a handler of requests that may pass. Send the returned response, or cancel its body (`response.body?.cancel()`): until then a
+   * slot of a concurrency limit is held.
    * @throws LimiterError INVALID_OPTIONS if the handler is not a function
    */
   wrap<Own extends Request = Request>(handler: FetchHandler<Rest, Own>): (request: Own, ...rest: Rest) => Promise<Response>
@@ -48,7 +48,7 @@ export interface FetchPassage {
   readonly denial?: Response
   /** Adds the header fields of the limit. Send the returned response. */
   applyHeaders(response: Response): Response
-  /** Gives back slots of concurrency limits, for a request that gets no response. Absent if the request has none. */
+  /** For a request that gets no response: gives back slots of concurrency limits. Absent if it has none. */
   readonly release?: (() => void) | undefined
 }
 
@@ -73,9 +73,9 @@ const READER: RequestReader<Request> = {
 }
 
 /**
- * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with the errors of the options' functions, but
- * never because a store fails.
- * @throws LimiterError INVALID_OPTIONS for options that every adapter refuses, and if `address` and `key` are both absent
+ * A rate limit for servers that turn a Request into a Response. `wrap` and `check` reject with errors of the options' functions, but never
+ * because a store fails.
+ * @throws LimiterError INVALID_OPTIONS, also if `address` and `key` are both absent
  */
 export function rateLimit<Rest extends readonly unknown[] = []>(options: FetchOptions<Rest>): FetchLimit<Rest> {
   const gate = createGate(options, READER, 'option')

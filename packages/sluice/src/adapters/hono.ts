@@ -25,13 +25,13 @@ export type HonoContext<E extends Env, I extends Input> = Context<E, `/:${string
 // oxlint-disable-next-line typescript/no-explicit-any
 export interface HonoOptions<E extends Env = any, I extends Input = {}> extends GateOptions<HonoContext<E, I>, HonoContext<E, I>> {
   /**
-   * The client's address as the platform knows it, never from a header, because headers can be forged: `(c) =>
-   * getConnInfo(c).remote.address`. Requests for which it returns undefined share one key. Required without `key`.
+   * The client's address from the platform, such as `getConnInfo(c).remote.address`, never from a header, which can be forged. Requests
+   * without an address share one key. Required without `key`.
    */
   readonly address?: (context: HonoContext<E, I>) => string | undefined
   /**
-   * Answers a refused request instead of the problem body; status and headers of the context are already set. `'wait'`: requests wait for
-   * their turn instead (`maxWaitMs`, `maxWaiting`).
+   * Answers a refused request; status and headers of the context are already set. `'wait'`: requests wait for their turn instead
+   * (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((context: HonoContext<E, I>, decision: Decision) => Response | Promise<Response>) | 'wait'
 }
@@ -74,9 +74,9 @@ function routeOf({ matchedRoutes }: RoutedRequest): string | undefined {
 }
 
 /**
- * A rate limit as Hono middleware, for an app or one route. Later handlers read the decision with `c.get('rateLimit')`. Errors of the
- * options' functions, and misuse such as an invalid cost, go to `app.onError`. Failures of the store do not.
- * @throws LimiterError INVALID_OPTIONS for options that every adapter refuses, and if `address` and `key` are both absent
+ * A rate limit as Hono middleware. Later handlers find the decision with `c.get('rateLimit')`. Errors of the options' functions, and
+ * misuse, go to `app.onError`. Failures of the store do not.
+ * @throws LimiterError INVALID_OPTIONS, also if `address` and `key` are both absent
  */
 // oxlint-disable-next-line typescript/no-explicit-any
 export function rateLimit<E extends Env = any, I extends Input = {}>(options: HonoOptions<E, I>): MiddlewareHandler<E, string, I> {

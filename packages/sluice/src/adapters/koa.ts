@@ -49,8 +49,8 @@ export interface KoaContext {
 /** Options of `rateLimit` for Koa. */
 export interface KoaOptions<Context extends KoaContext> extends GateOptions<Context, Context> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn
-   * instead (`maxWaitMs`, `maxWaiting`).
+   * Answers a refused request; status and headers are already set. `'wait'`: requests wait for their turn instead (`maxWaitMs`,
+   * `maxWaiting`).
    */
   readonly onDenied?: ((context: Context, decision: Decision) => void | Promise<void>) | 'wait'
 }
@@ -94,9 +94,8 @@ async function passed(context: KoaContext, next: () => Promise<unknown>, { settl
 }
 
 /**
- * A rate limit as Koa middleware, for an app, a router or one route of `@koa/router`. Later handlers read the decision from
- * `ctx.state.rateLimit`. Rejects with the errors of the options' functions and for misuse, such as an invalid cost, but never because a
- * store fails.
+ * A rate limit as Koa middleware. Later handlers find the decision in `ctx.state.rateLimit`. Rejects with errors of the options' functions
+ * and for misuse, but never because a store fails.
  */
 export function rateLimit<Context extends KoaContext = ParameterizedContext>(
   options: KoaOptions<Context>,

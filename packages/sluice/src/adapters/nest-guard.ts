@@ -53,10 +53,7 @@ export class RateLimitGuard implements CanActivate {
   /** By class and handler: several classes may inherit the same handler. */
   readonly #limits = new WeakMap<object, WeakMap<object, RouteLimit | 'skip'>>()
 
-  /**
-   * @param options injected by Nest
-   * @throws LimiterError INVALID_OPTIONS for options that `RateLimitModule.forRoot` refuses
-   */
+  /** @throws LimiterError INVALID_OPTIONS for options that `RateLimitModule.forRoot` refuses */
   constructor(options?: RateLimitModuleOptions) {
     this.#options = options === undefined ? {} : checkModuleOptions('RateLimitGuard', options)
   }

@@ -10,8 +10,8 @@ import { type NestRequest, type NestResponse, type PlatformRequest, READER } fro
 /** The options of every adapter. `Request` is inferred from a function's parameter. */
 export interface NestOptions<Request = NestRequest, Response = NestResponse> extends GateOptions<Request, Response> {
   /**
-   * Returns or throws the exception that answers a refused request, such as `new HttpException('Slow down.', 429)`. The header fields are
-   * already set. `'wait'`: requests wait for their turn instead (`maxWaitMs`, `maxWaiting`).
+   * Returns or throws the exception that answers a refused request, such as `new HttpException('Slow down.', 429)`. `'wait'`: requests wait
+   * for their turn instead (`maxWaitMs`, `maxWaiting`).
    */
   readonly onDenied?: ((context: ExecutionContext, decision: Decision) => unknown) | 'wait'
 }
@@ -42,7 +42,7 @@ export interface RateLimitAsyncOptions<Request = NestRequest, Response = NestRes
   readonly useFactory: (...injected: any[]) => Made<RateLimitModuleOptions<Request, Response>>
 }
 
-/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
+/** @throws LimiterError INVALID_OPTIONS */
 export function checkModuleOptions<Request, Response>(
   where: string,
   options: RateLimitModuleOptions<Request, Response>,
@@ -62,7 +62,7 @@ const ITEMS: Form = [
   'a list without undefined or null',
 ]
 
-/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind, and without useFactory */
+/** @throws LimiterError INVALID_OPTIONS */
 export function checkAsyncOptions<Request, Response>(
   options: RateLimitAsyncOptions<Request, Response>,
 ): RateLimitAsyncOptions<Request, Response> {
@@ -71,7 +71,7 @@ export function checkAsyncOptions<Request, Response>(
   return options
 }
 
-/** @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind */
+/** @throws LimiterError INVALID_OPTIONS */
 export function checkRouteOptions<Request, Response>(options: RouteOptions<Request, Response>): void {
   checkOptions('RateLimit', options, { ...FORMS, limiter: LIMITER_OR_NAME })
   const { limiter, engine } = options

@@ -31,10 +31,7 @@ export interface NestRequest {
   readonly rateLimit?: Decision
 }
 
-/**
- * What responses of Nest's Express and Fastify platforms have in common. A `countWhen` that needs more declares its parameter with the
- * platform's type.
- */
+/** What responses of Nest's Express and Fastify platforms have in common. */
 export interface NestResponse {
   /** The response's status. */
   readonly statusCode: number
@@ -55,7 +52,6 @@ interface RawRequest {
   readonly stream?: Closable
 }
 
-/** A response of Express is Node's own. A reply of Fastify has Node's as `raw`. */
 export interface PlatformResponse extends HeaderSink {
   readonly raw?: RawResponse
   header(name: string, value: string): unknown

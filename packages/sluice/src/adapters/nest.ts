@@ -18,13 +18,13 @@ export type { NestOptions, RateLimitAsyncOptions, RateLimitModuleOptions, RouteO
 export type { NestRequest, NestResponse } from './nest-platform.ts'
 
 /**
- * Provides the options of `RateLimitGuard` to all modules, and answers refused requests with problem bodies. It limits nothing by itself:
- * register the guard, for all routes as `{ provide: APP_GUARD, useClass: RateLimitGuard }`. Works with Express and Fastify.
+ * Provides the options of `RateLimitGuard`, and answers refused requests. It limits nothing by itself: register the guard, for all routes
+ * as `{ provide: APP_GUARD, useClass: RateLimitGuard }`. Works with Express and Fastify.
  */
 // Modules of Nest are classes.
 // oxlint-disable-next-line typescript/no-extraneous-class
 export class RateLimitModule {
-  /** @throws LimiterError INVALID_OPTIONS or INVALID_COST for options that are unknown, wrong or without effect */
+  /** @throws LimiterError INVALID_OPTIONS or INVALID_COST */
   static forRoot<Request = NestRequest, Response = NestResponse>(options: RateLimitModuleOptions<Request, Response>): DynamicModule {
     return moduleOf([], { provide: RATE_LIMIT_OPTIONS, useValue: checkModuleOptions('RateLimitModule.forRoot', options) })
   }
@@ -50,7 +50,7 @@ function moduleOf(imports: NonNullable<DynamicModule['imports']>, options: Provi
 
 /**
  * Options of a handler or a controller. They override the module's, and a handler's override its controller's.
- * @throws LimiterError INVALID_OPTIONS for an option that is unknown or of the wrong kind
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function RateLimit<Request = NestRequest, Response = NestResponse>(
   options: RouteOptions<Request, Response>,

@@ -45,8 +45,8 @@ export interface RateLimited {
 /** Options of `rateLimit` for `node:http` and Express. */
 export interface NodeOptions<Request extends NodeRequest, Response extends NodeResponse> extends GateOptions<Request, Response> {
   /**
-   * Answers a refused request instead of the problem body; status and headers are already set. `'wait'`: requests wait for their turn
-   * instead (`maxWaitMs`, `maxWaiting`).
+   * Answers a refused request; status and headers are already set. `'wait'`: requests wait for their turn instead (`maxWaitMs`,
+   * `maxWaiting`).
    */
   readonly onDenied?: ((request: Request, response: Response, decision: Decision) => void | Promise<void>) | 'wait'
 }
