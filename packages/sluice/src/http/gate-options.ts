@@ -26,7 +26,7 @@ import type { HeaderOptions } from '../policy/model/header-choice.ts'
 export interface Decider {
   /** Decides a request and charges it. */
   decide(facts: RequestFacts): Promise<EngineAnswer>
-  /** Called when the response has ended, if the decision has a `hold`: gives back the slots of concurrency limits. */
+  /** Called when the response has ended, if the decision has a `hold`: gives back its slots of concurrency limits. */
   release?(decision: EngineAnswer): Promise<void>
   /** As `decide`, but the charge can be corrected by `settle`. Called in place of `decide` with `countWhen` or `actualCost`. */
   reserve?(facts: RequestFacts, options?: { readonly holdMs?: number }): Promise<{ readonly decision: EngineAnswer; readonly id: string }>
@@ -38,7 +38,7 @@ export interface Decider {
 
 /** A decision of an engine. */
 export type EngineAnswer = Decision & {
-  /** A text that distinguishes callers, to spread their retries over time. It is not sent. */
+  /** Distinguishes callers, to spread their retries over time. It is not sent. */
   readonly identity: string
   /** Names of the rules that refused the request. */
   readonly violated: readonly string[]
@@ -53,8 +53,8 @@ export interface GateOptions<Request, Response = unknown> {
   /** For a limiter: the caller's identity. Default: the client's address. */
   readonly key?: (request: Request) => string | Promise<string>
   /**
-   * For a limiter with one limit: the limit of this request, for example by the caller's plan. It must have the same algorithm as the
-   * limiter's. A key whose limit changes keeps what it has used.
+   * For a limiter with one limit: the limit of this request, for example by the caller's plan. It must have the same algorithm. A key whose
+   * limit changes keeps what it has used.
    */
   readonly limit?: (request: Request) => AnyLimit | Promise<AnyLimit>
   /** Tokens that a request takes, instead of 1 or of the rules' cost. If a function returns undefined, the request fails with an error. */
@@ -83,8 +83,8 @@ export interface GateOptions<Request, Response = unknown> {
    */
   readonly countWhen?: 'success' | 'failure' | ((response: Response, request: Request) => boolean | Promise<boolean>)
   /**
-   * Tokens that a request has used, called when the handler has ended its response: at least 0, at most six decimals. Before the handler
-   * runs, `cost` is charged as an estimate. If this function returns undefined or fails, the estimate stays charged.
+   * Tokens that a request has used: at least 0, at most six decimals. Called when the handler has ended its response. Before that, `cost`
+   * is charged as an estimate, which stays charged if this function returns undefined or fails.
    */
   readonly actualCost?: (response: Response, request: Request) => number | undefined | Promise<number | undefined>
   /**
@@ -128,7 +128,7 @@ export const FORMS: Readonly<Record<keyof GateOptions<unknown> | 'onDenied', For
 }
 const FORMS_WITH_ADDRESS: Readonly<Record<string, Form>> = { ...FORMS, address: FUNCTION }
 
-/** @throws LimiterError INVALID_OPTIONS or INVALID_COST for an option that is unknown, of the wrong kind, or without effect */
+/** @throws LimiterError INVALID_OPTIONS or INVALID_COST */
 export function checkGateOptions<Request, Response>(options: GateOptions<Request, Response>, peers: Peers): void {
   checkOptions('rateLimit', options, peers === 'socket' ? FORMS : FORMS_WITH_ADDRESS)
   const { limiter, engine, cost } = options
@@ -190,7 +190,6 @@ function checkLimiterOptions<Request, Response>(limiter: Limiter, options: GateO
   if (names.length !== 1) throw refused(`limit is for a limiter with one limit; this one has ${names.join(', ')}`)
 }
 
-/** @throws LimiterError INVALID_OPTIONS if it is not a function */
 export function requireHandler(where: string, handler: unknown): void {
   requireForm(where, 'handler', handler, FUNCTION)
 }
@@ -200,7 +199,6 @@ const RESPONSE: Form = [
   'a Response',
 ]
 
-/** @throws LimiterError INVALID_OPTIONS for anything but a web `Response` */
 export function requireResponse(what: string, response: unknown): void {
   requireForm('rateLimit', what, response, RESPONSE)
 }

@@ -37,7 +37,7 @@ export interface Passage {
   readonly decision?: Decision
   /** The answer to a refused request. */
   readonly answer?: Answer
-  /** A text that distinguishes clients, to spread their retries over time. It is not sent. */
+  /** Distinguishes clients, to spread their retries over time. It is not sent. */
   readonly identity: string
   /** Set if the client left while it waited (`onDenied: 'wait'`). The request may not go on. */
   readonly left?: true
@@ -56,8 +56,8 @@ export interface Passage {
 /** Limits the requests of a framework. */
 export interface Gate<Request> {
   /**
-   * Decides synchronously if the store is in this process and no option is asynchronous. Throws or rejects with the errors of the options'
-   * functions, and with a LimiterError for an invalid result of one. A failure of the store is not an error.
+   * Decides synchronously if the store is in this process and no option is asynchronous. Throws or rejects with errors of the options'
+   * functions and for their invalid results, but never because the store fails.
    * @param peer the address of the socket, if it has one
    */
   check(request: Request, peer: string | undefined): Passage | Promise<Passage>
@@ -69,7 +69,7 @@ const READER: Form = having('an object with the functions method, target and hea
 const SKIPPED: Passage = { identity: '' }
 const LEFT: Passage = { identity: '', left: true }
 
-/** @throws LimiterError INVALID_OPTIONS for a text such as 'false', which would be true as a condition */
+/** A text such as 'false' is refused, because it would be true as a condition. */
 function isSkipped(value: unknown): boolean {
   if (value !== undefined && typeof value !== 'boolean') requireForm('rateLimit', 'what skip returned', value, FLAG)
   return value === true

@@ -51,7 +51,6 @@ const DEFAULT: HeaderOptions = {}
 /** By options object, because a service passes the same object each time. */
 const writers = new WeakMap<HeaderOptions, HeaderWriter>()
 
-/** @throws LimiterError INVALID_OPTIONS for an unknown option or value */
 export function writerFor(options: HeaderOptions = DEFAULT): HeaderWriter {
   let writer = writers.get(options)
   if (writer === undefined) writers.set(options, (writer = headerWriter(options)))
@@ -77,8 +76,8 @@ function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
 }
 
 /**
- * Merges fields with those of an earlier limiter. Items are appended to a list of the same form. A list of another form stays, unless this
- * limiter denies. A field with one value describes the limit that denied or has the fewest tokens left.
+ * Items are appended to a list of the same form; a list of another form stays unless this limiter denies. A field with one value describes
+ * the limit that denied or has the fewest tokens left.
  */
 function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
   const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))

@@ -11,7 +11,7 @@ const LIMIT: Form = [
 ]
 
 /**
- * Caches what `make` returns by the value of the limit, because a function `limit` makes a new object for each request.
+ * Caches results by the limit's value, because each request may have a new limit object.
  * @throws LimiterError (the returned function) INVALID_OPTIONS for a value that is not a limit or has another algorithm; NOT_SUPPORTED if
  * the store cannot decide it
  */

@@ -22,9 +22,8 @@ interface Aborting {
 type AtEnd = Pick<Passage, 'release' | 'settle'>
 
 /**
- * Releases slots when the response has ended or the client has left. The charge is settled by the handler's response,
- * even if the handler ends it after the client has left.
- * @param response what the framework calls the response
+ * Releases slots when the response has ended or the client has left. The charge is settled by the handler's response, even if the handler
+ * ends it after the client has left.
  */
 export function finishAtEnd(raw: EndingResponse, { release, settle }: AtEnd, response: unknown): void {
   if (release === undefined && settle === undefined) return
@@ -70,7 +69,6 @@ function onceEnded(raw: EndingResponse, fn: () => void): void {
 /**
  * Returns a copy of a response that releases slots when its body was sent, failed or was cancelled, or the client has left. Without a body,
  * and for HEAD, they are released at once.
- * @param response what the framework calls the response
  */
 export function finishedAfter(
   sent: Response,

@@ -18,7 +18,7 @@ export function leftResponse(): Response {
   return new Response(null, { status: LEFT_STATUS })
 }
 
-/** A request that would wait too long is decided without a wait, and so is one that comes when `maxWaiting` requests wait. */
+/** A request that would wait too long is decided at once, and so is one beyond `maxWaiting`. */
 export function waitingChecks<Request, Response>(
   { maxWaitMs = WAIT_MS, maxWaiting = WAITING }: GateOptions<Request, Response>,
   onLeave: ((request: Request, leave: () => void) => () => void) | undefined,
