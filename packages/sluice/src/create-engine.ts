@@ -22,9 +22,9 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 /**
  * Creates an engine that decides by a policy with one store. If the store fails, `onStoreFailure` of the rules decides.
- * @throws LimiterError INVALID_OPTIONS for an unknown option, a missing policy or store, a rule that could grant more than its
- * `maxOvergrant` on this store, or a policy that requires pseudonyms if the option `pseudonym` is missing; NOT_SUPPORTED for a rule of an
- * algorithm that the store does not decide; INVALID_ADDRESS for an invalid proxy
+ * @throws LimiterError INVALID_OPTIONS, also for a rule that could grant more than its `maxOvergrant` on this store, and for a policy that
+ * requires pseudonyms if `pseudonym` is missing; NOT_SUPPORTED for an algorithm that the store does not decide; INVALID_ADDRESS for an
+ * invalid proxy
  */
 export function createEngine(options: EngineOptions): Engine {
   checkOptions('createEngine', options, FORMS)

@@ -5,8 +5,8 @@ import { systemRandom } from './time/system.ts'
 import type { Random } from './time/time.ts'
 
 /**
- * Creates a keyed hash of 64 bits that gives keys short names. Processes that share its two secret numbers give a key the same name.
- * Without them nobody can find the key of a name.
+ * Creates a keyed hash of 64 bits: a short name for a key. Processes that share its two secret numbers give a key the same name. Without
+ * the numbers nobody can find the key.
  * @param random returns secret numbers in [0, 1), of which two are taken. Default: random for each process
  * @throws LimiterError INVALID_OPTIONS
  */

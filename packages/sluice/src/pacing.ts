@@ -138,7 +138,7 @@ function turnsOf(
   return { turns: createTurns(where, limiter, clock, options), limiter }
 }
 
-/** @throws LimiterError INVALID_OPTIONS for a concurrency limit, because it is not known when the work of an item ends */
+/** It is not known when the work of an item ends, so when its slot is free. */
 function refuseSlots(where: string, { limits }: Limiter): void {
   const [name] = Object.entries(limits).find(([, limit]) => takesSlots(limit)) ?? []
   if (name !== undefined)

@@ -23,8 +23,8 @@ const FORMS: Readonly<Record<string, Form>> = { ...REDIS_FORMS, ring: ringForm('
 /**
  * A store in Redis (7 or later) or Valkey. Decisions take one round trip, use the server's clock, and are exact with any number of
  * processes. On a Cluster, calls whose states are in several slots are decided slot by slot, and not in one round trip.
- * @throws LimiterError INVALID_OPTIONS for an unknown option, for a client that was not wrapped by a function such as `ioredis`, or for a
- * prefix with braces or blanks
+ * @throws LimiterError INVALID_OPTIONS, also for a client that was not wrapped by a function such as `ioredis`, and for a prefix with
+ * braces or blanks
  */
 export function redisStore(options: RedisStoreOptions): RemoteStore {
   checkOptions('redisStore', options, FORMS)
