@@ -81,7 +81,7 @@ export function listeningTo<Verb extends keyof Observer>(observers: readonly Obs
   return observers.filter((observer): observer is Listening<Verb> => observer[verb] !== undefined)
 }
 
-// There is a function for each kind of event, because a method call by a variable name is slower.
+// One function for each kind of event, because calling a method by a variable name is slower.
 
 export function notifyOfDecision(observers: readonly Listening<'onDecision'>[], event: DecisionEvent): void {
   for (const observer of observers) {

@@ -3,7 +3,6 @@ export const MAX_SERIES = 1_000
 const MAX_VALUE_LENGTH = 256
 const OTHER = 'other'
 
-/** The values of a metric: one cell for each combination of label values, and one for all beyond MAX_SERIES. */
 export interface Series<Cell> {
   /** @param values one for each label, in the labels' order */
   at(...values: readonly string[]): Cell
