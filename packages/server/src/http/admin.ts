@@ -11,10 +11,7 @@ const CHALLENGE = [['WWW-Authenticate', 'Bearer realm="sluice"']] as const
 
 export type Admission = (request: IncomingMessage) => boolean
 
-/**
- * The file's text without surrounding whitespace.
- * @throws CommandFailure exit 1 if the file cannot be read, exit 3 if the token is not 16 to 4,096 printable characters
- */
+/** @throws CommandFailure exit 1 if the file cannot be read, exit 3 if the token is not 16 to 4,096 printable characters */
 export function readAdminToken(file: string): string {
   const text = readAs(`admin token file ${file}`, file, failed).toString('utf8').trim()
   if (TOKEN.test(text)) return text

@@ -52,7 +52,7 @@ export function refusalOf({ code, message }: LimiterError, more: Members = {}): 
   return code === 'UNKNOWN_RULE' ? new Refusal(404, message, more) : new BadRequest(message, more)
 }
 
-/** @param unexpected called with an error that gets 500, whose details the caller must not see */
+/** @param unexpected called with an error that gets 500 */
 export function sendError(response: ServerResponse, error: unknown, unexpected: (error: unknown) => void = () => {}): void {
   // The client has left, so nobody reads an answer.
   if (response.headersSent || response.destroyed || response.socket?.destroyed === true) return void response.destroy()

@@ -15,7 +15,6 @@ const MAX_SHOWN_LENGTH = 60
 
 /**
  * Refuses messages that are not HTTP, and closes their connections.
- * @param underWay the responses that have not ended, in the order of their requests
  * @param newest the request that each connection sent last, whose body may still be arriving
  */
 export function refuseBroken(server: Server, underWay: UnderWay, newest: WeakMap<Duplex, IncomingMessage>): void {

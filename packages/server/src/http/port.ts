@@ -12,7 +12,6 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * @param called the flag or variable of the address, for messages
  * @param guarded whether there is an admin token, which an address that other machines can reach requires
  * @throws CommandFailure exit 3 for an invalid address, or one that requires a token
  */
@@ -57,8 +56,7 @@ export function openPort(server: Server, { host, port }: ListenAt): Promise<numb
 
 /**
  * Closes a port without losing connections: normally the system resets those that are not accepted yet.
- * @param arrived the number of connections and requests so far
- * @param turn resolves when those under way have arrived
+ * @param turn resolves when connections and requests under way have arrived
  */
 export async function closePort(server: Server, arrived: () => number, turn: () => Promise<void>): Promise<void> {
   const until = performance.now() + MAX_WAIT_MS

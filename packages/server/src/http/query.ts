@@ -2,7 +2,7 @@ import { BadRequest } from './answer.ts'
 import type { Routed } from './routes.ts'
 
 /**
- * Refuses unknown parameters, because a misspelt `limit` would apply a change to every rule.
+ * A misspelt `limit` would apply a change to every rule, so unknown parameters are refused.
  * @throws BadRequest without the parameter's value, which may be a key
  */
 export function parametersOf({ query }: Pick<Routed, 'query'>, names: readonly string[]): URLSearchParams {

@@ -51,7 +51,7 @@ export function route(routes: Routes, request: IncomingMessage, response: Server
   return routes.other(routed)
 }
 
-/** @throws Refusal 405 with Allow for a method that the route does not have */
+/** @throws Refusal 405 with Allow */
 export function answer(to: Route, routed: Routed): Promise<void> | void {
   if (typeof to === 'function') return to(routed)
   const method = routed.request.method === 'HEAD' ? 'GET' : (routed.request.method ?? '')

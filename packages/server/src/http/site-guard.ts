@@ -84,7 +84,7 @@ export function hostsAllowed(names: readonly string[]): HostCheck {
   }
 }
 
-/** @throws CommandFailure exit 3 for a value that is neither a name nor an address */
+/** @throws CommandFailure exit 3 for a value that is no host */
 export function readHosts(texts: readonly string[], called: string = '--allowed-host'): readonly string[] {
   return texts.map((text) => {
     const name = canonical(text.replace(/^\[([\da-f:.]+)\]$/i, '$1'))
@@ -102,7 +102,7 @@ function canonical(host: string): string {
   return /^[!-~]*$/.test(plain) ? plain : domainToASCII(plain)
 }
 
-/** One spelling for each address. Undefined if the text is no address. */
+/** Undefined if the text is no address. */
 export function addressOf(text: string): string | undefined {
   return clientAddress(text, {}, NOBODY)
 }
