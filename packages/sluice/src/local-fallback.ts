@@ -4,7 +4,7 @@ import type { Time } from './time/time.ts'
 
 /**
  * The store that decides while `store` cannot. Undefined if `store` is in this process, because a second memory store would grant every
- * burst again. A region grants parts of limits; its fallback grants the same parts.
+ * burst again. If `store` grants only a part of each limit, `around` makes the fallback do the same.
  */
 export function localFallback(store: Store, clock: Time): Store | undefined {
   const { sync, around } = store.capabilities

@@ -9,7 +9,6 @@ import type { Routed } from '../http/routes.ts'
 import { regionFacts } from '../policy/region-facts.ts'
 import { ruleFacts } from '../policy/rule-facts.ts'
 
-/** Bytes; the policy parser has its own bound, in characters. */
 const MAX_POLICY_BYTES = 1_048_576
 
 /** `PUT /v1/policy`. If the body is invalid, the current policy stays. */

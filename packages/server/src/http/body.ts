@@ -4,7 +4,7 @@ import { firstWrongByte } from 'sluice/policy'
 import type { HeaderList } from 'sluice/http'
 import { BadRequest, type Members, Refusal } from './answer.ts'
 
-/** The most bytes of a refused body that are read to keep the connection. After more bytes the connection is closed. */
+/** If a refused body has more bytes, the connection is closed. */
 const MAX_DRAIN = 16_777_216
 
 /**

@@ -67,7 +67,7 @@ const EXTRA_MS = 2_000
 
 /**
  * Connections above the bound, which are closed soon. Each new one is accepted, such as that of a health check: it replaces the oldest, but
- * if possible not one that `isAnswered`.
+ * if possible not one whose request is being answered.
  */
 export function extraConnections(bound: number, most: number, isAnswered: (socket: Socket) => boolean) {
   const extras = new Map<Socket, NodeJS.Timeout>()

@@ -107,7 +107,7 @@ function createGate(server: Server, underWay: UnderWay, arrived: () => number) {
       gate.draining = true
       // Answers clients that wrote before the signal.
       await pause(SETTLE_MS)
-      // Without answers the turns of the event loop are short, so few clients can connect during one.
+      // Without answers the turns of the event loop are short, so few clients connect during one.
       gate.pause()
       await closePort(server, arrived, twoTurns)
     },

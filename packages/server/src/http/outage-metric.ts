@@ -6,8 +6,8 @@ import { counter } from './service-metrics.ts'
 const HELP = 'Requests that a rule let pass without the store after its bound had ended: the outage is longer than failure.outage.'
 
 /**
- * Counts, by rule, the requests that pass in an outage longer than `failure.outage`, for which bounds on excess tokens hold. A decision of
- * the store does not end an outage while other calls fail: it may concern only one key or one node.
+ * Counts, by rule, the requests that pass in an outage longer than `failure.outage`. The bounds of excess tokens hold only up to that
+ * length. A decision of the store does not end an outage while other calls fail: it may concern only one key or one node.
  */
 export function createOutage(policyNow: () => Policy, kind: StoreKind, now: () => number = () => performance.now()) {
   const counts = new Map<string, number>()

@@ -37,7 +37,7 @@ const MIN_CHECKS = 10
 /** How long the accept queue may be emptied. Each turn of the event loop accepts one connection. */
 const MAX_EMPTYING_MS = 2_000
 
-/** Internal methods of Node.js, which may change. */
+/** Internal to Node.js, so they may change. */
 interface Handle {
   listen?(backlog: number): number
   getpeername?(found: object): number
@@ -87,7 +87,7 @@ async function fillQueue(server: Server): Promise<void> {
   for (const until = performance.now() + MAX_EMPTYING_MS; performance.now() < until;) {
     const own = connect({ host: at.address, port: at.port })
     own.on('error', () => {})
-    // Node.js connects at the end of this turn; within one machine, at once.
+    // Node.js connects at the end of this turn, and a connection within one machine succeeds at once.
     await new Promise<void>((resolve) => process.nextTick(resolve))
     const connected = handleOf(own)?.getpeername?.({}) === 0
     // A socket is already destroyed if the address cannot be reached.

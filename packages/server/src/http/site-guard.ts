@@ -16,7 +16,8 @@ const OTHER_SITE = 'A browser sent this request for another site (Origin, Sec-Fe
 const BY_PROXY = /^x-(?:forwarded|original|envoy)-/
 
 /**
- * Otherwise a web page could use up the limits of a service that only this machine can reach, and with DNS rebinding read the responses.
+ * Refuses browsers' requests for other sites: a web page could use up the limits of a local service, and with DNS rebinding read the
+ * responses.
  * @param hosts undefined: requests may name any host
  */
 export function guardSite(hosts: HostCheck | undefined, handle: RequestListener): RequestListener {

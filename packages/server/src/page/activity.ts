@@ -44,8 +44,8 @@ export function createActivity(policyNow: () => Policy, now: () => number = Date
     const current = policyNow()
     if (!isShown(current, view.name)) return
     const known = seen.get(view.name)
-    // A view does not name its client. All buckets of a rule refill equally, so the known client has the least left until another view
-    // shows more use.
+    // A view (what a client has left) does not name its client. All buckets of a rule refill equally, so the known client has the least
+    // left until another view shows more use.
     const replaces = known === undefined || at - known.at > KEPT_MS || isShared(current, view.name)
     if (replaces || usedOf(current, view, 0) >= usedOf(current, known.view, at - known.at)) seen.set(view.name, { view, at })
   }

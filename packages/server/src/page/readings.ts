@@ -82,7 +82,6 @@ export function freshReadings(policy: Policy): { readonly limits: readonly Readi
   return { limits, notShown: rules.length - limits.length }
 }
 
-/** The tier of a rule whose capacity and window are those of `view`. */
 function tierOf(policy: Policy, view: LimitView): Tier | undefined {
   const tiers = rulesOf(policy).get(view.name)?.tiers ?? []
   return tiers.find(({ limit, windowMs }) => limit.capacity === view.limit && (windowMs ?? limit.windowMs) === view.windowMs)

@@ -50,5 +50,5 @@ export function addressKeys(
   }
 }
 
-/** Requests without a client address share this key, such as those over a Unix socket. */
+/** For requests without a client address, such as those over a Unix socket. */
 const UNKNOWN = 'address-unknown'

@@ -166,7 +166,6 @@ function checkCounting<Request, Response>(options: GateOptions<Request, Response
   else requireForm('rateLimit', 'engine', engine, having(`an engine that reserves, with ${name}`, 'reserve', 'settle'))
 }
 
-/** Takes any object, because the type of `onDenied` differs by adapter. */
 export function isWaiting(options: object): boolean {
   return (options as { readonly onDenied?: unknown }).onDenied === 'wait'
 }

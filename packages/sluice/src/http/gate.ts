@@ -127,7 +127,7 @@ function byEngine<Request, Response>(
       ...(route === undefined ? {} : { route }),
     }
     if (settling !== undefined) {
-      // A handler may change the headers, but the settlement must find the keys of the reservation.
+      // A handler may change the headers, but `settle` must compute the same keys from them as `reserve`.
       const kept = { ...facts, headers: { ...facts.headers } }
       const reserved = await engine.reserve?.(kept, held)
       requireForm('rateLimit', 'the decision of what engine.reserve returned', reserved?.decision, DECISION)
@@ -159,7 +159,7 @@ function byLimiter<Request, Response>(
   const check = checked(limiter)
   const checkBy = byLimit(limiter, checked)
   const refuse = refusals()
-  // Limiters for the option `limit` share the states of this one, so it can release slots that they granted.
+  // Limiters for the option `limit` share the states of this one, so this one can release slots that they granted.
   const releaseOf = (key: string, { id }: Hold): Pick<Passage, 'release'> => ({ release: once(() => limiter.release(key, id)) })
   const passage = (request: Request, key: string, decision: Decision): Passage => {
     if (decision?.allowed && decision.hold === undefined) return { decision, identity: '' }

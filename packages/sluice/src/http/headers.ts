@@ -76,8 +76,8 @@ function isFresh(sink: HeaderSink, fields: readonly QuotaField[]): boolean {
 }
 
 /**
- * Items are appended to a list of the same form; a list of another form stays unless this limiter denies. A field with one value describes
- * the limit that denied or has the fewest tokens left.
+ * Appends items to lists of the same form. Lists of another form stay unless this limiter denies. A field with one value describes the
+ * limit that denied, or has the fewest tokens left.
  */
 function mergeFields(sink: HeaderSink, fields: readonly QuotaField[], standing: Standing, denied: boolean): void {
   const nearer = denied || fields.every((field) => isNearer(standing, field, sink.getHeader(field.name)))

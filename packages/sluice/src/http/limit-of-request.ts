@@ -2,7 +2,6 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { type Form, hasMethods, requireForm } from '../errors/options.ts'
 import type { Limiter } from '../limiter/limiter.ts'
 
-/** A full cache is cleared. */
 const MAX_LIMITS = 1_000
 
 const LIMIT: Form = [

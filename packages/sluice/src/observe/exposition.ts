@@ -23,7 +23,7 @@ export interface Histogram extends Metric {
   at(...labels: readonly string[]): Observations
 }
 
-/** Seconds. Decisions take microseconds in memory, and up to a deadline on a network. */
+/** Seconds: decisions take microseconds in memory, and up to a deadline on a network. */
 const BUCKETS = [0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 
 export function counter(name: string, help: string, labels: readonly string[]): Values {

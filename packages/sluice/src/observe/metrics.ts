@@ -125,7 +125,6 @@ function builtIn() {
   }
 }
 
-/** Two series of a rule, created when first needed. */
 const NO_SERIES: { degraded: Value | undefined; newKeys: Value | undefined } = { degraded: undefined, newKeys: undefined }
 
 /** Lookups that create the value of an unknown name. Together they cache at most a fixed number of values. */

@@ -50,7 +50,7 @@ const TOP: Form = [(value) => value === 0 || value === Infinity || COUNT[0](valu
 export function topKeys(capacity: number = CAPACITY): TopKeys {
   requireForm('topKeys', 'capacity', capacity, COUNT)
   const cells = new Map<string, Cell>()
-  // Once full, a min-heap by frequency, so that the cell to replace comes first. Until then unsorted.
+  // Once full, a min-heap by frequency, so that the cell to replace comes first.
   const heap: Cell[] = []
 
   const put = (cell: Cell, at: number): void => {
