@@ -70,7 +70,10 @@ export function readingOf(policy: Policy, view: LimitView, age: number): Reading
   }
 }
 
-/** Limits as before any request. Of a rule's several limits (tiers) the last is shown, the one for requests that meet no condition. */
+/**
+ * Limits as before any request. Of a rule's several limits (tiers) the last is shown, the one for requests that meet no condition, if there
+ * is one.
+ */
 export function freshReadings(policy: Policy): { readonly limits: readonly Reading[]; readonly notShown: number } {
   const rules = enforcing(policy)
   const limits = rules.slice(0, MAX_SHOWN).map(({ name, tiers }) => {

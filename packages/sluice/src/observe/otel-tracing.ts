@@ -53,7 +53,7 @@ export function otelTracing(options: OtelTracingOptions): OtelTracing {
       const startTime = endTime - event.durationMs
       const span = tracer.startSpan(`${PREFIX}.decision`, { kind: INTERNAL, startTime, attributes: spanAttributes(event) })
       const { degraded } = event.decision
-      // The failure's message may quote a server's reply, so it is left out.
+      // An aborted call is no failure of the store. The failure's message may quote a server's reply, so it is left out.
       if (degraded !== undefined && degraded.kind !== 'aborted') span.setStatus({ code: ERROR, message: degraded.kind })
       span.end(endTime)
     },
