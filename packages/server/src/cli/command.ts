@@ -25,17 +25,14 @@ const VARIABLES = 'in brackets: the environment variable that is used without th
 const WORKING: readonly Verb[] = [serveVerb, checkVerb, explainVerb, ...keyVerbs, regionsVerb, verifyVerb, auditVerb, migrateVerb]
 export const VERBS: readonly Verb[] = [...WORKING, completionVerb(WORKING)]
 
-/**
- * Runs the command with the given arguments and resolves with its exit code. It writes an error to `io.err`: a message, or the stack of an
- * unexpected error.
- */
+/** Runs the command. Resolves with its exit code; errors are written to `io.err`. */
 export async function command(args: readonly string[], io: Io): Promise<number> {
   try {
     await run(args, io)
     return EXIT.ok
   } catch (error) {
     const line = withoutLogins(lineOf(error))
-    // The line is empty if a worker failed, because the worker has already printed the reason.
+    // Empty if a worker failed: the worker has printed the reason.
     if (line !== '') io.err(`sluice: ${line}\n`)
     return error instanceof CommandFailure ? error.exitCode : EXIT.failed
   }
@@ -57,7 +54,7 @@ async function run(args: readonly string[], io: Io): Promise<void> {
 }
 
 async function runVerb(verb: Verb, rest: readonly string[], io: Io): Promise<void> {
-  // Worker processes of `serve` have the environment of the primary process, which has already written these warnings.
+  // The primary process of `serve` has written these warnings.
   if (!cluster.isWorker) for (const line of unknownVariables(io.env, VERBS)) warningTo(io)(line)
   const args = parseArguments(verb, rest, io.env)
   try {
@@ -67,9 +64,7 @@ async function runVerb(verb: Verb, rest: readonly string[], io: Io): Promise<voi
   }
 }
 
-/**
- * If an error's message shows a value of an environment variable, adds the variable's name: the value is not visible on the command line.
- */
+/** Names the variable whose value a message shows: the command line does not show the value. */
 function withVariables(error: CommandFailure, verb: Verb, args: ParsedArguments, io: Io): CommandFailure {
   const ofWord = verb.words.flatMap((word) => variableOfWord(word) ?? []).filter((name) => io.env[name] === args.words[0])
   const ofFlags = flagsOf(verb).filter(({ name, value }) => value !== '' && args.origin(name) === 'variable')
@@ -86,7 +81,6 @@ function isHelp(word: string | undefined): boolean {
   return word === '--help' || word === '-h'
 }
 
-/** The text of an error: the message of an expected failure, the stack of an unexpected one. */
 function lineOf(error: unknown): string {
   if (error instanceof CommandFailure || error instanceof LimiterError) return error.message.trimEnd()
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

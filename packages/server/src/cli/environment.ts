@@ -7,16 +7,14 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const YES = new Set(['true', '1', 'yes', 'on'])
 const NO = new Set(['false', '0', 'no', 'off'])
-/** The ends of the names of variables that Kubernetes sets in every container for a Service whose name begins with `sluice`. */
+/** Matches the ends of variables that Kubernetes sets for a Service named `sluice...`. */
 const OF_KUBERNETES = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)?)$/
-/**
- * Variables that the repository's scripts and tests read. The command runs in their environment, so it must not warn of these variables.
- */
+/** Variables of the repository's scripts and tests, which run the command too. */
 const OF_TESTS = new Set(['SLUICE_REQUIRE', 'SLUICE_REDIS_URL', 'SLUICE_POSTGRES_URL', 'SLUICE_NO_INSTALL'])
 
 /**
- * The values that the environment gives a flag; undefined if the flag's variable is absent or empty. The values of a flag that may be
- * repeated are separated by line breaks, or by commas if there is no line break.
+ * The values of a flag's variable; undefined if it is absent or empty, or turns a switch off. Line breaks separate several values, or
+ * commas if there is no line break.
  * @throws CommandFailure exit 3 for a switch whose variable is neither yes nor no
  */
 export function valuesFrom(env: Environment, { variable, value, repeats }: Pick<Flag, 'variable' | 'value' | 'repeats'>) {
@@ -32,7 +30,7 @@ export function valuesFrom(env: Environment, { variable, value, repeats }: Pick<
   return parts.filter((part) => part !== '')
 }
 
-/** One line for each variable SLUICE_* that no verb reads, because a misspelt variable has no effect. */
+/** A misspelt variable SLUICE_* would have no effect. */
 export function unknownVariables(env: Environment, verbs: readonly Verb[]): string[] {
   const ofWords = verbs.flatMap(({ words }) => words.flatMap((word) => variableOfWord(word) ?? []))
   const known = [...new Set([...verbs.flatMap((verb) => flagsOf(verb).map(({ variable }) => variable)), ...ofWords])]

@@ -4,7 +4,6 @@ import { LimiterError } from 'sluice'
 /** Exit codes of the command; scripts rely on them. */
 export const EXIT = { ok: 0, failed: 1, unreachable: 2, usage: 3 } as const
 
-/** Ends a command with an exit code and a message for a person. */
 export class CommandFailure extends Error {
   readonly exitCode: number
 
@@ -22,17 +21,17 @@ export const unreachable = ending(EXIT.unreachable)
 /** Any other failure: exit 1. */
 export const failed = ending(EXIT.failed)
 
-/** A signal ended the verb early. The exit code is 128 plus the signal's number, as shells report it: 130 for SIGINT. */
+/** 128 plus the signal's number, as shells report it: 130 for SIGINT. */
 export function stoppedBy(verb: string, signal: NodeJS.Signals): CommandFailure {
   return new CommandFailure(128 + constants.signals[signal], `${verb}: stopped by ${signal}`)
 }
 
-/** A flag or variable without a value, or with one that cannot be used: exit 3. */
+/** A value is missing, or cannot be used: exit 3. */
 export function wrongValue(what: string, value: string | undefined, expected: string): CommandFailure {
   return usage(`${what} is ${value === undefined ? 'missing' : JSON.stringify(value)}: expected ${expected}`)
 }
 
-/** Returns the result of `read`, a function that reads an argument. @throws CommandFailure exit 3 if `read` throws a LimiterError */
+/** @throws CommandFailure exit 3 if `read` throws a LimiterError */
 export function argumentOf<T>(verb: string, read: () => T): T {
   try {
     return read()

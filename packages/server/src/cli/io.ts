@@ -1,11 +1,10 @@
-/** Output, environment and signals of a command: those of the process, or of a caller that runs the command in its own process. */
 export interface Io {
   out(text: string): void
   err(text: string): void
   /** Whether `err` writes to a terminal. */
   readonly terminal?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Calls `callback` each time the signal arrives, until the returned function is called. */
+  /** Calls `callback` at each signal until the returned function is called. */
   onSignal(signal: NodeJS.Signals, callback: () => void): () => void
 }
 
@@ -20,7 +19,7 @@ export const processIo: Io = {
   },
 }
 
-/** Resolves with the first of these signals that arrives. After that, the same signal has its default effect again. */
+/** After the first of these signals, the same signal has its default effect again. */
 export function signalled(io: Io, signals: readonly NodeJS.Signals[]): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     for (const signal of signals) {
@@ -32,7 +31,6 @@ export function signalled(io: Io, signals: readonly NodeJS.Signals[]): Promise<N
   })
 }
 
-/** Writes warnings about the arguments of a command. */
 export function warningTo(io: Io): (line: string) => void {
   return (line) => io.err(`sluice: warning: ${line}\n`)
 }

@@ -5,7 +5,7 @@ import { type CommandFailure, usage, wrongValue } from './failure.ts'
 import { type Flag, flagsOf, variableOfWord } from './flags.ts'
 import type { ParsedArguments, Verb } from './verb.ts'
 
-/** A parsed command line, not yet completed from environment variables. */
+/** Not yet completed from environment variables. */
 interface Line {
   readonly words: readonly string[]
   readonly values: ReadonlyMap<string, readonly string[]>
@@ -14,9 +14,8 @@ interface Line {
 type Wrong = (message: string) => CommandFailure
 
 /**
- * Parses a verb's arguments; a flag that is not among the arguments has the value of its environment variable. Unknown flags are rejected,
- * because a misspelt flag would have no effect.
- * @throws CommandFailure exit 3 that names the argument or the variable, and the nearest flag if one was probably meant
+ * An absent flag gets the value of its environment variable.
+ * @throws CommandFailure exit 3 that names the argument or the variable
  */
 export function parseArguments(verb: Verb, args: readonly string[], env: Environment): ParsedArguments {
   const help = `"sluice ${verb.name} --help" says what it takes`
@@ -64,7 +63,6 @@ function parseLine(flags: readonly Flag[], args: readonly string[], wrong: Wrong
   return { words, values }
 }
 
-/** The positional arguments. An absent argument gets the value of its environment variable, if it has one. */
 function completed({ words: declared }: Verb, given: readonly string[], env: Environment, wrong: Wrong): readonly string[] {
   const variable = variableOfWord(declared[0] ?? '')
   const first = variable === undefined || given.length > 0 ? undefined : valuesFrom(env, { variable, value: 'FILE', repeats: false })
@@ -78,13 +76,13 @@ function completed({ words: declared }: Verb, given: readonly string[], env: Env
   return words
 }
 
-/** The end of a sentence about a misspelt name: the name that was probably meant, or an empty text. */
+/** Empty if no known name is similar. */
 export function suggestion(name: string, known: readonly string[], dashes: string = '--'): string {
   const meant = nearest(name, known)
   return meant === undefined ? '' : ` (did you mean ${dashes}${meant}?)`
 }
 
-/** The value of a flag, or `fallback` if the flag is absent. @throws CommandFailure exit 3 for a value that is not one of `allowed` */
+/** @throws CommandFailure exit 3 for a value that is not one of `allowed` */
 export function oneOf<T extends string>(args: ParsedArguments, flag: string, allowed: readonly T[], fallback: T): T {
   const text = args.text(flag)
   const found = text === undefined ? fallback : allowed.find((value) => value === text)
@@ -92,10 +90,7 @@ export function oneOf<T extends string>(args: ParsedArguments, flag: string, all
   return found
 }
 
-/**
- * The value of a flag as a whole number, or `fallback` if the flag is absent.
- * @throws CommandFailure exit 3 for a value that is not a whole number in the range
- */
+/** @throws CommandFailure exit 3 for a value that is not a whole number from `min` to `max` */
 export function wholeNumber<F>(args: ParsedArguments, flag: string, fallback: F, min: number, max: number): number | F {
   const text = args.text(flag)
   if (text === undefined) return fallback

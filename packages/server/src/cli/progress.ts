@@ -3,22 +3,21 @@ import type { ParsedArguments } from './verb.ts'
 
 export const PROGRESS_FLAG = 'progress on stderr; by default only on a terminal, and not with --json'
 
-/** Milliseconds between two lines. On a terminal each line replaces the one before. */
+/** Milliseconds between two lines. */
 const ON_TERMINAL_MS = 100
 const IN_LINES_MS = 1_000
 const ERASE = '\r\u001B[K'
 
-/** Shows how far a running command has come. */
 export interface Progress {
   /** Shows a text, unless one was shown a moment ago. */
   show(text: string): void
-  /** Shows `what` and the seconds since this call, and updates them until `end` is called. */
+  /** Shows `what` and the seconds since this call, until `end`. */
   clock(what: string): void
-  /** Removes the progress line from a terminal. Nothing more is shown after this call. */
+  /** Removes the line from a terminal. Nothing is shown after this. */
   end(): void
 }
 
-/** The progress of a verb that has the flag `progress`. It is written to stderr, so it never gets into a result on stdout. */
+/** Written to stderr, so that a result on stdout stays clean. */
 export function progressOf(verb: string, args: ParsedArguments, io: Io): Progress {
   const terminal = io.terminal === true
   if (!args.switch('progress') && (!terminal || args.switch('json'))) return { show: () => {}, clock: () => {}, end: () => {} }

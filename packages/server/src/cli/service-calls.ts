@@ -6,26 +6,21 @@ const MAX_WAIT_MS = 10_000
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080'
 
-/** The endpoints of a running service. */
 export interface ServiceCalls {
-  /** The printable name of the service. */
+  /** For messages. */
   readonly name: string
-  /**
-   * The URL of an endpoint, from its path. Behind a proxy the service may have a path of its own, as in `https://host.example/limits`,
-   * which comes first.
-   */
+  /** Behind a proxy the service's URL may have a path, which is put before `path`. */
   at(path: string): URL
   /**
-   * Calls an endpoint; resolves with the answer's JSON, or with undefined if the answer is empty.
+   * Undefined if the answer is empty.
    * @throws CommandFailure exit 2 if the service cannot be reached, exit 1 if it refuses, or answers anything but JSON
    */
   call(method: string, place: URL, body?: object): Promise<unknown>
 }
 
 /**
- * @param tokenFile the file with the service's token of administration
  * @param called the flag or variable that gave the address, for messages
- * @throws CommandFailure exit 3 for an address that cannot be that of a service, exit 1 for a token file that cannot be read
+ * @throws CommandFailure exit 3 for an invalid address, exit 1 for a token file that cannot be read
  */
 export function serviceCalls(url: string, tokenFile: string | undefined, called: string): ServiceCalls {
   const base = baseOf(url, called)
@@ -54,15 +49,13 @@ function baseOf(url: string, called: string): URL {
   throw usage(`${called} is not an address of a service: expected http://HOST:PORT or https://..., without credentials`)
 }
 
-/** @throws CommandFailure exit 2 if the service cannot be reached */
 async function fetched(origin: string, place: URL, request: RequestInit) {
   try {
     const answer = await fetch(place, { ...request, redirect: 'error', signal: AbortSignal.timeout(MAX_WAIT_MS) })
     return { status: answer.status, ok: answer.ok, text: await answer.text() }
   } catch (error) {
     const { cause, message, name } = error as Error
-    // If a host has several addresses, the cause is an AggregateError: it has no reason itself, but the error of each address in it has
-    // one.
+    // An AggregateError (a host with several addresses) has no reason; its errors have one each.
     const [first] = cause instanceof AggregateError ? (cause.errors as unknown[]) : [cause]
     const reason = [first, cause].find((one) => one instanceof Error)?.message ?? message
     const why = name === 'TimeoutError' ? `no answer within ${MAX_WAIT_MS / 1_000} s` : reason
@@ -70,7 +63,7 @@ async function fetched(origin: string, place: URL, request: RequestInit) {
   }
 }
 
-/** The detail or title of a problem body, or the beginning of any other text, as one line. */
+/** A problem body's detail or title, else the text's beginning. */
 function reasonIn(text: string): string {
   let reason = text
   try {

@@ -4,14 +4,15 @@ import { failed, usage } from './failure.ts'
 import { type Io, warningTo } from './io.ts'
 import type { ParsedArguments } from './verb.ts'
 
-/** The flags that name a store, for a verb's declaration. @param does the description of `--store` */
+/** @param does the description of `--store` */
 export function storeFlags(does: string): { readonly 'store URL': string; readonly 'store-file FILE': string } {
   return { 'store URL': does, 'store-file FILE': 'a file with that URL, so that its password is in no list of processes' }
 }
 
 /**
- * The URL of `--store` or `--store-file`, or of their variables if neither flag is given. Warns of a password on the command line.
- * @throws CommandFailure exit 3 if both are given, exit 1 if the file cannot be read, exit 3 if the file is not a single line
+ * Warns of a password on the command line.
+ * @throws CommandFailure exit 3 if URL and file are both given by flags or both by variables, or the file is not a single line; exit 1 if
+ * the file cannot be read
  */
 export function storeUrlOf(verb: string, args: ParsedArguments, io: Io): string | undefined {
   const [direct, file] = [args.origin('store'), args.origin('store-file')]
