@@ -31,7 +31,7 @@ export const checkVerb: Verb = {
 
 type Facts = Awaited<ReturnType<typeof factsOf>>
 
-/** Reads the policy. With --json it also prints the list of mistakes as JSON. */
+/** With --json, mistakes are also printed as JSON. */
 async function readReporting(io: Io, args: ParsedArguments, place: PolicyPlace): Promise<Policy> {
   try {
     return (await place.read({ pipes: true })).policy
@@ -74,7 +74,7 @@ async function factsOf(file: string, policy: Policy, store: string | undefined) 
   }
 }
 
-/** Warnings about files that cannot be read here. They are not errors, because a policy may be checked on a machine without its secrets. */
+/** Only warnings, because a policy may be checked on a machine without its secrets. */
 async function fileWarnings(file: string, policy: Policy): Promise<string[]> {
   try {
     await createIdentities(file, policy, () => {})
@@ -118,7 +118,7 @@ function ruleText({ name, mode, match, exempt = [], key, tiers, bound, ...rule }
   ]
 }
 
-/** Describes what share of requests a rule samples. `explain` prints the same text. */
+/** `explain` prints the same text. */
 export function sampleText(sample: number | undefined): string {
   return sample === undefined ? '' : `, one request in ${sample} counted ${sample} times`
 }

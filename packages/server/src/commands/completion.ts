@@ -2,20 +2,19 @@ import { usage } from '../cli/failure.ts'
 import { type Flag, flagsOf, nameOfWord } from '../cli/flags.ts'
 import type { Verb } from '../cli/verb.ts'
 
-/** A verb as a completion offers it. */
 interface Offered {
   readonly name: string
   readonly does: string
   readonly flags: readonly Flag[]
-  /** The allowed values of the verb's first argument; empty if any value is allowed. */
+  /** Allowed values of the first argument; empty if any is allowed. */
   readonly choices: readonly string[]
-  /** Whether the verb's arguments are names of files. */
+  /** Whether the arguments are names of files. */
   readonly files: boolean
 }
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-/** The verb that prints the completion of a shell, made from the declarations of all verbs. @param verbs all other verbs */
+/** @param verbs all other verbs */
 export function completionVerb(verbs: readonly Verb[]): Verb {
   const verb: Verb = {
     name: 'completion',
@@ -108,7 +107,7 @@ fi
 `
 }
 
-/** One argument of zsh's function `_arguments`, such as `--store[what it does]:URL:`. A leading star lets the flag be repeated. */
+/** For zsh's `_arguments`: `--store[what it does]:URL:`. A leading star lets the flag be repeated. */
 function zshFlag(flag: Flag): string {
   const does = flag.does.replaceAll(/[[\]:\\]/g, String.raw`\$&`)
   const value = flag.value === '' ? '' : `:${flag.value.replaceAll(':', String.raw`\:`)}:${takesFile(flag) ? '_files' : ''}`
@@ -135,7 +134,7 @@ function fish(verbs: readonly Offered[]): string {
   return `# fish completion of sluice: sluice completion fish\ncomplete -c sluice -f\n${lines.join('\n')}\n`
 }
 
-/** A text as one word of a shell. All three shells end a quote in the same way: \`'\\''\`. */
+/** All three shells end a quote in the same way: `'\''`. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

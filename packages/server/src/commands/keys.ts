@@ -63,9 +63,8 @@ export const keyVerbs: readonly Verb[] = [
 ]
 
 interface KeyChange {
-  /** Milliseconds for which the key is now blocked. Null: the block was lifted. Undefined: the key's states were deleted. */
+  /** Milliseconds of the block; null: the block was lifted; undefined: the key's states were deleted. */
   readonly blockedForMs?: number | null
-  /** The printed words between the key and the rules, such as `is blocked`. */
   readonly now: string
 }
 type ChangingVerb = Omit<Verb, 'flags' | 'run'> & { change(words: readonly string[]): KeyChange }
@@ -87,9 +86,8 @@ function changing({ change, ...verb }: ChangingVerb): Verb {
 }
 
 /**
- * The keys of the service (`--url`) or the store (`--store`) that the arguments name. If a flag names one of them, environment variables
- * that name the other one are ignored: they may be set for the service that runs in the same container.
- * @throws CommandFailure exit 3 for arguments that contradict each other, exit 2 if a store cannot be reached
+ * If a flag names the service or the store, variables that name the other are ignored: they may be set for a service in the same container.
+ * @throws CommandFailure exit 3 for arguments that contradict each other, exit 2 if the store cannot be reached
  */
 async function keysOf(verb: string, args: ParsedArguments, io: Io): Promise<KeyAccess> {
   const [url, token, policy] = ['url', 'token-file', 'policy'].map((name) => args.text(name))

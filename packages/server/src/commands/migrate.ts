@@ -43,8 +43,8 @@ export const migrateVerb: Verb = {
 }
 
 /**
- * If the store has refused to drop functions that were installed too recently (SL003), returns an error that names the flag `--yes`. The
- * store's own message names an option of the library.
+ * The store refuses to drop functions that were installed recently (SL003). The store's message names an option of the library, and not the
+ * flag `--yes`.
  */
 function refused(error: unknown): unknown {
   if (!(error instanceof StoreFailure) || !error.message.includes(' SL003 ')) return error

@@ -34,14 +34,13 @@ import { openServiceStore, type ServiceStore, type StoreDescription } from './se
 import { namesFrom, share } from './serve/sharing.ts'
 
 const SERVER_OPTIONS: ServerOptions = {
-  // Milliseconds in which a whole request must arrive. A slower request would only occupy a connection.
+  // Milliseconds in which a whole request must arrive.
   requestTimeout: 10_000,
   headersTimeout: 10_000,
-  // Milliseconds between checks for late requests. The connection of a late request is closed half a second after the check that finds it,
-  // so less than a second after its time was over.
+  // Milliseconds between checks for late requests.
   connectionsCheckingInterval: 250,
-  // Milliseconds; longer than the proxies of docs/service.md keep an idle connection. If the service closed a connection first, a request
-  // that the proxy sends at the same moment would be lost.
+  // Milliseconds; longer than the documented proxies keep idle connections. A request sent while the service closes its connection would be
+  // lost.
   keepAliveTimeout: 125_000,
 }
 
@@ -72,7 +71,7 @@ export const serveVerb: Verb = {
     const options = serveOptions(args, io)
     const { place, store, listen, connections, workers } = options
     if (cluster.isWorker) return serve(options, workerGroup(io), io)
-    // The logger is imported only here, because the other verbs start faster without it.
+    // Other verbs start faster without the logger.
     const { createLog } = await import('../logs/logger.ts')
     const log = createLog(options.lines, io.err)
     if (workers === 1) return serve(options, oneProcess(listen, connections.served, io, log), io)
@@ -82,11 +81,7 @@ export const serveVerb: Verb = {
   },
 }
 
-/**
- * Refuses several workers with a store that keeps its states in the process. Each worker would have its own states, and together the
- * workers would exceed the limits.
- * @throws CommandFailure exit 3
- */
+/** @throws CommandFailure exit 3: workers with states of their own would together exceed the limits */
 function refuseUnshared(workers: number, store: string): void {
   if (!/^(?:memory|pglite):/.test(store)) return
   const why = `each of them would have limits of its own with the store ${withoutPassword(store)}, ${workers} times as much together`
@@ -94,7 +89,6 @@ function refuseUnshared(workers: number, store: string): void {
   throw usage(`serve: --workers ${workers}: ${why}; ${instead}`)
 }
 
-/** What a service has read and opened before it begins. */
 interface Opened {
   readonly requestedAt: number
   readonly admin: ReturnType<typeof adminAccess> | undefined
@@ -105,7 +99,7 @@ interface Opened {
   readonly atHangup: (() => void)[]
 }
 
-/** `sluice serve [POLICY]`: runs until SIGTERM or SIGINT, then lets responses under way finish. */
+/** Runs until SIGTERM or SIGINT, then lets responses under way finish. */
 async function serve(options: ServeOptions, group: Group, io: Io): Promise<void> {
   const { place, adminTokenFile } = options
   const admin = adminTokenFile === undefined ? undefined : adminAccess(readAdminToken(adminTokenFile), () => group.repeated('wrong-token'))
@@ -120,7 +114,7 @@ async function serve(options: ServeOptions, group: Group, io: Io): Promise<void>
   try {
     await serveWith({ requestedAt, admin, read, decisionLog, backing, atHangup }, options, group)
   } catch (error) {
-    // A region (`backing.region`) that stayed open would go on reading from its peers and writing to its store.
+    // An open region would go on reading from its peers and writing to its store.
     await backing.close()
     throw error
   }
@@ -166,7 +160,7 @@ async function serveWith(opened: Opened, options: ServeOptions, group: Group): P
   const connections = watchConnections(server, guarded, { bounds, onFull: () => group.repeated('connections-full') })
   const port = await group.listen(server)
 
-  // A program may send a signal as soon as it reads the lines printed below. So the signals are handled before the lines are printed.
+  // A reader of the lines below may send a signal at once, so signals are handled first.
   const stopped = group.stopped()
   await announce(options, policy.current, port, backing.description, log)
   const watched = watch(shared.replaceBy, log)

@@ -18,7 +18,7 @@ import { tryFaults } from './verify/faults.ts'
 import { hammer, STATE, type Tally, type Task } from './verify/hammer.ts'
 
 const LOAD_PROCESS = fileURLToPath(new URL('verify/process.js', import.meta.url))
-/** Stores that live in one process. For these all callers run in this process. */
+/** For stores in one process, all callers run in this process. */
 const IN_PROCESS = /^(?:memory|pglite):/
 
 export const verifyVerb: Verb = {
@@ -74,8 +74,7 @@ interface FaultRun {
 }
 
 /**
- * The test fails only for the failure policy `deny`: if a request passes without a decision of the store, or more pass than the limit
- * permits. Under `allow` and `local` requests pass on purpose while the store cannot be reached, so these are only reported.
+ * Only the failure policy `deny` can fail the test. Under `allow` and `local`, requests pass on purpose while the store cannot be reached.
  */
 async function verifyFaults({ args, io, task, limit, progress }: FaultRun): Promise<void> {
   const stopping = new AbortController()
@@ -93,7 +92,7 @@ async function verifyFaults({ args, io, task, limit, progress }: FaultRun): Prom
   if (!ok) throw failed(`verify: ${name}: more passed under deny than the limit allows`)
 }
 
-/** Runs the test under a prefix or schema that only this run uses (`space`). Always removes its states and tables afterwards. */
+/** Always removes the states and tables of the test. */
 async function tested(io: Io, task: Task, limit: AnyLimit, processes: number, progress: Progress) {
   progress.clock('connecting')
   const interrupted = signalled(io, ['SIGINT', 'SIGTERM']).then((signal): never => {
@@ -106,7 +105,7 @@ async function tested(io: Io, task: Task, limit: AnyLimit, processes: number, pr
     if (alone) progress.clock(callingFor(task))
     const running = alone ? hammer(store, task).then((tally) => [tally]) : inProcesses(processes, task, progress, interrupted)
     running.catch(() => {})
-    // Other processes must have ended before the test's state is removed, because they would write it again.
+    // Other processes must end first: they would write the removed state again.
     const tallies = await (alone ? Promise.race([running, interrupted]) : running)
     return { name, findings: await findingsOf(tallies, limit) }
   } finally {
@@ -116,7 +115,6 @@ async function tested(io: Io, task: Task, limit: AnyLimit, processes: number, pr
   }
 }
 
-/** Opens the store. If it cannot be reached, or `interrupted` rejects first, removes what opening has made. */
 async function connected({ url, space }: Task, interrupted: Promise<never>): Promise<OpenStore> {
   interrupted.catch(() => {})
   const { opened, reach, failureOf } = await prepareStore(url, { space })
@@ -124,7 +122,7 @@ async function connected({ url, space }: Task, interrupted: Promise<never>): Pro
     await Promise.race([reach(), interrupted])
     return opened
   } catch (error) {
-    // A failure to remove is ignored: the error to report is why the store could not be opened.
+    // The error to report is why the store could not be opened.
     await opened.discard?.().catch(() => {})
     await opened.close()
     throw failureOf(error)
@@ -141,7 +139,7 @@ async function forgetState(store: Store): Promise<void> {
 }
 
 /**
- * Runs several processes that call the same store for the same key at the same time, and resolves once they have ended.
+ * Resolves once the processes have ended.
  * @throws CommandFailure exit 1 if a process ends before it has reported its tally
  */
 async function inProcesses(count: number, task: Task, progress: Progress, interrupted: Promise<never>): Promise<readonly Tally[]> {

@@ -3,14 +3,11 @@ import { failed } from '../../cli/failure.ts'
 import { serviceCalls } from '../../cli/service-calls.ts'
 import type { KeyAccess } from './store-keys.ts'
 
-/**
- * Access to the states of keys in a running service, through its endpoints.
- * @param called the flag or variable that gave the address, for messages
- */
+/** @param called the flag or variable that gave the address, for messages */
 export function serviceKeys(url: string, tokenFile: string | undefined, called: string): KeyAccess {
   const service = serviceCalls(url, tokenFile, called)
   const call = (method: string, { key, limit }: KeyTarget, below: string, body?: object): Promise<unknown> => {
-    // URL parsers remove a segment `.` or `..`, even a percent-encoded one. Such a key goes into the query instead.
+    // URL parsers remove a segment `.` or `..`, even percent-encoded, so such a key goes into the query.
     const [segment, named] = /^\.{1,2}$/.test(key) ? ['-', key] : [encodeURIComponent(key)]
     const place = service.at(`/v1/keys/${segment}${below}`)
     if (named !== undefined) place.searchParams.set('key', named)

@@ -5,9 +5,9 @@ import { createIdentities } from '../../identity/identities.ts'
 import type { PolicyPlace } from '../../policy/policy-place.ts'
 import { openStore } from '../../stores/open-store.ts'
 
-/** Access to the states of keys, in a running service or in a store. Its methods reject with CommandFailure. */
+/** Methods reject with CommandFailure. */
 export interface KeyAccess extends AsyncDisposable {
-  /** The printable name of the service or the store, without a password. */
+  /** Printable, without a password. */
   readonly name: string
   inspect(target: KeyTarget): Promise<readonly KeyState[]>
   reset(target: KeyTarget): Promise<void>
@@ -15,10 +15,9 @@ export interface KeyAccess extends AsyncDisposable {
   block(target: KeyTarget, duration: number | null): Promise<void>
 }
 
-/** Deadline of a store call, in place of the policy's. A person can wait longer than a request. */
+/** Replaces the policy's deadline: a person can wait longer than a request. */
 const WAIT = { deadlineMs: 5_000 }
 
-/** Access to the states of keys in a store. The rules of a policy say which states a key has. */
 export async function storeKeys(url: string, { read, file }: PolicyPlace): Promise<KeyAccess> {
   const { policy } = await read({ pipes: true })
   if (policy.regions !== undefined)

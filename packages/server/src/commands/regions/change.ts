@@ -7,29 +7,21 @@ import type { WantedEra } from '../../regions/begin-era.ts'
 import type { RegionStatus } from '../../regions/region-status.ts'
 import { added, drained, removed } from './weights.ts'
 
-/** Changes of the weights of the regions. */
 export const CHANGES = ['add', 'adopt', 'drain', 'remove'] as const
-/**
- * A change waits MAX_WAIT_MS milliseconds for the next era, in which the new weights hold. It reads the status every STEP_MS milliseconds.
- */
+/** Milliseconds that a change may take, and between two reads of the status. */
 const MAX_WAIT_MS = 60_000
 const STEP_MS = 250
-/**
- * The next era begins once all regions have ended the present one. A peer that was last read more than this many milliseconds ago is named
- * as one that the era waits for. A region reads its peers every second.
- */
+/** Milliseconds since the last read of a peer after which the peer is named as unreachable. A region reads its peers every second. */
 const AWAY_MS = 3_000
 
-/** The service of a region. */
 export interface RegionService {
   status(): Promise<RegionStatus>
   reweigh(wanted: WantedEra): Promise<unknown>
 }
 
 /**
- * Gives the regions other weights, and waits until the next era, the time in which these weights hold, has begun. Writes what it waits for.
- * Changes nothing if the region to remove or adopt is not a member: it was removed already, or has not been added yet.
- * @throws CommandFailure exit 3 for a region that is not known; exit 1 if no era can begin, or none has begun within a minute
+ * Changes the weights, and waits until all regions use them. Does nothing if the region to remove or adopt is not a member.
+ * @throws CommandFailure exit 3 for a region that is not known; exit 1 if the weights cannot change, or have not changed within a minute
  */
 export async function changeWeights(service: RegionService, args: ParsedArguments, io: Io): Promise<RegionStatus> {
   const before = await service.status()
@@ -52,10 +44,7 @@ export async function changeWeights(service: RegionService, args: ParsedArgument
   throw failed(`regions: era ${before.era} has not ended within ${MAX_WAIT_MS / 1_000} s; it ends as soon as all regions answer`)
 }
 
-/**
- * The weights of the next era, as the arguments say; undefined if the region to remove or adopt is not a member, because then nothing is to
- * change.
- */
+/** Undefined if the region to remove or adopt is not a member. */
 function wanted({ self, weights, peers }: RegionStatus, args: ParsedArguments): WantedEra | undefined {
   const [action, name] = args.words
   if (name === undefined) throw wrongValue('regions: NAME', name, `one of ${Object.keys(weights).join(', ')}`)

@@ -1,7 +1,6 @@
 import { counted } from '../../logs/counted.ts'
 import type { RegionStatus } from '../../regions/region-status.ts'
 
-/** What a phase means for an operator. */
 const PHASES: Readonly<Record<string, string>> = {
   learning: 'learning: it holds nothing until all other regions have answered',
   open: 'open: it sends units and receives them',
@@ -11,14 +10,13 @@ const NOT_A_MEMBER = 'open, but not a member: it holds nothing, and denies every
 
 const CUT_OFF = 'cut off: it keeps to its part until it has read all other regions'
 
-/** The lines of `regions status`. */
 export function statusText(status: RegionStatus): string[] {
   const { self, mode, weights, phase, era, units = 0, cells = 0, transfers, requestsRefused = 0, peers } = status
   if (phase === undefined) return [`region ${self}, mode ${mode}: every region keeps its part for good`, '', ...table(weightRows(weights))]
   const counts = mode === 'counters'
   const { sent, received, unitsSent, unitsReceived } = transfers ?? { sent: 0, received: 0, unitsSent: 0, unitsReceived: 0 }
   const rows = [...new Set([self, ...Object.keys(weights), ...Object.keys(peers)])].sort().map((name): string[] => {
-    // A region that was removed has none.
+    // A removed region has no weight.
     const weight = String(weights[name] ?? '-')
     const peer = peers[name]
     if (peer === undefined) return [name, weight, 'this region', '', '', '']
@@ -42,7 +40,7 @@ export function statusText(status: RegionStatus): string[] {
   ]
 }
 
-/** The phase of the region. While its own store fails, the phase is only the last known one, so the failure is shown instead. */
+/** While the region's own store fails, the phase is only the last known one, so the failure is shown instead. */
 function stateOf({ self, weights, phase = 'learning', storeFailure }: RegionStatus): string {
   if (storeFailure !== undefined) return `: ${storeFailure}`
   return `, ${phase === 'open' && !Object.hasOwn(weights, self) ? NOT_A_MEMBER : (PHASES[phase] ?? phase)}`
@@ -52,7 +50,6 @@ function weightRows(weights: RegionStatus['weights']): string[][] {
   return [['region', 'weight'], ...Object.entries(weights).map(([name, weight]) => [name, String(weight)])]
 }
 
-/** How long ago a reading was, as a text; `never` if there was no reading yet. */
 function secondsText(ms: number | undefined): string {
   return ms === undefined ? 'never' : `${(ms / 1_000).toFixed(1)} s ago`
 }

@@ -3,7 +3,7 @@ import { usage, wrongValue } from '../../cli/failure.ts'
 type Weights = Readonly<Record<string, number>>
 
 /**
- * The weights after a region is drained: it gets 0, and the other regions share its weight in proportion to theirs.
+ * The drained region gets weight 0; the others share its weight in proportion to theirs.
  * @throws CommandFailure exit 3 for a region that is not known, or for the only region
  */
 export function drained(weights: Weights, name: string): Weights {
@@ -11,14 +11,14 @@ export function drained(weights: Weights, name: string): Weights {
   return inOrder({ ...scaled(without(weights, name), sumOf(weights)), [name]: 0 })
 }
 
-/** The weights after a region is removed. @throws CommandFailure exit 3 for a region that is not known, or for the only region */
+/** @throws CommandFailure exit 3 for a region that is not known, or for the only region */
 export function removed(weights: Weights, name: string): Weights {
   requireKnown(weights, name)
   return scaled(without(weights, name), sumOf(weights))
 }
 
 /**
- * The weights after a region gets its weight, which the other regions give up in proportion to theirs.
+ * The other regions give up weight in proportion to theirs.
  * @throws CommandFailure exit 3 for a weight that is not from 1 to the sum of all weights
  */
 export function added(weights: Weights, name: string, weight: number | undefined): Weights {
@@ -39,10 +39,7 @@ function without(weights: Weights, name: string): Weights {
   return Object.fromEntries(Object.entries(weights).filter(([other]) => other !== name))
 }
 
-/**
- * The same proportions with another sum. The first region with a weight also gets what rounding down leaves over. If no region has a
- * weight, all get the same.
- */
+/** Keeps the proportions; equal weights if all are 0. The first region with a weight gets what rounding down leaves over. */
 function scaled(weights: Weights, sum: number): Weights {
   const total = sumOf(weights)
   const names = Object.keys(weights)

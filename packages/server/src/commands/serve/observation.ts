@@ -16,7 +16,6 @@ import { storeKindOf } from '../../stores/ring.ts'
 import type { ReadReports } from '../../workers/messages.ts'
 import type { ServiceStore } from './service-store.ts'
 
-/** Parts of the service that have metrics of their own. */
 interface Measured {
   /** Absent without an admin token. */
   readonly admin: ReturnType<typeof adminAccess> | undefined
@@ -24,21 +23,19 @@ interface Measured {
   readonly decisionLog: DecisionLog
 }
 
-/** Parts of the service that are created after the observers. Observers read them at each decision or scrape. */
+/** Created after the observers, so read at each decision or scrape. */
 interface Later {
   engine(): Engine
   policy(): HeldPolicy
   connections(): Connections
 }
 
-/** What a process observes and measures: the engine's observers, and the reports that are read from them. */
 export interface Observation {
   readonly observers: readonly Observer[]
   readonly metricsType: string
   readonly reports: Omit<ReadReports, 'readiness'>
 }
 
-/** Creates three things: what observes the engine, the metrics, and the reports for the page and for an administrator. */
 export function observe({ opened, ring, health, region }: ServiceStore, measured: Measured, later: Later): Observation {
   const { admin, tokens, decisionLog } = measured
   const policyNow = () => later.engine().policy
@@ -60,8 +57,7 @@ export function observe({ opened, ring, health, region }: ServiceStore, measured
   const [activity, top] = [createActivity(policyNow), topKeys()]
   const ofStore = ring === undefined ? [] : [outage.observer, health.observer]
   return {
-    // `top` counts keys, which costs more than deciding. Only an administrator can read the counts, so `top` observes only if there is an
-    // admin token.
+    // Counting keys costs more than deciding. Only an administrator can read the counts.
     observers: [metrics, activity, ...decisionLog.observers, ...ofStore, ...(admin === undefined ? [] : [top])],
     metricsType: metrics.contentType,
     reports: {

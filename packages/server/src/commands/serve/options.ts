@@ -16,7 +16,7 @@ const DEMO_POLICY = fileURLToPath(new URL('../../../policies/rate-limiting-at-sc
 
 export type ServeOptions = ReturnType<typeof serveOptions>
 
-/** The options of `serve`. @throws CommandFailure exit 3 for a value that cannot be used, or with neither a policy nor --demo */
+/** @throws CommandFailure exit 3 for a value that cannot be used, or with neither a policy nor --demo */
 export function serveOptions(args: ParsedArguments, io: Io) {
   const [policy, adminTokenFile, demo] = [args.words[0], args.text('admin-token-file'), args.switch('demo')]
   const connections = connectionBounds(wholeNumber(args, 'max-connections', undefined, 1, 1_000_000))
@@ -26,7 +26,7 @@ export function serveOptions(args: ParsedArguments, io: Io) {
   return {
     store: storeUrlOf('serve', args, io),
     workers,
-    /** What the arguments say about regions; undefined if nothing. */
+    /** Undefined without arguments about regions. */
     region: regionArguments(args),
     listen,
     demo,
@@ -35,19 +35,16 @@ export function serveOptions(args: ParsedArguments, io: Io) {
       level: oneOf(args, 'log-level', LEVELS, 'info'),
     },
     decisionLog: decisionLogChoice(args),
-    /** Whether `serve` fails at the start if the store cannot be reached. */
     requireStore: args.switch('require-store'),
     adminTokenFile,
     connections,
-    /** Checks the host that a request names; undefined if every host is allowed. */
+    /** Undefined if requests may name any host. */
     hosts: isLoopback(listen.host) || names.length > 0 ? hostsAllowed(names) : undefined,
     place: policyPlace(policy ?? (demo ? DEMO_POLICY : missingPolicy()), args),
   }
 }
 
-/**
- * @throws CommandFailure exit 3 if a sample is set but no decision log is written
- */
+/** @throws CommandFailure exit 3 for a sample without a decision log */
 function decisionLogChoice(args: ParsedArguments): DecisionLogChoice | undefined {
   const target = args.text('decision-log')
   const sample = wholeNumber(args, 'decision-log-sample', undefined, 1, 1_000_000)

@@ -13,19 +13,15 @@ import type { ServeOptions } from './options.ts'
 
 export type ServiceStore = Awaited<ReturnType<typeof openServiceStore>>
 
-/** How the line about the start describes the store. */
 export interface StoreDescription {
   readonly store: string
-  /** How the states of the store are kept and shared. */
   readonly keeps: string
   readonly ring: string
 }
 
 /**
- * Opens the store of the command line or of the policy, puts the ring (batches, breaker, remembered denials) around it, and follows whether
- * the store answers.
- * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do, and exit 3 if the mode of the policy's regions does not run
- * over this store
+ * @throws CommandFailure as `openServing`, `chosenRegion` and `openRegion` do; exit 3 if the mode of the policy's regions does not run over
+ * this store
  */
 export async function openServiceStore(
   options: Pick<ServeOptions, 'store' | 'place' | 'requireStore' | 'region' | 'workers'>,
@@ -56,19 +52,17 @@ export async function openServiceStore(
   const store = region?.store ?? own
   const description: StoreDescription = { store: opened.name, keeps: opened.keeps, ring: around }
   return {
-    /** The store to decide with: the ring, if there is one. */
     store,
-    /** The part that shares limits with other regions; absent without them. */
+    /** Absent without other regions. */
     region,
-    /** Absent if the store is in this process. */
+    /** The ring batches calls to a remote store; absent without one. */
     ring,
     /** The store inside the ring. */
     opened,
     health,
     description,
-    /** The URL if the policy chose the store, undefined if the command line did. */
+    /** The URL, if the policy chose the store; else undefined. */
     fromPolicy: chosen === undefined ? url : undefined,
-    /** Closes the ring, and then the store in it. */
     close: (): Promise<void> => close(region),
   }
 }

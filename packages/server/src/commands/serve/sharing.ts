@@ -8,8 +8,7 @@ import { relayPolicies } from '../../workers/shared-state.ts'
 import type { Change, Group } from '../../workers/worker-group.ts'
 
 /**
- * Applies to this process the policy and overrides that the other processes have received. From then on, all processes exchange their
- * changes.
+ * Applies the changes of other processes, and exchanges later ones.
  * @param requestedAt milliseconds since 1970 when this process began to read its policy
  */
 export async function share(group: Group, beginning: Beginning, engine: Engine, policy: HeldPolicy, requestedAt: number) {
@@ -19,8 +18,7 @@ export async function share(group: Group, beginning: Beginning, engine: Engine, 
   if (latest !== undefined) await policy.replace(latest).catch(keeps)
   for (const change of earlier) adopt(engine, change, own)
   const send = (accepted: RelayedPolicy): void => group.send({ kind: 'policy', policy: accepted })
-  // `latest` is a policy that an administrator sent. It has replaced the one that this process requested, so the time of that request does
-  // not count.
+  // `latest` has replaced the policy that was requested at `requestedAt`.
   const first = latest === undefined ? requestedAt : undefined
   const { put, file, fetched, relayed, ordered } = relayPolicies(policy, send, keeps, first)
   const overrides = holdOverrides(engine, (change) => group.send({ kind: 'override', change }))
@@ -32,7 +30,6 @@ export async function share(group: Group, beginning: Beginning, engine: Engine, 
   return { replace: replacingByPut(put, single), replaceBy: { file, fetched }, overrides, apply }
 }
 
-/** Applies an override that another worker set, and logs if this worker cannot. */
 function adopt(engine: Engine, change: RelayedOverride, log: Log): void {
   try {
     takeOverride(engine, change)
@@ -45,7 +42,7 @@ function logKept(log: Log, error: unknown): void {
   log('error', 'policy-not-shared', `keeps its policy, and others have a later one: ${inOneLine(error)}`)
 }
 
-/** Pseudonyms (hashes) for counted keys. All processes use the same ones, so that the counts of one key can be added. */
+/** All processes use the same pseudonyms, so the counts of one key can be added. */
 export function namesFrom(names: readonly number[]): Pseudonym {
   const numbers = [...names]
   return hashKeys(() => numbers.shift() ?? 0)

@@ -2,13 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What the proxy does with bytes and connections. */
 export type Network =
-  /** Everything passes. Each answer is delayed by this many milliseconds. */
+  /** Each answer is delayed by `delayMs` milliseconds. */
   | { readonly passes: 'all'; readonly delayMs: number }
-  /** Connections stay open, and nothing passes: a server that hangs, or a network that swallows packets. */
+  /** A server that hangs, or a network that swallows packets. */
   | { readonly passes: 'nothing' }
-  /** Connections are reset, and new ones refused at once: a server that is down. */
+  /** A server that is down: connections are reset, new ones refused. */
   | { readonly passes: 'no-connection' }
 
 export interface FaultProxy {
@@ -17,7 +16,7 @@ export interface FaultProxy {
   close(): Promise<void>
 }
 
-/** Listens on a free port of the loopback address and connects each client to the server. */
+/** Listens on a free port of the loopback address. */
 export async function openFaultProxy(target: { readonly host: string; readonly port: number }): Promise<FaultProxy> {
   const pairs = new Set<readonly [Socket, Socket]>()
   let network: Network = { passes: 'all', delayMs: 0 }
@@ -29,7 +28,7 @@ export async function openFaultProxy(target: { readonly host: string; readonly p
     pairs.add(pair)
     for (const socket of pair) {
       socket.setNoDelay(true)
-      // After an error the socket closes, and the close event below also ends the other connection.
+      // After an error, the close event below ends the other connection.
       socket.on('error', () => {})
       socket.once('close', () => {
         pairs.delete(pair)
@@ -44,7 +43,7 @@ export async function openFaultProxy(target: { readonly host: string; readonly p
   return {
     port: (server.address() as AddressInfo).port,
     set(next) {
-      // Connections from which bytes were swallowed cannot be used again, so they are closed.
+      // Connections from which bytes were swallowed cannot be used again.
       if (network.passes === 'nothing' || next.passes === 'no-connection') end()
       network = next
     },
@@ -56,7 +55,7 @@ export async function openFaultProxy(target: { readonly host: string; readonly p
   }
 }
 
-/** Forwards what a socket sends, in order, each chunk when its delay is over. */
+/** Forwards chunks in order, each after its delay. */
 function relay(from: Socket, to: Socket, network: () => Network): void {
   let last: Promise<unknown> = Promise.resolve()
   from.on('data', (chunk: Uint8Array) => {

@@ -3,7 +3,6 @@ import type { Task } from './hammer.ts'
 
 const HEADING = ['network', 'policy', 'calls', 'decided', 'passed', 'permitted', 'over-grant', 'p50', 'p99', 'longest', 'back after']
 
-/** The findings as a table, followed by an explanation of the failure policies. */
 export function faultLines(
   { name, rate, burst, callers }: Task & { readonly name: string },
   findings: readonly FaultFinding[],

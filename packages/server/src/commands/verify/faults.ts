@@ -9,18 +9,18 @@ import { type FaultProxy, type Network, openFaultProxy } from './fault-proxy.ts'
 import { findingsOf } from './findings.ts'
 import type { Tally, Task } from './hammer.ts'
 
-/** Milliseconds: the default deadline of `serve` and of the library for a store on a server. */
+/** Milliseconds: the default deadline for a store on a server. */
 const DEADLINE_MS = 50
 const POLICIES = ['deny', 'allow', 'local'] as const satisfies readonly FailurePolicy[]
-/** Milliseconds between the calls of one caller: a service's client does not call in a tight loop. */
+/** Milliseconds between the calls of one caller. */
 const PAUSE_MS = 1
-/** Milliseconds that the store may take to decide again after a fault has ended. */
+/** Milliseconds after a fault in which the store must decide again. */
 const BACK_MS = 30_000
 /** Milliseconds that removing the states may take. */
 const FORGET_MS = 5_000
 
 const WORKS: Network = { passes: 'all', delayMs: 0 }
-/** The faults of the network, tried in this order. Between two faults the network works until the store has decided again. */
+/** Tried in this order. Between two faults the network works until the store has decided again. */
 const FAULTS: readonly { readonly fault: string; readonly network: Network }[] = [
   { fault: 'none', network: WORKS },
   { fault: 'answers 20 ms late', network: { passes: 'all', delayMs: 20 } },
@@ -29,33 +29,30 @@ const FAULTS: readonly { readonly fault: string; readonly network: Network }[] =
   { fault: 'no connections', network: { passes: 'no-connection' } },
 ]
 
-/** What callers saw of one failure policy during one fault. */
 export interface FaultFinding {
   readonly fault: string
   readonly policy: FailurePolicy
   readonly calls: number
-  /** Calls decided by the store, by tokens leased from it, or by remembered denials, and not by the failure policy. */
+  /** Calls that the failure policy did not decide. */
   readonly decided: number
-  /** All requests that passed. */
   readonly passed: number
-  /** Requests that passed because of the failure policy, without an answer of the store. */
+  /** Requests that the failure policy let pass. */
   readonly passedByPolicy: number
-  /** burst + rate * time, rounded down: how many requests the limit permits during the fault. */
+  /** burst + rate * time, rounded down. */
   readonly permitted: number
-  /** Requests that passed above `permitted`, in percent of it. */
+  /** Passed requests above `permitted`, in percent of it. */
   readonly overGrantPercent: number
-  /** Milliseconds until an answer: the median, the 99th percentile, and the longest. */
+  /** Milliseconds until an answer. */
   readonly p50: number
   readonly p99: number
   readonly longest: number
-  /** Milliseconds from the end of the fault until the store decided again. */
+  /** Milliseconds from the fault's end until the store decided again. */
   readonly backAfterMs: number
 }
 
 /**
- * What the store itself admitted under `deny` over all faults, by the store's clock. What is permitted during one fault (a FaultFinding)
- * includes a whole burst. So a store that lost its states between two faults would not exceed the limit of any fault, but that of the whole
- * run.
+ * What the store admitted under `deny` over all faults, by its own clock. A store that lost its states between two faults would exceed only
+ * this total.
  */
 export type WholeRun = Pick<
   Awaited<ReturnType<typeof findingsOf>>,
@@ -66,17 +63,12 @@ export interface FaultTest {
   readonly task: Task
   readonly limit: AnyLimit
   readonly progress: Progress
-  /** Ends the test early. The test's states are removed in that case too. */
   readonly stop: AbortSignal
-  /** Called with a line about states that could not be removed. */
+  /** Called if states could not be removed. */
   readonly warn: (line: string) => void
 }
 
-/**
- * Calls a store, with the ring that `serve` uses, through a proxy that breaks the network. All failure policies are tested concurrently.
- * Removes the states of the test. Rejects with the reason of `stop` when `stop` is aborted.
- * @throws CommandFailure exit 3 if the store is not exactly one server: the proxy forwards to one address
- */
+/** @throws the reason of `stop` when `stop` is aborted; CommandFailure exit 3 if the store is not exactly one server */
 export async function tryFaults(test: FaultTest): Promise<{ findings: FaultFinding[]; wholeRun: WholeRun }> {
   const { url, space } = test.task
   const proxy = await openFaultProxy(targetOf(url))
@@ -124,10 +116,7 @@ async function throughProxy(proxy: FaultProxy, opened: OpenStore, { task, limit,
   }
 }
 
-/**
- * Removes the test's states over a direct connection, and drops its tables. To be called when the proxy's connections are closed: otherwise
- * a call that was given up could write the states again.
- */
+/** Call after the proxy's connections are closed: a call that was given up could write the states again. */
 async function removeStates({ task: { url, space }, limit, warn }: FaultTest): Promise<void> {
   try {
     const { opened, reach } = await prepareStore(url, { space, startMs: FORGET_MS })
@@ -147,7 +136,7 @@ async function removeStates({ task: { url, space }, limit, warn }: FaultTest): P
 }
 
 type Faced = Omit<FaultFinding, 'fault' | 'policy' | 'backAfterMs'>
-/** The tally of the store's own decisions over the whole run. */
+/** The store's own decisions over the whole run. */
 interface Seen extends Tally {
   total: number
   readonly allowed: number[]
@@ -158,7 +147,6 @@ interface Seen extends Tally {
 const KEY = 'one'
 const nameOf = (policy: FailurePolicy): string => `verify-${policy}`
 
-/** Calls one limiter from several callers for the time of one fault. */
 async function face(
   limiter: Limiter,
   { task, limit, stop, seen }: Pick<FaultTest, 'task' | 'limit' | 'stop'> & { readonly seen: Seen },
@@ -170,8 +158,7 @@ async function face(
     if (source !== 'fallback') decided += 1
     if (allowed) passed += 1
     if (allowed && source === 'fallback') passedByPolicy += 1
-    // Only decisions from these sources have the store's time. If leased tokens decided, it is the store's time of the call that leased
-    // them, plus the time passed since.
+    // Only these sources have the store's time. Leased tokens have the time of the call that leased them, plus the time since.
     if (source !== 'store' && source !== 'lease') return
     seen.total += 1
     if (!(atMicros > seen.first)) seen.first = atMicros
@@ -205,8 +192,8 @@ async function face(
 }
 
 /**
- * Milliseconds from `healed` until the store decides again. Tries with peeks, which charge nothing. @throws CommandFailure if the store
- * does not decide within BACK_MS
+ * Resolves with the milliseconds from `healed` until the store decides. Peeks charge nothing.
+ * @throws CommandFailure if the store does not decide within BACK_MS
  */
 async function decidedAgain(limiter: Limiter, healed: number, stop: AbortSignal): Promise<number> {
   while (performance.now() - healed < BACK_MS) {
@@ -222,10 +209,7 @@ function permittedIn(limit: AnyLimit, ms: number): number {
   return Math.floor((burst + (n * ms * 1_000) / m) / 1e6)
 }
 
-/**
- * The address that the proxy forwards to. The store must be one server called without TLS, because its certificate would not be valid for
- * the proxy's address.
- */
+/** TLS is refused, because the certificate would not be valid for the proxy's address. */
 function targetOf(url: string): { readonly host: string; readonly port: number } {
   const name = withoutPassword(url)
   const { protocol, hostname, port, searchParams } = URL.canParse(url)
@@ -240,7 +224,6 @@ function targetOf(url: string): { readonly host: string; readonly port: number }
   return { host: hostname.replace(/^\[|\]$/g, ''), port: port === '' ? usual : Number(port) }
 }
 
-/** The URL of the store, with the proxy's address in place of the server's. */
 function behind(url: string, port: number): string {
   const [, scheme = '', user = '', rest = ''] = /^([a-z]+:\/\/)((?:[^/?#]*@)?)[^/?#]*(.*)$/s.exec(url) ?? []
   return `${scheme}${user}127.0.0.1:${port}${rest}`

@@ -1,12 +1,9 @@
 import type { AnyLimit } from 'sluice'
 import type { Tally } from './hammer.ts'
 
-/**
- * Merges the tallies of all processes into the result of the test. The names of the result's fields are those of the article "Benchmarking
- * Token Bucket Rate Limiters".
- */
+/** The field names are those of the article "Benchmarking Token Bucket Rate Limiters". */
 export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit) {
-  // Imports the audit alone. The whole test kit would import vitest, which a user of the command does not have.
+  // The whole test kit would import vitest, which users of the command lack.
   const { audit } = await import('sluice/testing/audit')
   const times = tallies.flatMap(({ first, last }) => (Number.isNaN(first) ? [] : [first, last]))
   const micros = times.length === 0 ? 0 : Math.max(...times) - Math.min(...times)
@@ -25,9 +22,9 @@ export async function findingsOf(tallies: readonly Tally[], limit: AnyLimit) {
     errorKinds,
     /** burst + rate * seconds, rounded down. */
     theoreticalMax,
-    /** Admitted tokens above `theoreticalMax`, in percent of it; below 0 if fewer were admitted. */
+    /** Percent above `theoreticalMax`; negative if fewer were admitted. */
     overGrantPercent: Math.round((admissions.length / theoreticalMax - 1) * 10_000) / 100,
-    /** The most tokens that any interval of the run admitted above burst + rate * its length. */
+    /** The most tokens above burst + rate * length in any interval. */
     worstOverGrant: audit(trace, limit).overGrant,
   }
 }

@@ -1,12 +1,9 @@
 import { type StateId, type Store, StoreFailure, tokenBucket } from 'sluice'
 
-/**
- * The load of one process: `callers` concurrent callers on one key. Each caller sends its next call as soon as the previous one is
- * answered.
- */
+/** Each caller sends its next call once the previous one is answered. */
 export interface Task {
   readonly url: string
-  /** A prefix or schema that separates the test's states from all others in the store. */
+  /** Prefix or schema that separates the test's states from others. */
   readonly space: string
   readonly rate: string
   readonly burst: number
@@ -14,28 +11,25 @@ export interface Task {
   readonly ms: number
 }
 
-/** The counts of one process. */
 export interface Tally {
   readonly total: number
   /** Store time of every admission, in microseconds since 1970. */
   readonly allowed: readonly number[]
-  /** Store time of the first and the last answer; NaN if there was none. */
+  /** NaN if there was no answer. */
   readonly first: number
   readonly last: number
-  /** Calls that the store did not answer, by kind of failure. */
+  /** By kind of failure. */
   readonly errors: Readonly<Record<string, number>>
 }
 
 /** Milliseconds after which an answer counts as missing. */
 const MAX_WAIT_MS = 5_000
 
-/** The only state that the test uses. */
 export const STATE: StateId = { scope: { text: 'verify:limit:tb:' }, key: 'one' }
 
 /** One token in micro-tokens. */
 const COST = 1e6
 
-/** Calls the store for one key with several concurrent callers for `ms` milliseconds, and records the answers with their store time. */
 export async function hammer(store: Store, { rate, burst, callers, ms }: Task): Promise<Tally> {
   const limit = tokenBucket({ rate, burst })
   const groups = [{ calls: [{ id: STATE, limit, cost: COST, phase: 0 }] }]

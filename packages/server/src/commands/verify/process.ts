@@ -1,10 +1,7 @@
 import { openStore } from '../../stores/open-store.ts'
 import { hammer, type Task } from './hammer.ts'
 
-/**
- * One load process of `sluice verify`. When it gets a task, it connects to the store and answers 'ready'. At the next message it runs the
- * load and answers with its tally.
- */
+/** Connects and answers 'ready'. At the next message it runs the load, and answers with its tally. */
 async function run(task: Task): Promise<void> {
   const opened = await openStore(task.url, { space: task.space })
   const go = new Promise((resolve) => process.once('message', resolve))
