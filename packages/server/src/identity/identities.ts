@@ -5,18 +5,15 @@ import { keySource } from './key-source.ts'
 import type { KeyFollower, KeySource } from './remote-keys.ts'
 import { type CountToken, createVerifier } from './verifier.ts'
 
-/** Length in bytes. Among a billion identities a collision has a probability below 2^-68. */
+/** Bytes. Among a billion identities a collision has a probability below 2^-68. */
 const PSEUDONYM_BYTES = 16
 
 export type Identities = Awaited<ReturnType<typeof createIdentities>>
 
 /**
- * Supplies what keys of policies are made of: the verified claims of a request's token, and pseudonyms (keyed hashes of identities).
  * Rejects with LimiterError INVALID_POLICY for a file that cannot be read or used.
- * @param file the policy's own file; the other files are found relative to its folder
- * @param count called with the result of each token
- * @param says called with a level and a line when the keys that verify tokens are replaced or cannot be read; if absent, changes of these
- * keys are not followed
+ * @param file the policy's own file; other files are relative to its folder
+ * @param says writes a line when the keys that verify tokens change or cannot be read; if absent, their changes are not followed
  */
 export async function createIdentities(file: string, first: Policy, count: CountToken, says?: KeyFollower['says']) {
   const read = async ({ identifiers, reservations, jwt: choice }: Policy, before?: KeySource) => {
@@ -36,14 +33,11 @@ export async function createIdentities(file: string, first: Policy, count: Count
   let unfollow = follow()
   return {
     claims: async (facts: RequestFacts) => current.verifier?.claims(facts),
-    /** The secret that signs the ids of reservations; undefined if the policy names none. */
+    /** Undefined if the policy names no secret. */
     holdSecret: (): Uint8Array | undefined => current.holdSecret,
-    // The engine calls this only if the policy has a secret for pseudonyms.
+    // Called only if the policy has a secret for pseudonyms.
     pseudonym: (text: string) => current.pseudonym?.(text) ?? '',
-    /**
-     * Reads the files of another policy, in slices. Nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a
-     * file that cannot be used.
-     */
+    /** Nothing changes until `use` is called. Rejects with LimiterError INVALID_POLICY for a file that cannot be used. */
     async prepare(policy: Policy) {
       const next = await read(policy, current.source)
       return {
@@ -60,7 +54,7 @@ export async function createIdentities(file: string, first: Policy, count: Count
   }
 }
 
-/** A keyed hash of an identity. Without the secret nobody can find the identity, or test a guess. */
+/** Without the secret nobody can find the identity, or test a guess. */
 export function pseudonymOf(secret: Uint8Array): (identity: string) => string {
   return (identity) => createHmac('sha256', secret).update(identity).digest().subarray(0, PSEUDONYM_BYTES).toString('base64url')
 }

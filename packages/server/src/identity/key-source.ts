@@ -11,10 +11,9 @@ import { type KeySource, remoteKeys } from './remote-keys.ts'
 const KEY_TYPES: readonly unknown[] = ['RSA', 'EC', 'OKP']
 
 /**
- * Makes the source of keys that a policy chooses for verifying tokens. It checks a large set of keys a few at a time, and answers requests
- * in between. Rejects with LimiterError INVALID_POLICY for a file that cannot be read or holds no key that could verify a token.
- * @param policyFile a file of keys is found relative to its folder
- * @param before the present source: keys already fetched from the same URL are reused, because the URL may be unreachable now
+ * Rejects with LimiterError INVALID_POLICY for a file that cannot be read or has no usable key.
+ * @param policyFile a file of keys is relative to its folder
+ * @param before reused for the same URL, because the URL may be unreachable now
  */
 export async function keySource(policyFile: string, choice: JwtChoice, before?: KeySource): Promise<KeySource> {
   if (choice.by === 'upstream') return { keys: undefined, follow: () => () => {} }
@@ -68,7 +67,7 @@ function parseSet(text: string, file: string): JSONWebKeySet {
   }
   const keys: unknown = set?.keys
   if (!Array.isArray(keys)) throw wrong(file, 'no set of keys; expected {"keys": [...]}')
-  // A set may hold keys of other types for other uses. They are ignored, because none of them verifies a token.
+  // Keys of other types or uses are ignored: none of them verifies a token.
   const isUsable = (key: JWK | null): key is JWK => KEY_TYPES.includes(key?.kty) && (key?.use ?? 'sig') === 'sig'
   const usable = (keys as (JWK | null)[]).filter(isUsable)
   if (usable.length > 0) return { keys: usable }

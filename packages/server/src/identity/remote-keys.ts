@@ -1,53 +1,42 @@
 import { createRemoteJWKSet, customFetch, errors, type FetchImplementation, type JWTVerifyGetKey } from 'jose'
 
-/**
- * The keys that verify signatures: a secret, or public keys. The policy's parser allows only algorithms for this kind of key, so a token
- * cannot make a public key serve as a secret.
- */
+/** A secret, or public keys. The policy allows only algorithms of the same kind, so no token can use a public key as a secret. */
 export type TokenKeys = Uint8Array | JWTVerifyGetKey
 
-/** The keys that verify tokens, and how they are kept up to date. */
 export interface KeySource {
   /** Undefined if tokens were verified upstream. */
   readonly keys: TokenKeys | undefined
-  /** The URL from which the keys are fetched; undefined if they are not fetched. */
+  /** Undefined if the keys are not fetched. */
   readonly url?: string
-  /** Follows changes of the published keys from now on. The returned function stops this. */
+  /** Follows changes of the keys until the returned function is called. */
   follow(follower: KeyFollower): () => void
 }
 
 export interface KeyFollower {
-  /** Called when keys have changed, so cached verifications may be wrong. */
+  /** Keys have changed, so cached verifications may be wrong. */
   changed(): void
-  /** Writes a line for the operator: keys were replaced, or new ones cannot be read. */
   says(level: 'info' | 'warn', line: string): void
 }
 
 const DEFAULTS = {
   timeoutMs: 3_000,
-  /**
-   * Milliseconds between two fetches, and the largest age at which keys are still used. Two fetches in a row may fail before the keys are
-   * too old.
-   */
+  /** Two fetches in a row may fail before the keys are too old. */
   fetchEveryMs: 300_000,
   maxAgeMs: 900_000,
-  /**
-   * The least milliseconds between a fetch and an extra fetch. A token causes an extra fetch if its key is unknown or the last fetch
-   * failed.
-   */
+  /** Least pause before an extra fetch: for a token with an unknown key, or after a failed fetch. */
   pauseMs: 30_000,
 }
 export type RemoteOptions = Partial<typeof DEFAULTS>
-/** The errors that concern the key that a token names, and not the whole set of keys. */
+/** Errors about the key that a token names, and not about the whole set. */
 const ABOUT_KEY = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 const MAX_ANSWER_BYTES = 1_048_576
 
-/** Thrown if a token cannot be verified because the keys could not be fetched. */
+/** Thrown if the keys could not be fetched. */
 export class KeysUnavailable extends Error {}
 
 /**
- * The public keys that an issuer publishes. Keys that it no longer publishes are rejected from the next fetch on. While the issuer is
- * unreachable, the last keys stay valid for fifteen minutes.
+ * Keys that the issuer no longer publishes are rejected after the next fetch. While the issuer is unreachable, the last keys stay valid for
+ * fifteen minutes.
  */
 export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource {
   const { fetchEveryMs, maxAgeMs, pauseMs, timeoutMs } = { ...DEFAULTS, ...options }
@@ -96,7 +85,7 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
       follower = hooks
       const fetchNow = (): void => {
         set.reload().catch(() => {
-          // The keys are now too old, so the claims that were verified with them are dropped from the cache.
+          // The keys are too old, so claims verified with them are dropped from the cache.
           if (!set.fresh) hooks.changed()
         })
       }
@@ -110,7 +99,7 @@ export function remoteKeys(url: string, options: RemoteOptions = {}): KeySource 
   }
 }
 
-/** The set of keys in an answer. @throws Error for an answer that is not a key set, or is longer than `MAX_ANSWER_BYTES` */
+/** @throws Error for an answer that is not a key set, or is longer than `MAX_ANSWER_BYTES` */
 async function setIn(answer: Response): Promise<string> {
   if (answer.status !== 200) throw new Error(`it answered ${answer.status}`)
   const parts: Uint8Array[] = []
@@ -126,7 +115,7 @@ async function setIn(answer: Response): Promise<string> {
   throw new Error('no set of keys; expected {"keys": [...]}')
 }
 
-/** The reason why a fetch failed. If the connection failed, `fetch` gives the reason only in `cause`. */
+/** If the connection failed, `fetch` gives the reason only in `cause`. */
 function reasonOf({ message, cause }: Error): string {
   return (cause instanceof Error && cause.message !== '' ? cause.message : message).replace(/\s+/g, ' ').slice(0, 300)
 }

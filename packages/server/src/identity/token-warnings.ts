@@ -1,14 +1,11 @@
 import type { Policy, Rule } from 'sluice/policy'
 
-/**
- * Warns in one line about claims that a rule reads although its policy does not configure how tokens are verified. A claim in a key is not
- * reported if another source can replace it.
- */
+/** Warns of claims that a rule reads although the policy says nothing about verifying tokens. */
 export function tokenWarning({ jwt }: Policy, { name, mode, match, key, tiers }: Rule): string | undefined {
   if (jwt !== undefined || mode === 'off') return undefined
   const matched = match.when.filter(({ source }) => isClaim(source.text))
   const conditions = tiers.flatMap(({ when }) => when.filter(({ source }) => isClaim(source.text)))
-  // A part of the key that has another source in addition to the claim still separates requests, so it is not reported.
+  // Another source in the same part of the key still separates requests.
   const parts = key.filter((sources) => sources.every(({ text }) => isClaim(text)))
   const sources = [...[...matched, ...conditions].map(({ source }) => source), ...parts.flat()]
   const claims = new Set(sources.map(({ text }) => text))

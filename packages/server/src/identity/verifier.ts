@@ -5,7 +5,7 @@ import { counter } from '../http/service-metrics.ts'
 import { KeysUnavailable, type TokenKeys } from './remote-keys.ts'
 
 type Invalid = 'malformed' | 'signature' | 'algorithm' | 'key' | 'expired' | 'early' | 'claim'
-/** The result for a token. With any other result than `accepted` and `cached`, the request has no claims. */
+/** Without `accepted` or `cached` the request has no claims. */
 export type TokenResult = 'accepted' | 'cached' | 'unavailable' | Invalid
 
 export type CountToken = (result: TokenResult) => void
@@ -16,15 +16,15 @@ export interface VerifierParts {
   readonly choice: JwtChoice
   readonly now: () => number
   readonly count: CountToken
-  /** The most verified tokens in the cache; default 10,000. */
+  /** The most tokens in the cache; default 10,000. */
   readonly remembered?: number
 }
 
-/** Longer tokens are rejected before they are hashed, to save the work. */
+/** Longer tokens are rejected before the work of hashing them. */
 const MAX_TOKEN_LENGTH = 16_384
 const BEARER = /^bearer +([\w-]+\.[\w-]+\.[\w-]*)$/i
 
-/** Verifies bearer tokens. It verifies a token once and caches its claims until the token expires. */
+/** Caches the claims of a verified token until the token expires. */
 export function createVerifier({ keys, choice, now, count, remembered = 10_000 }: VerifierParts) {
   let known = verifiedTokens(remembered)
   const leewayMs = choice.by === 'upstream' ? 0 : choice.leewayMs
@@ -34,9 +34,9 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
     return payloadOf(token, keys, { ...options, currentDate: new Date(now()) })
   }
   return {
-    /** Clears the cache, because keys have changed: every token is verified again. */
+    /** Called when keys have changed: every token is verified again. */
     forget: () => void (known = verifiedTokens(remembered)),
-    /** The claims of a request's bearer token, if it has one and it is valid. */
+    /** Undefined without a valid bearer token. */
     async claims({ headers }: Pick<RequestFacts, 'headers'>): Promise<Claims | undefined> {
       const header = Object.hasOwn(headers, 'authorization') ? headers['authorization'] : undefined
       const text = typeof header === 'string' ? header : header?.join(', ')
@@ -47,9 +47,9 @@ export function createVerifier({ keys, choice, now, count, remembered = 10_000 }
         count('malformed')
         return undefined
       }
-      // The cache contains this digest in place of the token, because the token itself is a secret.
+      // The token itself is a secret, so the cache has its digest.
       const digest = createHash('sha256').update(token).digest('base64url')
-      // If keys change while the token is verified, `known` is replaced. The result then goes into the discarded cache.
+      // If the keys change meanwhile, `known` is replaced, and this result goes into the discarded cache.
       const table = known
       const before = table.get(digest, now())
       if (before !== undefined) {
@@ -80,7 +80,7 @@ function optionsOf(choice: JwtChoice): JWTVerifyOptions {
   }
 }
 
-/** Verifies a token. If the token names no key and several keys could have signed it, each of them is tried. */
+/** If the token names no key, each key that could have signed it is tried. */
 async function payloadOf(token: string, key: TokenKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await (typeof key === 'function' ? jwtVerify(token, key, options) : jwtVerify(token, key, options))).payload
@@ -106,10 +106,6 @@ function resultOf(error: unknown): TokenResult {
   return error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JOSENotSupported ? 'key' : 'malformed'
 }
 
-/**
- * A cache of the claims of valid tokens, by digest of the token. It evicts the least recently used entry.
- * @param most entries kept at the same time
- */
 export function verifiedTokens(most: number) {
   const entries = new Map<string, { readonly claims: Claims; readonly until: number }>()
   return {
@@ -118,7 +114,7 @@ export function verifiedTokens(most: number) {
       if (entry === undefined) return undefined
       entries.delete(digest)
       if (now >= entry.until) return undefined
-      // A Map iterates in insertion order, so this makes the entry the most recently used one.
+      // Maps iterate in insertion order: this entry becomes the most recently used.
       entries.set(digest, entry)
       return entry.claims
     },
@@ -134,7 +130,7 @@ export function verifiedTokens(most: number) {
   }
 }
 
-/** Counts tokens by the result of their verification. An identity is never a label. */
+/** An identity is never a label. */
 export function tokenCounts() {
   const counts = new Map<TokenResult, number>()
   const help = 'Bearer tokens by what became of them; all but accepted and cached count as no token.'
