@@ -8,12 +8,12 @@ const ALLOWED = `a regular file of at most ${MAX_FILE_BYTES} bytes`
 const MIN_SECRET_BYTES = 32
 
 export interface ReadOptions {
-  /** Also reads a pipe, such as `/dev/stdin`, and waits for its end. A running service does not set this, because it must not wait. */
+  /** Also reads a pipe to its end. A running service must not wait for that. */
   readonly pipes?: boolean
 }
 
 /**
- * Reads a regular file of at most 1 MiB without waiting: a FIFO would block the process, and a device never ends.
+ * Never waits: a FIFO would block the process, and a device never ends.
  * @throws Error that says what the file is and what is allowed, or the system's reason
  */
 export function readRegular(file: string, { pipes = false }: ReadOptions = {}): Buffer {
@@ -29,7 +29,6 @@ export function readRegular(file: string, { pipes = false }: ReadOptions = {}): 
 
 type Failure = (message: string, options: ErrorOptions) => Error
 
-/** As `readRegular`, but throws the error that `failure` returns for a message. The message begins with `what`. */
 export function readAs(what: string, file: string, failure: Failure, options?: ReadOptions): Buffer {
   try {
     return readRegular(file, options)
@@ -38,16 +37,13 @@ export function readAs(what: string, file: string, failure: Failure, options?: R
   }
 }
 
-/**
- * Reads a file that a policy names, by a path relative to the policy's folder.
- * @throws LimiterError INVALID_POLICY for a file that cannot be read: missing, not a regular file, or larger than 1 MiB
- */
+/** @throws LimiterError INVALID_POLICY for a file that is missing, not regular, or larger than 1 MiB */
 export function readNamed(policyFile: string, name: string, what: string): Buffer {
   return readAs(`${what} ${name}`, resolve(dirname(policyFile), name), invalidPolicy)
 }
 
 /**
- * As `readNamed`, for a secret; one line break at the end is not part of it.
+ * One line break at the end is not part of the secret.
  * @throws LimiterError INVALID_POLICY also for less than 32 bytes; the message never shows the content
  */
 export function readSecret(policyFile: string, name: string, what: string): Uint8Array {
@@ -58,12 +54,11 @@ export function readSecret(policyFile: string, name: string, what: string): Uint
   throw invalidPolicy(`${what} ${name} holds ${secret.length} bytes: expected at least ${MIN_SECRET_BYTES}`)
 }
 
-/** A mistake in a policy, or in a file that it names. */
 export function invalidPolicy(message: string, options?: ErrorOptions): LimiterError {
   return new LimiterError('INVALID_POLICY', message, options)
 }
 
-/** Reads to the end of the file, whatever its reported size: system files report size 0, and other files may grow meanwhile. */
+/** Ignores the reported size: system files report 0, and other files may grow meanwhile. */
 function contentsOf(descriptor: number): Buffer {
   const parts: Buffer[] = []
   let size = 0
