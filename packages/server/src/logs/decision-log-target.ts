@@ -4,22 +4,21 @@ import { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { failed, usage } from '../cli/failure.ts'
 
-/** Where a decision log is written. */
 export interface Target {
-  /** Rejects if the text, or a part of it, could not be written. */
+  /** Rejects if any part of the text could not be written. */
   write(text: string): Promise<void>
-  /** Opens the file again. If that fails, later writes go to the file as it was opened before. */
+  /** If that fails, later writes go to the file opened before. */
   reopen(): Promise<void>
   close(): Promise<void>
 }
 
-/** A pipe takes a write of at most this many bytes as a whole. So the lines of several worker processes do not mix. */
+/** A pipe takes a write of at most this many bytes as a whole: lines of several processes do not mix. */
 const PIPE_BYTES = 4_096
 const writeStdout = promisify(writeFd) as (fd: number, text: string) => Promise<unknown>
 
 /**
- * Opens the target of this name, `-` for stdout. @throws CommandFailure exit 1 if it cannot be opened, exit 3 if it exists and is not a
- * regular file
+ * @param name `-` for stdout
+ * @throws CommandFailure exit 1 if the target cannot be opened, exit 3 if it exists and is not a regular file
  */
 export function openTarget(name: string): Promise<Target> {
   return name === '-' ? openStdout() : openFile(name)
@@ -27,7 +26,7 @@ export function openTarget(name: string): Promise<Target> {
 
 async function openFile(name: string): Promise<Target> {
   let file = await openRegular(name)
-  // Only one reopening runs at a time. Two concurrent ones would both close the same file and leave another open.
+  // Concurrent reopenings would both close the same file and leave another open.
   let reopened: Promise<unknown> = Promise.resolve()
   const swap = async (): Promise<void> => {
     const opened = await openRegular(name)
@@ -63,10 +62,7 @@ function kindOf(found: Stats): string {
   return found.isFIFO() ? 'a pipe' : 'a device or a socket'
 }
 
-/**
- * The target stdout. A pipe or a socket is written without a thread, because a thread that waits for the reader would keep the process from
- * ending. A file or a terminal is written as a file.
- */
+/** A pipe or a socket is written without a thread: a thread that waits for the reader would keep the process from ending. */
 async function openStdout(): Promise<Target> {
   const socket = stdoutSocket()
   const write = socket === undefined ? (text: string) => writeStdout(1, text).then(() => {}) : writeTo(socket)
@@ -82,7 +78,7 @@ async function openStdout(): Promise<Target> {
 function stdoutSocket(): Socket | undefined {
   try {
     const socket = new Socket({ fd: 1, readable: false, writable: true })
-    // Each write reports its own error. A reader that has gone is no reason to end the service.
+    // Each write reports its own error.
     return socket.on('error', () => {})
   } catch {
     return undefined
@@ -96,7 +92,7 @@ function writeTo(socket: Socket): (text: string) => Promise<void> {
     })
 }
 
-/** Splits a text into chunks of whole lines. A chunk has at most PIPE_BYTES, unless a single line is longer. */
+/** A chunk has at most PIPE_BYTES, unless a single line is longer. */
 function chunksOf(text: string): string[] {
   const chunks: string[] = []
   let chunk = ''

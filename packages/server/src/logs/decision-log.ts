@@ -4,10 +4,7 @@ import { counter } from '../http/service-metrics.ts'
 import { openTarget } from './decision-log-target.ts'
 import type { Log } from './log.ts'
 
-/**
- * By default one decision in this many is logged. Writing the log then takes a few percent of the time that the decisions take. A line for
- * every decision would take about a third of it.
- */
+/** Logging one decision in this many takes a few percent of the time of deciding; logging all takes about a third. */
 export const DEFAULT_SAMPLE = 100
 /** Milliseconds over which lines are collected into one write. */
 const COLLECT_MS = 100
@@ -17,17 +14,16 @@ const MAX_WAITING = 1_048_576
 const WRITTEN_HELP = 'Lines of the decision log that were written.'
 const DROPPED_HELP = 'Sampled decisions that the decision log does not have, because writes were too slow or failed.'
 
-/** Where decisions are written: a file to append to, or `-` for stdout; and one decision in how many is written. */
+/** `target`: a file, or `-` for stdout. `sample`: one decision in how many is logged. */
 export interface DecisionLogChoice {
   readonly target: string
   readonly sample: number
 }
 
-/** A log of decisions. If no log was chosen, it has no observers and does nothing. */
 export interface DecisionLog {
   readonly observers: readonly Observer[]
   readonly metrics: readonly ReadMetric[]
-  /** Opens the file again, because it may have been renamed. If that fails, the log goes on in the old file. */
+  /** For a file that was renamed. On failure, the log goes on in the old file. */
   reopen(log: Log): void
   /** Writes the lines that still wait, and closes the target. */
   close(): Promise<void>
@@ -36,9 +32,9 @@ export interface DecisionLog {
 const NONE: DecisionLog = { observers: [], metrics: [], reopen: () => {}, close: async () => {} }
 
 /**
- * Opens a log of decisions, without identities. A decision only adds its line to a buffer, and never waits for the target.
+ * Decisions never wait for the target. The log contains no identities.
  * @param onDropped called with the number of lines that were not written
- * @throws CommandFailure exit 1 if the target cannot be opened, exit 3 if the target is not a file
+ * @throws CommandFailure exit 1 if the target cannot be opened, exit 3 if it is not a file
  */
 export async function openDecisionLog(choice: DecisionLogChoice | undefined, onDropped: (lines: number) => void): Promise<DecisionLog> {
   if (choice === undefined) return NONE
@@ -73,16 +69,13 @@ export async function openDecisionLog(choice: DecisionLogChoice | undefined, onD
   }
 }
 
-/**
- * How many decisions to skip before the next one is logged. Each is logged with a chance of 1/sample, independently of the others: the
- * number of skipped decisions has a geometric distribution, so one random draw is enough for all of them.
- */
+/** Each decision is logged with a chance of 1/sample. The gaps have a geometric distribution, so one random draw for each gap is enough. */
 function skipOf(sample: number): number {
   return sample === 1 ? 0 : Math.floor(Math.log(1 - Math.random()) / Math.log(1 - 1 / sample))
 }
 
 /**
- * Collects lines and writes them together, one write at a time. Lines that do not fit into the buffer are dropped and counted.
+ * One write at a time. Lines that do not fit are dropped.
  * @param write rejects if the lines could not be written
  */
 export function collectLines(write: (text: string) => Promise<void>, onDropped: (lines: number) => void) {
@@ -121,7 +114,7 @@ export function collectLines(write: (text: string) => Promise<void>, onDropped: 
       count += 1
       schedule()
     },
-    /** Resolves when everything that was added is written or dropped. */
+    /** Resolves when all lines are written or dropped. */
     async flush(): Promise<void> {
       await writing
       clearTimeout(timer)

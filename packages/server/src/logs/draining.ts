@@ -1,6 +1,5 @@
 import type { Log } from './log.ts'
 
-/** Writes the log line that the service begins to stop. The returned function writes the line that it has stopped. */
 export function draining(log: Log, signal: NodeJS.Signals): () => void {
   const begun = performance.now()
   log('info', 'draining', `${signal}: answers under way finish, then the service stops`, { signal })

@@ -1,11 +1,11 @@
-/** The levels of lines, from the most important to the least. */
+/** From the most important to the least. */
 export const LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LEVELS)[number]
 
 export const FORMATS = ['json', 'text'] as const
 export type LogFormat = (typeof FORMATS)[number]
 
-/** What a line reports. docs/observing.md explains each name; programs may rely on them. */
+/** docs/observing.md explains each name; programs may rely on them. */
 export type LogEvent =
   | 'serving'
   | 'draining'
@@ -36,21 +36,19 @@ export type LogEvent =
   | 'worker-ended'
   | 'request-failed'
 
-/** Facts of a line, for programs. They contain no identities and no passwords. */
+/** Facts for programs, without identities and passwords. */
 export type LogFields = Readonly<Record<string, string | number | boolean>>
 
-/** Writes one line. The message is a sentence that says everything a person needs; JSON lines have the fields in addition. */
+/** The message alone must say everything; only JSON lines have the fields. */
 export type Log = (level: LogLevel, event: LogEvent, message: string, fields?: LogFields) => void
 
-/** The arguments of a `Log`, as one process sends them to another. */
 export type LogEntry = Parameters<Log>
 
-/** Where a process of a service writes its lines. */
 export interface Logs {
-  /** For changes that every process notices. The service writes the line of one process only. */
+  /** Every process notices the change; only one process's line is written. */
   readonly shared: Log
-  /** For changes that this process alone notices. */
+  /** Only this process notices the change. */
   readonly single: Log
-  /** For lines about this process. The line of a worker names the worker. */
+  /** About this process: a worker's line names the worker. */
   readonly own: Log
 }

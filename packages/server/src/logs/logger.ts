@@ -8,14 +8,11 @@ interface Written {
   readonly stack?: string
 }
 
-/**
- * Makes a log that writes lines of the given level and of more important levels.
- * @param write called with each line, its line end included
- */
+/** @param write called with each line, its line end included */
 export function createLog({ format, level }: { readonly format: LogFormat; readonly level: LogLevel }, write: (text: string) => void): Log {
   const options = {
     level,
-    // Omits the process id and the host name: whoever collects the lines knows both.
+    // Whoever collects the lines knows process id and host name.
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
@@ -34,7 +31,7 @@ function textOf({ time, level, msg, stack }: Written): string {
         .join('')}`
 }
 
-/** Replaces control characters, so that a value in a message cannot look like another line or move a terminal's cursor. */
+/** Control characters could fake another line, or move a terminal's cursor. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ')
 }

@@ -1,17 +1,16 @@
 import type { Log } from './log.ts'
 
-/** Events that any client can cause any number of times. Each kind causes at most one line a minute. */
+/** Events that any client can cause any number of times. */
 export type Repeated = 'wrong-token' | 'connections-full' | 'decision-log-dropped'
 
-/** Counts an event. @param times default 1 */
+/** @param times default 1 */
 export type CountRepeated = (what: Repeated, times?: number) => void
 
 const BATCH_MS = 1_000
 const MINUTE_MS = 60_000
 
 /**
- * Writes a line at the first event of each kind, and then at most once a minute. Each line has the number of events since the previous line
- * of its kind.
+ * At most one line a minute of each kind.
  * @param served the most connections that each process serves
  */
 export function repeatedLines(log: Log, served: number): CountRepeated {
@@ -26,20 +25,13 @@ export function repeatedLines(log: Log, served: number): CountRepeated {
   })
 }
 
-/**
- * Sends a worker's events to the primary, which writes the lines. The first event of a kind is sent at once. Later ones are sent at most
- * once a second, as a count.
- */
+/** Sends the first event at once, later ones at most once a second as a count. */
 export function inBatches(send: (what: Repeated, times: number) => void): CountRepeated {
   return countedOver(BATCH_MS, send)
 }
 
-/**
- * Counts events. Reports the first event of a kind at once, then the count at the end of each interval in which events of that kind
- * happened.
- */
 function countedOver(ms: number, report: (what: Repeated, count: number, again: boolean) => void): CountRepeated {
-  /** For each kind whose interval is running: its events since its last report. */
+  /** By kind whose interval is running: events since the last report. */
   const counts = new Map<Repeated, number>()
   const reportNow = (what: Repeated, count: number, again: boolean): void => {
     report(what, count, again)
@@ -59,7 +51,7 @@ function countedOver(ms: number, report: (what: Repeated, count: number, again: 
 
 const FAILURE_MS = 1_000
 
-/** Writes errors that nobody expected, with their stacks: at most one a second, so that no client can flood the log. */
+/** At most one line a second, so that no client can flood the log. */
 export function failureLines(log: Log): (error: unknown) => void {
   let [until, unwritten] = [Number.NEGATIVE_INFINITY, 0]
   return (error) => {

@@ -1,6 +1,5 @@
 import type { Log } from './log.ts'
 
-/** A bad state of something that the service depends on, as one process sees it. */
 interface State {
   readonly state: 'store' | 'breaker'
   readonly store: string
@@ -11,7 +10,7 @@ interface State {
 export type StateChange = State &
   (
     | { readonly is: 'lost'; readonly kind: string; readonly reason: string }
-    /** `calls`: decisions that were made without the store. `agoMs`: how many milliseconds before this report the state ended. */
+    /** `calls`: decisions made without the store. `agoMs`: milliseconds since the state ended. */
     | { readonly is: 'back'; readonly calls: number; readonly agoMs: number }
   )
 
@@ -26,7 +25,6 @@ interface Lasting {
 }
 
 const CANNOT = 'cannot be reached'
-/** Describes in words what a store does, for each kind of failure. */
 const DOES: Readonly<Record<string, string>> = {
   readonly: 'cannot be written',
   setup: 'refuses this service',
@@ -34,8 +32,7 @@ const DOES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Writes one line when the first process of a service loses its store or opens a breaker (stops calling a failing server). Writes another
- * line when no process is in that state any more.
+ * One line when the first process loses its store or opens a breaker, another when no process is in that state.
  * @param now monotonic, in milliseconds
  */
 export function createStates(log: Log, now: () => number) {
@@ -58,7 +55,7 @@ export function createStates(log: Log, now: () => number) {
       lasting.set(id, { change, since: now(), processes: new Set([process]), calls: 0 })
       writeLost(log, change)
     },
-    /** The process ended. Another one that replaces it reports its own states. */
+    /** A process that replaces this one reports its own states. */
     ended(process: unknown) {
       for (const id of lasting.keys()) leave(id, process, 0, 0)
     },
