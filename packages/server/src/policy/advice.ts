@@ -1,12 +1,9 @@
 import type { Policy, Rule } from 'sluice/policy'
 
-/** Sources whose value the client itself chooses: a client that sends another value gets another bucket. */
+/** A client can send another value of these sources, and so get another bucket. */
 const CHOSEN = /^(?:header|query|cookie):/
 
-/**
- * Warnings of `sluice check` about probable mistakes. Whether they are mistakes depends on the servers in front of the service. So they are
- * not warnings of the policy itself, and `serve` does not print them.
- */
+/** `serve` does not print these warnings: whether they are mistakes depends on the servers in front of the service. */
 export function adviceOf(policy: Policy): string[] {
   const enforced = policy.rules.filter(({ mode }) => mode === 'enforce')
   const rotated = enforced.filter((rule) => isChosen(rule) && !enforced.some((other) => !isChosen(other) && covers(other, rule)))
@@ -33,10 +30,7 @@ function readsAddress({ key, match, tiers }: Rule): boolean {
   return [...key.flat(), ...conditions.map(({ source }) => source)].some(({ text }) => text.startsWith('ip:'))
 }
 
-/**
- * Whether clients choose the keys of a rule. The value of a part of a key is that of the first of its sources that has one. So clients
- * choose a part if they choose one of its sources.
- */
+/** A part of a key has the value of its first source that is present, so a client that chooses one source chooses the part. */
 function isChosen({ key }: Rule): boolean {
   return key.some(isChosenPart) && key.every((part) => isChosenPart(part) || part.every((source) => source.neutral === true))
 }
@@ -45,7 +39,7 @@ function isChosenPart(part: Rule['key'][number]): boolean {
   return part.some(({ text }) => CHOSEN.test(text))
 }
 
-/** True only if a rule applies to every request that the other rule applies to. A false result is not certain. */
+/** May be false although the rule applies to every request of the other. */
 function covers({ match }: Rule, other: Rule): boolean {
   if (match.when.length > 0) return false
   const { path, methods, hosts } = match

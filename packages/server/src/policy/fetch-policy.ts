@@ -12,15 +12,15 @@ const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 export interface FetchOptions {
-  /** Certificates of the authorities that may sign the server's; undefined: those of Node.js. */
+  /** Certificates of authorities; undefined: those of Node.js. */
   readonly ca: Buffer | undefined
-  /** Reads the bearer token. Called at every fetch, because tokens in files are renewed. Undefined: no token is sent. */
+  /** Read at every fetch, because tokens in files are renewed. Undefined: no token is sent. */
   readonly token: (() => string) | undefined
-  /** Milliseconds that a fetch may take; default ten seconds. */
+  /** Default ten seconds. */
   readonly maxMs?: number
 }
 
-/** The validators of an answer (ETag, Last-Modified), for the next conditional request. */
+/** ETag and Last-Modified of an answer, for the next conditional request. */
 export interface Validators {
   readonly etag?: string
   readonly lastModified?: string
@@ -32,20 +32,16 @@ export interface FetchedPolicy {
   readonly validators: Validators
 }
 
-/**
- * Thrown for an answer of the policy's server that is not a policy. If there is no answer, `fetchPolicy` throws the connection's error
- * instead.
- */
+/** Thrown for an answer that is not a policy. Without an answer, `fetchPolicy` throws the connection's error. */
 export class WrongAnswer extends Error {}
 
-/** Whether a policy may be fetched from a URL: by https, or by http from this machine. */
+/** By https, or by http from this machine. */
 export function isAllowed({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname.replace(/^\[(.*)\]$/, '$1')))
 }
 
 /**
- * Fetches a policy; undefined if it has not changed since the answer with these validators. It follows up to three redirects, never from
- * https to http, and sends the token only to the origin of the URL itself.
+ * Undefined if the policy has not changed since `validators`. The token is sent only to the URL's own origin.
  * @throws WrongAnswer for an answer that is not a policy or is larger than 1 MiB; Error if there is no answer in time
  */
 export async function fetchPolicy(url: URL, options: FetchOptions, validators: Validators = {}): Promise<FetchedPolicy | undefined> {
@@ -59,10 +55,7 @@ export async function fetchPolicy(url: URL, options: FetchOptions, validators: V
   }
 }
 
-/**
- * The reason of a failed request. If a host has several addresses, the error is an AggregateError: it has no reason itself, but the error
- * of each address in it has one.
- */
+/** An AggregateError (a host with several addresses) has no reason; its errors have one each. */
 export function reasonOf(error: Error): string {
   const [first] = error instanceof AggregateError ? (error.errors as Error[]) : [error]
   return (first ?? error).message.replace(/\s+/g, ' ')
@@ -100,7 +93,7 @@ function headersOf({ etag, lastModified }: Validators, bearer: string | undefine
 
 function answerOf(place: URL, headers: Record<string, string>, ca: Buffer | undefined, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Each fetch opens a new connection: a pooled one may have been closed since the previous fetch.
+    // A pooled connection may have been closed since the previous fetch.
     const options = { headers, signal, agent: false as const }
     const sent = place.protocol === 'https:' ? overHttps(place, { ...options, ca }) : overHttp(place, options)
     sent.once('response', resolve)
@@ -117,7 +110,7 @@ async function read(response: IncomingMessage, sent: Validators, authorized: boo
     const { etag, 'last-modified': lastModified, 'content-type': type = '', 'content-encoding': coding = 'identity' } = headers
     if (coding !== 'identity') throw new WrongAnswer(`it sent Content-Encoding ${coding}: expected none`)
     if (/^text\/html\b/i.test(type)) throw new WrongAnswer('it sent a web page (text/html): expected YAML or JSON')
-    // Without a length, a truncated answer looks complete, and a truncated list of rules is valid YAML with fewer rules.
+    // A truncated answer without a length looks complete, and a truncated list of rules is valid YAML with fewer rules.
     if (headers['content-length'] === undefined && !/\bchunked\s*$/i.test(headers['transfer-encoding'] ?? ''))
       throw new WrongAnswer('it sent neither Content-Length nor Transfer-Encoding: chunked: expected one, because the answer may be cut')
     const bytes = await contentsOf(response)

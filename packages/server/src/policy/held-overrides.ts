@@ -3,10 +3,7 @@ import type { RelayedOverride } from '../workers/messages.ts'
 
 export type HeldOverrides = ReturnType<typeof holdOverrides>
 
-/**
- * Overrides that are set while the service runs, in each of its processes.
- * @param relay called for every change; it names the override by its rule and the values of its key, which are the same in all processes
- */
+/** @param relay called for every change, to send it to the other processes */
 export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) => void) {
   const named = ({ rule, values }: Override): RelayedOverride => ({ rule, key: values.map((value) => value ?? null) })
   return {
@@ -15,7 +12,7 @@ export function holdOverrides(engine: Engine, relay: (change: RelayedOverride) =
       const change = named(engine.override(fields))
       relay({ ...change, fields: { ...fields, ...change } })
     },
-    /** Removes the overrides of a key; returns how many there were. */
+    /** Returns the number of removed overrides. */
     withdraw(target: KeyTarget) {
       const withdrawn = engine.withdrawKey(target)
       for (const override of withdrawn) relay(named(override))

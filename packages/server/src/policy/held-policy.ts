@@ -8,15 +8,13 @@ import type { Candidate } from './read-policy.ts'
 
 export type HeldPolicy = Readonly<ReturnType<typeof holdPolicy>>
 
-/** The most candidates (new policies that are not in use yet) that wait at the same time. Each may be as long as the largest policy. */
+/** At most this many candidates wait, because each may be large. */
 const MAX_WAITING = 8
 
 /**
- * The policy in use. A valid candidate replaces it as a whole; an invalid one changes nothing.
- * @param store URL of the store in use if the policy chose it; a candidate may then not choose another. Undefined if the command line chose
- * the store
- * @param apply puts a policy in use
- * @param parse parses a candidate; default: in another thread
+ * A valid policy replaces the current one as a whole.
+ * @param store URL of the store in use, which a new policy must name; undefined if the command line chose the store
+ * @param parse default: in another thread
  */
 export function holdPolicy(
   first: Policy,
@@ -46,13 +44,12 @@ export function holdPolicy(
     current: first,
     /** Candidates that were refused. */
     rejected: 0,
-    /** Candidates that were accepted, including the first policy. */
+    /** Includes the first policy. */
     loaded: 1,
     /**
-     * Parses a candidate in another thread, checks it and puts it in use. Candidates are handled one after another. Decisions under way
-     * end with the policy that they began with. Rejects with a PolicyError that lists every mistake, with a LimiterError if a file that the
-     * candidate names cannot be used, or with a Refusal. The status of the Refusal is 409 if the candidate names another store or other
-     * regions than those in use, 503 if it cannot be parsed now.
+     * Candidates are handled one after another. Decisions under way end with the policy that they began with.
+     * @throws PolicyError with every mistake; LimiterError for a file that cannot be used; Refusal 409 for another store or other regions;
+     * Refusal 503 if the candidate cannot be parsed now
      */
     replace(candidate: Candidate): Promise<Policy> {
       if (waiting >= MAX_WAITING) return Promise.reject(new NotParsed(`${waiting} policies are being read already`))
@@ -85,6 +82,6 @@ export function inOneLine(error: unknown): string {
   }
   if (error instanceof Refusal || error instanceof LimiterError) return error.message.replace(/\s+/g, ' ')
   if (!(error instanceof Error)) return String(error)
-  // The error's class is named only if it says something: for an unexpected error, such as a TypeError.
+  // The name of an error's class is shown only if it says something, as TypeError does.
   return `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}`.replace(/\s+/g, ' ')
 }

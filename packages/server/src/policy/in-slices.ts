@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 const SLICE_MS = 2
 
-/** As `map`, but yields to the event loop between slices: for long lists whose work is not urgent. */
+/** Yields to the event loop between slices: for long lists whose work is not urgent. */
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const mapped: R[] = []
   let until = performance.now() + SLICE_MS

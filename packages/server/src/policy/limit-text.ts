@@ -2,7 +2,6 @@ import type { LimitFacts } from 'sluice/policy'
 
 const PER: Readonly<Record<string, string>> = { s: 'a second', min: 'a minute', h: 'an hour', d: 'a day', w: 'a week' }
 
-/** A limit in words, as `check` and `explain` print it. */
 export function limitText({ algorithm, capacity, rate, windowMs }: LimitFacts): string {
   const time = timeText(windowMs)
   if (rate !== undefined) return `${algorithm}: ${rateWords(rate)}, burst ${capacity}, window ${time}`
@@ -23,7 +22,7 @@ const UNITS = [
   ['min', 60_000],
 ] as const
 
-/** An exact length of time: in the largest unit of which it is a whole number, otherwise in seconds. */
+/** In the largest unit that gives a whole number, else in seconds or milliseconds. */
 function timeText(ms: number): string {
   const [unit, length] = UNITS.find(([, one]) => ms % one === 0) ?? (ms < 1_000 ? ['ms', 1] : ['s', 1_000])
   return `${ms / length} ${unit}`

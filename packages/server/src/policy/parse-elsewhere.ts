@@ -5,7 +5,7 @@ import type { Candidate } from './read-policy.ts'
 import type { Parsed, ParsingBegins } from './parse-thread.ts'
 
 const THREAD = new URL('parse-thread.js', import.meta.url)
-/** Bounds of the parsing thread, in MiB and milliseconds. A policy of the largest size needs far less. */
+/** MiB and milliseconds; a policy of the largest size needs far less. */
 const MAX_HEAP_MB = 512
 const MAX_MS = 60_000
 
@@ -17,7 +17,7 @@ export class NotParsed extends Refusal {
 }
 
 /**
- * Parses a policy without blocking decisions. A separate thread parses the text. This thread compiles the result in slices.
+ * Another thread parses the text, so decisions are not blocked. This thread compiles the result in slices.
  * @throws PolicyError with every mistake, NotParsed if no thread can run
  */
 export async function parseElsewhere(source: Candidate): Promise<Policy> {
@@ -49,10 +49,7 @@ async function answerOf(begins: ParsingBegins): Promise<Parsed> {
   }
 }
 
-/**
- * Yields the pieces of the parsed policy, and deserializes each only when it is used. A message listener would deserialize all of them at
- * once.
- */
+/** A message listener would deserialize all pieces at once. */
 function* arrived(port: MessagePort): Iterable<NodePiece> {
   for (let found = receiveMessageOnPort(port); found !== undefined; found = receiveMessageOnPort(port)) yield found.message as NodePiece
 }

@@ -3,14 +3,14 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { PolicyError, type PolicyIssue, type PortablePolicy, readPortable } from 'sluice/policy'
 import type { Candidate } from './read-policy.ts'
 
-/** Start data of the thread. `pieces` is the port to which the thread sends all parts of the parsed tree before it answers. */
+/** `pieces`: the port for the parts of the parsed tree, sent before the answer. */
 export interface ParsingBegins extends Candidate {
   readonly pieces: MessagePort
 }
 
 export type Parsed = { readonly portable: Omit<PortablePolicy, 'pieces'> } | { readonly issues: readonly PolicyIssue[] }
 
-/** Nice value of the thread. Linux schedules threads by priority, so decisions go first on a shared processor. */
+/** Nice value: on Linux, decisions go first on a shared processor. */
 const LOWER = 5
 if (process.platform === 'linux') {
   try {

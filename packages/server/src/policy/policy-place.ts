@@ -18,7 +18,6 @@ const MIN_INTERVAL_MS = 1_000
 const MAX_INTERVAL_MS = 86_400_000
 const TOKEN = /^[!-~]{1,8192}$/
 
-/** The flags of every verb that reads a policy, for fetching it. */
 export const POLICY_FLAGS = {
   'policy-ca FILE': "certificates (PEM) that may sign that of the policy at https://..., instead of the system's",
   'policy-token-file FILE': 'the bearer token that the server of the policy expects; read at each request',
@@ -27,33 +26,21 @@ export const INTERVAL_FLAG = {
   'policy-interval DURATION': 'time between two requests for a policy at https://..., default 30s, varied by a quarter',
 }
 
-/**
- * The functions with which a service puts new policies in use: one for policy files, which each process reads, and one for policies fetched
- * from URLs, which are sent to all processes.
- */
 export interface Replace {
   readonly file: HeldPolicy['replace']
   readonly fetched: PollOptions['replace']
 }
 
-/** Where a policy is: in a file, or at a URL. */
 export interface PolicyPlace {
-  /** The file's name, or the URL without its query, which may contain a secret. */
+  /** The file's name, or the URL without its query, which may be secret. */
   readonly name: string
-  /** Files that the policy names are relative to the folder of this one. For a URL it is the working directory. */
+  /** Files that the policy names are relative to this file's folder; for a URL, to the working directory. */
   readonly file: string
-  /**
-   * Reads and parses the policy.
-   * @throws CommandFailure exit 1 with one line for each mistake or for the reason why it cannot be read; exit 2 if the policy's server
-   * cannot be reached
-   */
+  /** @throws CommandFailure exit 1 for a policy with mistakes or that cannot be read; exit 2 if its server cannot be reached */
   read(options?: ReadOptions): Promise<{ readonly policy: Policy; watch(replace: Replace, log: Log): WatchedFile }>
 }
 
-/**
- * The place of the policy that the arguments of a verb with POLICY_FLAGS name.
- * @throws CommandFailure exit 3 for a URL or flag that cannot be used, exit 1 for a file of a flag that cannot be read
- */
+/** @throws CommandFailure exit 3 for a URL, a flag or a file of certificates that cannot be used */
 export function policyPlace(named: string, args: ParsedArguments): PolicyPlace {
   if (/^https?:\/\//i.test(named)) return remotePlace(named, args)
   for (const flag of [...Object.keys(POLICY_FLAGS), ...Object.keys(INTERVAL_FLAG)].map((form) => form.split(' ')[0] as string))
@@ -101,7 +88,7 @@ function remotePlace(named: string, args: ParsedArguments): PolicyPlace {
   }
 }
 
-/** The printable part of a URL that cannot be parsed. The end of its password is unknown, so nothing of a URL with an @ is printed. */
+/** The end of its password is unknown, so only the scheme of a URL with an @ is printed. */
 function unparsableName(named: string): string {
   return named.includes('@') ? `${named.split('//', 1)[0]}//***` : (named.split(/[?#]/, 1)[0] as string)
 }

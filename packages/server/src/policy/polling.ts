@@ -11,24 +11,19 @@ import { logRefused, logTaken } from './reloading.ts'
 export interface PollOptions {
   /** The URL as it may be printed. */
   readonly name: string
-  /** Fetches the policy, or undefined if it has not changed since these validators. */
+  /** Undefined if the policy has not changed since these validators. */
   fetch(validators: Validators): Promise<FetchedPolicy | undefined>
   readonly intervalMs: number
   readonly first: FetchedPolicy
   /**
-   * @param always whether to load a policy whose text is in use already, because files that it names may have changed
+   * @param always whether to load the same text again, because files that it names may have changed
    * @param at milliseconds since 1970 when the request began
    */
   replace(candidate: Candidate, always: boolean, at: number): Promise<Policy>
   readonly log: Log
 }
 
-/**
- * Fetches a policy again and again, and at SIGHUP, and puts it in use if it has changed. A policy that is bad or cannot be fetched changes
- * nothing. The same trouble is reported once and at each SIGHUP, not at each attempt. If a file that the policy names could not be read, or
- * no thread could parse the policy, the same text is tried again. The pauses between fetches are up to a quarter shorter or longer than
- * `intervalMs`, so that services do not all fetch at the same time.
- */
+/** The same failure is logged once, and at each SIGHUP. Pauses vary by a quarter, so that services do not all fetch at the same time. */
 export function polling({ name, fetch, intervalMs, first, replace, log }: PollOptions): WatchedFile {
   let { validators, text: last }: { validators: Validators; text: FetchedPolicy['text'] } = first
   let trouble: string | undefined
@@ -46,7 +41,7 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
       refusal = undefined
       await logTaken(log, name, policy)
     } catch (error) {
-      // Forgets the validators. With them the next answer would be 304 (not modified), and the text would never be tried again.
+      // With the validators the next answer would be 304, and the text would never be tried again.
       if (!isTextAtFault(error)) [validators, last] = [{}, '']
       const why = inOneLine(error)
       const seen = `${why}\n${String(text)}`
@@ -89,10 +84,7 @@ export function polling({ name, fetch, intervalMs, first, replace, log }: PollOp
   }
 }
 
-/**
- * Whether a policy was refused because of its text, so that the same text would be refused again. Other reasons can end: a file that the
- * text names may appear, and a thread may become free.
- */
+/** A refusal for another reason can end: a named file may appear, or a thread may become free. */
 function isTextAtFault(error: unknown): boolean {
   return error instanceof PolicyError || (error instanceof Refusal && !(error instanceof NotParsed))
 }

@@ -4,24 +4,24 @@ import { parsePolicy, type Policy } from 'sluice/policy'
 import { failed } from '../cli/failure.ts'
 import { readAs, type ReadOptions, readRegular } from '../files/regular-file.ts'
 
-/** A policy's text, or its bytes if they are not UTF-8. The parser then reports the place of the first wrong byte. */
+/** Bytes if the text is not UTF-8: the parser reports the first wrong byte. */
 export type PolicySource = string | Uint8Array
 
 /** A policy text that may replace the current policy. */
 export interface Candidate {
-  /** Text or bytes. Bytes that are not UTF-8 are rejected. */
+  /** Bytes that are not UTF-8 are rejected. */
   readonly text: PolicySource
   readonly filename: string
   readonly format?: 'yaml' | 'json'
 }
 
-/** Reads a policy file. @throws Error for a file that cannot be read: missing, not a regular file, or larger than 1 MiB */
+/** @throws Error for a file that is missing, not regular, or larger than 1 MiB */
 export function readPolicySource(file: string): PolicySource {
   return sourceOf(readRegular(file))
 }
 
 /**
- * Reads and parses a policy file, and also returns its text. Pipes are only for commands that end, because a service reads the file again.
+ * Pipes are only for commands that end: a service reads the file again.
  * @throws CommandFailure exit 1 with one line per mistake: file, line, column, value and what is allowed
  */
 export function readPolicyText(file: string, options?: ReadOptions): { readonly policy: Policy; readonly text: string } {

@@ -6,19 +6,13 @@ import { withoutPassword } from '../stores/store-name.ts'
 /** Every limit is divided among the regions in this many units. */
 export const UNITS = 1_000
 
-/**
- * The bounds of a policy say how many tokens its rules may admit above their limits. With regions they do not include these cases, which
- * docs/regions.md explains.
- */
+/** Cases that a policy's bounds do not include; docs/regions.md explains them. */
 const NOT_BOUNDED: readonly string[] = [
   'a primary that still answers after another one was promoted: its part of burst + rate * the time that it does',
   'steps of the clock of a store, forward: rate * step',
 ]
 
-/**
- * The cases that the bounds (see NOT_BOUNDED) do not include with `mode: counters`. No store has a replica in this mode, so no primary is
- * promoted.
- */
+/** With `mode: counters` no store has a replica, so no primary is promoted. */
 const NOT_BOUNDED_COUNTERS: readonly string[] = [
   'a service that is restarted: its states are full, so the bound holds before and after it, once burst and bound more together',
   'a region that did not read for ten minutes, as if it were restarted',
@@ -27,7 +21,7 @@ const NOT_BOUNDED_COUNTERS: readonly string[] = [
 
 export type RegionFacts = ReturnType<typeof regionFacts>
 
-/** What a policy says about regions, as `sluice check --json`, `explain --json` and the service report it. Absent fields are undefined. */
+/** Part of the JSON of `check`, `explain` and the service. */
 export function regionFacts({ self, mode, cutoffMs, peers, weights }: RegionChoice) {
   const addresses = new Map(peers.map(({ name, url }) => [name, url]))
   const names = [...new Set([...(self === undefined ? [] : [self]), ...addresses.keys(), ...Object.keys(weights ?? {})])].sort()
@@ -37,21 +31,20 @@ export function regionFacts({ self, mode, cutoffMs, peers, weights }: RegionChoi
     mode,
     /** Milliseconds; undefined without `cutoff`. */
     cutoffMs,
-    /** All regions, by name. */
     regions: names.map((name) => ({ name, weight: known[name] ?? 0, address: addresses.get(name) })),
     notBounded: mode === 'counters' ? NOT_BOUNDED_COUNTERS : NOT_BOUNDED,
   }
 }
 
 /**
- * Stores that can send units (parts of a limit) to other regions. PostgreSQL with compare-and-swap cannot: functions in the database check
- * what is sent, and compare-and-swap does without functions.
+ * Stores that can send units (parts of a limit) to other regions. In PostgreSQL, functions check what is sent; compare-and-swap works
+ * without functions.
  */
 const SENDING = /^(?:memory|rediss?|redis\+sentinel|postgres(?:ql)?):(?!.*[?&]concurrency=compare-and-swap)/
 const SENDING_STORES =
   'memory:, redis://, rediss:// or redis+sentinel:// with one primary, and postgres:// without concurrency=compare-and-swap,'
 
-/** Why regions of a mode do not run over a store; undefined if they do. */
+/** Undefined if the mode runs over the store. */
 export function regionStoreProblem(mode: RegionFacts['mode'], url: string): string | undefined {
   const but = `in this version, and the store is ${withoutPassword(url)}; or use mode fixed`
   if (mode === 'escrow' && !SENDING.test(url)) return `--region runs over ${SENDING_STORES} ${but}`
@@ -59,13 +52,12 @@ export function regionStoreProblem(mode: RegionFacts['mode'], url: string): stri
   return undefined
 }
 
-/** Whether two policies name the same regions, with the same addresses, weights and mode. */
 export function sameRegions(one: RegionChoice | undefined, other: RegionChoice | undefined): boolean {
   const textOf = (choice: RegionChoice | undefined): string => (choice === undefined ? '' : JSON.stringify(regionFacts(choice)))
   return textOf(one) === textOf(other)
 }
 
-/** Equal weights, for regions without given weights. The first region in the order of names gets the remainder. */
+/** The first region in the order of names gets the remainder. */
 function equalWeights(names: readonly string[]): Readonly<Record<string, number>> {
   const each = Math.floor(UNITS / names.length)
   const first = UNITS - each * (names.length - 1)
@@ -79,8 +71,7 @@ export function regionsText({ regions, mode, cutoffMs }: RegionFacts): string {
 }
 
 /**
- * The reasons why a service with the regions of this policy would not start: a rule whose limit they cannot divide, or a store over which
- * their mode does not run.
+ * Why `serve` would not start: a limit cannot be divided, or the mode does not run over the store.
  * @param url of the store
  */
 export function regionProblems({ regions: choice, reservations, rules }: Policy, url: string): string[] {
@@ -88,7 +79,7 @@ export function regionProblems({ regions: choice, reservations, rules }: Policy,
   const { mode, cutoffMs, regions } = regionFacts(choice)
   const ofStore = regionStoreProblem(mode, url)
   const weights = Object.fromEntries(regions.map(({ name, weight }) => [name, weight]))
-  // Regions of equal weight have equal parts. So the limits are tried with one region of each weight.
+  // Regions of equal weight have equal parts, so one region of each weight is tried.
   const first = regions.filter(({ weight }, index) => weight > 0 && regions.findIndex((other) => other.weight === weight) === index)
   const stores = first.map(({ name }) =>
     regionalStore({ store: memoryStore(), self: name, weights, mode, ...(cutoffMs === undefined ? {} : { cutoffMs }) }),

@@ -13,7 +13,7 @@ type Replace = HeldPolicy['replace']
 const PUT = 'PUT /v1/policy'
 
 /**
- * Loads the policy file whenever it changes, and at SIGHUP. A bad file is reported in one line and changes nothing.
+ * A bad file changes nothing.
  * @param text of the file as last read
  */
 export function reloading(replace: Replace, file: string, text: string, log: Log): WatchedFile {
@@ -34,7 +34,6 @@ export function reloading(replace: Replace, file: string, text: string, log: Log
   })
 }
 
-/** Returns a `replace` for policies that an administrator sends. It writes a log line for each. */
 export function replacingByPut(replace: Replace, log: Log): Replace {
   return async (candidate) => {
     try {
@@ -48,14 +47,13 @@ export function replacingByPut(replace: Replace, log: Log): Replace {
   }
 }
 
-/** Writes a line for each warning of a policy, in slices: a policy may have thousands of rules. */
+/** In slices: a policy may have thousands of rules. */
 export async function logWarnings(policy: Policy, log: Log): Promise<void> {
   const ofTokens = await mapInSlices(policy.rules, (rule) => tokenWarning(policy, rule))
   const lines = [...policy.warnings, ...ofTokens.filter((line) => line !== undefined)]
   await mapInSlices(lines, (line) => log('warn', 'policy-warning', line))
 }
 
-/** Writes the warnings of a policy that is in use from now on, and a line about it. */
 export async function logTaken(log: Log, source: string, policy: Policy): Promise<void> {
   await logWarnings(policy, log)
   const { rules, hash, dialect } = policy

@@ -3,7 +3,7 @@ import { type LimitFacts, limitFacts, type Policy, type Rule, type StoreKind } f
 export type RuleFacts = ReturnType<typeof ruleFacts>
 
 /**
- * The meaning of a rule, as `sluice check --json` and the service report it. Fields that do not apply are undefined.
+ * Fields that do not apply are undefined.
  * @param kind the kind of store, for which `bound` is computed
  */
 export function ruleFacts(policy: Policy, rule: Rule, kind: StoreKind) {
@@ -30,10 +30,7 @@ export function ruleFacts(policy: Policy, rule: Rule, kind: StoreKind) {
     cost: cost.text,
     sample,
     onStoreFailure,
-    /**
-     * The most tokens that the rule may admit above its limit, and the policy's bound on it (`budget`). Undefined for a rule that denies
-     * nothing.
-     */
+    /** Tokens that may be admitted above the limit; `budget` is the policy's bound on them. Undefined for a rule that denies nothing. */
     bound: mode === 'enforce' ? { running: tokens(running), storeDown: tokens(storeDown), text, budget } : undefined,
   }
 }
