@@ -1,23 +1,16 @@
 import { type RegionalStore, type ReplicatorStatus, reweigh, type ReweighOptions } from 'sluice/regions'
 import { Refusal } from '../http/answer.ts'
 
-/**
- * A new era, the time in which weights stay the same, begins only if this region has read each peer, and each peer this region, within so
- * many milliseconds. Regions read each other about once a second.
- */
+/** Milliseconds within which the regions must have read each other. */
 const RECENT_MS = 5_000
 
-/** What an operator wants of the next era. */
 export interface WantedEra extends ReweighOptions {
   readonly weights: Readonly<Record<string, number>>
 }
 
 /**
- * Ends the present era (the time in which weights stay the same), so that the regions continue with other weights. Refused while a region
- * cannot be reached: until that region also ends the era, no units (parts of a limit) would be sent between regions. A region in `gone` is
- * not waited for, because it will never run again.
- * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if this region's phase is not `open`, because
- * it has just started or the era is ending already
+ * Changes the weights. A region in `gone` will never run again, so it is not waited for.
+ * @throws Refusal 409 if a region cannot be reached, if a region in `gone` still answers, or if this region's phase is not `open`
  */
 export async function beginEra(store: RegionalStore, { weights, gone = {} }: WantedEra, status: ReplicatorStatus): Promise<void> {
   const isRecent = (ms = Infinity): boolean => ms <= RECENT_MS

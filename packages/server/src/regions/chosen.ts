@@ -12,9 +12,8 @@ const NO_ARGUMENTS: RegionArguments = {
 }
 
 /**
- * The region of this service. The policy says which regions there are; arguments say which one this is, and may replace addresses and
- * weights. If the policy has no `regions`, arguments say all of this. Undefined if neither names regions.
- * @throws CommandFailure exit 3 if something is missing, or arguments and policy do not fit
+ * Arguments may replace the addresses and weights of the policy. Undefined if neither arguments nor policy name regions.
+ * @throws CommandFailure exit 3 if something is missing, or arguments and policy contradict each other
  */
 export function chosenRegion(
   given: RegionArguments | undefined,

@@ -5,7 +5,7 @@ import type { Region } from './region.ts'
 import { weightMetrics } from './region-metrics.ts'
 
 /**
- * A region that keeps its part of every limit for good, over any store. It calls no other region, and no other region calls it.
+ * Each region keeps its part of every limit for good; regions do not call each other.
  * @throws LimiterError INVALID_OPTIONS for a region without a weight, because it would deny every call
  */
 export function openFixedRegion({ self, others, weights }: RegionOptions, inner: Store): Region {

@@ -5,30 +5,29 @@ import { readAs } from '../files/regular-file.ts'
 import { UNITS } from '../policy/region-facts.ts'
 import type { RegionKeys } from './signatures.ts'
 
-/** What command line and environment say about regions. For absent values, those of the policy apply. */
+/** The policy's values apply where a value is absent. */
 export interface RegionArguments {
   readonly self: string | undefined
-  /** The addresses of the regions' services, by name. This region may be among them. */
+  /** May include this region. */
   readonly peers: ReadonlyMap<string, URL> | undefined
   readonly weights: ReadonlyMap<string, number> | undefined
   readonly keyFile: string | undefined
-  /** The name under which a value was given, for messages. */
+  /** The flag or variable that gave a value, for messages. */
   called(name: string): string
 }
 
-/** The region of this service, one of several that share the limits, as arguments and policy describe it. */
 export interface RegionOptions {
   readonly self: string
   readonly mode: RegionChoice['mode']
-  /** With mode `counters`: the milliseconds of `regions.cutoff` in the policy; undefined: no cutoff. */
+  /** Milliseconds, with mode `counters`; undefined: no cutoff. */
   readonly cutoffMs: number | undefined
   /** The names of the other regions. */
   readonly others: readonly string[]
-  /** For each region, its part of every limit in thousandths; undefined if all regions have equal weights. */
+  /** Thousandths of every limit, by region; undefined: equal weights. */
   readonly weights: Readonly<Record<string, number>> | undefined
-  /** The addresses of the other regions' services, by name; empty with mode `fixed`. */
+  /** Addresses by name; empty with mode `fixed`. */
   readonly peers: ReadonlyMap<string, URL>
-  /** The name of the file with the keys that sign requests. Empty with mode `fixed`, because such regions do not call each other. */
+  /** Empty with mode `fixed`, because such regions do not call each other. */
   readonly keyFile: string
 }
 
@@ -48,7 +47,7 @@ export const REGION_FLAGS = {
     'the key that the regions share; while it is replaced, the file has the new and the old one. SIGHUP reads it again',
 }
 
-/** The arguments about regions; undefined without any. @throws CommandFailure exit 3 for a value that cannot be used */
+/** Undefined without arguments about regions. @throws CommandFailure exit 3 for a value that cannot be used */
 export function regionArguments(args: ParsedArguments): RegionArguments | undefined {
   const [self, peers, weights, keyFile] = [
     args.text('region'),
@@ -88,7 +87,7 @@ function weightsIn(list: string, called: string): Map<string, number> {
   return weights
 }
 
-/** Splits a list into its parts `NAME=VALUE`. Name and value are empty for a part of another form. */
+/** Name and value are empty for a part of another form. */
 function partsOf(list: string): (readonly [part: string, name: string, value: string])[] {
   return list.split(',').map((part) => {
     const [, name = '', value = ''] = /^\s*([^=\s]+)=(\S+)\s*$/.exec(part) ?? []
@@ -105,15 +104,15 @@ function addressOf(called: string, text: string): URL {
   return withSlash(url)
 }
 
-/** Paths below an address are resolved against it. */
+/** Without the final slash, relative paths would replace the last segment. */
 export function withSlash(url: URL): URL {
   if (!url.pathname.endsWith('/')) url.pathname += '/'
   return url
 }
 
 /**
- * Reads the keys, one in each line. The first signs; signatures by any of them are accepted.
- * @throws CommandFailure exit 1 if the file cannot be read, exit 3 for a key that is too short; no message shows a key
+ * One key in each line. The first signs; signatures by any are accepted.
+ * @throws CommandFailure exit 1 if the file cannot be read, exit 3 for keys that cannot be used; no message shows a key
  */
 export function readRegionKeys(file: string): RegionKeys {
   const what = `region key file ${file}`

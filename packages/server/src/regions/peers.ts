@@ -2,14 +2,11 @@ import type { ReplicateOptions } from 'sluice/regions'
 import { isPageOf, type RegionKeys, signRequest } from './signatures.ts'
 
 export const REGION_PATH = '/v1/regions/pull'
-/**
- * The most bytes that are read of a page (the answer to a request). No page has as many, because it has at most 1,000 keys of at most 512
- * characters.
- */
+/** Bytes. A page (the answer to a request) has at most 1,000 keys of at most 512 characters. */
 const MAX_PAGE_BYTES = 16_777_216
 
 /**
- * Requests to the services of other regions. Each request and each answer is signed, so the transport need not be secure.
+ * Requests and answers are signed, so the transport need not be secure.
  * @param keysNow read at each request, because keys are replaced at run time
  */
 export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => RegionKeys): NonNullable<ReplicateOptions['transport']> {
@@ -24,7 +21,7 @@ export function createPeers(peers: ReadonlyMap<string, URL>, keysNow: () => Regi
     })
     const text = await textOf(response)
     if (response.status !== 200) throw new Error(`${url.origin} returned ${response.status}: ${detailOf(text)}`)
-    // The peer may have signed with any of the keys that are known here, because keys are replaced in one region after another.
+    // The peer may use another key while keys are replaced in one region after another.
     if (!isPageOf(keysNow(), signed['sluice-nonce'], text, response.headers.get('sluice-signature')))
       throw new Error(`${url.origin} returned a page with another signature: compare the files of --region-key-file`)
     return JSON.parse(text)
@@ -43,7 +40,7 @@ async function textOf({ body }: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** The reason why a request failed: `fetch` gives it only as the error's cause. */
+/** `fetch` gives the reason only as the error's cause. */
 function reasonOf(error: unknown): string {
   const { cause, message } = error as Error
   return cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code || message : message

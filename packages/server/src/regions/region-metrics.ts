@@ -3,7 +3,6 @@ import type { Replicator } from 'sluice/regions'
 import { counter, gauge } from '../http/service-metrics.ts'
 import type { OwnStore } from './own-store.ts'
 
-/** What a region's service counts. */
 export interface RegionCounts {
   /** Requests that no region had signed. */
   refused: number
@@ -24,7 +23,6 @@ const TRANSFERS_HELP = 'How often units of a key were sent to another region, or
 const SENT_HELP = 'Thousandths of limits that were sent to other regions, or received.'
 const REFUSED_HELP = 'Requests for rows that were refused, because no region had signed them.'
 
-/** The weights of all regions. */
 export function weightMetrics(weightsNow: () => Readonly<Record<string, number>>): readonly ReadMetric[] {
   return [
     gauge('sluice_region_weight', WEIGHT_HELP, () =>
@@ -33,14 +31,12 @@ export function weightMetrics(weightsNow: () => Readonly<Record<string, number>>
   ]
 }
 
-/** Whether the region's own store fails. */
 export function ownStoreMetric({ status }: Replicator, own: Pick<OwnStore, 'failure'>): ReadMetric {
   return gauge('sluice_region_store_failing', STORE_HELP, () => [{ value: own.failure(status()) === undefined ? 0 : 1 }])
 }
 
-/** The metrics of a service whose regions call each other. */
 export function regionMetrics({ status }: Replicator, counts: RegionCounts): readonly ReadMetric[] {
-  // Regions that were removed (have no weight any more) are left out: nobody waits for them, and their metrics would only cause alerts.
+  // Removed regions have no weight; their metrics would only cause alerts.
   const isRemoved = (peer: string): boolean => !Object.hasOwn(status().weights, peer)
   const one = (read: () => number) => () => [{ value: read() }]
   const both = (read: (transfers: ReturnType<typeof status>['transfers']) => readonly [sent: number, received: number]) => () => {

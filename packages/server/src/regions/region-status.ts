@@ -2,27 +2,19 @@ import type { PeerStatus, ReplicatorStatus } from 'sluice/regions'
 import type { OwnStore } from './own-store.ts'
 import type { RegionCounts } from './region-metrics.ts'
 
-/** What an operator sees of a region: the body of `GET /v1/regions`. With `mode: fixed` it contains only the weights. */
+/** The body of `GET /v1/regions`; with mode `fixed` all optional fields are absent. */
 export interface RegionStatus extends Partial<Omit<ReplicatorStatus, 'self' | 'weights' | 'peers'>> {
   readonly self: string
   readonly mode: 'escrow' | 'fixed' | 'counters'
-  /**
-   * By region: the part of every limit, in thousandths, that the region has at the start of this era (the time in which weights stay the
-   * same). Removed regions are absent.
-   */
+  /** At the last change of weights: each region's thousandths of every limit. Removed regions are absent. */
   readonly weights: Readonly<Record<string, number>>
-  /** Requests that no region had signed. */
   readonly requestsRefused?: number
-  /**
-   * Why the region's own store fails. Failed pulls are then not the fault of the peers, and all other fields are as last read. Absent while
-   * the store answers.
-   */
+  /** Why the own store fails: then peers are not at fault, and all other fields are as last read. Absent while the store answers. */
   readonly storeFailure?: string
-  /** The other regions by name; empty if the regions do not call each other. */
+  /** Empty if the regions do not call each other. */
   readonly peers: Readonly<Record<string, PeerStatus & { readonly address: string | undefined }>>
 }
 
-/** The status of a region whose replicator reads the others. */
 export function statusOf(
   mode: RegionStatus['mode'],
   status: ReplicatorStatus,

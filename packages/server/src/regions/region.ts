@@ -15,40 +15,32 @@ import { ownStoreMetric, type RegionCounts, regionMetrics, weightMetrics } from 
 import { type RegionStatus, statusOf } from './region-status.ts'
 import { createGate, type RegionKeys, signPage } from './signatures.ts'
 
-/**
- * The most bytes of a peer's request. It has at most 250 needs (how much the peer's callers want of a key), with keys of at most 512
- * characters.
- */
+/** Bytes. A peer's request has at most 250 keys of at most 512 characters. */
 const MAX_REQUEST_BYTES = 2_097_152
-/** Milliseconds in which the store must report which region it belongs to. After this time the service starts without knowing this. */
+/** Milliseconds to wait for the store to say which region it belongs to. After that, the service starts without knowing. */
 const OWNER_MS = 2_000
 
-/** The part of a service that shares limits with other regions. */
 export interface Region {
-  /** The store to decide with. */
   readonly store: Store
   readonly metrics: readonly ReadMetric[]
-  /** The status of the region, for an operator. */
   status(): RegionStatus
   /**
-   * Ends the era (the time in which weights stay the same), so that the regions continue with other weights; absent if the regions keep
-   * fixed parts.
-   * @throws Refusal 409 while a region cannot be reached, or while the phase in this region's status is not `open`; LimiterError for
-   * weights that cannot be used
+   * Changes the weights of the regions; absent unless the mode is `escrow`.
+   * @throws Refusal 409 while a region cannot be reached, or while this region's phase is not `open`; LimiterError for weights that cannot
+   * be used
    */
   reweigh?(wanted: WantedEra): Promise<void>
-  /** Answers a peer; absent if the regions do not call each other. */
+  /** Absent if the regions do not call each other. */
   pull?(routed: Routed): Promise<void>
-  /** Reads the file of keys again. */
   readKeys(): void
   close(): Promise<void>
 }
 
 /**
- * Makes the store of a region with mode `escrow` or `counters`, and begins to exchange messages with the other regions.
+ * For mode `escrow` or `counters`.
  * @param storeName for messages
- * @throws CommandFailure as `readRegionKeys`, and exit 3 for a store that belongs to another region; LimiterError NOT_SUPPORTED for a store
- * over which the mode does not run
+ * @throws CommandFailure as `readRegionKeys`; exit 3 for another region's store; LimiterError NOT_SUPPORTED for a store over which the mode
+ * does not run
  */
 export async function openRegion(
   { self, mode, cutoffMs, others, weights, peers, keyFile }: RegionOptions,
@@ -102,8 +94,7 @@ export async function openRegion(
 }
 
 /**
- * Refuses a store that belongs to another region. If the store does not answer now, the service starts. Each later call then compares the
- * region in the store with this one.
+ * If the store does not answer now, the service starts: later calls check the region.
  * @throws CommandFailure exit 3 for the store of another region
  */
 async function refuseOtherRegion(store: Store, name: string): Promise<void> {

@@ -1,34 +1,27 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
-/**
- * The keys that regions share. The first key signs. A signature by any of the keys is accepted, so that keys can be replaced in one region
- * after another.
- */
+/** The first key signs. Signatures by any key are accepted, so that keys can be replaced in one region after another. */
 export type RegionKeys = readonly [string, ...string[]]
 
-/** Headers of a signed request. */
 export interface Signed {
   readonly 'sluice-time': string
   readonly 'sluice-nonce': string
   readonly 'sluice-signature': string
 }
 
-/** Milliseconds by which the clock of a region may differ from that of another. */
+/** Milliseconds by which the clocks of two regions may differ. */
 export const MAX_SKEW_MS = 60_000
-/**
- * The most nonces that are kept, so that no request is accepted twice. Only nonces of signed requests are kept, and each peer sends a few
- * requests a second.
- */
+/** Each peer sends only a few requests a second. */
 const MAX_NONCES = 20_000
 
-/** Signs a request for one region. A request for another region has another signature. */
+/** `to` is signed too: a request for another region has another signature. */
 export function signRequest([key]: RegionKeys, to: string, body: string, now: number): Signed {
   const [time, nonce] = [String(now), randomBytes(16).toString('hex')]
   return { 'sluice-time': time, 'sluice-nonce': nonce, 'sluice-signature': mac(key, ['request', to, time, nonce, body]) }
 }
 
-/** Signs the answer to one request. Without a signature, somebody could forge an answer that sends this region units (parts of a limit). */
+/** Without a signature, somebody could forge an answer that sends this region units (parts of a limit). */
 export function signPage([key]: RegionKeys, nonce: string, body: string): string {
   return mac(key, ['page', nonce, body])
 }
@@ -39,13 +32,13 @@ export function isPageOf(keys: RegionKeys, nonce: string, body: string, signatur
 
 /** Accepts each signed request once. */
 export interface Gate {
-  /** Returns the nonce of a request that another region signed for this one, or the reason why the request is refused. */
+  /** Returns the nonce of an accepted request, or the reason of a refusal. */
   admit(headers: IncomingHttpHeaders, body: string, now: number): { readonly nonce: string } | { readonly why: string }
 }
 
 /** @param keysNow read at each request, because keys are replaced at run time */
 export function createGate(self: string, keysNow: () => RegionKeys): Gate {
-  /** For each nonce the time when it may be forgotten, in milliseconds since 1970. The oldest is the first. */
+  /** By nonce, the milliseconds since 1970 when it may be forgotten; the oldest is first. */
   const nonces = new Map<string, number>()
   return {
     admit(headers, body, now) {
@@ -75,7 +68,7 @@ function isSigned(keys: RegionKeys, parts: readonly string[], signature: string)
   )
 }
 
-/** Signs parts joined by line breaks. This is unambiguous: the number of parts is fixed, and only the last may contain a line break. */
+/** Unambiguous: the number of parts is fixed, and only the last may contain a line break. */
 function mac(key: string, parts: readonly string[]): string {
   return createHmac('sha256', key).update(parts.join('\n')).digest('hex')
 }
