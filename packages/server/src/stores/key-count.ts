@@ -1,20 +1,20 @@
 import type { Cluster, Redis } from 'ioredis'
 
-/** Counts the states in a store, or estimates their number; undefined if the store cannot do either. It reads at most `most` states. */
+/** Undefined if the store cannot count. Reads at most `most` states. */
 export type CountKeys = (most: number) => Promise<number | undefined>
 
-/** How many keys a service reads to estimate the number of keys, and for how many milliseconds it keeps the result. */
+/** Keys that one estimate reads, and milliseconds that its result is kept. */
 const MOST = 1_000
 const KEPT_MS = 60_000
-/** Milliseconds that a scrape waits for a new result. After this time it gets the previous result. */
+/** Milliseconds that a scrape waits before it gets the previous result. */
 const PATIENCE_MS = 250
 
-/** Caches the number of keys. A scrape reads it again if it is older than a minute. Nothing is read if nobody scrapes. */
+/** Reads the number only at scrapes, at most once a minute. */
 export function createKeyCount(count: CountKeys | undefined, now: () => number = () => performance.now()) {
   let [last, due]: [number | undefined, number] = [undefined, -Infinity]
   let reading: Promise<void> | undefined
   const read = async (): Promise<void> => {
-    // If the store no longer answers, the old result is not kept.
+    // An old result is not kept if the store no longer answers.
     last = await count?.(MOST).catch(() => undefined)
     reading = undefined
   }
@@ -22,7 +22,7 @@ export function createKeyCount(count: CountKeys | undefined, now: () => number =
     get last() {
       return last
     },
-    /** Called before a scrape. @param isOurs false if another process of the service counts; then this one has no result */
+    /** @param isOurs false if another process of the service counts */
     async refresh(isOurs: boolean): Promise<void> {
       if (!isOurs) [last, due] = [undefined, -Infinity]
       if (!isOurs || count === undefined) return
@@ -38,13 +38,10 @@ export function createKeyCount(count: CountKeys | undefined, now: () => number =
   }
 }
 
-/** The factor by which each new sample reduces the weight of the earlier ones: an estimate rests on about ten minutes. */
+/** Each new sample multiplies the weight of earlier ones by this factor: an estimate rests on about ten minutes. */
 const FADING = 0.9
 
-/**
- * Estimates the keys with a prefix on a server, or on the primaries of a cluster: the number of all keys times the share of the prefix in a
- * sample by SCAN. If one SCAN sees all keys, the number is exact.
- */
+/** The number of all keys times the share of the prefix in a sample; exact if one SCAN sees all keys. */
 export function countByScan(client: Redis | Cluster, prefix: string): CountKeys {
   const samples = new WeakMap<Redis, { cursor: string; seen: number; ours: number }>()
   const countOn = async (node: Redis, most: number): Promise<number> => {
@@ -67,20 +64,16 @@ export function countByScan(client: Redis | Cluster, prefix: string): CountKeys 
       const counts = await Promise.all(nodes.map((node) => countOn(node, Math.max(1, Math.floor(most / nodes.length)))))
       return counts.reduce((sum, one) => sum + one, 0)
     } catch (error) {
-      // A refused account does not try again, because each attempt adds an entry to the server's ACL LOG.
+      // Each attempt would add an entry to the server's ACL LOG.
       refused = error instanceof Error && error.message.startsWith('NOPERM')
       return undefined
     }
   }
 }
 
-/** Runs a statement with one number as its parameter, and returns its first row. */
 type FirstRow = (statement: string, parameter: number) => Promise<unknown>
 
-/**
- * Counts rows up to `most`. If there are more, uses the number in the server's statistics. Rows whose state has expired count until the
- * sweep deletes them.
- */
+/** Exact below `most` rows, else from the server's statistics. Expired states count until they are deleted. */
 export function countByStatistics(first: FirstRow): CountKeys {
   const statement = `select (select count(*) from (select from sluice_state limit $1) as few)::float8 as counted,
     greatest(pg_stat_get_live_tuples('sluice_state'::regclass), (select reltuples from pg_class where oid = 'sluice_state'::regclass))::float8

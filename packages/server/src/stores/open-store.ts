@@ -11,11 +11,10 @@ import { within } from './within.ts'
 
 /** `folder` is the working directory by default. */
 export interface OpenOptions extends Partial<Pick<OpenRequest, 'space' | 'folder'>> {
-  /** Milliseconds that connecting, making tables and the first answer may take together; default five seconds. */
+  /** Milliseconds for connecting, making tables and the first answer together; default five seconds. */
   readonly startMs?: number
 }
 
-/** The forms of a store's URL, for messages. */
 export const STORE_FORMS: string =
   'memory:, redis://HOST:PORT, rediss://..., redis+cluster://HOST,HOST, redis+sentinel://HOST,HOST/PRIMARY, postgres://..., or pglite:DIR'
 /** Milliseconds a store may take to answer for the first time. */
@@ -33,8 +32,8 @@ const OPENERS: ReadonlyMap<string, Opener> = new Map([
 ])
 
 /**
- * Opens the store of a URL and waits until it can decide.
- * @throws CommandFailure exit 3 for a URL of unknown kind, exit 2 if the server cannot be reached or does not answer in time
+ * Waits until the store can decide.
+ * @throws CommandFailure exit 3 for a URL that cannot be used, exit 2 if the server cannot be reached or does not answer in time
  */
 export async function openStore(url: string, options: OpenOptions = {}): Promise<OpenStore> {
   const { opened, reach, failureOf } = await prepareStore(url, options)
@@ -48,8 +47,8 @@ export async function openStore(url: string, options: OpenOptions = {}): Promise
 }
 
 /**
- * Makes the store of a URL, and does not connect it.
- * @throws CommandFailure exit 3 for a URL of unknown kind, exit 2 if the driver cannot be loaded
+ * Does not connect.
+ * @throws CommandFailure exit 3 for a URL that cannot be used, exit 2 if the driver cannot be loaded
  */
 export async function prepareStore(url: string, { startMs = START_MS, space, folder = '.' }: OpenOptions) {
   const name = withoutPassword(url)
@@ -59,7 +58,7 @@ export async function prepareStore(url: string, { startMs = START_MS, space, fol
   const mistake = storeParameterMistake(url)
   if (mistake !== undefined) throw usage(`store ${name} ${mistake}`)
   if (/^memory:./s.test(url)) throw usage(`store ${name} has more than its scheme: expected memory:`)
-  /** Turns a rejection of `reach` into a line for a person, without a password. */
+  /** For a person, without a password. */
   const failureOf = (error: unknown): CommandFailure => {
     if (error instanceof CommandFailure) return error
     const why = error instanceof Error ? error.message : String(error)
@@ -69,7 +68,7 @@ export async function prepareStore(url: string, { startMs = START_MS, space, fol
   const { begin, reason, ...opened } = await open(request).catch((error: unknown) => {
     throw failureOf(error)
   })
-  /** Connects and waits until the store can decide; rejects with the client's error. It may be called again after a failure. */
+  /** Rejects with the client's error; may be called again after a failure. */
   const reach = async (): Promise<void> => {
     const deadline = performance.now() + startMs
     const ready = begin().then(() => opened.store.ready({ deadline }).catch(unlessReadOnly))
@@ -86,10 +85,7 @@ async function memory(): Promise<Opening> {
   return { store, keeps, begin: async () => {}, close: () => store.close() }
 }
 
-/**
- * Ignores the failure of a read-only server, because that server was reached, and its keys can be inspected. `advise` and /readyz report
- * that it cannot decide.
- */
+/** A read-only server was reached, and its keys can be inspected. `advise` and /readyz report that it cannot decide. */
 function unlessReadOnly(error: unknown): void {
   if (!(error instanceof StoreFailure && error.kind === 'readonly')) throw error
 }

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { countByStatistics } from './key-count.ts'
 import type { Opener } from './opening.ts'
 
-/** A database in this process. Opening has no deadline, because its time depends on the machine alone. */
+/** Opening has no deadline: its time depends on this machine alone. */
 export const pglite: Opener = async ({ url, space }) => {
   const folder = url.slice('pglite:'.length)
   const [{ PGlite }, driver] = await Promise.all([import('@electric-sql/pglite'), import('sluice/postgres')])

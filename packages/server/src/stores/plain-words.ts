@@ -2,10 +2,7 @@ import { withoutPassword, withoutSecrets } from './store-name.ts'
 
 const MAX_LENGTH = 300
 
-/**
- * Messages of clients, and their meaning in plain words. `$<at>` is the address that the client names, NAME the URL of the store. The first
- * entry that fits is used; other messages, such as a server's own replies, stay as they are.
- */
+/** The first entry that fits is used. `$<at>` is the address that the client names, NAME the URL of the store. */
 const MEANINGS: readonly (readonly [said: RegExp, means: string])[] = [
   [/ECONNREFUSED (?<at>\S+)/, 'nothing listens at $<at> (ECONNREFUSED)'],
   [/ECONNREFUSED/, 'nothing listens there (ECONNREFUSED)'],
@@ -27,7 +24,7 @@ const MEANINGS: readonly (readonly [said: RegExp, means: string])[] = [
 ]
 
 /**
- * Explains a client's message to somebody who does not know the client: in one line, and without the password of the URL.
+ * Returns one line without the URL's password.
  * @param url of the store
  */
 export function plainWords(message: string, url: string): string {

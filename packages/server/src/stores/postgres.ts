@@ -10,11 +10,11 @@ const FILES = { ca: 'sslrootcert', cert: 'sslcert', key: 'sslkey' }
 const SETTINGS = ['ssl', 'sslmode', 'sslnegotiation', 'uselibpqcompat']
 const TLS_PARAMETERS: ReadonlySet<string> = new Set([...Object.values(FILES), ...SETTINGS])
 
-/** A store on PostgreSQL. Its pool drops a connection on which the server no longer answers. */
+/** The pool drops a connection on which the server no longer answers. */
 export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
   const [{ default: driver }, { pg, postgresStore }] = await Promise.all([import('pg'), import('sluice/postgres')])
   const bounds = { max: 16, connectionTimeoutMillis: connectMs, query_timeout: 2 * SILENCE_MS }
-  // Sets the search path by a statement, because the URL may have options of its own.
+  // The URL may have options of its own, so a statement sets the search path.
   const onConnect = (client: ClientBase) => client.query(`set search_path to ${space}`) as unknown as void
   const place = space === undefined ? {} : { onConnect }
   const pool = new driver.Pool({ ...configOf(url, folder), ...bounds, ...place })
@@ -23,16 +23,15 @@ export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
   let making: Promise<void> | undefined
   pool.on('connect', (client) => {
     reached = true
-    // The pool listens for errors of a client only while the client is idle. Without this listener, a connection that is lost between two
-    // statements of a transaction would end the process.
+    // The pool listens only while a client is idle. Without this listener, a connection lost between two statements of a transaction would
+    // end the process.
     client.on('error', () => {})
     if (client instanceof driver.Client) clients.add(client)
   })
   pool.on('remove', (client) => client instanceof driver.Client && clients.delete(client))
-  // The pool replaces a lost idle connection; the next call reports a lasting failure.
+  // The pool replaces a lost idle connection.
   pool.on('error', () => {})
-  // `onWarning` below suppresses the warning of a missing statement_timeout, because this pool drops a silent connection after
-  // `query_timeout`.
+  // `onWarning` hides the warning about statement_timeout: this pool drops a silent connection after `query_timeout`.
   const concurrency = new URLSearchParams(url.split('?')[1]).get('concurrency') === 'compare-and-swap' ? 'compare-and-swap' : 'lock'
   const store = postgresStore({ client: pg(pool), concurrency, ring: false, onWarning: () => {} })
   const make = async (): Promise<void> => {
@@ -58,29 +57,27 @@ export const postgres: Opener = async ({ url, connectMs, space, folder }) => {
     },
     close: async () => {
       const ended = pool.end()
-      // Ends the clients too, because the pool alone would wait for an answer that may never come.
+      // The pool alone would wait for an answer that may never come.
       for (const client of clients) client.end(() => {})
-      // If the server was never reached, the pool's end is not awaited: it waits for an attempt to connect, which ends by itself.
+      // Before the first connection, the pool's end would wait for an attempt to connect that ends by itself.
       if (reached) await ended
       else ended.catch(() => {})
     },
   }
 }
 
-/** Runs statements in one read-only transaction. */
 async function readOnly<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
     await client.query('begin transaction isolation level repeatable read, read only')
     return await work(async (text, values) => (await client.query(text, [...(values ?? [])])).rows as Row[])
   } finally {
-    // The transaction needs no commit, because it has changed nothing. The connection is dropped, because one that fell silent cannot be
-    // used again.
+    // Nothing has changed, so no commit. A connection that fell silent cannot be used again, so the connection is dropped.
     client.release(true)
   }
 }
 
-/** Warnings about the server's settings; none if it does not answer. */
+/** None if the server does not answer. */
 async function adviceOn(pool: Pool): Promise<readonly string[]> {
   const query = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as closed`
   const { rows } = await pool.query<{ standby: boolean; closed: boolean }>(query).catch(() => ({ rows: [] }))
@@ -89,13 +86,12 @@ async function adviceOn(pool: Pool): Promise<readonly string[]> {
 }
 
 /**
- * The configuration of the client. This function reads the files that the URL names, because the client would read them without a bound and
- * would wait for pipes. If the URL names files, this function then removes all parameters of TLS from the URL, because the client prefers
- * the URL's values.
+ * Reads the files that the URL names: the client would read them without a bound, and wait for pipes. Then removes the URL's TLS
+ * parameters, because the client prefers the URL's values.
  * @throws CommandFailure exit 3 for an invalid URL, for files that cannot be used, and for sslmode=verify-ca without a CA
  */
 function configOf(url: string, folder: string): ClientConfig {
-  // Only this form of URL is accepted. The client would accept others, whose parameters this function could not check.
+  // The client accepts other forms of URLs, whose parameters this function could not check.
   const [, place, query = '', hash = ''] = /^(postgres(?:ql)?:\/\/[^?#]*)(?:\?([^#]*))?(#.*)?$/s.exec(url) ?? []
   const name = withoutPassword(url)
   if (place === undefined) throw usage(`store ${name} is not the URL of a store: expected postgres://HOST:PORT/DATABASE`)
@@ -112,7 +108,7 @@ function configOf(url: string, folder: string): ClientConfig {
   }
 }
 
-/** TLS options of `sslmode` as the client reads it: without `uselibpqcompat`, every mode but `disable` and `no-verify` is `verify-full`. */
+/** Without `uselibpqcompat`, the client reads every mode but `disable` and `no-verify` as `verify-full`. */
 function tlsOf(parameters: ReadonlyMap<string, string>, files: TlsFiles, name: string): ClientConfig['ssl'] {
   const [mode, compatible] = [parameters.get('sslmode'), parameters.get('uselibpqcompat') === 'true']
   if (mode === 'disable') return false

@@ -7,10 +7,7 @@ import { withoutPassword } from './store-name.ts'
 import { readTlsFiles, type TlsFiles } from './tls-files.ts'
 import { within } from './within.ts'
 
-/**
- * A store on one server, one behind sentinels, or a cluster. Its client does not queue calls while the server is unreachable, and does not
- * resend calls.
- */
+/** The client does not queue calls while the server is unreachable, and does not resend calls. */
 export const redis: Opener = async ({ url, connectMs, space, folder }) => {
   const place = parseStoreUrl(url)
   if (place === undefined) throw usage(`store ${withoutPassword(url)} is not the URL of a store: expected redis://HOST:PORT/DATABASE`)
@@ -24,18 +21,17 @@ export const redis: Opener = async ({ url, connectMs, space, folder }) => {
   client.on('error', (error: Error & { readonly command?: { readonly name?: unknown } }) => {
     lastError = error
     if (error.command?.name !== 'select') return
-    // After a failed SELECT the client would continue in database 0. It has not sent a call on this connection yet, so it reconnects.
+    // The client would continue in database 0. It has not sent a call yet, so it reconnects.
     unselected = error
     client.disconnect(true)
   })
-  // The connection works, so an earlier error does not explain a later failure.
+  // An earlier error does not explain a later failure.
   client.on('ready', () => {
     lastError = undefined
     unselected = undefined
   })
   return {
-    // `untilConnected` is not set, because this service decides what to retry and how long, and /readyz must not wait for an unreachable
-    // store.
+    // `untilConnected` is unset, because this service decides what to retry, and /readyz must not wait for an unreachable store.
     store: redisStore({
       client: { ...ioredis(client), untilConnected: undefined },
       ring: false,
@@ -53,7 +49,7 @@ export const redis: Opener = async ({ url, connectMs, space, folder }) => {
       return auditRedis(client, place, request)
     },
     countKeys: countByScan(client, prefix),
-    // A failed SELECT comes first: it caused the later error on the connection that was dropped.
+    // A failed SELECT caused the later error on the dropped connection.
     reason: () => unselected ?? lastError,
     close: async () => client.disconnect(),
   }
@@ -74,7 +70,7 @@ async function clientOf(place: StoreUrl, connectMs: number, folder: string): Pro
     return new driver.Cluster([...hosts], {
       lazyConnect: true,
       enableOfflineQueue: false,
-      // A command without a reply may have been charged, so it is not sent again.
+      // A command without a reply may have been charged.
       retryDelayOnFailover: 0,
       clusterRetryStrategy: pause,
       redisOptions: options,
@@ -87,7 +83,7 @@ async function clientOf(place: StoreUrl, connectMs: number, folder: string): Pro
     name: primary ?? '',
     sentinelRetryStrategy: pause,
     failoverDetector: true,
-    // Without these the client would connect to the sentinels, and to the primary that they name, without TLS.
+    // Without these, the client would connect to sentinels and primary without TLS.
     ...('tls' in options ? { sentinelTLS: options.tls, enableTLSForSentinelMode: true } : {}),
   })
 }
@@ -107,7 +103,7 @@ function optionsOf({ username, password, database }: StoreUrl, connectMs: number
   }
 }
 
-/** Warnings about the server, or about each primary of a cluster; none if this account may not read the settings. */
+/** None if this account may not read the settings. */
 async function adviceOn(client: Redis | Cluster): Promise<readonly string[]> {
   const nodes = 'nodes' in client ? client.nodes('master') : [client]
   const texts = await Promise.all(nodes.map((node) => node.info().catch(() => '')))
@@ -125,10 +121,7 @@ function adviceFrom(info: string): string[] {
   ]
 }
 
-/**
- * Milliseconds before the next attempt to connect. The first attempt is made at once. Later pauses are random, so that processes do not all
- * reconnect together.
- */
+/** Milliseconds before the next attempt. Later pauses are random, so that processes do not all reconnect together. */
 function pause(times: number): number {
   return times === 1 ? 1 : 10 + Math.random() * 190
 }

@@ -7,17 +7,17 @@ import type { OpenStore } from './opening.ts'
 import type { StoreHealth } from './store-health.ts'
 
 export interface ServingOptions {
-  /** The policy file, if the URL comes from it: relative file names in the URL then start at its folder. */
+  /** Given if the URL comes from this file: relative file names in the URL then start at its folder. */
   readonly policyFile?: string | undefined
   readonly required: boolean
   readonly log: Log
   readonly health: Pick<StoreHealth, 'failed' | 'answered'>
 }
 
-/** Milliseconds between two attempts to reach a store. The pause doubles after each attempt, up to the maximum. */
+/** Milliseconds between two attempts. The pause doubles after each attempt, up to the maximum. */
 const MIN_PAUSE_MS = 250
 const MAX_PAUSE_MS = 5_000
-/** First words of Redis's error replies to a login or to SELECT, and the message of a client that needs TLS. Waiting does not fix these. */
+/** Error replies of Redis, and a client's message, that waiting does not fix: logins, SELECT, missing TLS. */
 const REPLIES =
   /^(?:WRONGPASS|NOAUTH|NOPERM|DENIED|ERR (?:AUTH|Client sent AUTH|invalid password|invalid DB index|DB index|SELECT is not allowed))|does not support SSL/
 /** SQLSTATEs that waiting does not fix: login, database, schema, permissions, missing or changed tables. */
@@ -26,10 +26,8 @@ const STATES = /^(?:28\w{3}|3D000|3F000|42\w{3}|SL001)$/
 const TLS = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|ERR_TLS_|ERR_SSL_|ERR_OSSL_)/
 
 /**
- * Opens the store of a service. An unreachable store is reported to `health` and retried without end. Meanwhile the policy's
- * onStoreFailure decides. Once the store is reached, the warnings about the server's settings are printed.
- * @throws CommandFailure exit 3 for an invalid URL; exit 2 if the server refuses this service, or if the store is required and cannot be
- * reached
+ * An unreachable store is retried without end; meanwhile the policy's onStoreFailure decides.
+ * @throws CommandFailure exit 3 for an invalid URL; exit 2 if the server refuses this service, or if a required store cannot be reached
  */
 export async function openServing(url: string, { policyFile, required, log, health }: ServingOptions): Promise<OpenStore> {
   const place = policyFile === undefined ? {} : { folder: dirname(policyFile) }
@@ -87,7 +85,7 @@ async function retry(reach: () => Promise<void>, onFailure: (error: unknown) => 
   }
 }
 
-/** Whether a store answers but refuses this service: a configuration error, which waiting does not fix. */
+/** A configuration error, which waiting does not fix. */
 function isSetupError(error: unknown): boolean {
   if (error instanceof StoreFailure) return error.kind === 'setup'
   if (!(error instanceof Error)) return false

@@ -6,26 +6,24 @@ import { withoutPassword } from './store-name.ts'
 
 export type StoreHealth = ReturnType<typeof followStore>
 
-/** Kinds of failures that say nothing about the server. They come from the caller, its queue, another caller's lock, or a full store. */
+/** Not about the server: caused by the caller, its queue, another caller's lock, or a full store. */
 const NOT_THE_SERVER: ReadonlySet<string> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** Kinds of failures after which the store counts as lost at once. */
 const CERTAIN: ReadonlySet<string> = new Set(['connection', 'unavailable', 'readonly', 'setup'])
-/** After this many failures of other kinds in a row, such as late answers, the store counts as lost too. */
+/** Failures of other kinds in a row after which the store counts as lost too. */
 const IN_ROW = 3
-/** Milliseconds without a failure after which a store that answers counts as back. One node of several may answer while another is lost. */
+/** Milliseconds without a failure before the store counts as back: one of several nodes may still be lost. */
 export const QUIET_MS = 1_000
 
 /**
- * Follows whether a store answers, by its calls. Reports when the store is lost, and when it is back with the number of decisions that were
- * made without it.
+ * The report `back` has the number of decisions made without the store.
  * @param url of the store; its password is not reported
- * @param report called at each change
  */
 export function followStore(url: string, report: (change: StateChange) => void) {
   const state = { state: 'store', store: withoutPassword(url) } as const
   let [lost, inRow, calls] = [false, 0, 0]
   let quiet: NodeJS.Timeout | undefined
-  /** The lanes (servers that fail together) whose breaker is open. While there is one, the store does not count as back. */
+  /** Servers (undefined: the only one) whose breaker is open. While one is open, the store does not count as back. */
   const open = new Set<BreakerChange['lane']>()
   const failed = (kind: string, reason: string): void => {
     if (NOT_THE_SERVER.has(kind)) return
@@ -58,10 +56,9 @@ export function followStore(url: string, report: (change: StateChange) => void) 
   }
   return {
     observer,
-    /** A call failed, or the store could not be reached. @param kind of the StoreFailure */
+    /** @param kind of the StoreFailure */
     failed,
     answered,
-    /** Reports a change of a breaker of the store. */
     breakerChanged({ state: now, lane, failure }: BreakerChange) {
       if (now === 'open') open.add(lane)
       else open.delete(lane)
@@ -69,7 +66,6 @@ export function followStore(url: string, report: (change: StateChange) => void) 
       if (failure !== undefined) report({ ...breaker, is: 'lost', kind: failure.kind, reason: plainWords(failure.message, url) })
       else if (now === 'closed') report({ ...breaker, is: 'back', calls: 0, agoMs: 0 })
     },
-    /** A failure's message in words for a person. */
     inWords: (reason: string) => plainWords(reason, url),
   }
 }

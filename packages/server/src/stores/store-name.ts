@@ -1,12 +1,8 @@
-/**
- * Matches the URL of a store in this process. A URL with `//` does not match, because it may contain a login that somebody wrote by
- * mistake.
- */
+/** A URL with `//` does not match: somebody may have written a login by mistake. */
 const IN_PROCESS = /^(?:memory|pglite):(?!\/\/)/
 
 /**
- * The printable form of a store's URL: without the login, and without the query, which may contain a password. The user's name is hidden
- * too, because a password may be there, if somebody left out the colon of the login. If the end of the login cannot be located, only the
+ * Without login and query. The user's name may be a password whose colon was left out. If the end of the login cannot be located, only the
  * scheme is shown.
  */
 export function withoutPassword(url: string): string {
@@ -24,10 +20,7 @@ export function withoutPassword(url: string): string {
   return `${scheme}://${host}${path}${path === rest ? '' : '?***'}`
 }
 
-/**
- * Whether an @ follows the host of a server's URL, outside the query. A client would take the beginning of the password for a host and
- * the rest for a database, and would name both in its messages.
- */
+/** A client would take the beginning of the password for a host, and name the host in its messages. */
 export function hasLateLogin(url: string): boolean {
   const [, path = '', hash = ''] = /^[^:]*:\/\/[^/?#]*([^?#]*)(?:\?[^#]*)?(.*)$/s.exec(url) ?? []
   return !IN_PROCESS.test(url) && `${path}${hash}`.includes('@')
@@ -38,7 +31,7 @@ export function hasPassword(url: string): boolean {
   return !IN_PROCESS.test(url) && secretsOf(url).length > 0
 }
 
-/** A driver's message without any part of the password, however the driver may have parsed the URL. */
+/** Also hides parts of the password, because a driver may parse the URL in another way. */
 export function withoutSecrets(message: string, url: string): string {
   return secretsOf(url).reduce((shown, secret) => shown.replaceAll(secret, '***'), message)
 }

@@ -6,7 +6,7 @@ import { readAs } from '../files/regular-file.ts'
 
 const PARTS = ['ca', 'cert', 'key'] as const
 type Part = (typeof PARTS)[number]
-/** Contents of PEM files, in the form of `tls.connect`; an absent one means the system's default. */
+/** In the form of `tls.connect`; absent: the system's default. */
 export type TlsFiles = Readonly<Partial<Record<Part, Buffer>>>
 type TlsNames = Readonly<Record<Part, string>>
 
@@ -18,7 +18,7 @@ const FORMS: Readonly<Record<Part, { readonly expected: string; check(contents: 
 }
 
 /**
- * Reads the TLS files that a store's URL names, and checks them before anything connects. Relative paths start at `folder`.
+ * Relative paths start at `folder`.
  * @throws CommandFailure exit 3 for a file that cannot be read or is not PEM, and for a key that does not fit the certificate
  */
 export function readTlsFiles(parameters: ReadonlyMap<string, string>, names: TlsNames, folder: string): TlsFiles {
@@ -36,7 +36,7 @@ export function readTlsFiles(parameters: ReadonlyMap<string, string>, names: Tls
   return files
 }
 
-/** Reads certificates of authorities. @param what the file in messages. @throws CommandFailure exit 3 for a file that is not PEM */
+/** @throws CommandFailure exit 3 for a file that cannot be read or is not PEM */
 export function readCertificates(what: string, file: string): Buffer {
   return readPem('ca', what, file)
 }
@@ -48,7 +48,7 @@ function readPem(part: Part, what: string, file: string): Buffer {
   return contents
 }
 
-/** Replaces OpenSSL's message, which names neither the parameter nor the file. */
+/** OpenSSL's message names neither the parameter nor the file. */
 function refuseIf(check: () => unknown, message: string): void {
   try {
     check()
@@ -57,7 +57,7 @@ function refuseIf(check: () => unknown, message: string): void {
   }
 }
 
-/** One text for each certificate of a bundle. @throws Error for a bundle without certificates */
+/** @throws Error for a bundle without certificates */
 function certificatesIn(contents: Buffer): string[] {
   const parts = contents.toString('latin1').split(/(?=-----BEGIN )/)
   const found = parts.filter((part) => /^-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(part))

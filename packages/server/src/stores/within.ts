@@ -1,7 +1,4 @@
-/**
- * Rejects if `work` takes longer than `ms`. A stopped server may accept connections and never answer; the clients' own timeouts do not
- * cover this.
- */
+/** A stopped server may accept connections and never answer. The clients' own timeouts do not cover this. */
 export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {

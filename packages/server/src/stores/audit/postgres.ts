@@ -31,7 +31,6 @@ const PAGE_ROWS = 50
 const LONG_SECONDS = 300
 const NEARLY = 0.8
 
-/** Reads a PostgreSQL store. */
 export async function auditPostgres({ query, url }: Database, request: AuditRequest): Promise<Audited> {
   const list = findingList()
   const settings = await settingsOf(query)
@@ -110,7 +109,7 @@ function addSettings(list: FindingList, settings: Readonly<Record<string, string
 async function addWay(list: FindingList, query: Query, url: string): Promise<void> {
   const place = parseStoreUrl(url)
   const [row] = await query(`select ssl from pg_stat_ssl where pid = pg_backend_pid()`)
-  // The client has other ways to log in: PGPASSWORD, a certificate, or the system's user on a socket of this machine.
+  // The client can also log in by PGPASSWORD, a certificate, or the system's user on a local socket.
   const authenticated = url.includes('sslcert=') || process.env['PGPASSWORD'] !== undefined || hasPassword(url)
   const hosts = (place?.hosts ?? []).map(({ host }) => host)
   addAccess(list, hosts, row?.['ssl'] === true, authenticated || hosts.length === 0)
@@ -168,7 +167,7 @@ async function addActivity(list: FindingList, query: Query, most: number): Promi
   )
 }
 
-/** Adds findings about the tables and functions; false if the states cannot be read. */
+/** False if the states cannot be read. */
 async function addTables(list: FindingList, query: Query): Promise<boolean> {
   const rows = await query(
     `select c.relname, c.relpersistence,
@@ -222,10 +221,7 @@ async function addFunctions(list: FindingList, query: Query): Promise<void> {
   )
 }
 
-/**
- * The number of rows of each kind (algorithm) and plan (the numbers of a limit), from a sample of pages if there are many. The names of
- * limits are not in the database.
- */
+/** From a sample of pages if there are many rows. The names of limits are not in the database. */
 async function countRows(query: Query, { maxKeys }: AuditRequest) {
   const [size] = await query(
     `select pg_relation_size('sluice_state') / 8192 as pages,

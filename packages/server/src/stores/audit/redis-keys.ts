@@ -3,7 +3,7 @@ import { groupOf, type KeyGroup } from './limit-name.ts'
 import { isRefusal } from './refusals.ts'
 import type { AuditRequest, LimitUse } from './report.ts'
 
-/** How many keys SCAN is to return in one step, and of how many of these keys the bytes are measured. */
+/** Keys in one step of SCAN, and how many of them have their bytes measured. */
 const STEP = 1_000
 const MEASURED = 20
 
@@ -22,8 +22,8 @@ export interface KeysFound {
 }
 
 /**
- * Counts the store's keys on these servers by SCAN, one step at a time. Stops when SCAN has looked at about `maxKeys` keys, including those
- * of other programs. SCAN looks at keys in an order of their hashes, so the keys found up to then are a fair sample.
+ * Stops when SCAN has looked at about `maxKeys` keys. SCAN follows the order of the keys' hashes, so the keys found until then are a fair
+ * sample.
  */
 export async function countKeys(nodes: readonly Redis[], { maxKeys, prefix, progress }: AuditRequest): Promise<KeysFound> {
   const refused = new Set<string>()
@@ -45,7 +45,7 @@ export async function countKeys(nodes: readonly Redis[], { maxKeys, prefix, prog
   return { limits: sorted, looked: { at, of }, refused: [...refused] }
 }
 
-/** Returns 0 for the size of a database if the account may not read the size. @throws the error if it has another reason */
+/** 0 if the account may not read the size. @throws every other error */
 function unknown(error: unknown, refused: Set<string>): number {
   if (!isRefusal(error)) throw error
   refused.add('dbsize')
@@ -85,8 +85,7 @@ async function countStep(node: Redis, prefix: string, keys: readonly string[], c
     else if (typeof bytes === 'number') bytesOf.set(key, bytes)
   }
   for (const [index, key] of keys.entries()) {
-    // `$salt` is one Redis key for each prefix. It contains a random number for the option `onFull: 'shared'`: while the store is full, new
-    // keys share states, and the number spreads them over these states. It has no expiry on purpose.
+    // `$salt` holds one random number for each prefix, used by `onFull: 'shared'`. It has no expiry on purpose.
     if (key === `${prefix}$salt`) continue
     const [error, ttl] = replies[index] ?? []
     if (isRefusal(error)) refused.add('pttl')

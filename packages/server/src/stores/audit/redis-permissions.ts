@@ -3,7 +3,7 @@ import type { FindingList } from './report.ts'
 
 type Command = readonly string[]
 
-/** The commands that Lua programs and clients call, with arguments that a dry run accepts. K stands for a key of the store. */
+/** What Lua programs and clients call, with arguments that a dry run accepts. K stands for a key of the store. */
 const NEEDED: readonly Command[] = [
   ['evalsha', 'x', '0'],
   ['eval', 'return 1', '0'],
@@ -25,7 +25,7 @@ const NEEDED: readonly Command[] = [
   ['ping'],
   ['info'],
 ]
-/** Those of the needed commands that can be tried without a dry run, because they change nothing. */
+/** These change nothing, so they can be tried without a dry run. */
 const HARMLESS: ReadonlySet<string> = new Set(['time', 'get', 'mget', 'getrange', 'strlen', 'hget', 'hmget', 'hrandfield', 'ping', 'info'])
 /** Commands that a stolen password should not allow. `other` stands for a key outside the prefix. */
 const DANGEROUS: readonly Command[] = [
@@ -39,10 +39,7 @@ const DANGEROUS: readonly Command[] = [
   ['get', 'other'],
 ]
 
-/**
- * Adds findings about the commands that the account lacks, and about those that it does not need. Uses `ACL DRYRUN`. If the account may not
- * call that, only commands that change nothing are tried.
- */
+/** If the account may not call `ACL DRYRUN`, only commands that change nothing are tried. */
 export async function addPermissions(list: FindingList, node: Redis, prefix: string, username: string): Promise<void> {
   const key = `${prefix}{audit}`
   const filled = (command: Command): string[] => command.map((word) => (word === 'K' ? key : word))
@@ -92,7 +89,7 @@ function nameOf(command: Command): string {
   return ['config', 'acl', 'script', 'debug'].includes(name) ? `${name} ${second}` : name
 }
 
-/** Whether an account may call a command; undefined if that cannot be known. */
+/** Undefined if the dry run is not possible. */
 async function dryRun(node: Redis, account: string, command: readonly string[]): Promise<boolean | undefined> {
   try {
     return (await node.call('acl', 'dryrun', account, ...command)) === 'OK'
@@ -102,7 +99,7 @@ async function dryRun(node: Redis, account: string, command: readonly string[]):
   }
 }
 
-/** Calls a command that changes nothing. `evalsha` is called with the digest of no script, so nothing runs. */
+/** `evalsha` is called with the digest of no script, so nothing runs. */
 async function tried(node: Redis, command: readonly string[]): Promise<boolean | undefined> {
   const [name = '', ...args] = command
   if (!HARMLESS.has(name) && name !== 'evalsha') return undefined

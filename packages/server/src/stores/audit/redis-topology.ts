@@ -3,7 +3,6 @@ import type { StoreUrl } from 'sluice/policy'
 import { allowed } from './refusals.ts'
 import type { FindingList } from './report.ts'
 
-/** Adds a finding if the cluster cannot serve a part of its keys. */
 export async function addCluster(list: FindingList, node: Redis, refused: Set<string>): Promise<void> {
   const reply = await allowed(node.call('cluster', 'info') as Promise<string>, 'cluster|info', refused)
   const fact = (name: string): string => new RegExp(`^${name}:(\\S+)`, 'm').exec(reply ?? '')?.[1] ?? ''
@@ -12,7 +11,6 @@ export async function addCluster(list: FindingList, node: Redis, refused: Set<st
   list.add(broken, 'cluster', 'error', what, 'keys of the other slots cannot be decided', 'redis-cli --cluster check names the cause')
 }
 
-/** Checks with each sentinel of the URL whether enough sentinels could agree on a failover. */
 export async function addSentinels(list: FindingList, client: Redis, { hosts, primary = '' }: StoreUrl): Promise<void> {
   const { connectTimeout, sentinelTLS } = client.options
   const { Redis: Client } = await import('ioredis')

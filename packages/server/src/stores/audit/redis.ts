@@ -6,7 +6,7 @@ import { addCluster, addSentinels } from './redis-topology.ts'
 import { allowed } from './refusals.ts'
 import { addAccess, addClock, type Audited, type AuditRequest, type FindingList, findingList } from './report.ts'
 
-/** The facts that are read of one server. Values of settings that the account may not read are absent. */
+/** Settings that the account may not read are absent. */
 interface Node {
   readonly node: Redis
   readonly info: ReadonlyMap<string, string>
@@ -14,11 +14,10 @@ interface Node {
 }
 
 const SETTINGS = ['maxmemory', 'maxmemory-policy', 'appendonly', 'appendfsync', 'save', 'min-replicas-to-write', 'timeout', 'maxclients']
-/** The share of the server's maximum (`maxclients`, `maxmemory`) above which the audit reports that little is left. */
+/** The used share of `maxclients` or `maxmemory` above which the audit warns. */
 const NEARLY = 0.8
 const MANY_SCRIPTS = 500
 
-/** Reads the servers of a Redis store: the one, the primary behind sentinels, or the primaries of a cluster. */
 export async function auditRedis(client: Redis | Cluster, place: StoreUrl, request: AuditRequest): Promise<Audited> {
   const list = findingList()
   const refused = new Set<string>()
@@ -76,7 +75,7 @@ async function readNode(node: Redis, refused: Set<string>): Promise<Node> {
   }
 }
 
-/** A map of the pairs in a reply that is a list of alternating names and values. */
+/** The reply alternates names and values. */
 function pairsOf(reply: unknown): Map<string, string> {
   const words = Array.isArray(reply) ? reply.map(String) : []
   return new Map(words.flatMap((name, index) => (index % 2 === 0 ? [[name, words[index + 1] ?? '']] : [])))
@@ -239,7 +238,7 @@ function numberOr(value: string): string | number {
   return /^\d{1,15}$/.test(value) ? Number(value) : value
 }
 
-/** Removes equal findings: primaries of a cluster often have the same settings. */
+/** Primaries of a cluster often have the same findings. */
 function unique<T>(findings: readonly T[]): T[] {
   return [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()]
 }

@@ -1,11 +1,9 @@
-/**
- * Whether a server refused a command: the account may not call it, or the server's version does not have the command or this form of it.
- */
+/** The account may not call the command, or the server's version does not have it in this form. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^(?:NOPERM|ERR (?:unknown (?:command|subcommand)|wrong number of arguments))/i.test(error.message)
 }
 
-/** Resolves with the reply. If the server refuses the command, resolves with undefined and adds the command to `refused`. */
+/** If the server refuses the command, resolves with undefined and adds the command to `refused`. */
 export async function allowed<T>(reply: Promise<T>, command: string, refused: Set<string>): Promise<T | undefined> {
   return reply.catch((error: unknown) => {
     if (!isRefusal(error)) throw error
