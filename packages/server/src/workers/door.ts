@@ -5,15 +5,12 @@ import { closePort, type ListenAt, openPort } from '../http/port.ts'
 import type { Opened } from './messages.ts'
 
 const MAX_WAIT_MS = 3_000
-/** Milliseconds in which a client that got its response makes a new connection, if it makes one at once. */
+/** Milliseconds that a client needs to open its next connection after a response. */
 const TURN_MS = 50
-/** Connections that may wait for a worker, which happens while all workers restart. */
+/** Connections may wait while all workers restart. */
 const MAX_WAITING = 1_024
 
-/**
- * The port of all workers. The primary accepts connections and passes each to the worker that has been free for longest. The primary keeps
- * a connection until a worker takes it, so none is lost when the port is closed or a worker is late.
- */
+/** A connection stays with the primary until a worker takes it, so none is lost when the port closes or a worker is late. */
 export function createDoor(at: ListenAt) {
   const { offer, emptied, ...workers } = createHandover()
   let arrived = 0
@@ -24,13 +21,13 @@ export function createDoor(at: ListenAt) {
   })
   return {
     ...workers,
-    /** Opens the port at the first call; later calls have the same result. */
+    /** Later calls have the same result. */
     open: () =>
       (opened ??= openPort(server, at).then(
         (port) => ({ port }),
         (error: Error) => ({ failed: error.message }),
       )),
-    /** Closes the port; resolves when workers have taken every accepted connection, or after three seconds. */
+    /** Resolves when workers have taken every accepted connection, or after three seconds. */
     async close() {
       const turn = (): Promise<void> => pause(TURN_MS)
       await closePort(server, () => arrived, turn)
@@ -41,10 +38,9 @@ export function createDoor(at: ListenAt) {
 
 export type Door = ReturnType<typeof createDoor>
 
-/** Hands accepted connections to workers. */
 function createHandover() {
   const free = new Set<Worker>()
-  /** For each worker, the connection that was passed to it and that it has not taken yet. */
+  /** By worker, the connection that was passed and not yet taken. */
   const passed = new Map<Worker, Socket>()
   const waiting: Socket[] = []
   let whenEmpty = (): void => {}
@@ -55,8 +51,8 @@ function createHandover() {
       if (socket === undefined) break
       free.delete(worker)
       passed.set(worker, socket)
-      // `keepOpen`: `taken` closes this process's copy of the connection. Without `keepOpen` Node.js would never close the copy if the
-      // worker died before it acknowledged the message. If the channel is closed, another worker gets the connection.
+      // `taken` closes this process's copy. Without `keepOpen`, Node.js would never close the copy if the worker died before it
+      // acknowledged the message. If the channel is closed, another worker gets the connection.
       worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => (error === null ? undefined : takeBack(worker)))
     }
     if (isEmpty()) whenEmpty()
@@ -69,7 +65,7 @@ function createHandover() {
     pass()
   }
   return {
-    /** Passes a connection to the next free worker. Closes it if too many wait. */
+    /** Closes the connection if too many wait. */
     offer(socket: Socket) {
       if (waiting.length >= MAX_WAITING) return void socket.destroy()
       socket.on('error', () => {})
@@ -80,15 +76,11 @@ function createHandover() {
       free.add(worker)
       pass()
     },
-    /**
-     * Removes a worker that has ended, after everything that it sent has been received. A connection that was passed to it and not taken
-     * goes to another worker: a worker reports `taken` before it reads from a connection.
-     */
+    /** A worker reports `taken` before it reads, so another worker can get a connection that was not taken. */
     remove(worker: Worker) {
       free.delete(worker)
       takeBack(worker)
     },
-    /** Marks the connection that was passed to a worker as taken, and closes the primary's copy of it. */
     taken(worker: Worker) {
       const socket = passed.get(worker)
       if (socket === undefined) return
@@ -97,7 +89,7 @@ function createHandover() {
       free.add(worker)
       pass()
     },
-    /** Resolves when workers have taken every connection, or after three seconds. */
+    /** Waits at most three seconds. */
     async emptied() {
       const taken = new Promise<void>((resolve) => (whenEmpty = resolve))
       if (!isEmpty()) await Promise.race([taken, pause(MAX_WAIT_MS, undefined, { ref: false })])

@@ -7,14 +7,11 @@ import { countersOf, sumMetrics } from './sum-metrics.ts'
 
 const MAX_WAIT_MS = 1_000
 
-/** Collects the reports of all workers and sends them to one worker. Keeps the last counters of workers that have ended. */
+/** Keeps the last counters of workers that have ended. */
 export function createGathering(restarts: () => number) {
-  /**
-   * The rounds, by number. Each round collects one report of every worker. It is called with the worker's id and report; the report is
-   * undefined if the worker has ended or has none.
-   */
+  /** Each round collects one report of every worker; undefined stands for a worker that has ended or has no report. */
   const rounds = new Map<number, (worker: number, report: unknown) => void>()
-  /** The last metrics of each worker. `departed` is the sum of the counters of the workers that have ended. */
+  /** `last`: metrics by worker. `departed`: the sum of the counters of ended workers. */
   const last = new Map<number, string>()
   let departed = ''
   let started = 0
@@ -29,8 +26,7 @@ export function createGathering(restarts: () => number) {
   const lastCounters = (id: number): string => countersOf(last.get(id) ?? '')
   return {
     /**
-     * Sends `receiver` the reports of all workers, after at most a second. For a worker that is late, the metrics are the counters of its
-     * previous report.
+     * Answers after at most a second. Metrics of a late worker are its previous counters.
      * @param count the number of workers that there should be
      */
     gather(receiver: Worker, id: number, name: keyof Reports, workers: readonly Worker[], count: number) {
@@ -53,15 +49,14 @@ export function createGathering(restarts: () => number) {
         if (report !== undefined && name === 'metrics') last.set(worker, report as string)
         if (open.size === 0) finish()
       })
-      // Only one worker reports what is the same for all, such as the number of keys in the store. It is the first, because the first has
-      // served the longest, so its estimate of that number rests on the most samples.
+      // What is the same for all, such as the number of keys, is reported by the first worker only. Its estimate rests on the most samples.
       for (const [index, worker] of workers.entries()) sendTo(worker, { kind: 'report', id: round, name, isFirst: index === 0 })
     },
     reported(worker: Worker, id: number, report: unknown) {
       rounds.get(id)?.(worker.id, report)
     },
     ended({ id }: Worker) {
-      // Keeps the counters of an ended worker. Without them the sums would decrease, which looks like a restart of the whole service.
+      // Without the counters of ended workers the sums would decrease, which looks like a restart of the whole service.
       departed = sumMetrics([departed, lastCounters(id)])
       last.delete(id)
       for (const take of rounds.values()) take(id, undefined)

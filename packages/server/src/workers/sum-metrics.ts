@@ -1,10 +1,7 @@
 type Combine = (one: number, other: number) => number
 
 const sum: Combine = (one, other) => one + other
-/**
- * How these gauges of several processes are combined. For every other gauge, such as a breaker's state or the tokens that a rule may admit
- * above its limit, the largest value is used.
- */
+/** How gauges of several processes are combined. For every other gauge, the largest value is used. */
 const COMBINED: ReadonlyMap<string, Combine> = new Map([
   ['sluice_lease_tokens', sum],
   ['sluice_connections', sum],
@@ -24,12 +21,12 @@ interface Family {
   readonly series: Map<string, number>
 }
 
-/** Merges the metrics of several processes: adds counters and histograms, series by series. */
+/** Adds counters and histograms, series by series. */
 export function sumMetrics(texts: readonly string[]): string {
   return `${written(familiesOf(texts))}\n`
 }
 
-/** The counters and histograms of a process that has ended; its gauges are dropped. */
+/** The gauges of an ended process are dropped. */
 export function countersOf(text: string): string {
   return written(familiesOf([text]).filter(({ head: [, type] }) => isCounted(type)))
 }

@@ -11,30 +11,22 @@ import { createGathering } from './gathering.ts'
 import { randomNames, sendTo, type ToPrimary } from './messages.ts'
 import { createPolicyOrder, relayedOverrides } from './shared-state.ts'
 
-/**
- * Milliseconds before a worker that ended is replaced. Each worker in a row that ends within STEADY_MS of its start doubles the pause, up
- * to the maximum.
- */
+/** Milliseconds before an ended worker is replaced. Each worker in a row that ends within STEADY_MS of its start doubles the pause. */
 const MIN_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
 const STEADY_MS = 10_000
-/** Milliseconds that workers have to stop: up to six seconds for the port, four for responses under way, and half of one for the store. */
+/** Milliseconds to stop: up to six seconds for the port, four for responses, half of one for the store. */
 const LAST_MS = 10_500
 const STOPS = ['SIGTERM', 'SIGINT'] as const
 
 /**
- * Runs `count` processes of this command on one port until SIGTERM or SIGINT. At these signals it stops the workers, and it forwards SIGHUP
- * to them. A worker that ends is replaced. If the first worker ends before it has served, the command ends with the worker's exit code.
- * @param log writes the lines of the service, and those of its workers
+ * A worker that ends is replaced. But if the first ends before it has served, the command ends with the worker's exit code.
  * @param repeated counts events of all workers, and writes one line for all
- * @param store URL of the store that the arguments name, if they name one. It reaches the workers by their environment, which only this
- * user can read, because the arguments of a process are public
+ * @param store URL; workers get it by their environment, because the arguments of a process are public
  */
 export async function supervise(count: number, at: ListenAt, log: Log, repeated: CountRepeated, store: string | undefined): Promise<void> {
   let stopping = false
-  /**
-   * `begun`: workers that have got the shared policy and overrides, and get their changes. `serving`: those of them that answer requests.
-   */
+  /** `begun`: workers that get changes of policy and overrides. `serving`: those of them that answer requests. */
   const [begun, serving] = [new Set<Worker>(), new Set<Worker>()]
   const policies = createPolicyOrder(begun, sendTo)
   const overrides = relayedOverrides(Date.now)
@@ -51,7 +43,7 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
         return void door.open().then((opened) => sendTo(worker, { kind: 'listening', ...opened }))
       case 'serving':
         serving.add(worker)
-        // A worker may begin to serve after `stop` was sent to the other workers; it is stopped, too.
+        // A worker may begin to serve after the others were stopped.
         return stopping ? sendTo(worker, { kind: 'stop' }) : door.add(worker)
       case 'taken':
         return door.taken(worker)
@@ -92,17 +84,17 @@ export async function supervise(count: number, at: ListenAt, log: Log, repeated:
   ended()
 }
 
-/** Closes the port and ends all workers. Those in `serving` finish the responses under way first. */
+/** Workers in `serving` finish the responses under way first. */
 async function stopAll(fleet: Fleet, door: Door, serving: ReadonlySet<Worker>): Promise<void> {
   const gone = fleet.stop(serving)
-  // Paused workers answer nothing, and clients that wait for a response make no new connection while the port is being closed.
+  // Clients that wait for a paused worker's response make no new connection while the port is being closed.
   for (const worker of serving) sendTo(worker, { kind: 'pause' })
   await door.close()
   for (const worker of serving) sendTo(worker, { kind: 'stop' })
   await gone
 }
 
-/** Writes a worker's line. If every worker reports the same, only the oldest worker's line is written. */
+/** If every worker reports the same (`shared`), only the oldest worker's line is written. */
 function writeLine(log: Log, { id, process: { pid = 0 } }: Worker, from: keyof Logs, [level, event, message, fields]: LogEntry): void {
   const ids = Object.values(cluster.workers ?? {}).map((worker) => worker?.id ?? Infinity)
   if (from === 'shared' && id > Math.min(...ids)) return
@@ -110,7 +102,7 @@ function writeLine(log: Log, { id, process: { pid = 0 } }: Worker, from: keyof L
   else log(level, event, message, fields)
 }
 
-/** Arguments without these flags and their values. */
+/** Also removes the values of the flags. */
 function withoutValues(args: readonly string[], flags: readonly string[]): string[] {
   const end = args.includes('--') ? args.indexOf('--') : args.length
   return args.filter((text, index) => {
@@ -123,9 +115,7 @@ function withoutValues(args: readonly string[], flags: readonly string[]): strin
 type Fleet = ReturnType<typeof createFleet>
 
 /**
- * The processes of a service.
- * @param store as of `supervise`
- * @param isReplaced called when a worker has ended; returns whether another worker is to replace it
+ * @param isReplaced called when a worker has ended; returns whether to start another
  * @param closed called later, when everything that the worker sent has been received
  */
 function createFleet(
@@ -149,7 +139,7 @@ function createFleet(
   const start = (): Worker => {
     const started = performance.now()
     const worker = cluster.fork(environment)
-    // The channel to the worker broke. The worker's exit follows, and the listener below handles it.
+    // The worker's exit follows a broken channel, and is handled below.
     worker.on('error', () => {})
     worker.once('exit', (code, by) => {
       if (!isReplaced(worker)) return
@@ -168,10 +158,7 @@ function createFleet(
     restarts: () => restarts,
     start,
     signal,
-    /**
-     * Sends SIGTERM to all workers except those in `later`, which the caller stops by messages. Kills all that still run after LAST_MS.
-     * Resolves when all have ended.
-     */
+    /** The caller stops the workers in `later` by messages. */
     stop(later: ReadonlySet<Worker>) {
       replacing = false
       const gone = workers().map((worker) => new Promise<void>((resolve) => worker.once('exit', () => resolve())))
@@ -182,7 +169,7 @@ function createFleet(
   }
 }
 
-/** Waits until the first worker serves or ends. The others start later, so that only one reports a port in use or an unreachable store. */
+/** The others start later, so that only one reports a port in use or an unreachable store. */
 function servesOrFails(worker: Worker): Promise<void> {
   return new Promise((resolve, reject) => {
     worker.on('message', ({ kind }: ToPrimary) => (kind === 'serving' ? resolve() : undefined))

@@ -12,35 +12,34 @@ import { randomNames, type ToPrimary, type ToWorker } from './messages.ts'
 import type { Beginning, Gathered, Opened, ReadReports, Reports } from './messages.ts'
 import { sumMetrics } from './sum-metrics.ts'
 
-/** A change that this process must apply: another process of the service received or decided it. */
+/** Another process of the service received or decided this change. */
 export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'override' | 'pause' }>
 
-/** The processes of one service, as one of them uses them. */
 export interface Group {
   readonly logs: Logs
-  /** Reports that this process lost its store or opened a breaker, or that this is over. The service logs it once for all processes. */
+  /** Reports that this process lost its store or opened a breaker, or that this has ended. */
   readonly report: (change: StateChange) => void
-  /** Counts an event that may come often. The service adds up those of all processes, and logs them in one line. */
+  /** For frequent events: the counts of all processes are logged in one line. */
   readonly repeated: CountRepeated
-  /** Gets the policy and overrides of the other processes, which this process must apply before it answers requests. */
+  /** What this process must apply before it answers requests. */
   begin(): Promise<Beginning>
-  /** The reports of all processes; those of processes that do not answer within a second are missing. */
+  /** A process that does not answer within a second is missing, except for its last counters. */
   reports(own: ReadReports): ReadReports
   /**
-   * Passes the server its share of the connections of the port, once this process has joined; resolves with the port number.
+   * Resolves with the port number. A worker gets connections only after `join`.
    * @throws CommandFailure exit 1 if the port cannot be opened
    */
   listen(server: Server): Promise<number>
-  /** Counts this process as serving from now on. Calls `apply` with each change since `begin`. */
+  /** From now on this process counts as serving. `apply` gets each change since `begin`. */
   join(apply: (change: Change) => void): void
   send(message: Extract<ToPrimary, { kind: 'policy' | 'override' }>): void
-  /** Handles the signals that stop a service; resolves when this process is to stop, with what to call when it has stopped. */
+  /** Resolves when this process is to stop, with a function to call once it has stopped. */
   stopped(): Promise<() => void>
 }
 
 const STOPS = ['SIGTERM', 'SIGINT'] as const
 
-/** The group of a service in one process. @param served the most connections that it serves, for log lines */
+/** @param served the most connections, for log lines */
 export function oneProcess(at: ListenAt, served: number, io: Io, log: Log): Group {
   const states = createStates(log, () => performance.now())
   return {
@@ -56,7 +55,6 @@ export function oneProcess(at: ListenAt, served: number, io: Io, log: Log): Grou
   }
 }
 
-/** The group that this process is a worker of. */
 export function workerGroup(io: Io): Group {
   const [begun, opened, stopped] = [later<Beginning>(), later<Opened>(), later<() => void>()]
   const gathers = createGathers()
@@ -111,14 +109,13 @@ export function workerGroup(io: Io): Group {
     },
     send,
     stopped() {
-      // A signal may reach every process, so workers ignore it. The primary closes the port, and then stops the workers by messages.
+      // A signal may reach every process. Only the primary acts on it, and stops the workers by messages.
       for (const signal of STOPS) io.onSignal(signal, () => {})
       return stopped.promise
     },
   }
 }
 
-/** Sends a report. A worker whose report fails sends none, and counts as missing. */
 async function report(id: number, make: ((isFirst: boolean) => unknown) | undefined, isFirst: boolean): Promise<void> {
   try {
     send({ kind: 'reported', id, report: await make?.(isFirst) })
@@ -150,7 +147,7 @@ function createGathers() {
   }
 }
 
-/** Sends lines to the primary. Of the `shared` lines, the primary writes only those of one worker. */
+/** Of `shared` lines, the primary writes only those of one worker. */
 function lineTo(from: keyof Logs): Log {
   return (...entry: LogEntry) => send({ kind: 'line', from, entry })
 }
@@ -165,7 +162,7 @@ function later<T>() {
   return { promise, resolve: (value: T) => resolve(value) }
 }
 
-/** Handles a connection as a server does with one that it accepted itself. */
+/** As a server does with a connection that it accepted itself. */
 function accept(server: Server | undefined, connection: Socket): void {
   connection.allowHalfOpen = true
   connection.setNoDelay(true)
