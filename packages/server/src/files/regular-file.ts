@@ -13,7 +13,7 @@ export interface ReadOptions {
 }
 
 /**
- * Never waits: a FIFO would block the process, and a device never ends.
+ * Without `pipes`, reading never waits: a FIFO would block the process, and a device never ends.
  * @throws Error that says what the file is and what is allowed, or the system's reason
  */
 export function readRegular(file: string, { pipes = false }: ReadOptions = {}): Buffer {
