@@ -2,14 +2,10 @@ import type { Micros } from '../../time/micros.ts'
 import { UNITS } from '../rights/limit.ts'
 import type { Region } from '../rights/roster.ts'
 
-/** What a region holds and needs of a cell. */
 export interface Demand {
   readonly region: Region
   readonly units: number
-  /**
-   * What callers attempted per second, calls that were denied included, in units of the key: cost per second * UNITS / rate. May be above
-   * UNITS.
-   */
+  /** The cost per second that callers attempted, also in denied calls, in thousandths (UNITS) of the limit's rate. May exceed UNITS. */
   readonly need: number
 }
 
@@ -19,33 +15,23 @@ export interface Gift {
   readonly units: number
 }
 
-/** If there are enough units for all, a region keeps this many times what it needs, and its peers get as many times what they need. */
+/** Each region gets this multiple of its need if units suffice. */
 const MARGIN = 1.1
-/**
- * Suppose that a peer has enough units for its need, but fewer than it wants with `MARGIN`. It is sent nothing if it lacks less than this
- * fraction of what it wants, because sending costs a message.
- */
+/** A peer that has enough for its need is sent more only if it lacks at least this fraction of its need plus margin. */
 const DEAD_BAND = 0.1
-/**
- * Suppose that a peer has too few units for its need. It is sent nothing if it lacks less than this number and less than `DEAD_BAND` of
- * what it wants.
- */
+/** A peer with too few units for its need is sent units once it lacks this many, or the fraction `DEAD_BAND`. */
 const MIN_GIFT: number = UNITS / 100
-/** A region without calls keeps this many units for its first call. */
+/** Units that a region without calls keeps for its first call. */
 const RESERVE: number = UNITS / 100
 
 /**
- * What a region sends to its peers of a key. Each region decides this alone, by figures of its peers that may be old. Whatever it decides,
- * the limit is not exceeded. It keeps what it needs, or its fair share if all regions together need more than there is. It sends everything
- * else to peers that have less than they need.
- * @param reserve units that the region keeps in any case
- * @param total the units that the region and these peers hold together. It is less than UNITS if other regions cannot be reached and hold
- * the rest
+ * What a region sends to its peers of a key. It keeps what it needs, or its fair share if units are scarce, and sends the rest to peers
+ * that have too few. The limit is never exceeded, however old the peers' figures are.
+ * @param total the units that the region and these peers hold together; below UNITS if unreachable regions hold the rest
  */
 export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number = RESERVE, total: number = UNITS): readonly Gift[] {
   const all = [own, ...peers]
-  // All regions get the same margin above what they need. The margin is smaller if there are too few units for it. Otherwise a busy region
-  // might have no margin while others have more than they use.
+  // One margin for all, smaller if units are scarce. Otherwise a busy region might get none while others get more than they use.
   const margin = Math.min(MARGIN, Math.max(1, total / all.reduce((sum, { need }) => sum + need, 0)))
   const fair = fairShare(
     all.map(({ need }) => need * margin),
@@ -67,10 +53,7 @@ export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number =
     .filter(({ units }) => units > 0)
 }
 
-/**
- * The most units that a region may have if there are not enough for all: regions that want less get all they want, and the others get this
- * number (max-min fairness). Infinity if there are enough for all.
- */
+/** The most units that one region gets if there are too few for all (max-min fairness); Infinity if there are enough. */
 function fairShare(wants: readonly number[], total: number): number {
   let left = total
   for (const [index, want] of [...wants].sort((a, b) => a - b).entries()) {
@@ -81,23 +64,15 @@ function fairShare(wants: readonly number[], total: number): number {
   return Infinity
 }
 
-/**
- * What a region holds and needs of a key that only one region can use at a time. The reason is that a share would be too small for a call.
- */
+/** The demand for a key that regions use in turns, because a share of it could not grant the largest call. */
 export interface WholeDemand extends Demand {
   /** The units without which the region cannot grant its largest call. */
   readonly cost: number
-  /**
-   * Microseconds on the clock of the region that computes this. For a peer: since when it has held less than `cost`. For the region itself:
-   * since when it has had its units.
-   */
+  /** For a peer, since when its units have been below `cost`; for the region itself, since when it has had its units. */
   readonly since: Micros
 }
 
-/**
- * Whether regions must take turns with a key, because there are too few units for the largest calls of all of them at once. Regions without
- * calls count with the units that they keep in reserve.
- */
+/** Whether there are too few units for the largest calls of all regions at once. A region without calls counts with `RESERVE`. */
 export function takesTurns(all: readonly Pick<WholeDemand, 'need' | 'cost'>[]): boolean {
   const costs = all.reduce((sum, { need, cost }) => sum + (need > 0 ? cost : 0), 0)
   const reserved = RESERVE * all.filter(({ need }) => need === 0).length
@@ -105,9 +80,8 @@ export function takesTurns(all: readonly Pick<WholeDemand, 'need' | 'cost'>[]): 
 }
 
 /**
- * What a region sends of a key with which the regions take turns: all units that it holds, or none. If another region holds more, the
- * region sends its units there, so that one region gets all of them. The region that holds the most keeps the units for at least
- * `MIN_STAY`, and then sends them to the peer that has waited longest. Whatever is sent, the limit is not exceeded.
+ * Regions use the key in turns, so a region sends all its units or none. The region with the most units collects them, keeps them for at
+ * least `MIN_STAY`, and then sends them to the peer that has waited longest.
  * @param refill microseconds in which the region's largest cost is refilled
  */
 export function wholeGiftOf(own: WholeDemand, peers: readonly WholeDemand[], refill: Micros, now: Micros): Gift | undefined {
@@ -121,32 +95,25 @@ export function wholeGiftOf(own: WholeDemand, peers: readonly WholeDemand[], ref
   return to === undefined ? undefined : { to, units: own.units }
 }
 
-/**
- * Whether one region has more units than another. If both have the same number, the first by name counts as having more. So all regions
- * that know the same figures find the same result.
- */
+/** On a tie the first name wins, so that all regions agree. */
 function hasMore(one: Demand, other: Demand): boolean {
   return one.units > other.units || (one.units === other.units && one.region < other.region)
 }
 
-/**
- * The least time for which a region keeps all units of a key that it uses, in microseconds. It keeps them longer if its largest cost takes
- * longer to refill.
- */
+/** The least time that a region with calls keeps all units of a key, in microseconds. Longer if its largest cost takes longer to refill. */
 const MIN_STAY = 5_000_000
 
-/** A key of which a region holds all units, as that region knows the key. Times are on the region's own clock, in microseconds. */
+/** A key of which a region holds all units. Times are microseconds on that region's clock. */
 export interface HeldCell {
   readonly since: Micros
-  /** Whether the region itself has calls of the cell. */
+  /** Whether the region itself has calls of the key. */
   readonly busy: boolean
   /** The time in which the region's largest cost is refilled. */
   readonly refill: Micros
 }
 
 /**
- * The peer to which a region sends all units of a key: the one that has waited longest. Undefined if no peer waits, or if the region has
- * calls itself and has not held the units for long enough.
+ * The peer that has waited longest; undefined if none waits, or while a region with calls must still keep the units.
  * @param waiting peers that cannot grant their largest call, and since when
  */
 export function recipientOf(

@@ -14,22 +14,14 @@ import type { RegionNeeds } from './region-needs.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Rows } from '../rights/state.ts'
 
-/** Sends units to peers by their demand. */
 export interface Donor {
-  /**
-   * Sends a peer the units that it lacks and this region can spare.
-   * @param peers those whose figures are recent
-   */
+  /** @param peers those whose reported needs are recent */
   give(peer: Region, peers: readonly Region[]): Promise<void>
 }
 
-/**
- * The most keys of which units are sent before one answer. The bound is needed because the peer waits for the answer. Units of further keys
- * are sent at the peer's next pull.
- */
+/** The most keys of which units are sent per answer, because the peer waits for it. Others follow at its next pull. */
 const MAX_GIFTS = 250
 
-/** @param region what the callers of this region need, in all its processes */
 export function createDonor(
   self: Region,
   ledger: Ledger,
@@ -39,10 +31,7 @@ export function createDonor(
   peerNeeds: PeerNeeds,
   monotonic: () => MonotonicInstant,
 ): Donor {
-  /**
-   * Counts a key that a peer needs, from now on, and returns what is counted of it. Undefined if the key's limit is not known here, or if
-   * there is no room to count the key.
-   */
+  /** Counts the key's calls from now on. Undefined if the key's limit is unknown here, or there is no room. */
   const requestedKey = (need: LearnedNeed): { readonly id: StateId; readonly own: Metered } | undefined => {
     const found = ledger.limitIn({ scope: { text: need.scope }, key: need.key }, need.policy)
     if (found === undefined) return undefined
@@ -65,7 +54,7 @@ export function createDonor(
         if (requested === undefined) return
         const { id, own } = requested
         const wanted = region.sumOf(own)
-        // No units of a key are sent until this process knows what the callers of all processes of this region need of the key.
+        // Until the needs of all processes are known, nothing is sent.
         if (wanted === undefined || !region.isWhole(own)) return
         const gift = (held: Held): number => {
           const demands = peers.map((one) => demandOf(one, wantedOf.get(one)?.get(name), held.rows))
@@ -80,8 +69,8 @@ export function createDonor(
           return gifts.find(({ to }) => to === peer)?.units ?? 0
         }
         const { limit } = own
-        // The units that were last read show that of most keys there is nothing to send. For the others, `lend` calls `gift` again with the
-        // units that the region holds then, because another process may have sent some.
+        // Usually the remembered units show that there is nothing to send. Otherwise `lend` calls `gift` again with the present units,
+        // because another process may have sent some.
         if (gift(await heldKeys.of(id, limit)) === 0 || room === 0) return
         room -= 1
         heldKeys.forget(id)
@@ -91,7 +80,7 @@ export function createDonor(
   }
 }
 
-/** The demand of a peer. Units that were sent to the peer and that it has not read yet count as units that it holds. */
+/** Units on the way to the peer count as held by it. */
 function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | undefined): WholeDemand {
   const sent = rows?.sent.get(peer)?.units ?? 0
   const arriving = found === undefined ? 0 : Math.max(0, sent - found.received)
@@ -99,10 +88,7 @@ function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | und
   return { region: peer, units: units + arriving, need, cost, since: since * MICROS_PER_MS }
 }
 
-/**
- * What a region sends of a key to each of its peers.
- * @param rest all units of the key, without those that the regions which cannot be reached held when last known
- */
+/** @param rest units of the key, except those last known to be held by unreachable regions */
 function giftsIn(
   { whole }: Held,
   own: Omit<WholeDemand, 'since'>,
@@ -123,7 +109,7 @@ function giftsIn(
   return gift === undefined ? [] : [gift]
 }
 
-/** The units that a region without calls keeps for its first call. 0 if these units could not grant a call of cost 1. */
+/** Units that a region without calls keeps for its first call; 0 if they cannot grant cost 1. */
 function reserveOf({ whole }: RegionalLimit): number {
   const reserve = UNITS / 100
   return portion(whole.burst, reserve) < MICRO ? 0 : reserve

@@ -20,15 +20,11 @@ import type { CarryOptions, PeerStatus, Replicator, ReplicatorStatus } from '../
 
 /** How many windows of demand are measured in each period. */
 const WINDOWS = 2
-/** What a peer reported that it needs counts for this many periods after its last request. */
+/** Periods for which a peer's needs count after its last request. */
 const RECENT = 3
-/** What another process published, of this region or of a peer, counts for this many periods. */
+/** Periods for which the published needs of one process count. */
 const KEPT = 10
 
-/**
- * Makes the replicator of a store with escrow. It reads from each peer what the peer has sent and what its callers need. It sends units to
- * the peers whose callers need more than they have.
- */
 export function replicateUnits(
   { self, weights }: RegionalStore,
   metering: Metering,
@@ -80,18 +76,17 @@ export function replicateUnits(
       closed = true
       metering.meter = ledger.limits.meter = undefined
       await Promise.all([windows.close(), ...[...pullers.values()].map((puller) => puller.close())])
-      // Removes what this process published on the server. Otherwise the other processes would count it for ten periods more.
+      // Otherwise other processes count its needs for ten more periods.
       await shared.end().catch(() => {})
     },
   }
 }
 
-/** Ends a window of demand every `windowMs` milliseconds, and publishes what was measured. */
 function startWindows(roll: () => void, publish: () => Promise<void>, windowMs: number, clock: Time): { close(): Promise<void> } {
   let publishing: Promise<void> | undefined
   const end = (): void => {
     roll()
-    // Over a store on a server, a publication may take longer than a window. As long as one is running, no other one is begun.
+    // Publishing to a server may outlast a window, so only one publication runs at a time.
     publishing ??= publish().finally(() => {
       publishing = undefined
     })
@@ -106,10 +101,7 @@ function startWindows(roll: () => void, publish: () => Promise<void>, windowMs: 
   }
 }
 
-/**
- * Answers a pull of a peer.
- * @param onRead notes that the peer reads; returns the peers whose figures are recent
- */
+/** @param onRead notes that the peer reads, and returns the peers whose needs are recent */
 async function answerTo(
   request: Pull,
   self: string,
@@ -127,8 +119,7 @@ async function answerTo(
   })
   const { run, joins } = invite(ledger.region, from)
   const needsAt = peerNeeds.learn(from, request)
-  // Units are sent before the page is made, so that the page contains them. Only the peer that reads now is sent units, because nobody can
-  // use units that were sent and not read.
+  // Units are sent before the page is made, so that it contains them. Only the reading peer gets some: unread units help nobody.
   await donor.give(from, onRead())
   const page = await ledger.page(from, since?.run === run ? since.at : 0)
   return pageOf({ from: self, to: from, run, joins, answer, ...page, needsAt })

@@ -5,26 +5,24 @@ import type { Ledger } from '../ledger.ts'
 import type { RegionStore } from '../rights/state.ts'
 
 /**
- * How many units a region holds of keys, as last read. If the store is on a server, only keys are read again of which units were sent or
- * received since. Demand is measured for many keys, twice in a period, and no units of most of them move. These figures only show of which
- * keys there are units to send. How many are sent is computed from what the region holds at that instant.
+ * Remembers how many units the region holds of keys, because a read may be a round trip per key. The figures only show whether there is
+ * something to send. The amount to send is computed from a new read.
  */
 export interface HeldKeys {
   of(id: StateId, limit: RegionalLimit): Held | Promise<Held>
-  /** Reads which keys have changed since the last call, and drops what is known of them. */
+  /** Drops what is known of keys that have changed. */
   refresh(): Promise<void>
   forget(id: StateId): void
 }
 
-/** @param maxKeys the most keys that are remembered */
 export function createHeldKeys(ledger: Ledger, maxKeys: number): HeldKeys {
   const { changedKeys } = ledger
   if (changedKeys === undefined) return { of: (id, limit) => ledger.held(id, limit), refresh: async () => {}, forget: () => {} }
   const held = new Map<string, Held>()
   let region: RegionStore | undefined
   let cursor: number | undefined
-  // Increases when `refresh` drops keys. If it has increased while a key was read, the result may be older than the change for which keys
-  // were dropped. Such a result is not remembered, because no later `refresh` would report that change again.
+  // Raised when keys are dropped. A read that began before may be older than the change, which no later `refresh` reports, so its result is
+  // not remembered.
   let generation = 0
   const isCurrent = (): boolean => region === ledger.region
   return {
@@ -43,7 +41,7 @@ export function createHeldKeys(ledger: Ledger, maxKeys: number): HeldKeys {
       generation += 1
       if (region !== before || changed.names === undefined) held.clear()
       for (const name of changed.names ?? []) held.delete(name)
-      // If the region's store has another run (life), its changes are counted from the beginning again. So the cursor is dropped.
+      // A new run (store lifetime) numbers its changes anew, so the cursor is dropped.
       cursor = region?.run === before.run || region === undefined ? changed.cursor : undefined
       region = before
     },

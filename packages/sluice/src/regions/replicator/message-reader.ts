@@ -4,16 +4,13 @@ import { planIn, UNITS } from '../rights/limit.ts'
 import type { Gone, Roster } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/**
- * How far one region has read another region. `at` is the number of the last change that it has read. It counts only for this run (life) of
- * the other region's store.
- */
+/** How far one region has read another: the last change number, within one run (lifetime) of the other's store. */
 export interface Position {
   readonly run: Run
   readonly at: number
 }
 
-/** The longest key that messages may name, in UTF-16 units, so that a page of the longest keys is still small. */
+/** In UTF-16 units. Keeps a page of the longest keys small. */
 export const MAX_KEY_LENGTH = 512
 export const MAX_NAME_LENGTH = 256
 
@@ -21,11 +18,10 @@ export type Fields = Readonly<Record<string, unknown>>
 
 type Read<T> = (where: string, value: unknown) => T
 
-/** Reads the parts of a message. `where` names the part in error messages. */
+/** Reads parts of a message; `where` names the part in errors. */
 export interface Reader {
   fields(where: string, value: unknown, names: readonly string[]): Fields
   count(where: string, value: unknown, most?: number): number
-  /** Reads a whole number from 1 on. */
   readonly positive: Read<number>
   readonly name: Read<string>
   readonly key: Read<string>
@@ -38,7 +34,7 @@ export interface Reader {
   readonly roster: Read<Roster>
 }
 
-/** Makes a reader of the parts of a message. Each method throws for a value that no region sends. */
+/** Each method throws INVALID_OPTIONS for a value that no region sends. */
 export function reader(message: string): Reader {
   const json = jsonReader(message)
   const { fields, name, count, refuse } = json
@@ -54,7 +50,6 @@ export function reader(message: string): Reader {
   }
 }
 
-/** Reads JSON values of a form, whatever they mean. */
 interface JsonReader extends Omit<Reader, 'position' | 'policy' | 'roster'> {
   refuse(where: string, value: unknown, expected: string): never
 }
@@ -89,7 +84,7 @@ function jsonReader(message: string): JsonReader {
     count,
     positive: (where: string, value: unknown): number => count(where, value) || refuse(where, value, 'a whole number from 1 on'),
     name: text(1, MAX_NAME_LENGTH),
-    // The least length is 0, because the key of a limit that all callers share is empty.
+    // 0, because the key of a limit for all callers is empty.
     key: text(0, MAX_KEY_LENGTH),
     list: <T>(where: string, value: unknown, most: number, one: (where: string, value: unknown) => T): T[] =>
       Array.isArray(value) && value.length <= most

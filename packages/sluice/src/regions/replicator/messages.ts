@@ -30,26 +30,25 @@ export interface Pull {
   readonly from: Region
   readonly to: Region
   readonly rows: Position | undefined
-  /** What the sender needs of keys: the needs that have changed since its change number `after`; all of them if `after` is 0. */
+  /** The sender's needs that changed after its change number `after`; all if `after` is 0. */
   readonly needs: readonly Need[]
   readonly after: number
-  /** The position up to which the receiver knows the sender's needs after this request. */
+  /** Up to where the receiver then knows the sender's needs. */
   readonly needsAt: Position
-  /** Set if the sender's store has a new run (life). The receiver must accept (bind) this run before it sends units to it. */
+  /** Set if the receiver must accept the sender's run (store lifetime) before it sends units to it. */
   readonly hello: Hello | undefined
 }
 
-/** What a region needs of a key. */
 export interface Need {
   readonly scope: string
   readonly key: string
   readonly policy: string
-  /** The cost per second that callers attempted, in units as in `Demand`, at most UNITS. */
+  /** As in `Demand`, but at most UNITS. */
   readonly need: number
-  /** The units without which the largest call cannot be granted, as in `WholeDemand`. */
+  /** As in `WholeDemand`: the units that the largest call needs. */
   readonly cost: number
   readonly units: number
-  /** The units that the sender has received from the receiver of this message in this era. */
+  /** Units that the sender received from the message's receiver since the weights last changed. */
   readonly received: number
 }
 
@@ -58,14 +57,14 @@ export interface Pulled {
   readonly from: Region
   readonly to: Region
   readonly run: Run
-  /** How many runs of the reading region's store the answering region has accepted. A run is one life of the store's data. */
+  /** How many runs (store lifetimes) of the reader the answering region has accepted. */
   readonly joins: number
   readonly answer: Answer | undefined
   readonly rows: readonly CellRow[]
   readonly status: Status | undefined
   /** The position from which the next pull reads rows. */
   readonly cursor: number
-  /** The position up to which the answering region knows the reader's needs. Undefined if it must get all of them again. */
+  /** How far the answering region knows the reader's needs; undefined if it needs all again. */
   readonly needsAt: Position | undefined
 }
 
@@ -74,17 +73,14 @@ export const PAGE_ROWS = 1_000
 /** The most needs in a request. */
 export const REQUEST_NEEDS = 250
 
-/**
- * Whether messages may name a key. A peer refuses a whole message that names a key that is too long. So such keys are left out, and each
- * region keeps the units that it has of them by weight.
- */
+/** Whether a key is short enough for messages. A peer would refuse the whole message, so units of longer keys are never sent. */
 export function isNameable({ scope, key }: { readonly scope: { readonly text: string }; readonly key: string }): boolean {
   return scope.text.length > 0 && scope.text.length <= MAX_NAME_LENGTH && key.length <= MAX_KEY_LENGTH
 }
 
 export function requestOf({ from, to, rows, needs, after, needsAt, hello }: Pull): RegionRequest {
   const greeting = hello && { run: hello.run, toRun: hello.toRun, joins: hello.joins, seen: hello.seen }
-  // Needs are lists without field names, because a message has many and the names would be half of it.
+  // Without field names, which would be half of the message.
   const lists = needs.map(({ scope, key, policy, need, cost, units, received }) => [scope, key, policy, need, cost, units, received])
   const message = { version: 1, from, to, rows: rows ?? null, needs: lists, after, needsAt, hello: greeting ?? null } as const
   return message
@@ -110,10 +106,7 @@ export function pageOf(pulled: Pulled): RegionPage {
   return message
 }
 
-/**
- * Reads a request that came from another machine.
- * @throws LimiterError INVALID_OPTIONS that names the place, the value and what is allowed
- */
+/** @throws LimiterError INVALID_OPTIONS that names the place, the value and what is allowed */
 export function readRequest(value: unknown, self: Region, peers: readonly Region[]): Pull {
   const read = reader('request')
   const fields = read.fields('', value, ['version', 'from', 'to', 'rows', 'needs', 'after', 'needsAt', 'hello'])
@@ -154,10 +147,7 @@ export function readRequest(value: unknown, self: Region, peers: readonly Region
 
 const PAGE_FIELDS = ['version', 'from', 'to', 'run', 'joins', 'answer', 'rows', 'status', 'cursor', 'needsAt'] as const
 
-/**
- * Reads a page that came from another machine. All of it is checked before any of it is used.
- * @throws LimiterError INVALID_OPTIONS that names the place, the value and what is allowed
- */
+/** @throws LimiterError INVALID_OPTIONS that names the place, the value and what is allowed */
 export function readPage(value: unknown, from: Region, to: Region): Pulled {
   const read = reader(`page of region ${from}`)
   const page = read.fields('', value, PAGE_FIELDS)

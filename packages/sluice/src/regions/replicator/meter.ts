@@ -11,68 +11,55 @@ export interface Metered {
   readonly id: StateId
   whole: AnyLimit
   limit: RegionalLimit
-  /** Whether `limit` is that of a call in this region. If not, it is the one that a peer named. */
+  /** Whether a call in this region, not a peer, gave `limit`. */
   called: boolean
-  /** The need, as in `Demand`, at the end of the last window; at most UNITS. Undefined before the first window has ended. */
+  /** As in `Demand`, at most UNITS; undefined during the first window. */
   need: number | undefined
-  /** The smoothed need of the latest windows, in units, and by how much it grows in each window. */
+  /** The smoothed need, in units, and its growth per window. */
   level: number | undefined
   trend: number
   /** When the present window began. */
   since: MonotonicInstant
-  /** In the present window, in micro-tokens: the sum of all costs, the greatest cost, and the greatest cost that was denied. */
+  /** Of this window, in micro-tokens: all costs, the greatest, and the greatest that was denied. */
   cost: number
   most: number
   largest: number
-  /**
-   * For how many more windows `largest` is kept. It is kept if no wait would have let a denied call pass, because only units of other
-   * regions help such a call.
-   */
+  /** For how many more windows `largest` is kept. Set when a call is denied without `retryAfter`: only other regions' units help it. */
   waits: number
   /** The greatest cost of the latest windows, in micro-tokens, and how many windows ago it was called. */
   peak: number
   peakAge: number
   /** How many windows ago the key was last called. */
   idle: number
-  /** How many windows ago a peer last requested units of the key; Infinity if no peer has. */
+  /** Windows since a peer last requested units; Infinity if none has. */
   requested: number
-  /** The units that the region held when a peer last requested some, and since when it has held at least so many. */
+  /** Units held at a peer's last request, and since when the region has held at least as many. */
   units: number | undefined
   heldSince: MonotonicInstant
 }
 
-/**
- * Counts what callers attempt of some keys: those of which the region has too little, and those that peers request. Other keys cost no
- * time.
- */
+/** Counts the calls of keys that were denied or that peers request. Other keys cost no time. */
 export interface Meter {
-  /** Counts a group that was decided. */
   count(group: CallGroup, verdict: GroupVerdict): void
-  /** Counts a key from now on. Returns undefined if there is no room for another key. */
+  /** Undefined if the meter is full or the key too long. */
   watch(id: StateId, whole: AnyLimit, limit: RegionalLimit): Metered | undefined
   find(id: StateId): Metered | undefined
-  /** Ends the window of each key whose window has lasted long enough, and forgets keys without calls. */
+  /** Ends windows of at least `MIN_WINDOW_MS`, and forgets idle keys. */
   roll(): void
   keys(): Iterable<Metered>
-  /** Whether any key is counted. */
   readonly active: boolean
 }
 
-/** The least length of a window in milliseconds. A shorter window shows too little of the demand. */
+/** A shorter window shows too little of the demand. */
 const MIN_WINDOW_MS = 400
-/** If the demand grows, the demand that is expected this many windows later is reported, because units take that long to arrive. */
+/** Growing demand is reported as expected this many windows later: units take that long to arrive. */
 const LEAD = 2
-/**
- * For how many windows a denied call counts that no wait would let pass. Its caller may call seldom, and peers do not read in every window.
- */
+/** Windows for which a denied call without `retryAfter` counts: its caller may call seldom, and peers do not read in every window. */
 const WAITS = 6
 /** After more windows than this without calls, a key is forgotten. */
 const MAX_IDLE = 60
 
-/**
- * @param maxKeys the most keys that are counted
- * @param bucketOf returns the limit that regions divide; undefined for a limit that they do not divide
- */
+/** @param bucketOf returns undefined for a limit that regions do not divide */
 export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => RegionalLimit | undefined, monotonic: () => number): Meter {
   const scopes = new Map<string, Map<string, Metered>>()
   let size = 0
@@ -83,7 +70,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
   const watch: Meter['watch'] = ({ scope, key }, whole, limit) => {
     if (size >= maxKeys || !isNameable({ scope, key })) return undefined
     const named = scopes.get(scope.text) ?? new Map<string, Metered>()
-    // A copy, because a caller may use its id object again for another key.
+    // A caller may reuse its id object for another key.
     const id = { scope, key }
     const metered = newMetered(id, whole, limit, monotonic())
     scopes.set(scope.text, named.set(key, metered))
@@ -108,8 +95,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
       const { outcome, retryAfter, calls: verdicts } = verdict
       for (const [index, { id, limit: whole, cost }] of calls.entries()) {
         const denied = verdicts[index]?.outcome !== 'allowed'
-        // If only another limit of the group denies a call, the call needs no units of this limit, and is skipped. So is a call with a cost
-        // above the whole limit, because no units help it.
+        // Skips a call that only another limit of the group denied, and a cost above the whole limit: units help neither.
         if ((outcome !== 'allowed' && !denied) || cost > whole.capacity * MICRO) continue
         let metered = find(id)
         if (metered === undefined && denied) {
@@ -181,9 +167,9 @@ function endWindow(metered: Metered, now: MonotonicInstant): void {
   Object.assign(metered, { since: now, cost: 0, most: 0, largest: metered.waits > 0 ? metered.largest : 0 })
 }
 
-/** If the need changes by more than this fraction, the demand has changed. A smaller change may be chance. */
+/** A change by a larger fraction is real; a smaller one may be chance. */
 const JUMP = 0.25
-/** The fraction of a smaller change that is applied in each window. */
+/** Fraction of a smaller change that is applied in each window. */
 const WEIGHT = 0.5
 
 function smooth(before: number | undefined, now: number): number {

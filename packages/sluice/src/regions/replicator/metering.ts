@@ -9,16 +9,13 @@ export interface Metering {
   readonly ledger: Ledger
   readonly maxCells: number
   readonly limits: RegionalLimits
-  /** Shares needs with the other processes of the region; undefined if no other process has the store. */
+  /** Undefined if no other process has the store. */
   readonly shareNeeds?: RegionPort['shareNeeds'] | undefined
   /** Counts what callers attempt; undefined while the store has no replicator. */
   meter: Meter | undefined
 }
 
-/**
- * Wraps a store so that the meter counts groups (calls that are charged together). It counts groups that were denied, and groups with keys
- * that it counts already. While it counts no key, groups that pass take no more time.
- */
+/** Lets the meter count the store's calls. Calls that pass cost no time while no key is counted. */
 export function metered<T extends Store>(store: T, metering: Metering): T {
   const decideNow = store.decideNow?.bind(store)
   const decide = store.decide.bind(store)

@@ -6,7 +6,6 @@ import type { Meter, Metered } from './meter.ts'
 import type { RegionNeeds } from './region-needs.ts'
 import type { Region } from '../rights/roster.ts'
 
-/** What this region has published of its need of a key. */
 interface Published {
   readonly metered: Metered
   readonly policy: string
@@ -17,30 +16,23 @@ interface Published {
   readonly changed: number
 }
 
-/** What this region publishes of its needs, for its peers to read. */
 export interface Needs {
   /** Publishes the needs that have changed since the last call. */
   publish(): Promise<void>
-  /** The needs that changed after the position up to which a peer knows them, the oldest changes first. */
+  /** The needs that changed after the position that a peer knows, oldest changes first. */
   since(to: Region, known: Position | undefined): { readonly needs: readonly Need[]; readonly after: number; readonly needsAt: Position }
 }
 
-/**
- * If need and cost of a key have changed by at most this fraction, and nothing else has changed, they are not published again. Such a
- * change is not worth a message.
- */
+/** A smaller relative change of need or cost is not published. */
 const DEAD_BAND = 0.1
 
-/**
- * At most about so many keys are published. Above this number, keys whose calls are not counted any more are dropped, even if some peer has
- * not read yet that nothing is needed.
- */
+/** Above this number, keys that are no longer counted are dropped, even if a peer has not read that their need is 0. */
 const MAX_PUBLISHED = 100_000
 
-/** @param source names this process. Positions with another name belong to another process, and are ignored */
+/** @param source names this process; positions of other processes are ignored */
 export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeeds, source: string): Needs {
   const published = new Map<Metered, Published>()
-  /** The number of the change up to which each peer has read. */
+  /** Up to which change number each peer has read. */
   const readBy = new Map<Region, number>()
   let changes = 0
   return {
@@ -50,7 +42,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
       const readByAll = Math.min(...readBy.values())
       for (const [metered, before] of published) {
         if (counted.has(metered)) continue
-        // Before a key is dropped, a need of 0 is published: a peer that did not read of it would send units of the key for ever.
+        // First a need of 0 is published: a peer that never read it would send units for ever.
         if (before.need > 0) published.set(metered, { ...before, need: 0, changed: (changes += 1) })
         else if (before.changed <= readByAll || published.size > MAX_PUBLISHED) published.delete(metered)
       }
@@ -62,7 +54,7 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
         const cost = region.costOf(metered)
         const held = await heldKeys.of(id, limit)
         const before = published.get(metered)
-        // If the region holds enough units of a key for its need, the key needs nothing of other regions, and is not published.
+        // A key whose units cover its need requests nothing, so it is not published.
         if (before === undefined && need <= held.units) return
         const { policy } = limit
         const same = before?.policy === policy && before.held.units === held.units && before.held.change === held.change
@@ -72,7 +64,6 @@ export function createNeeds(heldKeys: HeldKeys, meter: Meter, region: RegionNeed
       })
     },
     since(to, known) {
-      // A position of another process is ignored, so all needs are sent.
       const after = known?.run === source ? known.at : 0
       readBy.set(to, after)
       const found = [...published.values()].filter(({ changed }) => changed > after).sort((a, b) => a.changed - b.changed)

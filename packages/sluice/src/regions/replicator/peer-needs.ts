@@ -2,19 +2,18 @@ import type { MonotonicInstant } from '../../time/time.ts'
 import type { Need, Position, Pull } from './messages.ts'
 import type { Region } from '../rights/roster.ts'
 
-/** What a region knows of its peers' demand. */
 export interface PeerNeeds {
   /**
-   * Remembers what a peer needs. Returns the position up to which this region knows the peer's needs. Undefined if an earlier message is
-   * missing, so that the peer must send all its needs.
+   * Remembers what a peer needs, and returns up to where it is known. Undefined if an earlier message is missing: the peer must send all
+   * needs again.
    */
   learn(peer: Region, pull: Pick<Pull, 'needs' | 'after' | 'needsAt'>): Position | undefined
-  /** What a peer needs, by the name of the key. */
+  /** By the name of the key. */
   of(peer: Region): ReadonlyMap<string, LearnedNeed>
 }
 
 export interface LearnedNeed extends Need {
-  /** Since when the peer has held fewer units than its largest call costs. */
+  /** Since when the peer's units have not covered its largest call. */
   readonly since: MonotonicInstant
 }
 
@@ -29,8 +28,8 @@ interface Known {
 const MAX_SOURCES = 16
 
 /**
- * @param maxKeys the most keys that are remembered for one process of a peer
- * @param keepMs milliseconds for which the needs of a process count after its last request
+ * @param maxKeys remembered per process of a peer
+ * @param keepMs how long a process's needs count after its last request
  */
 export function createPeerNeeds(maxKeys: number, keepMs: number, monotonic: () => MonotonicInstant): PeerNeeds {
   const known = new Map<Region, Map<string, Known>>()
@@ -61,8 +60,7 @@ export function createPeerNeeds(maxKeys: number, keepMs: number, monotonic: () =
     of(peer) {
       const [first, ...others] = known.get(peer)?.values() ?? []
       if (others.length === 0) return first?.needs ?? new Map()
-      // Several processes of one region may send requests, and each sends the sum for all processes of that region. If these sums differ,
-      // the largest counts, so that the region does not get too few units.
+      // Several processes of a region may report, each the region's whole need. The largest counts, so that the region gets enough.
       const all = new Map(first?.needs)
       for (const { needs } of others) {
         for (const [name, need] of needs) if (need.need >= (all.get(name)?.need ?? 0)) all.set(name, need)

@@ -3,7 +3,6 @@ import type { MonotonicInstant, Random, Time } from '../../time/time.ts'
 import type { RegionRequest } from './messages.ts'
 import type { Region } from '../rights/roster.ts'
 
-/** What a puller works with. */
 export interface PullerParts {
   readonly peer: Region
   readonly transport: (peer: Region, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
@@ -14,27 +13,20 @@ export interface PullerParts {
   readonly onError: ((peer: Region, error: unknown) => void) | undefined
 }
 
-/**
- * Sends one request to the peer, and returns its answer, which is not checked yet. The promise settles by the deadline of the request, even
- * if the promise of the transport does not.
- */
+/** Sends a request, and returns its unchecked answer. Settles by the deadline, even if the transport's promise does not. */
 export type Send = (request: RegionRequest) => Promise<unknown>
 
-/** Pulls from one peer again and again. At most one request is in flight. */
+/** Pulls from one peer repeatedly, one request at a time. */
 export interface Puller {
   start(): void
-  /**
-   * Called when the peer has read from this region, and so is running. If the next pull is far off because earlier ones failed, it is made
-   * soon instead.
-   */
+  /** Called when the peer has read from this region, so the peer runs: a pull that failures postponed is made soon. */
   onRequest(): void
   close(): Promise<void>
   status(): PullStatus
 }
 
-/** How the latest pulls ended. */
 export interface PullStatus {
-  /** When the latest pull began that read everything; undefined if there was none. */
+  /** When the latest successful pull began; undefined if there was none. */
   readonly pulledAt: MonotonicInstant | undefined
   /** How many pulls have failed since then. */
   readonly failures: number
@@ -42,15 +34,12 @@ export interface PullStatus {
   readonly error: string | undefined
 }
 
-/** Each wait is up to this fraction shorter or longer, so that regions do not pull at the same instants. */
+/** Waits vary by this fraction, so that regions do not pull simultaneously. */
 const JITTER = 0.1
-/** The wait before an urgent pull, as a fraction of a period. */
+/** Wait before an urgent pull, as a fraction of a period. */
 export const URGENT = 0.2
 
-/**
- * @param pull reads everything that is new; its `began` is the instant of this call
- * @param periodsAfter how many periods to wait after this many failures in a row
- */
+/** @param periodsAfter the wait in periods, after this many failures in a row */
 export function createPuller(
   { peer, transport, timeoutMs, periodMs, clock, random, onError }: PullerParts,
   pull: (send: Send, began: MonotonicInstant) => Promise<void>,
@@ -92,8 +81,7 @@ export function createPuller(
     start: run,
     onRequest() {
       if (closed || !backsOff) return
-      // The wait is shortened only once. Otherwise each request of the peer would begin the wait again, and frequent requests would
-      // postpone the pull for ever.
+      // Shortened only once: otherwise frequent requests of the peer would postpone the pull for ever.
       backsOff = false
       cancel()
       wait(URGENT)
@@ -143,7 +131,7 @@ function ended(): LimiterError {
   return new LimiterError('CLOSED', 'replicate: closed')
 }
 
-/** Reports a failure. An error that the observer throws is dropped, so that pulls go on. */
+/** An error that the observer throws is dropped, so that pulls go on. */
 export function report(onError: PullerParts['onError'], region: Region, error: unknown): void {
   try {
     onError?.(region, error)
@@ -152,7 +140,7 @@ export function report(onError: PullerParts['onError'], region: Region, error: u
   }
 }
 
-/** @throws LimiterError if a page has no changes after those of the page before it, because such a pull would never end */
+/** @throws LimiterError if a page does not go beyond the one before, because such a pull would never end */
 export function requireProgress(peer: Region, cursor: number, last: number, all: boolean): void {
   if (cursor > last || (cursor === last && all)) return
   throw new LimiterError('INVALID_OPTIONS', `page of region ${peer}: cursor is ${cursor}, expected more than ${last}`)

@@ -6,43 +6,37 @@ import { REQUEST_NEEDS } from './messages.ts'
 import type { Meter, Metered } from './meter.ts'
 import { scopeLimit } from '../rights/scope-limit.ts'
 
-/** What callers need in all processes of a region. */
 export interface RegionNeeds {
-  /** Publishes what the callers of this process need, and reads what the other processes published. */
+  /** Publishes this process's needs, and reads those of the others. */
   refresh(): Promise<void>
-  /**
-   * The need of a key as in `Demand`: the sum over all processes of the region whose needs are known. Undefined while this process has not
-   * counted the key for a window.
-   */
+  /** The sum over all processes, as in `Demand`; undefined before this process has counted the key for a window. */
   sumOf(metered: Metered): number | undefined
-  /** The units without which the largest call in any process cannot be granted. */
+  /** The units that the largest call in any process needs. */
   costOf(metered: Metered): number
-  /** Whether every process has counted the key for a window, so that the sum is complete. */
+  /** Whether the sum is complete: all processes have counted the key. */
   isWhole(metered: Metered): boolean
   /** Removes what this process published. */
   end(): Promise<void>
 }
 
-/** What one process has published: for each key, by name, its need; undefined before the process has counted the key for a window. */
+/** What one process published, by key; a need is undefined before its first window has ended. */
 interface Other {
   readonly needs: ReadonlyMap<string, number | undefined>
   readonly costs: ReadonlyMap<string, number>
-  /** Whether the process counts at least as many keys as it may publish, so that the entry may lack some. */
+  /** Whether the entry is full, so that it may lack keys. */
   readonly full: boolean
 }
 
-/** What a process publishes on the server. It is short, because each process reads the entries of all others twice in a period. */
+/** Published on the server. Short, because each process reads all others' entries twice a period. */
 interface Entry {
   readonly version: 1
   readonly full: boolean
   readonly keys: readonly (readonly [scope: string, key: string, policy: string, need: number | null, wanted: 0 | 1, cost: number])[]
 }
 
-/** The most keys that a process publishes. */
 const MAX_KEYS = REQUEST_NEEDS
-/** The most processes of a region whose needs are summed. */
 const MAX_PROCESSES = 64
-/** A key is wanted for this many windows after a peer requested it. */
+/** Windows for which a key that a peer requested is wanted. */
 const RECENTLY = 4
 
 /** The needs of a region whose store only this process has. */
@@ -54,17 +48,11 @@ export const ownNeeds: RegionNeeds = {
   end: async () => {},
 }
 
-/**
- * @param name names this process
- * @param keepFor microseconds for which what a process published counts
- */
+/** @param keepFor microseconds for which published needs count */
 export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter, name: string, keepFor: Micros): RegionNeeds {
   let others: readonly Other[] | undefined
   let own = otherOf({ version: 1, full: false, keys: [] })
-  /**
-   * Whether a process publishes as many keys as it may, and this key is not one of them. Then its need of the key is not known and counts
-   * as 0.
-   */
+  /** Whether the process published its most keys without this one. The key's need is then unknown, and counts as 0. */
   const leavesOut = ({ needs, full }: Other, key: string): boolean => full && !needs.has(key)
   return {
     async refresh() {
@@ -73,7 +61,7 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
       own = otherOf(entry)
       const found = (await share(name, entry, keepFor, MAX_PROCESSES)).filter(isEntry)
       others = found.map(otherOf)
-      // Each process also counts the keys that other processes want, because the sum is known only if all count them.
+      // A sum is known only if all processes count the key.
       for (const { keys: wanted } of found) {
         for (const [scope, key, policy, need, isWanted] of wanted) {
           const id = { scope: { text: scope }, key }
@@ -82,7 +70,7 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
           const metered = meter.find(id) ?? (known && meter.watch(id, known.whole, known.limit))
           if (metered === undefined) continue
           metered.idle = 0
-          // A process that needs something of a key was called with it. So the limit that it publishes is that of a call.
+          // A process with a need was called, so its limit is that of a call.
           if (known !== undefined && need !== null && need > 0 && !metered.called)
             Object.assign(metered, { whole: known.whole, limit: known.limit, called: true })
         }
@@ -109,7 +97,6 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
   }
 }
 
-/** The units without which the largest call of this process cannot be granted. */
 function unitsOfCost({ peak, limit }: Metered): number {
   return Math.min(UNITS, Math.ceil((peak * UNITS) / limit.whole.burst))
 }
@@ -120,7 +107,7 @@ function keyOf(metered: Metered): Entry['keys'][number] {
   return [id.scope.text, id.key, limit.policy, need === undefined ? null : Math.ceil(need), isWanted ? 1 : 0, unitsOfCost(metered)]
 }
 
-/** Whether this process can read the entry. Entries of another version are left out. */
+/** Entries of another version are ignored. */
 function isEntry(entry: unknown): entry is Entry {
   return (entry as Partial<Entry> | null)?.version === 1
 }
