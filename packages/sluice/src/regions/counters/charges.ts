@@ -6,19 +6,18 @@ import { indebted } from './debt.ts'
 import type { RewritingStore } from '../rewriting-store.ts'
 
 /**
- * Charges the buckets of a region for what other regions spent. While the region cannot read some peer for too long, other buckets decide
- * its calls, and its own buckets are charged for these calls too.
+ * Charges this region's buckets for what other regions spent, and for calls that it decided by other buckets while it could not read a
+ * peer.
  */
 export interface Charges {
   /**
-   * Charges a state.
    * @param amount micro-tokens
    * @returns false, with nothing charged, if the store has no room for the state
    */
   charge(id: StateId, plan: BucketPlan, amount: number): boolean
-  /** Charges a call now, or as soon as the store has room. */
+  /** Charges a call now or once the store has room. */
   mustCharge(call: Pick<Call, 'id' | 'limit' | 'cost'>): void
-  /** Tries again to charge the calls for which the store had no room. Called before each decision. */
+  /** Retries charges that had no room. Called before each decision. */
   retry(): void
 }
 

@@ -10,66 +10,48 @@ import type { RewritingStore } from '../rewriting-store.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/**
- * For one region whose store is in this process: how many tokens the region spent of each key, and how many its peers spent, as far as it
- * has read.
- */
+/** How many tokens a region spent of each key, and how many its peers did, as far as it has read. */
 export interface Counters {
   readonly run: Run
-  /** The keys of which this region has spent tokens. */
   readonly spend: Pick<Spend, 'size' | 'hasRoom'>
   /**
-   * The store time since which the region has been cut off, in microseconds; undefined if it is not cut off. It is cut off if it has not
-   * read some peer for `cutoffMs`. It then grants only its fixed part of each limit. Called before each decision.
+   * Since which store time some peer has not been read for `cutoffMs`, so that the region grants only its fixed part of limits. Undefined
+   * otherwise. Called before each decision.
    */
   cutSince(): Micros | undefined
-  /**
-   * Counts a call that passed. While the region is cut off, another state than the key's decides the call. Then this method also charges
-   * the key's own state.
-   */
+  /** Counts a call that passed. While the region is cut off, a separate state decides calls, so this also charges the key's own state. */
   spent(call: Call, at: Micros): void
-  /**
-   * Sets the clock by which the region measures how long it has not read its peers. Before this call, a region with `cutoffMs` is cut off.
-   */
+  /** Sets the clock that measures how long peers were not read. Before this, a region with `cutoffMs` is cut off. */
   attach(monotonic: () => MonotonicInstant): void
-  /** Called when the replicator was closed, so that no peer is read any more. */
+  /** Called when the replicator is closed and reads no more peers. */
   detach(): void
   readonly attached: boolean
   /**
-   * A page of the rows (the sums that this region spent of keys) that changed after a position, for a peer that reads them. Also notes that
-   * the peer has read and charged the changes up to the position. Without a position, or with one of another run of this store, the page
-   * begins at the first change.
+   * Notes that the peer has charged everything up to a position. Returns the spent sums of keys that changed since; without a position of
+   * this run (store lifetime), from the first change.
    */
   page(to: Region, position: { readonly run: Run; readonly at: number } | undefined): SpendPage
-  /**
-   * Charges the states of this region for what a peer spent. Returns false if the store had no room for a state: then the peer's page must
-   * be read again.
-   */
+  /** Charges what a peer spent. Returns false if a state had no room: the page must be read again. */
   receive(from: Region, run: Run, page: Pick<SpendPage, 'rows'>): boolean
   /**
-   * Notes that this region has charged everything that the peer had spent up to `requestedAt`.
-   * @param births how many rows (sums of one key) the peer had begun since its store started
+   * Notes that all that the peer had spent by `requestedAt` is charged.
+   * @param births how many sums the peer's store had begun since it started
    */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): void
-  /** Drops rows that nobody needs any more. */
   sweep(): void
 }
 
-/**
- * How many milliseconds rows (the sums that were spent of keys) are kept for a peer that does not read them. A peer that reads again later
- * is treated as if it had lost its store.
- */
+/** Milliseconds for which sums are kept for a peer that does not read. */
 export const KEPT_MS = 600_000
 
 export interface CountersOptions {
   readonly maxCells: number
-  /** Undefined: the region is never cut off, however long peers are not read. */
+  /** Undefined: the region is never cut off. */
   readonly cutoffMs: number | undefined
   readonly monotonic: () => MonotonicInstant
   readonly keptMs: number
 }
 
-/** @param run identifies this life of the store */
 export function createCounters(
   store: RewritingStore,
   names: readonly Region[],
@@ -124,16 +106,12 @@ export function createCounters(
       const now = store.now()
       peers.sweep(now)
       spend.sweep(now)
-      // Called without a call, too: the region must notice soon that it is cut off, because its parts of limits fill from that instant.
+      // Also without calls the region must notice soon that it is cut off: its parts of limits fill from then on.
       cutSince()
     },
   }
 }
 
-/**
- * Charges what is new in a peer's rows, which are the sums that it spent of keys. Returns false if the store had no room for one of the
- * states.
- */
 function chargeRows(
   store: RewritingStore,
   charges: Charges,

@@ -5,27 +5,24 @@ import { partSince } from './debt.ts'
 import type { RegionalLimits } from '../regional-limits.ts'
 
 /**
- * The states that decide the calls of a region while it is cut off, that is, while it has not read some peer for `cutoffMs`. They are
- * separate from the keys' own states, and hold at most the region's part of each limit.
+ * The states that decide a region's calls while it has not read some peer for `cutoffMs`. They hold at most the region's part of each
+ * limit.
  */
 export interface CutStates {
   idOf(id: StateId): StateId
   /**
-   * The limit that decides calls of a region that has been cut off since an instant; undefined if the region has no part of the limit.
-   * @param since store time at which the cut began; the same for all limits
+   * Undefined if the region has no part of the limit.
+   * @param since store time at which the region was cut off; the same for all limits
    */
   limitOf(limit: AnyLimit, since: Micros): AnyLimit | undefined
 }
 
-/**
- * The prefix of the scopes of these states. It contains a blank, which scopes of limiters do not, so no limiter has a state of the same
- * name.
- */
+/** Scopes of limiters contain no blank, so names cannot collide. */
 const CUT = 'cut '
 
 export function createCutStates(limits: Pick<RegionalLimits, 'partOf'>): CutStates {
   const scopes = new Map<string, StateId['scope']>()
-  /** The region's parts of limits, by limit, made for the cut that began at `partsSince`. */
+  /** Parts by limit, for the cutoff that began at `partsSince`. */
   let parts = new WeakMap<AnyLimit, AnyLimit>()
   let partsSince: Micros | undefined
   return {

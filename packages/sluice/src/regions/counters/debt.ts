@@ -5,10 +5,9 @@ import { type BucketState, bucketWith, filled, timeOf, tokenBucketKernel as base
 import type { Micros } from '../../time/micros.ts'
 
 /**
- * Charges a bucket for what other regions spent. Its level may fall any amount below empty. If the level were bounded, a part of the debt
- * would be forgotten, and these tokens would be granted again. For N regions, burst B and rate r, the level is at most (N - 1) (B + r D)
- * below empty, as long as each region learns within a time D what the others spent (docs/decisions/0036).
- * @param plan used if there is no state; the bucket is then full before the charge
+ * Charges a bucket for what other regions spent. Its level may fall any amount below empty: with a bound, debt would be forgotten and the
+ * same tokens granted again. How far it can fall: docs/decisions/0036.
+ * @param plan used without a state: the bucket is then full before the charge
  * @param amount micro-tokens
  */
 export function indebted(plan: BucketPlan, state: BucketState | undefined, now: Micros, amount: number): BucketState {
@@ -20,8 +19,8 @@ export function indebted(plan: BucketPlan, state: BucketState | undefined, now: 
 }
 
 /**
- * A part of a limit that is granted from an instant on. At that instant all buckets are empty, also those that have an older state, because
- * regions that were cut off may have used the whole limit.
+ * A part of a limit that is granted from an instant on. At that instant all buckets count as empty, because the regions may have used the
+ * whole limit.
  */
 export function partSince(part: AnyLimit, since: Micros): AnyLimit {
   const empty = (plan: BucketPlan): BucketState => bucketWith(plan, 0n, since, 0)

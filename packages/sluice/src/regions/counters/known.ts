@@ -5,23 +5,22 @@ import type { SpendRow } from './spend.ts'
 import { planIn } from '../rights/limit.ts'
 import type { Run } from '../rights/state.ts'
 
-/** For one peer: what this region has charged to its own states of what the peer spent. */
+/** What this region has charged to its own states of what one peer spent. */
 export interface Known {
   /**
-   * How many micro-tokens of a peer's row (the sum that it spent of a key) are not charged yet.
-   * @param elapsed microseconds since the latest instant up to which this region knew all that the peer had spent
+   * How many micro-tokens of a row (what the peer spent of a key) are not charged yet.
+   * @param elapsed microseconds since this region last knew all that the peer had spent
    */
   owed(run: Run, row: SpendRow, plan: BucketPlan, elapsed: Micros): number
-  /** Notes that the row is charged. */
   charged(row: SpendRow, plan: BucketPlan, now: Micros): void
   /**
-   * Notes that this region has charged everything that the peer had spent. At that time the peer's run (one life of its store) had begun
-   * `births` rows.
+   * Notes that all that the peer had spent is charged.
+   * @param births how many rows the peer's run (store lifetime) had begun by then
    */
   complete(run: Run, births: number): void
   /**
-   * A row is the sum that a peer spent of a key. Forgets how much of a row was charged, if these tokens were refilled long before the peer
-   * was last read. @param readAt the store time of that read
+   * Forgets rows whose tokens were refilled long before the peer was last read.
+   * @param readAt the store time of that read
    */
   sweep(readAt: Micros): void
 }
@@ -34,15 +33,15 @@ interface Row {
   at: Micros
 }
 
-/** Elapsed time is multiplied by this factor, because the peer's clock may run faster than the one of this region. */
+/** Factor for elapsed time: the peer's clock may run faster. */
 const MARGIN = 1.001
 
 export function createKnown(): Known {
   let run: Run | undefined
-  /** How many rows the peer's run (one life of its store) had begun when this region last knew all of them; undefined before it did. */
+  /** Rows begun in `run` at the last complete read; undefined before. */
   let births: number | undefined
   let rows = new Map<string, Map<string, Row>>()
-  /** Forgets all rows if the peer has another run (its store was lost and started anew), because the new store counts from zero. */
+  /** A new run (store lifetime) of the peer counts from zero, so all rows are forgotten. */
   const meet = (from: Run): void => {
     if (from === run) return
     run = from
@@ -71,8 +70,7 @@ export function createKnown(): Known {
     },
     sweep(readAt) {
       for (const [scope, keys] of rows) {
-        // A row is the sum that the peer spent of a key. The peer begins a new row if the key was not called for the time in which its
-        // bucket fills. This region keeps the old row twice as long.
+        // Twice the idle time after which the peer begins a new row.
         for (const [key, { at, plan }] of keys) if (readAt - at > 2 * plan.emptyBefore.micros) keys.delete(key)
         if (keys.size === 0) rows.delete(scope)
       }
@@ -80,19 +78,16 @@ export function createKnown(): Known {
   }
 }
 
-/**
- * A row is the sum that a peer spent of a key. Returns the most that may not be charged yet of a row that this region does not know: the
- * burst plus what the rate gives in the elapsed time, and no more than the row says.
- */
+/** The most tokens of an unknown row that may be uncharged: burst + rate * elapsed, at most the row's value. */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }
 
-/** Plans (limits in whole numbers) by the policy that messages name. Cached because a message has many rows with the same policy. */
+/** Cached, because a message has many rows with the same policy. */
 const PLANS = new Map<string, BucketPlan>()
 const MAX_PLANS = 1_000
 
-/** The plan that a row's policy names. It always exists, because the page was checked. */
+/** Always exists, because the page was checked. */
 export function planNamed(policy: string): BucketPlan {
   const known = PLANS.get(policy)
   if (known !== undefined) return known

@@ -5,11 +5,11 @@ import { PAGE_ROWS, type RegionPage, type RegionRequest } from '../replicator/me
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** A request of the region `from` to the region `to` for what `to` has spent since a position that `from` has read already. */
+/** Requests what the region `to` has spent since the position `read`. */
 export interface SpendRequest {
   readonly from: Region
   readonly to: Region
-  /** How far `from` has read what `to` has spent; undefined if it has read nothing. */
+  /** How far `from` has read; undefined if it has read nothing. */
   readonly read: Position | undefined
 }
 
@@ -28,7 +28,7 @@ export function spendRequest({ from, to, read }: SpendRequest): RegionRequest {
 }
 
 export function spendPage(from: Region, to: Region, run: Run, { rows, cursor, all, births }: SpendPage): RegionPage {
-  // Rows are lists without field names, because a message has many rows and the names would be half of it.
+  // Without field names, which would be half of the message.
   const lists = rows.map(({ scope, key, policy, most, born, value }) => {
     return [scope, key, policy, most ? [most.n, most.m, most.burst] : null, born, value]
   })
@@ -50,7 +50,7 @@ export function readSpendRequest(value: unknown, self: Region, peers: readonly R
   }
 }
 
-/** Reads a page that came from another machine. All of it is checked before any of it is used. @throws LimiterError INVALID_OPTIONS */
+/** @throws LimiterError INVALID_OPTIONS for a page that no region sends */
 export function readSpendPage(value: unknown, from: Region, to: Region): SpendAnswer {
   const name = `page of region ${from}`
   const read = reader(name)
@@ -82,10 +82,7 @@ export function readSpendPage(value: unknown, from: Region, to: Region): SpendAn
   }
 }
 
-/**
- * Throws for a message without a field `mode`. Such a message comes from a region with mode `escrow`, and all regions must have the same
- * mode.
- */
+/** A message without `mode` is from a region with mode `escrow`; all regions must have the same mode. */
 function refuseEscrow(message: string, value: unknown): void {
   if (typeof value !== 'object' || value === null || 'mode' in value) return
   throw new LimiterError('INVALID_OPTIONS', `${message}: it is one of mode escrow, and this region has mode counters`)

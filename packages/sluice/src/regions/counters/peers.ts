@@ -8,41 +8,29 @@ import type { Run } from '../rights/state.ts'
 
 /** What this region has read of each peer, and how far each peer has read this region. */
 export interface CounterPeers {
-  /** How many micro-tokens of a peer's row (the sum that it spent of a key) are not charged yet. */
+  /** As `owed` of `Known`. */
   owed(from: Region, run: Run, row: SpendRow, plan: BucketPlan): number
-  /** Notes that a peer's row is charged. */
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
-  /**
-   * Notes that this region has charged all that a peer had spent up to `requestedAt`. Such an instant is known for each peer: returns the
-   * earliest of them; -Infinity if some peer has never been read completely.
-   */
+  /** Returns the earliest instant up to which all that a peer had spent is charged; -Infinity if some peer was never read completely. */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): MonotonicInstant
-  /** Notes that a peer reads now, and has read the changes up to the one with this number. */
+  /** @param readUpTo the number of the last change that the peer has read */
   noteRead(peer: Region, readUpTo: number): void
-  /**
-   * This region numbers the changes of its rows (the sums that it spent of keys). Returns the number of the last change that all peers have
-   * read. Peers that have not read for `keptMs` are left out. 0 at first.
-   */
+  /** The number of the last change that all peers have read; 0 at first. Peers that have not read for `keptMs` are ignored. */
   readByAll(): number
-  /** Forgets how much of peers' rows (the sums that they spent of keys) was charged, if these tokens were refilled long ago. */
   sweep(now: Micros): void
-  /** Called when the monotonic clock is replaced by one that is this many milliseconds ahead of it. */
+  /** The monotonic clock was replaced by one that is this many milliseconds ahead. */
   shift(ahead: number): void
 }
 
 interface Peer {
   readonly known: Known
-  /** This region has charged all that the peer had spent up to this instant; undefined before the peer was first read completely. */
+  /** All that the peer spent up to then is charged; undefined before the first complete read. */
   completeAt: MonotonicInstant | undefined
-  /**
-   * Up to which number of a change the peer has read what this region spent, and when the peer last read. At first `readAt` is when this
-   * region started.
-   */
+  /** The last change that the peer has read, and when it last read (at first, when this region started). */
   readUpTo: number
   readAt: MonotonicInstant
 }
 
-/** @param keptMs milliseconds for which this region keeps what it spent for a peer that does not read it */
 export function createCounterPeers(names: readonly Region[], monotonic: () => MonotonicInstant, keptMs: number): CounterPeers {
   let born = monotonic()
   const peers = new Map(
@@ -75,8 +63,7 @@ export function createCounterPeers(names: readonly Region[], monotonic: () => Mo
     readByAll: () => readByAll,
     sweep(now) {
       recount()
-      // A row (the sum that the peer spent of a key) is forgotten only if it was old at the latest read of the peer. After that read, while
-      // the link is cut, the peer may have added to it.
+      // A row is forgotten only if it was old at the latest read: the peer may have added to it since.
       for (const { known, completeAt } of peers.values())
         if (completeAt !== undefined) known.sweep(now - (monotonic() - completeAt) * MICROS_PER_MS)
     },

@@ -6,17 +6,13 @@ import { createPuller, type Puller, type PullerParts, requireProgress, type Send
 import type { Region } from '../rights/roster.ts'
 import type { Run } from '../rights/state.ts'
 
-/** A puller, which reads from one peer again and again, and the run (life) of the peer's store that it has read last. */
 export interface SpendPuller {
   readonly puller: Puller
-  /** The run (life) of the peer's store that was read last; undefined before the first answer. */
+  /** The peer's run (store lifetime) as last read; undefined before the first answer. */
   run(): Run | undefined
 }
 
-/**
- * Reads what a peer has spent, again and again. After a failure it waits as long as after a success, because a region that cannot read a
- * peer for `cutoffMs` grants less.
- */
+/** The puller waits no longer after a failure: a region that cannot read a peer for `cutoffMs` grants less. */
 export function createSpendPuller(self: Region, counters: Counters, parts: PullerParts): SpendPuller {
   const { peer } = parts
   let position: Position | undefined
@@ -27,13 +23,12 @@ export function createSpendPuller(self: Region, counters: Counters, parts: Pulle
       const page = readSpendPage(await send(spendRequest({ from: self, to: peer, read })), peer, self)
       requireProgress(peer, page.cursor, read?.run === page.run ? read.at : 0, page.all)
       fits = counters.receive(peer, page.run, page) && fits
-      // If the peer's store has another run (it was lost and started anew), the page begins with the first row, whatever position was
-      // requested.
+      // Pages of a new run (store lifetime) begin with the first row, whatever position was requested.
       read = { run: page.run, at: page.cursor }
       if (fits) position = read
       if (!page.all) continue
       if (!fits) throw new Error(`region ${self} has no room for the states of all keys that ${peer} has`)
-      // The peer made the pages after the pull began, so they contain all that it had spent at that time.
+      // The pages were made after the pull began, so they contain all that was spent by then.
       return counters.complete(peer, page.run, page.births, began)
     }
   }

@@ -9,7 +9,7 @@ import type { RegionalStore } from '../regional.ts'
 import { regionalLimits } from '../regional-limits.ts'
 
 /**
- * A store of one of several regions that each grant whole token buckets, and are charged for what the others spent.
+ * Each region grants whole token buckets, and is charged later for what the others spent.
  * @throws LimiterError NOT_SUPPORTED for a store that is not in this process
  */
 export function countedStore(
@@ -28,7 +28,7 @@ export function countedStore(
   const names = [...weights.keys()].filter((name) => name !== self)
   const counters = createCounters(store, names, freshRun(), { maxCells, cutoffMs, monotonic, keptMs: KEPT_MS })
   const limits = regionalLimits(self, weights, false)
-  // Only a region that is cut off grants parts of token buckets. Without `cutoffMs` no region ever does, so buckets need not be divisible.
+  // Without `cutoffMs` no region grants parts of token buckets, so they need not be divisible.
   const problemOf: typeof limits.problemOf = (limit) =>
     cutoffMs === undefined && limit.algorithm.tag === 'tb' ? undefined : limits.problemOf(limit)
   return {

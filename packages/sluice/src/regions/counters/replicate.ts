@@ -7,7 +7,7 @@ import { UNITS } from '../rights/limit.ts'
 import type { RegionalStore } from '../regional.ts'
 import type { CarryOptions, PeerStatus, Replicator, ReplicatorStatus, ReplicateOptions } from '../replicator.ts'
 
-/** Reads from each peer, about once a second, what it has spent, and charges it to the states of this region. */
+/** Charges this region's states for what peers have spent. */
 export function replicateSpend(
   store: RegionalStore,
   counters: Counters,

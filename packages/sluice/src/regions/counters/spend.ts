@@ -5,42 +5,35 @@ import type { Micros } from '../../time/micros.ts'
 import { createChangeLog } from '../change-log.ts'
 import { PAGE_ROWS } from '../replicator/messages.ts'
 
-/** What one region spent of one key. The value is a sum that only grows, so a row that is lost, late or repeated does no harm. */
+/** What one region spent of one key: a growing sum, so lost, late or repeated rows do no harm. */
 export interface SpendRow {
   readonly scope: string
   readonly key: string
   /** The numbers of the plan of the latest call, as text. */
   readonly policy: string
-  /** The largest rate and the largest burst of the row's calls, if the limit of the key was changed; undefined if it was not. */
+  /** The largest rate and burst among the row's calls; undefined if the limit never changed. */
   readonly most: Envelope | undefined
-  /**
-   * The number of the row, the sum of one key. If the key was not used for a long time, its next call begins a new row. New rows of a
-   * region have higher numbers than old ones.
-   */
+  /** The row's number, which rises with each new row. A key begins a new row after long disuse. */
   readonly born: number
   /** Micro-tokens that were spent since the row began. */
   readonly value: number
 }
 
-/** Rows of one region, as another region reads them. */
 export interface SpendPage {
   readonly rows: readonly SpendRow[]
   /** The position from which the next page is read. */
   readonly cursor: number
   /** Whether no more rows follow. */
   readonly all: boolean
-  /** How many rows (sums of keys) the region has begun since its store was started. */
+  /** Rows begun since the region's store was started. */
   readonly births: number
 }
 
-/** What this region has spent, by key. */
 export interface Spend {
-  /** How many rows are kept. */
   readonly size: number
-  /** Whether there is room to count what is spent of a key. */
   hasRoom(id: StateId): boolean
   add(call: Call, at: Micros): void
-  /** The rows (the sums that this region spent of keys) that changed after a change number, the oldest changes first. */
+  /** The rows that changed after this change number, oldest changes first. */
   page(after: number): SpendPage
   /** Drops rows that nobody needs any more. */
   sweep(now: Micros): void
@@ -54,31 +47,22 @@ interface Entry {
   value: number
   /** Store time of the latest call. */
   at: Micros
-  /**
-   * Changes of rows (sums of keys) are numbered. The number of this row's first change that no page contained yet. If pages contained all
-   * changes, the number of the latest one. 0 after the row was dropped.
-   */
+  /** The number of the row's first change that no page contains; if there is none, of its latest change. 0 after the row was dropped. */
   changed: number
 }
 
-/**
- * Micro-tokens, which are about 4.5 thousand million tokens. A row (the sum of one key) above this begins again from 0. So no sum exceeds
- * 2^53, above which numbers are not exact.
- */
+/** Micro-tokens at which a row begins again from 0, so that no sum exceeds 2^53, where numbers stop being exact. */
 const LARGE = 2 ** 52
 
-/**
- * @param maxRows the most keys that are counted
- * @param readUpTo the number of the last change that all peers have read
- */
+/** @param readUpTo the number of the last change that all peers have read */
 export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   const scopes = new Map<string, Map<string, Entry>>()
   const log = createChangeLog<Entry>()
-  /** The number of the latest change when the last page was made. No page contains later changes yet. */
+  /** The latest change when the last page was made. */
   let paged = 0
   let births = 0
   const find = ({ scope, key }: StateId): Entry | undefined => scopes.get(scope.text)?.get(key)
-  /** Whether a row (the sum that was spent of a key) is not needed any more: these tokens are refilled, and all peers have read it. */
+  /** Whether nobody needs a row: its tokens are refilled, and all peers have read it. */
   const isOver = ({ at, plan, changed }: Entry, now: Micros): boolean => now - at >= plan.emptyBefore.micros && changed <= readUpTo()
   const begin = ({ scope, key }: StateId, plan: BucketPlan, at: Micros): Entry => {
     births += 1
@@ -102,8 +86,7 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
       entry.value += cost
       entry.plan = plan
       entry.at = Math.max(entry.at, at)
-      // If no page contains the row's latest change yet, the row keeps the number of that change. Otherwise each call of a busy key would
-      // add an entry to the log.
+      // A row that no page contains yet keeps its change number. Otherwise each call of a busy key would grow the log.
       if (entry.changed <= paged) log.change(entry, entry.changed === 0)
     },
     page(after) {
@@ -132,7 +115,7 @@ export function createSpend(maxRows: number, readUpTo: () => number): Spend {
   }
 }
 
-/** Rate and burst that admit over every interval at least as much as each of two limits admits. */
+/** Admits over every interval at least as much as each of two limits. */
 function most(one: Envelope, other: Envelope): Envelope {
   const { n, m } = one.n / one.m < other.n / other.m ? other : one
   return { n, m, burst: Math.max(one.burst, other.burst) }

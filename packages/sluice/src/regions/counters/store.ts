@@ -20,13 +20,9 @@ import type { RegionalLimits } from '../regional-limits.ts'
 
 const CHANGES = new Set<Change['kind']>(['adjust', 'block', 'unblock', 'reset'])
 
-/** A store in this process that always decides at once. */
 export type DecidingStore = RewritingStore & Required<Pick<Store, 'decideNow'>>
 
-/**
- * A store of one region that grants token buckets by the whole limit, and counts what it grants. Of all other limits it grants the region's
- * fixed part.
- */
+/** Grants token buckets by the whole limit, and counts what was granted. Of other limits it grants the region's fixed part. */
 export function countingStore(
   store: DecidingStore,
   counters: Counters,
@@ -41,7 +37,7 @@ export function countingStore(
   }
   const full: Failed = { failure: new StoreFailure('memory', 'no', `${store.name}: region ${self} has no room to count another key`) }
   const cut = createCutStates(limits)
-  /** The call with the limit and the state by which the store decides it now; undefined if the region has no part of the limit. */
+  /** The call as the store must decide it now; undefined if the region has no part of the limit. */
   const placed = (call: Call, since: Micros | undefined): Call | undefined => {
     const counted = isCounted(call)
     if (counted && since === undefined) return call
@@ -71,8 +67,7 @@ export function countingStore(
     capabilities: offered(fixed.capabilities, limits),
     decideNow,
     async decide(groups, options) {
-      // All groups are decided and counted in one synchronous step. If a page for a peer were made between the two, it would lack what was
-      // granted.
+      // One synchronous step decides and counts. A page for a peer that is made in between would lack what was granted.
       if (options?.charge !== false) return groups.map((group) => decideNow(group, options?.now))
       const since = counters.cutSince()
       const mine = groups.map((group) => placedGroup(group, since))
@@ -86,7 +81,7 @@ export function countingStore(
   }
 }
 
-/** The store's capabilities with `mode: 'counters'`: those of `mode: 'fixed'`, without what counters do not support. */
+/** Capabilities of `mode: 'fixed'`, without what counters do not support. */
 function offered(ofParts: Capabilities, limits: RegionalLimits): Capabilities {
   const { groupOptions: _, ...capabilities } = ofParts
   return {
@@ -97,10 +92,7 @@ function offered(ofParts: Capabilities, limits: RegionalLimits): Capabilities {
   }
 }
 
-/**
- * Refunds and penalties of a token bucket apply to the bucket of the whole limit in this region. Those of other limits apply to the
- * region's part.
- */
+/** Refunds and penalties of a token bucket apply to the whole limit's bucket; those of other limits to the region's part. */
 function changing(store: DecidingStore, limits: RegionalLimits, cut: CutStates): Store['change'] {
   return async (changes, options) => {
     const own = changes.map((change): Change => {
@@ -108,7 +100,7 @@ function changing(store: DecidingStore, limits: RegionalLimits, cut: CutStates):
       return { ...change, call: { ...change.call, limit: limits.partOf(change.call.limit) ?? change.call.limit } }
     })
     const results = await store.change(own, options)
-    // While the region is cut off, other states decide (`CutStates`). They are blocked and reset together with the key's own state.
+    // States that decide while the region is cut off are blocked and reset as well.
     const cuts = changes.flatMap((change): Change[] =>
       'id' in change && CHANGES.has(change.kind) ? [{ ...change, id: cut.idOf(change.id) }] : [],
     )
@@ -121,10 +113,7 @@ function countAll(counters: Counters, { calls }: CallGroup, { at }: Decided): vo
   for (const call of calls) if (isCounted(call)) counters.spent(call, at)
 }
 
-/**
- * Corrects a verdict that a region's part made. A cost above the part is `impossible` for the part, but `denied` if the whole limit could
- * grant it.
- */
+/** A cost above the region's part is `denied`, not `impossible`, if the whole limit could grant it. */
 function whole({ calls }: CallGroup, verdict: GroupVerdict): GroupVerdict {
   return verdict.outcome === 'impossible' && isPossible(calls) ? denied(verdict) : verdict
 }
