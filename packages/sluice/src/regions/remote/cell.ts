@@ -7,27 +7,23 @@ import { encodeRows, isOfRun, type StoredRows } from './rows.ts'
 import type { Cell, RegionStore, Run } from '../rights/state.ts'
 import { inDoubt } from '../rights/transfer.ts'
 
-/** The limit by which a cell is changed. */
 export interface By {
   readonly limit: RegionalLimit
   /** The parameter `doubt` of `give` and `merge`. */
   readonly doubt: Micros | undefined
 }
 
-/**
- * What is to be written for a cell (one key of one limit). Without `rows`, the cell's rows (what was sent and received) stay as they are;
- * null removes them. Undefined: nothing is written.
- */
+/** What to write for a key; undefined: nothing. Without `rows`, the key's sent and received sums stay; null removes them. */
 export type Made =
   | {
       readonly bucket: BucketState | undefined
       readonly rows?: StoredRows | null
-      /** Set if the state was only converted to the weights of the present era, and no tokens were added to it. */
+      /** Set if the state was only converted to the present weights, without new tokens. */
       readonly settled?: true
     }
   | undefined
 
-/** The run (one life of the server) in which a region's record was written; undefined if there is no record. */
+/** The run (server lifetime) that wrote the region's record; undefined without a record. */
 export function recordRun({ record }: FoundRegion): Run | undefined {
   return recordRunOf(record)
 }
@@ -37,10 +33,8 @@ export function recordRunOf(record: unknown): Run | undefined {
 }
 
 /**
- * The state and the rows of a cell, as far as they count. Rows that another run of the server wrote do not count. If there is no state, but
- * rows of an earlier era, the bucket was full at a share that is not known any more: it counts as empty at the latest shift (close or open
- * of an era). If there is no state, but rows of this era, the bucket is full. It is full by the limit that the rows name, the limit of its
- * last use.
+ * The state and rows of a key, without rows of another run (server lifetime). If only rows are left, the bucket is full by the limit that
+ * the rows name. Rows of an earlier era (set of weights) do not show its share, so it counts as empty at the latest change.
  */
 export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
   const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined
@@ -60,7 +54,7 @@ export function bucketIn({ cell }: Pick<FoundRegion, 'cell'>): BucketState | und
   return cell.bucket === undefined ? undefined : tokenBucketKernel.codec.decodeState(cell.bucket)
 }
 
-/** Store time from which on a key without a state is full at its present share, whatever happened in earlier eras. */
+/** Store time from which a key without a state is surely full at its present share. */
 export function settledAt(region: RegionStore, limit: RegionalLimit, units: number): Micros {
   const { at } = lastShift(region)
   if (units === 0 || currentCell(region, { bucket: undefined, rows: undefined }, limit, at).bucket === undefined) return 0
@@ -71,16 +65,14 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
   const stored = rows === undefined ? {} : { rows: rows === null ? null : encodeRows(rows) }
   if (bucket === undefined) return { bucket: null, ...stored }
   const { codec, expiresAt } = tokenBucketKernel
-  // If units of the key were sent, its bucket may be below empty, and not be refilled, because the region holds no units. So the bucket is
-  // kept longer.
+  // After units were sent, the bucket may be below empty and never refill, so it is kept longer.
   const expires = Math.max(expiresAt(bucket.plan, bucket), rows === undefined || rows === null ? 0 : bucket.seen + DEBT)
   return { bucket: codec.encodeState(bucket), expires, ...stored }
 }
 
 /**
- * The state to write for a cell (one key of one limit) that has none: a full bucket, or an empty one if the limit of the cell is in doubt.
- * It is written, and the cell is read again, before units of the cell are sent or received. Otherwise a state might be made and expire
- * between the reading and the writing, and its refilled tokens would count twice.
+ * The state to write for a key that has none: full, or empty if its limit is in doubt. It is written before units are sent or received.
+ * Otherwise a state could be made and expire between read and write, and its tokens would count twice.
  */
 export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: By, now: Micros): RegionWrite {
   const current = currentCell(region, cell, limit, now)
@@ -89,19 +81,12 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
   return { bucket: codec.encodeState(bucket), expires: Math.max(expiresAt(bucket.plan, bucket), now + PRESENT) }
 }
 
-/**
- * A state from `presentState` is kept for at least this many microseconds. If a process takes longer until it changes that state, it begins
- * again.
- */
+/** A state from `presentState` is kept at least this many microseconds; a slower process must write it again. */
 const PRESENT: Micros = 1_000_000
 
-/**
- * After units of a key were sent or received, its state is kept for at least this many microseconds (a year). The state may be below empty:
- * see `writeOf`.
- */
+/** Microseconds (a year) for which a key's state is kept after units were sent or received, because it may be below empty. */
 const DEBT: Micros = 31_536_000_000_000
 
-/** Whether a state equals the one that was read. */
 export function isSame({ cell }: FoundRegion, bucket: BucketState | undefined): boolean {
   const numbers = bucket === undefined ? undefined : tokenBucketKernel.codec.encodeState(bucket)
   return String(cell.bucket) === String(numbers)

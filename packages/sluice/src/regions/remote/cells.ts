@@ -19,24 +19,14 @@ import { keyed } from '../rights/undivided.ts'
 
 export type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 
-/** The cells of a region whose store is on a server. A cell is the state of a key, and the key's rows: what was sent and received of it. */
+/** Cells on a server: a key's state, and its rows (what was sent and received of it). */
 export interface RemoteCells {
-  /** Reads what the server has of a key. */
   read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
-  /**
-   * Calls `program` with a cell, and writes the state and the rows (what was sent and received) that it returns. Returns false if it
-   * returned no rows, or if there is no room.
-   */
+  /** Writes the state and rows that `program` returns for a cell. Returns false if there are no rows, or no room. */
   transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
-  /**
-   * Applies to a key's state all shifts (closes and opens of eras) that happened after the state was written. Removes the key's rows if
-   * they are of an earlier era.
-   */
+  /** Applies to a key's state all changes of weights (eras) since it was written. Removes the key's rows of an earlier era. */
   settle(id: StateId, by: RewriteBy, options?: CallOptions): Promise<void>
-  /**
-   * Does what `settle` does for all keys of which units were sent or received in an era that is over. The rows say how many, and so show
-   * the share that a key had. After that the rows are removed.
-   */
+  /** Calls `settle` for all keys with rows of an earlier era. */
   settleAll(): Promise<void>
   /** Gives tokens back, or takes them, like `adjust` of the kernel. */
   adjust(change: Adjust, limit: RegionalLimit, options?: CallOptions): Promise<void>
@@ -91,8 +81,7 @@ export function createRemoteCells(
 
 function settled({ found, region, cell, now, stored, by: { limit } }: Read): Made {
   const current = currentCell(region, cell, limit, now)
-  // The rows of a key say what was sent and received of it. A key without a state is full by the limit of its last use, which its rows
-  // name. So if the key is now used by another limit, the rows are written again with the new limit, together with the state.
+  // If the limit has changed, rows and state are both written, because a missing state is full by the limit that the rows name.
   if (current.rows !== undefined && stored?.policy !== limit.policy)
     return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(region, limit, current.rows) }
   const bucket = current.units === 0 ? current.bucket : adopted(region, current, limit)
@@ -111,9 +100,9 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
 }
 
 /**
- * Finds the limit by which a key was last called. `policy` is the text by which the key's rows (what was sent and received) name a limit.
- * Undefined if the last call may have had a limit that this process does not know. The key then stays as it is until its next call, which
- * knows the limit.
+ * The limit by which a key was last called. Undefined if the last call may have had a limit unknown here: the key then stays as it is until
+ * its next call.
+ * @param policy the limit that the key's rows name
  */
 function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {
   return (region, cell) => {

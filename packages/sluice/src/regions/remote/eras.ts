@@ -11,28 +11,23 @@ import { contended, MAX_ROUNDS } from './rewrite.ts'
 import type { Region, Roster } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/**
- * What a region whose store is on a server knows of all regions and their eras, and the operations that change this knowledge. An era is
- * the time in which the weights stay the same.
- */
+/** What a region knows of all regions and their eras, in its record on the server. */
 export interface RemoteEras {
   /**
-   * What the region knows by the record that was read. If the record was written in an earlier run (life) of the server, what a region
-   * knows at the start of a new run.
+   * What the record says; if an earlier run (server lifetime) wrote it, what a new run begins with.
    * @throws StoreFailure for the record of another region; its cause is a LimiterError that names the mistake
    */
   regionIn(found: FoundRegion): RegionStore
   /**
-   * Replaces the region's record by what `program` returns, and begins the next era (with the next weights) if all regions are ready for
-   * it. If another process changes the record at the same time, tries again.
+   * Replaces the record by what `program` returns, and opens the next era if all regions are ready. Tries again if another process changed
+   * the record.
    */
   update(program: (region: RegionStore, now: Micros) => RegionStore, options?: CallOptions): Promise<RegionStore>
-  /** Applies the status that a peer reports. */
   meet(status: Status): Promise<void>
 }
 
 /**
- * @param roster the roster by configuration
+ * @param roster by configuration
  * @param onEra called when another era has begun
  */
 export function createRemoteEras(
@@ -53,8 +48,7 @@ export function createRemoteEras(
     let found = await port.read(undefined, time(), options)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const before = regionIn(found)
-      // A shift is the close or the open of an era. Its time is one microsecond after the present. So it is later than the times of all
-      // states to which it was not applied.
+      // `now + 1`: an era must close or open later than all states that were written before.
       const next = open(program(before, found.now + 1), statuses, found.now + 1)
       if (next === before && found.record !== undefined && before.run === recordRun(found)) {
         known.remember(before, found.begins)

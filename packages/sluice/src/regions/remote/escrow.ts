@@ -21,27 +21,23 @@ import type { RegionStore } from '../rights/state.ts'
 import { limitOfKey } from '../rights/undivided.ts'
 
 /**
- * The units of one region whose store is on a server that many processes share. What this process knows of them may be out of date, so the
- * server compares it at each call. Until the process has read the server, `region` has the phase `learning`, and holds nothing. `transfers`
- * counts only what this process sent and received.
+ * The units of a region whose store is on a server. What this process knows may be out of date, so the server checks it at each call.
+ * Before the first read, `region` is `learning` and holds nothing.
  */
 export interface RemoteEscrow extends Ledger {
-  /** Reads the region's record. If it was written in an earlier run (life) of the server, writes the record of a new run. */
+  /** Reads the region's record, and writes one if this run (server lifetime) has none. */
   refresh(options?: CallOptions): Promise<RegionStore>
-  /** The limit by which a call of a token bucket is decided: the region's share of the key. */
+  /** A limit that decides by the region's share of each key. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
-  /** Reads what the server has of a key. */
   readonly read: RemoteCells['read']
-  /** Gives tokens back, or takes them, like `adjust` of the kernel. */
   readonly adjust: RemoteCells['adjust']
   cursorOf(peer: RegionStore): number
   setCursor(peer: RegionStore, cursor: number): void
 }
 
 /**
- * @param roster the roster by configuration
  * @param maxCells the most keys that may have rows
- * @param time returns the time to decide at; 0 for the server's clock
+ * @param time the time to decide at; 0 for the server's clock
  */
 export function createRemoteEscrow(
   port: RegionPort,
@@ -103,7 +99,7 @@ export function createRemoteEscrow(
   }
 }
 
-/** Makes the function `limitOf`. It returns a limit with a mark, by which the store decides its calls by this region's shares. */
+/** Marks limits, so that the store decides their calls by this region's shares. */
 function createLimitOf(
   known: RemoteKnown,
   cells: Pick<RemoteCells, 'settle'>,

@@ -2,40 +2,33 @@ import type { StateId } from '../../stores/store.ts'
 import type { StoredRows } from './rows.ts'
 import type { RegionStore } from '../rights/state.ts'
 
-/**
- * What this process knows of its region: the record as last read, and how the stored record begins. The server compares that beginning to
- * find out whether the process knows the present record.
- */
+/** The region's record as last read, and its beginning, by which the server checks that this process knows the present record. */
 export interface KnownRegion {
   readonly region: RegionStore
   readonly begins: string
 }
 
-/** What this process knows of the rows of one key, which say what was sent and received of it. */
+/** The last known rows of a key: what was sent and received of it. */
 export interface KnownRows {
   /** The number of the last change of the rows. */
   readonly change: number
   readonly stored: StoredRows
 }
 
-/**
- * What this process knows of a region whose store is on a server. This knowledge may be out of date, so the server compares it at each
- * call.
- */
+/** Possibly out of date; the server checks it at each call. */
 export interface RemoteKnown {
   /** Undefined before the region's record was read. */
   readonly latest: KnownRegion | undefined
   remember(region: RegionStore, begins: string): void
-  /** The rows of a key (what was sent and received); undefined if none are known. */
+  /** Undefined if none are known. */
   rowsOf(id: StateId): KnownRows | undefined
   /** @param stored undefined if the key has no rows */
   rememberRows(id: StateId, change: number, stored: StoredRows | undefined): void
 }
 
-/** @param maxCells the most keys of which this process remembers what was sent and received */
 export function createRemoteKnown(maxCells: number): RemoteKnown {
   let latest: KnownRegion | undefined
-  /** By the texts of scopes, and then by keys. A single map would need one text for both, which would have to be made at each call. */
+  /** By scope, then by key. One map would need a joined text at each call. */
   const scopes = new Map<string, Map<string, KnownRows>>()
   let size = 0
   const forget = (scope: string, key: string): void => {

@@ -11,14 +11,10 @@ import type { Region } from '../rights/roster.ts'
 import type { Page } from '../rights/state.ts'
 import { rowTo } from '../rights/transfer.ts'
 
-/** Reads the rows of a server that have changed. */
 export interface RemotePages {
-  /** Of how many keys units had been sent or received when the latest page was read. */
+  /** How many keys had rows at the latest page. */
   readonly cells: number
-  /**
-   * The page for a peer that has read the changes up to `cursor`: what was sent to the peer since then. Requires that the region's record
-   * was read before.
-   */
+  /** What was sent to a peer since `cursor`. The region's record must have been read before. */
   page(to: Region, cursor: number): Promise<Page>
   readonly changedKeys: NonNullable<Ledger['changedKeys']>
 }
@@ -43,7 +39,7 @@ export function createRemotePages(port: RegionPort, time: () => Micros): RemoteP
       return { rows, status: found.all ? statusFor(region, to) : undefined, cursor: found.cursor }
     },
     async changedKeys(cursor) {
-      // If the peer's position is not known, no keys are read, only the number of the latest change.
+      // Without a cursor, reads only the number of the latest change.
       const found = await port.changedSince(cursor ?? Number.MAX_SAFE_INTEGER, PAGE_ROWS, time())
       const isWhole = cursor !== undefined && found.all && found.cursor >= cursor
       return { names: isWhole ? found.rows.map(({ id }) => nameOf(id)) : undefined, cursor: found.cursor }

@@ -5,7 +5,6 @@ type Pairs<T> = readonly (readonly [Region, T])[]
 type PlainRoster = Omit<Roster, 'weights'> & { readonly weights: Pairs<number> }
 type PlainAnswer = Omit<Answer, 'roster' | 'next'> & { readonly roster: PlainRoster; readonly next?: PlainRoster }
 
-/** Converts what a region knows of the regions to JSON, for its record on the server. */
 export function encodeRegion(store: RegionStore): object {
   const { roster, next, shifts, bound, joins, answers, ...others } = store
   return {
@@ -23,7 +22,7 @@ export function encodeRegion(store: RegionStore): object {
   }
 }
 
-/** Converts the JSON of a record back. @param record a result of `encodeRegion` */
+/** @param record a result of `encodeRegion` */
 export function decodeRegion(record: unknown): RegionStore {
   const found = record as Omit<RegionStore, 'roster' | 'next' | 'shifts' | 'bound' | 'joins' | 'answers'> & {
     readonly roster: PlainRoster

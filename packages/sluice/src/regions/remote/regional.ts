@@ -3,7 +3,6 @@ import { bucketsOf, checkGive, regional, type RegionalStore } from '../regional.
 import type { RegionalLimits } from '../regional-limits.ts'
 import type { RemoteEscrow } from './escrow.ts'
 
-/** A regional store on a server, whose shares of token buckets may change. */
 export function remoteRegional(
   store: Store,
   escrow: RemoteEscrow,
@@ -22,8 +21,7 @@ export function remoteRegional(
     ...made,
     capabilities: {
       ...capabilities,
-      // `leave` belongs to calls that are charged before their tokens are there. There are none here, because the units that refill the
-      // tokens may be sent to a peer meanwhile.
+      // `leave` and `maxWait` are for calls charged before their tokens are there. A peer may get the units that would refill these tokens.
       changes: changes.filter((kind) => kind !== 'leave'),
       groupOptions: groupOptions.filter((option) => option !== 'maxWait'),
     },

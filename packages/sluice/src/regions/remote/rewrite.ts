@@ -10,11 +10,11 @@ import type { Cell, RegionStore } from '../rights/state.ts'
 import { newRows } from '../rights/transfer.ts'
 import { limitOfKey } from '../rights/undivided.ts'
 
-/** A cell (the state and the rows of a key) as it was read, without what was written in an earlier run of the server. */
+/** A key's state and rows (what was sent and received), without those of an earlier run (server lifetime). */
 export interface RemoteCell {
   readonly region: RegionStore
   readonly cell: Cell
-  /** The number of the last change of the cell's rows (what was sent and received of the key). */
+  /** The number of the rows' last change. */
   readonly change: number
   readonly now: Micros
 }
@@ -25,13 +25,9 @@ export interface Read extends RemoteCell {
   readonly by: By
 }
 
-/**
- * The limit by which a cell (one key of one limit) is rewritten, or a function that chooses the limit by the state and the rows of the
- * cell. If the function returns undefined, the cell stays as it is.
- */
+/** The limit by which a key is rewritten, or a function that chooses the limit; undefined: nothing is changed. */
 export type RewriteBy = RegionalLimit | ((region: RegionStore, cell: Cell, stored: StoredRows | undefined) => By | undefined)
 
-/** What a rewrite needs: the region's port, the time, and what this process knows of the region. */
 export interface RewriteParts {
   readonly port: RegionPort
   readonly time: () => Micros
@@ -45,8 +41,8 @@ export interface RewriteParts {
 export const MAX_ROUNDS = 64
 
 /**
- * Calls `program` with a cell (the state and the rows of a key), and writes what it returns. If another process changed the cell meanwhile,
- * reads the cell and calls `program` again. Returns whether something was written.
+ * Calls `program` with a key's state and rows, and writes the result. Starts again if another process changed the key. Returns whether
+ * something was written.
  */
 export async function rewriteRemote(
   { port, time, maxCells, regionIn, remember, rememberRows, refresh }: RewriteParts,
@@ -87,9 +83,8 @@ export async function rewriteRemote(
       return true
     }
     found = answer
-    // On a busy key, other calls change the state before this process can replace it. `touch` gives the key's rows (what was sent and
-    // received) a new number. The server decides no call of the key for processes that do not know this number. This process knows it
-    // first, so its next attempt can succeed.
+    // On a busy key, other calls keep changing the state. `touch` renumbers the rows, and the server then refuses calls of processes that
+    // do not know the new number. So this process's next attempt can succeed.
     if (port.touch !== undefined && made.rows && answer.begins === before.begins && answer.cell.change === before.cell.change) {
       const same = stored ?? storedRows(region, by.limit, newRows(region, heldOf(region, by.limit, undefined, 0).units, by.limit))
       const stopped = await port.touch(id, answer, encodeRows(same), maxCells, time(), options)

@@ -5,11 +5,11 @@ import type { RegionalLimit } from '../rights/limit.ts'
 import type { Region } from '../rights/roster.ts'
 import type { Received, RegionStore, Rows, Run, Sent } from '../rights/state.ts'
 
-/** The rows of a cell, as a server keeps them: which units of a key were sent to each region and received from it. */
+/** Which units of a key were sent to each region and received from it, as a server keeps them. */
 export interface StoredRows {
-  /** Identifies the run (life) of the server in which the rows were written: the first 48 bits of the digest of the run's name. */
+  /** The first 48 bits of the digest of the run's name (a run is a server lifetime). */
   readonly run: string
-  /** The limit by which the key was last used: called, or its units sent or received. */
+  /** The limit of the last call or transfer of the key. */
   readonly policy: string
   readonly rows: Rows
 }
@@ -18,16 +18,15 @@ export function storedRows({ run }: RegionStore, { policy }: RegionalLimit, rows
   return { run: digestOf(run), policy, rows }
 }
 
-/** Whether rows count in a region. Rows that were written in another run (an earlier life) of the server do not. */
+/** Rows of an earlier run (server lifetime) do not count. */
 export function isOfRun({ run }: StoredRows, region: RegionStore): boolean {
   return run === digestOf(region.run)
 }
 
 /**
- * Encodes rows (what was sent and received of a key) as ASCII text. The text has no field names, to be short: a server has one such text
- * for each key of which units were sent or received. The text has the run, the era, the weight (with `!` if the cell is not divided) and
- * the limit. Then follow, for each peer, its name; after `>` what was sent to it (units, tokens; `base` if it is above 0; the limit if it
- * differs); and after `<` what was received from it (units, tokens). The digits of numbers are those of base64url.
+ * ASCII text without field names, because there is one for each key of which units moved. It holds run, era, weight (with `!` if the key is
+ * not divided) and limit. For each peer follow its name, `>` with units, tokens, base and limit sent, and `<` with units and tokens
+ * received. Numbers have base64url digits; base and limit are left out where possible.
  */
 export function encodeRows({ run, policy, rows }: StoredRows): string {
   const { era, weight, whole, sent, received } = rows
@@ -48,7 +47,7 @@ const HEAD_PARTS = 4
 
 /**
  * @param text a result of `encodeRows`
- * @throws StoreFailure for any other text. Such a text must not count as no rows, because the region would then hold units that it has sent
+ * @throws StoreFailure for any other text: if it counted as no rows, the region would keep units that it has sent
  */
 export function decodeRows(text: string): StoredRows {
   const parts = text.split(' ')
@@ -85,10 +84,7 @@ function numberOf(text: string | undefined): number {
   return Number.isSafeInteger(number) ? number : unknownForm()
 }
 
-/**
- * The numbers of a limit: n, m, and the burst in tokens. If the burst is not a whole number of tokens, it is written in micro-tokens after
- * `~`.
- */
+/** Rate n/m, and burst in tokens (in micro-tokens after `~` if not whole). */
 function policyDigits(policy: string): string {
   const [n = 0, m = 0, burst = 0] = policy.split('/').map(Number)
   const isWhole = burst % MICRO === 0
@@ -105,10 +101,7 @@ function unknownForm(): never {
   throw new StoreFailure('setup', 'no', 'regions: the store has rows of a form that this version does not know')
 }
 
-/**
- * The name of the run (life of the server) that was digested last, and its digest. Cached because all rows that a process reads are of one
- * run.
- */
+/** Cached, because a process reads rows of one run. */
 let [lastRun, lastDigest] = ['', '']
 
 function digestOf(run: Run): string {

@@ -11,7 +11,6 @@ import { plainShare } from '../rights/share.ts'
 import type { RegionStore } from '../rights/state.ts'
 import { limitOfKey, mayBeWhole } from '../rights/undivided.ts'
 
-/** What a region's shares are computed from, and the functions that read this from the server again. */
 export interface SharesParts {
   readonly known: KnownRegion | undefined
   rowsOf(id: StateId): KnownRows | undefined
@@ -19,25 +18,22 @@ export interface SharesParts {
   settle(id: StateId, limit: RegionalLimit, options: CallOptions | undefined): Promise<void>
 }
 
-/**
- * A region's shares of one limit: the token buckets by which calls are decided. Computed from what this process knows of the region and of
- * its keys.
- */
+/** The token buckets by which a region decides calls of one limit, from what this process knows. */
 export function createShares(parts: SharesParts, whole: AnyLimit, limit: RegionalLimit): KnownShares {
   const byUnits = new Map<number, AnyLimit>()
   let viewed: { readonly of: KnownRegion; readonly view: KnownShares['view'] } | undefined
   const byRows = new WeakMap<KnownRows, { readonly of: KnownRegion; readonly share: KnownShare }>()
   /**
-   * The share of all keys of which no units were sent or received. `share` is undefined if the limit is not divided, because each key is
-   * then in one region.
+   * Shared by keys of which no units were sent or received. `share` is undefined if the limit is not divided, because each key is then in
+   * one region.
    */
   let plain: { readonly of: KnownRegion; readonly share: KnownShare | undefined } | undefined
   const make = (current: RegionStore, change: number, stored: StoredRows | undefined, own: RegionalLimit): KnownShare => {
     const units = unitsOf(current, { bucket: undefined, rows: stored?.rows }, own)
     const share = byUnits.get(units) ?? plainShare(whole, limit, units)
     byUnits.set(units, share)
-    // A key's rows (what was sent and received) may be of an earlier era, or name another limit as that of the last use. Then `settle` must
-    // write a state for a key that has none, however long ago the latest era began.
+    // Rows may be of an earlier era (other weights), or name another limit. Then a missing state must be written first, however old the era
+    // is.
     const isKnown = change === 0 || (stored?.rows.era === current.era && stored.policy === limit.policy)
     return { limit: share, holds: units > 0, change, settled: isKnown ? settledAt(current, own, units) : MAX_MICROS }
   }
@@ -61,7 +57,7 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
         }
         return made.share
       }
-      // Of most keys no units were sent or received, so these keys have the same share.
+      // Most keys have no rows, and so the same share.
       if (plain === undefined || plain.of !== known)
         plain = { of: known, share: mayBeWhole(current, limit) ? undefined : make(current, 0, undefined, limit) }
       return plain.share ?? make(current, 0, undefined, limitOfKey(limit, id))

@@ -10,18 +10,14 @@ import type { CellRow, Transfers } from '../rights/state.ts'
 import { give, merge, unitsReceived } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** Sends units of keys to peers, and receives units that peers have sent. */
 export interface RemoteTransfers {
   /** How often, and how many, units this process sent and received. */
   readonly counts: Transfers
-  /** Sends units of a key. Resolves with false if they may not be sent, or if there is no room for another key of which units were sent. */
+  /** Resolves with false if the units may not be sent, or another key has no room. */
   send(id: StateId, by: RewriteBy, to: Region, wanted: UnitsToGive, most?: number): Promise<boolean>
-  /** Receives a row, which says what a peer has sent of a key. Resolves with false if there was no room for it. */
+  /** Resolves with false if there was no room. */
   receive(row: CellRow): Promise<boolean>
-  /**
-   * Chooses the limit of a cell (one key of one limit) for which a peer or the caller has named a limit. Other processes may have called
-   * the cell by another limit, and then that limit must be used.
-   */
+  /** A key's limit. A peer or the caller named one, but other processes may have called the key by another. */
   limitBy(id: StateId, named: ScopeLimit): RewriteBy
 }
 
@@ -47,7 +43,6 @@ export function createRemoteTransfers(cells: Pick<RemoteCells, 'transfer'>, limi
       const named = scopeLimit(scope, row.policy)
       if (named === undefined) return true
       const id = { scope: named.scope, key }
-      // `transfer` does not run the program if there is no room for another key. Then this stays true.
       let refused = true
       let units = 0
       const merged = await cells.transfer(id, limitBy(id, named), ({ region, cell, now, by: { limit, doubt } }) => {
