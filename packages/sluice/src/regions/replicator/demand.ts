@@ -19,14 +19,14 @@ export interface Gift {
 const MARGIN = 1.1
 /** A peer that has enough for its need is sent more only if it lacks at least this fraction of its need plus margin. */
 const DEAD_BAND = 0.1
-/** A peer with too few units for its need is sent units once it lacks this many, or the fraction `DEAD_BAND`. */
+/** A peer with too few units for its need is sent units once it lacks this many, or `DEAD_BAND` of its need plus margin. */
 const MIN_GIFT: number = UNITS / 100
 /** Units that a region without calls keeps for its first call. */
 const RESERVE: number = UNITS / 100
 
 /**
- * What a region sends to its peers of a key. It keeps what it needs, or its fair share if units are scarce, and sends the rest to peers
- * that have too few. The limit is never exceeded, however old the peers' figures are.
+ * How many quota units of a key a region sends to its peers. It keeps what it needs, or its fair share if units are scarce, and sends the
+ * rest to peers that have too few. The limit is never exceeded, however old the peers' figures are.
  * @param total the units that the region and these peers hold together; below UNITS if unreachable regions hold the rest
  */
 export function giftsOf(own: Demand, peers: readonly Demand[], reserve: number = RESERVE, total: number = UNITS): readonly Gift[] {
@@ -113,7 +113,7 @@ export interface HeldCell {
 }
 
 /**
- * The peer that has waited longest; undefined if none waits, or while a region with calls must still keep the units.
+ * The peer that has waited longest. Undefined if none waits, or while a region with calls must still keep the units (`MIN_STAY`).
  * @param waiting peers that cannot grant their largest call, and since when
  */
 export function recipientOf(

@@ -19,7 +19,7 @@ export interface Donor {
   give(peer: Region, peers: readonly Region[]): Promise<void>
 }
 
-/** The most keys of which units are sent per answer, because the peer waits for it. Others follow at its next pull. */
+/** The most keys of which quota is sent per answer, because the peer waits for it. Others follow at its next pull. */
 const MAX_GIFTS = 250
 
 export function createDonor(
@@ -88,7 +88,7 @@ function demandOf(peer: Region, found: LearnedNeed | undefined, rows: Rows | und
   return { region: peer, units: units + arriving, need, cost, since: since * MICROS_PER_MS }
 }
 
-/** @param rest units of the key, except those last known to be held by unreachable regions */
+/** @param rest quota units of the key, except those last known to be held by unreachable regions */
 function giftsIn(
   { whole }: Held,
   own: Omit<WholeDemand, 'since'>,
@@ -109,7 +109,7 @@ function giftsIn(
   return gift === undefined ? [] : [gift]
 }
 
-/** Units that a region without calls keeps for its first call; 0 if they cannot grant cost 1. */
+/** Quota units that a region without calls keeps for its first call; 0 if they cannot grant cost 1. */
 function reserveOf({ whole }: RegionalLimit): number {
   const reserve = UNITS / 100
   return portion(whole.burst, reserve) < MICRO ? 0 : reserve

@@ -10,7 +10,7 @@ import type { Hello, RegionStore, Run } from '../rights/state.ts'
 /** The longest wait after failures, as a number of periods. */
 const MAX_BACKOFF = 5
 
-/** Pulls from one peer: reports what this region needs, and receives the units that the peer sends. */
+/** Pulls from one peer: reports what this region needs, and receives the quota that the peer sends. */
 export function createEscrowPuller(self: Region, ledger: Ledger, needs: Needs, parts: PullerParts): Puller {
   return createPuller(parts, createPull(self, parts.peer, ledger, needs), (failures) =>
     // A store in the phase `learning` or `closed` waits for answers of its peers, so it sends requests more often.
@@ -20,7 +20,8 @@ export function createEscrowPuller(self: Region, ledger: Ledger, needs: Needs, p
 
 function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (send: Send) => Promise<void> {
   const checkBound = createBoundCheck(self, peer, ledger)
-  // How far the peer's rows were read. They are read again in a new era (new weights), because this region refused them before.
+  // How far the peer's rows (sent quota) were read. They are read again after the weights have changed, because this region refused them
+  // before.
   let rows: (Position & { readonly of: Pick<RegionStore, 'run' | 'era'> }) | undefined
   let knownNeeds: Position | undefined
 
@@ -67,7 +68,7 @@ function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (
   }
 }
 
-/** If the peer has accepted a later run (store lifetime) of this region, another store has its name. This store then gives up all units. */
+/** If the peer has accepted a later run (store lifetime) of this region, another store has its name. This store then gives up all quota. */
 function createBoundCheck(self: Region, peer: Region, ledger: Ledger): (page: Pulled) => Promise<void> {
   // The latest page that named this run (store lifetime); `joins` counts the runs of this region that the peer has accepted.
   let known: { readonly run: Run; readonly own: Run; readonly joins: number } | undefined
@@ -89,8 +90,8 @@ function isOf(of: Pick<RegionStore, 'run' | 'era'>, { run, era }: RegionStore): 
 }
 
 /**
- * Whether the peer sends its hello first. If two restarted stores sent hellos at once, each would invalidate the other's answer, so the
- * lower name begins.
+ * Whether the peer introduces its restarted store first. If both introduced themselves at once, each would invalidate the other's answer,
+ * so the lower name begins.
  */
 function defers(peer: Region, self: Region, { bound }: RegionStore, { status, run }: Pulled): boolean {
   return status?.phase === 'learning' && peer < self && bound.get(peer) !== run

@@ -119,7 +119,7 @@ async function answerTo(
   })
   const { run, joins } = invite(ledger.region, from)
   const needsAt = peerNeeds.learn(from, request)
-  // Units are sent before the page is made, so that it contains them. Only the reading peer gets some: unread units help nobody.
+  // Quota is sent before the page is made, so that the page contains it. Only the reading peer gets some: unread quota helps nobody.
   await donor.give(from, onRead())
   const page = await ledger.page(from, since?.run === run ? since.at : 0)
   return pageOf({ from: self, to: from, run, joins, answer, ...page, needsAt })

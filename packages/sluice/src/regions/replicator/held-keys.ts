@@ -5,8 +5,8 @@ import type { Ledger } from '../ledger.ts'
 import type { RegionStore } from '../rights/state.ts'
 
 /**
- * Remembers how many units the region holds of keys, because a read may be a round trip per key. The figures only show whether there is
- * something to send. The amount to send is computed from a new read.
+ * Remembers the quota units of keys, because a read may be a round trip per key. The figures only show whether there is something to send.
+ * The amount to send is computed from a new read.
  */
 export interface HeldKeys {
   of(id: StateId, limit: RegionalLimit): Held | Promise<Held>
@@ -21,8 +21,7 @@ export function createHeldKeys(ledger: Ledger, maxKeys: number): HeldKeys {
   const held = new Map<string, Held>()
   let region: RegionStore | undefined
   let cursor: number | undefined
-  // Raised when keys are dropped. A read that began before may be older than the change, which no later `refresh` reports, so its result is
-  // not remembered.
+  // Raised when keys are dropped. A read that began before is not remembered: it may lack the change, which is not reported again.
   let generation = 0
   const isCurrent = (): boolean => region === ledger.region
   return {

@@ -48,7 +48,7 @@ export interface Need {
   /** As in `WholeDemand`: the units that the largest call needs. */
   readonly cost: number
   readonly units: number
-  /** Units that the sender received from the message's receiver since the weights last changed. */
+  /** Quota units that the sender received from the message's receiver since the weights last changed. */
   readonly received: number
 }
 
@@ -73,7 +73,7 @@ export const PAGE_ROWS = 1_000
 /** The most needs in a request. */
 export const REQUEST_NEEDS = 250
 
-/** Whether a key is short enough for messages. A peer would refuse the whole message, so units of longer keys are never sent. */
+/** Whether a key is short enough for messages. A peer would refuse the whole message, so quota of longer keys is never sent. */
 export function isNameable({ scope, key }: { readonly scope: { readonly text: string }; readonly key: string }): boolean {
   return scope.text.length > 0 && scope.text.length <= MAX_NAME_LENGTH && key.length <= MAX_KEY_LENGTH
 }

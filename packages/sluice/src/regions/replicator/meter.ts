@@ -6,7 +6,6 @@ import type { MonotonicInstant } from '../../time/time.ts'
 import { type RegionalLimit, UNITS } from '../rights/limit.ts'
 import { isNameable } from './messages.ts'
 
-/** What the callers of a region attempted of one key. */
 export interface Metered {
   readonly id: StateId
   whole: AnyLimit
@@ -24,7 +23,7 @@ export interface Metered {
   cost: number
   most: number
   largest: number
-  /** For how many more windows `largest` is kept. Set when a call is denied without `retryAfter`: only other regions' units help it. */
+  /** For how many more windows `largest` is kept (`WAITS`). */
   waits: number
   /** The greatest cost of the latest windows, in micro-tokens, and how many windows ago it was called. */
   peak: number
@@ -33,7 +32,7 @@ export interface Metered {
   idle: number
   /** Windows since a peer last requested units; Infinity if none has. */
   requested: number
-  /** Units held at a peer's last request, and since when the region has held at least as many. */
+  /** Quota units held at a peer's last request, and since when the region has held at least as many. */
   units: number | undefined
   heldSince: MonotonicInstant
 }
@@ -52,7 +51,7 @@ export interface Meter {
 
 /** A shorter window shows too little of the demand. */
 const MIN_WINDOW_MS = 400
-/** Growing demand is reported as expected this many windows later: units take that long to arrive. */
+/** Growing demand is reported as expected this many windows later: quota takes that long to arrive. */
 const LEAD = 2
 /** Windows for which a denied call without `retryAfter` counts: its caller may call seldom, and peers do not read in every window. */
 const WAITS = 6
@@ -95,7 +94,7 @@ export function createMeter(maxKeys: number, bucketOf: (limit: AnyLimit) => Regi
       const { outcome, retryAfter, calls: verdicts } = verdict
       for (const [index, { id, limit: whole, cost }] of calls.entries()) {
         const denied = verdicts[index]?.outcome !== 'allowed'
-        // Skips a call that only another limit of the group denied, and a cost above the whole limit: units help neither.
+        // Skips a call that only another limit of the group denied, and a cost above the whole limit: more quota helps neither.
         if ((outcome !== 'allowed' && !denied) || cost > whole.capacity * MICRO) continue
         let metered = find(id)
         if (metered === undefined && denied) {

@@ -4,7 +4,6 @@ import type { Ledger } from '../ledger.ts'
 import type { Meter } from './meter.ts'
 import type { RegionalLimits } from '../regional-limits.ts'
 
-/** What a replicator needs of a regional store. */
 export interface Metering {
   readonly ledger: Ledger
   readonly maxCells: number

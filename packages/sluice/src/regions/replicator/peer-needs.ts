@@ -4,8 +4,8 @@ import type { Region } from '../rights/roster.ts'
 
 export interface PeerNeeds {
   /**
-   * Remembers what a peer needs, and returns up to where it is known. Undefined if an earlier message is missing: the peer must send all
-   * needs again.
+   * Remembers what a peer needs, and returns the position up to which it is known. Undefined if an earlier message is missing: the peer
+   * must send all needs again.
    */
   learn(peer: Region, pull: Pick<Pull, 'needs' | 'after' | 'needsAt'>): Position | undefined
   /** By the name of the key. */

@@ -81,7 +81,7 @@ export function createPuller(
     start: run,
     onRequest() {
       if (closed || !backsOff) return
-      // Shortened only once: otherwise frequent requests of the peer would postpone the pull for ever.
+      // The wait is shortened only once: otherwise frequent requests of the peer would postpone the pull for ever.
       backsOff = false
       cancel()
       wait(URGENT)

@@ -52,7 +52,7 @@ export const ownNeeds: RegionNeeds = {
 export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter, name: string, keepFor: Micros): RegionNeeds {
   let others: readonly Other[] | undefined
   let own = otherOf({ version: 1, full: false, keys: [] })
-  /** Whether the process published its most keys without this one. The key's need is then unknown, and counts as 0. */
+  /** Whether the process published the maximum number of keys without this one. The key's need is then unknown, and counts as 0. */
   const leavesOut = ({ needs, full }: Other, key: string): boolean => full && !needs.has(key)
   return {
     async refresh() {
