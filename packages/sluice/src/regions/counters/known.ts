@@ -78,7 +78,7 @@ export function createKnown(): Known {
   }
 }
 
-/** The most tokens of an unknown row that may be uncharged: burst + rate * elapsed, at most the row's value. */
+/** Uncharged tokens of a row that this region does not know: at most burst + rate * elapsed, and at most the row's value. */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }
