@@ -33,8 +33,9 @@ export function recordRunOf(record: unknown): Run | undefined {
 }
 
 /**
- * The state and rows of a key, without rows of another run (server lifetime). If only rows are left, the bucket is full by the limit that
- * the rows name. Rows of an earlier era (set of weights) do not show its share, so it counts as empty at the latest change.
+ * The state and rows (what was sent and received) of a key, without rows of another run (server lifetime). If only rows are left, the
+ * bucket is full by the limit that the rows name. Rows of an earlier era (set of weights) do not show the bucket's share, so it counts as
+ * empty at the latest change.
  */
 export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
   const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined

@@ -36,7 +36,7 @@ export interface RemoteEscrow extends Ledger {
 }
 
 /**
- * @param maxCells the most keys that may have rows
+ * @param maxCells the most keys of which quota may be sent or received
  * @param time the time to decide at; 0 for the server's clock
  */
 export function createRemoteEscrow(

@@ -13,7 +13,7 @@ import { keyed } from '../rights/undivided.ts'
 export interface RemoteTransfers {
   /** How often, and how many, units this process sent and received. */
   readonly counts: Transfers
-  /** Resolves with false if the units may not be sent, or another key has no room. */
+  /** Resolves with false if the units may not be sent, or there is no room for the key. */
   send(id: StateId, by: RewriteBy, to: Region, wanted: UnitsToGive, most?: number): Promise<boolean>
   /** Resolves with false if there was no room. */
   receive(row: CellRow): Promise<boolean>
