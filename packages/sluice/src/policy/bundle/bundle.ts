@@ -23,7 +23,7 @@ const HEADERS: HeaderChoice = headerChoice({
   },
 })
 
-/** Reads rules of Fairvisor's Token Bucket: a complete bundle, `{ "rules": [...] }`, or one rule. */
+/** Fairvisor's Token Bucket: a complete bundle, `{ "rules": [...] }`, or one rule. */
 export function* readBundle(root: Value, now: Micros): Sliced<PolicyBody | undefined> {
   yield* warnOfMoves(root)
   const has = (name: string): boolean => root.node.kind === 'map' && root.node.fields.has(name)
@@ -39,7 +39,6 @@ export function* readBundle(root: Value, now: Micros): Sliced<PolicyBody | undef
   return { ...bodyOf(rules), ...(yield* readSharedSections(fields, rules, now)) }
 }
 
-/** The compiled policy of a bundle. In this dialect the failure policy is always `allow`. */
 function bodyOf(rules: readonly Rule[]): PolicyBody {
   return { rules, failure: { ...DEFAULT_DEADLINE, policy: 'allow' }, headers: HEADERS }
 }
@@ -53,7 +52,7 @@ function* readWhole(bundle: Value, now: Micros): Sliced<Rule[]> {
   readTime(bundle.get('issued_at'))
   const expiry = bundle.get('expires_at')
   const expires = readTime(expiry)
-  // An expired bundle is refused when it is read. The expiry is not checked again later.
+  // Later, nobody checks the expiry again.
   if (expiry !== undefined && (expires ?? Infinity) <= now) expiry.wrong('a time to come: the bundle has expired')
   const defaults = bundle.get('defaults')
   if (defaults !== undefined) defaults.warn(' has no effect: nothing reads it')
@@ -66,7 +65,7 @@ function readTime(value: Value | undefined): Micros | undefined {
   })
 }
 
-/** Reads the policies and sorts them by id, because policies apply in the order of their ids. */
+/** Policies apply in the order of their ids. */
 function* readPolicies(list: Value | undefined): Sliced<Rule[]> {
   const policies = new Map<string, readonly Rule[]>()
   for (const item of list?.items('a list of policies') ?? []) {
@@ -85,7 +84,7 @@ function* readPolicy(value: Value): Sliced<{ readonly id: string; readonly rules
   if (fields === undefined) return undefined
   const id = readName(fields.require('id', 'a text'))
   const spec = fields.require('spec', 'a map with selector and rules')?.open(SPEC)
-  // The rules of a policy without an id are read too, to report their mistakes.
+  // Without an id, rules are read for their mistakes.
   const rules = spec === undefined ? [] : yield* readSpec(spec, id ?? '')
   return id === undefined ? undefined : { id, rules }
 }

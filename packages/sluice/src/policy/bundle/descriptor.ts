@@ -4,15 +4,12 @@ import { textOf, type Value } from '../document/value.ts'
 import { defined } from '../model/defined.ts'
 
 const NAMED = /^(jwt|header|query):([A-Za-z0-9_-]{1,128})$/
-/** Descriptors (names of request facts) that the format defines. A descriptor that `parseSource` does not know is refused. */
+/** Fixed names of the format; those unknown to `parseSource` are refused. */
 const FIXED = ['ip:address', 'ip:country', 'ip:asn', 'ip:type', 'ip:tor', 'ua:bot', 'ua:bot_category']
 
 export const DESCRIPTOR_FORM: string = `jwt:<name>, header:<name> or query:<name> with a name of letters, digits, _ and -, or ${FIXED.filter((text) => parseSource(text) !== undefined).join(', ')}`
 
-/**
- * The source (reader of one value of a request) that a descriptor names. An empty value counts as missing. In header names `-` and `_` are
- * the same character.
- */
+/** An empty value counts as missing. In header names `-` and `_` are the same character. */
 export function readDescriptor(value: Value): Source | undefined {
   const text = textOf(value.node) ?? ''
   const [, kind, name = ''] = NAMED.exec(text) ?? []
@@ -30,10 +27,6 @@ export function readDescriptor(value: Value): Source | undefined {
   return value.refuse(` ${text} is not yet supported: expected ${DESCRIPTOR_FORM}`, { value: text, allowed: DESCRIPTOR_FORM })
 }
 
-/**
- * Warns that a query parameter is read from the header X-Original-URI if the call to the service has that header. Fairvisor reads the query
- * of the call itself.
- */
 export function warnOfQuery(value: Value, text: string): void {
   value.warn(`: ${text} is read from X-Original-URI where a decision call has that, and Fairvisor reads the query of the call itself`)
 }
@@ -42,7 +35,6 @@ export function canonicalHeader(name: string): string {
   return name.toLowerCase().replaceAll('_', '-')
 }
 
-/** All values of a header, in any spelling of its name. */
 export function headerValues(canonical: string, request: Request): readonly string[] {
   const values = valuesOf('header', canonical, request)
   if (!canonical.includes('-')) return values
@@ -50,7 +42,7 @@ export function headerValues(canonical: string, request: Request): readonly stri
   return others.length === 0 ? values : [...values, ...others.flatMap((name) => valuesOf('header', name, request))]
 }
 
-/** The same source, with an empty text treated as missing. */
+/** Treats an empty text as missing. */
 function filled(source: Source): Source {
   const { text, neutral } = source
   return { ...derived(source, text, (value) => (value === '' ? undefined : value)), ...defined({ neutral }) }

@@ -48,10 +48,10 @@ function readLimit(config: Value): AnyLimit | undefined {
   return readBucket(chosenRate(rate, burst, rateValue), burst, rateValue, burstValue)
 }
 
-/** Chooses the most exact way to write a rate that is valid for a bucket of this burst. Warns if the rate is rounded in it. */
+/** The most exact form that a bucket of this burst allows. */
 function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
   const found = forms.findIndex(({ rate }) => !(attempt(() => tokenBucket({ rate, burst })) instanceof LimiterError))
-  // If none is valid, the last and simplest one gives the clearest error.
+  // If none is valid, the last and simplest gives the clearest error.
   const index = found === -1 ? forms.length - 1 : found
   const { rate, text } = forms[index] as PerSecond['forms'][number]
   if (index > 0) value.warn(` has more decimals than a bucket of this burst can count: it is rounded down to ${text}`)
@@ -60,10 +60,7 @@ function chosenRate({ forms }: PerSecond, burst: string, value: Value): Rate {
 
 const SOURCE_FORM = 'fixed, header:<name>, or query:<name>'
 
-/**
- * Reads the cost of a rule. `default_cost` applies if the request has no value, or a value that is not a plain decimal above 0. Of
- * several values the highest counts.
- */
+/** `default_cost` replaces an absent or invalid value. Of several values the highest counts. */
 function readBundleCost(config: Value): Cost | undefined {
   const from = config.get('cost_source')?.text(SOURCE_FORM, (text) => /^(?:fixed|(?:header|query):[A-Za-z0-9_-]{1,128})$/.test(text))
   const source = config.get('cost_source')
@@ -71,8 +68,7 @@ function readBundleCost(config: Value): Cost | undefined {
   const positive = (name: string, otherwise: number): number => Number(readPositive(config.get(name)) ?? otherwise)
   const [fixed, fallback] = [positive('fixed_cost', 1), positive('default_cost', 1)]
   const max = positive('max_cost', MAX_COST)
-  // A client could otherwise send 0.0001 and pay almost nothing. So the minimum is below 1 only if the policy's author wrote a number below
-  // 1.
+  // The least cost is 1, unless the policy states a lower number. Otherwise a client could send 0.0001 and pay almost nothing.
   const min = positive('min_cost', Math.min(1, fallback, max))
   if (source !== undefined && from === undefined) return undefined
   if (from === undefined || from === 'fixed') return fixedCost(fixed)

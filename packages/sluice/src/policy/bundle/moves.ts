@@ -9,10 +9,7 @@ interface Placed {
 
 type Find = (kind: string, value: Value, what: string) => void
 
-/**
- * Warns of parts of a bundle that have another meaning in Fairvisor's Token Bucket. There is one warning for each kind of difference, with
- * the number of places that have it. Mistakes in the bundle are reported elsewhere.
- */
+/** Warns of parts that mean something else in Fairvisor's Token Bucket, once for each kind of difference. */
 export function* warnOfMoves(root: Value): Sliced<void> {
   const found = new Map<string, { readonly value: Value; readonly what: string; more: number }>()
   const find: Find = (kind, value, what) => {
@@ -22,8 +19,7 @@ export function* warnOfMoves(root: Value): Sliced<void> {
   }
   const specs = specsOf(root)
   const placed: Placed[] = []
-  // Policies apply in the order of their ids. Fairvisor applies no policy after one in shadow mode, and Sluice does. The last policy has no
-  // policy after it, so it needs no warning.
+  // Fairvisor applies no policy after one in shadow mode, but Sluice does. For the policy with the last id this makes no difference.
   const last = specs.reduce((latest, { id = '' }) => (id > latest ? id : latest), '')
   for (const [policy, { spec, id }] of specs.entries()) {
     yield
@@ -107,7 +103,6 @@ function findSharedName(placed: Placed, names: Map<string, Placed>, find: Find):
     find('name', name, ` is that of ${first.rule.path}, and they count apart: in Fairvisor they share counters`)
 }
 
-/** The canonical form of a descriptor (the name of a request fact): header names ignore case and do not distinguish `-` and `_`. */
 function canonical(descriptor: string): string {
   return descriptor.startsWith('header:') ? canonicalHeader(descriptor) : descriptor
 }

@@ -2,7 +2,7 @@ import { toMicroTokens } from '../../algorithms/decimal.ts'
 import type { Rate } from '../../algorithms/rate.ts'
 import { DECIMAL_FORM, type PolicyNode, type Value } from '../document/value.ts'
 
-/** The exact decimal above 0 of a field, as its text. Undefined for a missing or a wrong value; a wrong value is reported. */
+/** Undefined if missing or wrong; a wrong value is reported. */
 export function readPositive(value: Value | undefined): string | undefined {
   return value?.as(DECIMAL_FORM, decimalOf)
 }
@@ -10,16 +10,14 @@ export function readPositive(value: Value | undefined): string | undefined {
 const RATE_FORM = 'a number above 0; more than six decimals are kept where the burst allows, else rounded down'
 
 export interface PerSecond {
-  /** The ways to write the rate, the most exact first. `text` is the number of tokens per second. */
+  /** The most exact first; `text` is in tokens per second. */
   readonly forms: readonly { readonly rate: Rate; readonly text: string }[]
-  /** The rate rounded to a number, for comparisons. */
   readonly value: number
 }
 
 /**
- * Reads a rate in tokens per second. A program may have computed the rate as a quotient. Then the exact fraction is found:
- * 0.3333333333333333 is 1 in 3 s, and 0.016666666666666666 is 1 in 60 s. Other decimals become exact over a longer period: 0.0166667 is
- * 0.166667 in 10 s.
+ * A rate that was computed as a quotient becomes the exact fraction: 0.3333333333333333 is 1 in 3 s. Other long decimals become exact over
+ * a longer period: 0.0166667 is 0.166667 in 10 s.
  */
 export function readPerSecond(field: Value | undefined): PerSecond | undefined {
   return field?.as(RATE_FORM, (node) => {
@@ -37,10 +35,7 @@ function formsOf(value: number): PerSecond['forms'] {
   return [{ rate: { tokens: Math.round(value * seconds), per: `${seconds}s` }, text: String(value) }]
 }
 
-/**
- * Forms of a decimal with more than six places. The first has all its places, with tokens per 10 s, 100 s or longer; each next form has one
- * place less.
- */
+/** The first form has all decimal places, as tokens per 10 s, 100 s or longer. */
 function longerPeriods(value: number): PerSecond['forms'] {
   const [whole = '', decimals = ''] = decimalText(value).split('.')
   const forms: PerSecond['forms'][number][] = []
@@ -52,7 +47,6 @@ function longerPeriods(value: number): PerSecond['forms'] {
   return forms
 }
 
-/** The shortest decimal text of a number, without an exponent. */
 function decimalText(value: number): string {
   const [digits = '', exponent] = String(value).split('e-')
   return exponent === undefined ? digits : `0.${'0'.repeat(Number(exponent) - 1)}${digits.replace('.', '')}`
@@ -61,8 +55,8 @@ function decimalText(value: number): string {
 const MAX_PERIOD = 86_400
 
 /**
- * A whole number of seconds, at most `MAX_PERIOD`, for which `value` is exactly the quotient of a whole number of tokens and these seconds.
- * Tries the denominators of the continued fraction of `value`. Undefined if none of them fits.
+ * The number of seconds, at most `MAX_PERIOD`, in which `value` tokens per second are a whole number of tokens. Tries the denominators of
+ * the continued fraction of `value`.
  */
 function divisorOf(value: number): number | undefined {
   let [before, seconds, rest] = [0, 1, value]
@@ -84,7 +78,6 @@ function decimalOf(node: PolicyNode): string | undefined {
   return (toMicroTokens(text) ?? 0) > 0 ? text : undefined
 }
 
-/** A number above 0 in JSON syntax, which allows an exponent. */
 function numberOf(node: PolicyNode): number | undefined {
   if (node.kind !== 'scalar' || node.type !== 'number' || !/^\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(node.text)) return undefined
   const value = Number(node.text)

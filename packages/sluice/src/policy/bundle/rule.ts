@@ -7,21 +7,18 @@ import { DESCRIPTOR_FORM, readDescriptor } from './descriptor.ts'
 import { type BundleLimit, readTokenBucket } from './limit.ts'
 import { readList } from './tolerated.ts'
 
-/** A rule as written. Which requests it applies to also depends on the other rules of its policy. */
 export interface BundleRule extends BundleLimit {
   readonly at: Value
   readonly name: string
   readonly keys: readonly Source[]
-  /** A text that is equal for rules with the same keys and the same algorithm. */
+  /** Equal for rules with the same keys and the same algorithm. */
   readonly counting: string
-  /** Undefined if the rule has no `match`. */
   readonly match: readonly Condition[] | undefined
 }
 
 export interface RuleOptions {
-  /** The name to use if the rule has none. */
   readonly name?: string
-  /** Whether the rule is the whole text, without a bundle. It may then omit its `limit_keys`. */
+  /** Without a bundle, `limit_keys` is optional. */
   readonly alone?: boolean
 }
 
@@ -86,7 +83,7 @@ export function readName(value: Value | undefined): string | undefined {
   })
 }
 
-/** A name that is unique in the bundle: `/`, `#`, `%` and unprintable characters are percent-encoded, so no two rules collide. */
+/** No two rules have the same encoded name. */
 export function scopedName(policy: string | undefined, rule: string): string {
   return policy === undefined ? encode(rule) : `${encode(policy)}/${encode(rule)}`
 }

@@ -10,17 +10,13 @@ import { readList } from './tolerated.ts'
 
 const NAMES = ['pathExact', 'pathPrefix', 'methods', 'hosts']
 
-/**
- * Reads the `selector` of a policy. Paths are compared by segments, and case matters. The prefix `/v1` matches paths below `/v1` but not
- * `/v1`. The exact path `/v1` does not match `/v1/`. Queries, empty and dot segments and needless encoding have no effect.
- */
+/** Case matters. The prefix `/v1` matches paths below `/v1` but not `/v1` itself; the exact path `/v1` does not match `/v1/`. */
 export function* readSelector(value: Value): Sliced<Match> {
   const fields = value.open({ names: NAMES, lenient: true })
   if (fields === undefined) return { when: [] }
   const anchors = ['pathExact', 'pathPrefix'].flatMap((name) => readAnchor(fields, name) ?? [])
   if (anchors.length === 0) fields.warn(' has no path: its rules never match; a pathPrefix of / matches every path')
-  // A path index takes only one pattern for each rule. So a rule with two anchors (an exact path and a prefix) is not indexed. Its anchors
-  // are tested at every request.
+  // The path index takes one pattern for a rule. A rule with an exact path and a prefix is therefore tested at every request.
   const path = anchors.length === 1 ? anchors[0]?.glob : undefined
   const methods = yield* readMethods(fields.get('methods'))
   const hosts = yield* readHosts(fields.get('hosts'))
@@ -31,7 +27,7 @@ export function* readSelector(value: Value): Sliced<Match> {
 interface Anchor {
   readonly text: string
   readonly everything: boolean
-  /** A pattern for the path index. It may match more paths than the anchor (the exact path or prefix). */
+  /** Pattern for the path index; may match more paths than `matches`. */
   readonly glob: Glob | undefined
   matches(path: string): boolean
 }

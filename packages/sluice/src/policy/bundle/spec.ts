@@ -13,7 +13,7 @@ export const SPEC: Known = {
 
 const RULES_FORM = 'a list of rules'
 
-/** Reads the rules of one policy in order, and last its `fallback_limit`. @param id undefined for rules without a bundle */
+/** @param id undefined for rules without a bundle */
 export function* readSpec(fields: Value, id: string | undefined): Sliced<Rule[]> {
   refuseSection(fields, 'loop_detection', 'block')
   refuseSection(fields, 'circuit_breaker', 'block')
@@ -68,9 +68,8 @@ function* readFallback(value: Value | undefined, rules: readonly BundleRule[]): 
 }
 
 /**
- * The conditions of rules without `match`. Such a rule is an "else" rule: it applies if none of its siblings before it applies. Its
- * siblings are the rules with conditions, the same keys and the same algorithm. A rule with an empty `match` is not an "else" rule; it
- * applies to every request. The "else" rules of the same siblings share one index, so a request is compared with the siblings only once.
+ * A rule without `match` is an "else": it applies if none of its siblings before it applies. Siblings are rules with conditions, the same
+ * keys and the same algorithm. A rule with an empty `match` applies to every request.
  */
 function* elsesOf(rules: readonly BundleRule[]): Sliced<ReadonlyMap<BundleRule, Condition>> {
   const alike = new Map<string, BundleRule[]>()
@@ -99,7 +98,7 @@ function indexRules(rules: readonly BundleRule[]): Sliced<FirstHolding> {
   return indexFirst(rules.map(({ match = [] }) => match))
 }
 
-/** A condition that holds if none of the first `count` rules has conditions that hold. */
+/** Holds if none of the first `count` rules matches. */
 function conditionOf(rules: readonly BundleRule[], count: number, index: FirstHolding): Condition {
   const test: Condition['test'] = (request) => {
     const truth = index(request, count)

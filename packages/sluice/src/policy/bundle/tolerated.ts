@@ -1,9 +1,6 @@
 import { isEmptyMap, type PolicyNode, quoted, type Value } from '../document/value.ts'
 
-/**
- * Reads a list. If parsing is not strict, `{}` is accepted with a warning, as in Fairvisor, because Lua programs write an empty list as
- * `{}`.
- */
+/** Lua programs write an empty list as `{}`, so this is only a warning unless parsing is strict. */
 export function readList(value: Value, form: string): Value | undefined {
   if (value.node.kind === 'list') return value
   if (value.issues.strict || !isEmptyMap(value.node)) return value.wrong(form)
@@ -12,8 +9,8 @@ export function readList(value: Value, form: string): Value | undefined {
 }
 
 /**
- * Refuses a section of the format that this package does not implement, unless the section has no effect in Fairvisor either.
- * @param kind `switch`: a block that must state whether it is enabled
+ * Refuses a section that Sluice does not implement, unless Fairvisor ignores it too.
+ * @param kind `switch`: a block in which Fairvisor requires `enabled`
  */
 export function refuseSection(fields: Value, name: string, kind: 'list' | 'block' | 'switch'): void {
   const value = fields.get(name)
