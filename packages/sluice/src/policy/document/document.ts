@@ -3,15 +3,12 @@ import type { Issues, Position } from './issues.ts'
 import { type Field, type PolicyNode, quoted, type ScalarNode } from './value.ts'
 
 const MAX_DEPTH = 32
-/** The most entries on the parser's stack: one for each level of nesting, one for the document, and one for the innermost scalar. */
+/** The parser's stack has one entry for each level, one for the document, and one for the innermost scalar. */
 const MAX_STACK = MAX_DEPTH + 2
 const MAX_MISTAKES = 200
 const MAX_LEXEMES = 150_000
 
-/**
- * Parses a YAML or JSON text to a tree, without the dangerous or surprising parts of YAML. Refused are a second document, directives, tags,
- * anchors, aliases, merge keys, `__proto__`, duplicate keys and deep nesting. Each is added to `issues`.
- */
+/** Refuses the dangerous or surprising parts of YAML, such as anchors, tags and duplicate keys. */
 export function readDocument(text: string, lines: yaml.LineCounter, issues: Issues): PolicyNode | undefined {
   const document = compose(text, lines, issues)
   if (document === undefined || issues.failed) return undefined
@@ -42,14 +39,14 @@ function compose(text: string, lines: yaml.LineCounter, issues: Issues): yaml.Do
       tokens.push(token)
       if (token.type === 'error') mistakes += 1
     }
-    // Reporting a mistake takes longer than reading a word of the text, so parsing stops after `MAX_MISTAKES`.
+    // Reporting a mistake takes longer than reading a word.
     if (mistakes > MAX_MISTAKES) break
     if (parser.stack.length > MAX_STACK) return refused(`nested deeper than ${MAX_DEPTH} levels`)
     if (lexemes > MAX_LEXEMES) return refused(`more than ${MAX_LEXEMES} words and signs`)
   }
   tokens.push(...parser.end())
   for (const token of tokens) if (token.type === 'directive') issues.add(token.offset, '', 'a directive is refused')
-  // Duplicate keys are found by `converter` below, because the composer would compare each key with all keys before it.
+  // `converter` finds duplicate keys instead, because the composer would compare each key with all keys before it.
   const composer = new yaml.Composer({
     prettyErrors: false,
     uniqueKeys: false,
@@ -72,7 +69,6 @@ interface Duplicate {
   readonly first: number
 }
 
-/** Converts the nodes of the parser; duplicate keys are collected. */
 function converter(issues: Issues, duplicates: Duplicate[]): (node: yaml.ParsedNode, at: number) => PolicyNode {
   const convert = (node: yaml.ParsedNode | null, keyAt: number): PolicyNode => {
     const at = node?.range[0] ?? keyAt
@@ -98,7 +94,6 @@ function converter(issues: Issues, duplicates: Duplicate[]): (node: yaml.ParsedN
   return convert
 }
 
-/** Refuses anchors, aliases and tags, on names as well as on values. */
 function refuseMarks(node: yaml.ParsedNode, at: number, issues: Issues): void {
   if (yaml.isAlias(node)) issues.add(at, '', `an alias is refused: *${node.source.slice(0, 60)}`)
   if ('anchor' in node && node.anchor !== undefined) issues.add(at, '', `an anchor is refused: &${node.anchor.slice(0, 60)}`)
@@ -113,10 +108,7 @@ function scalar(node: yaml.ParsedNode | null, at: number): ScalarNode {
   return { kind: 'scalar', at, text, type: type === 'number' || type === 'boolean' ? type : 'text' }
 }
 
-/**
- * Reports duplicate keys. If a policy with `rate_limits` has lost its indentation, all its fields are in one flat map. The many duplicates
- * there have one cause, so only one is reported.
- */
+/** A policy that has lost its indentation is one flat map. Its many duplicate keys have one cause, so one is reported. */
 function refuseDuplicates(root: PolicyNode, found: readonly Duplicate[], issues: Issues, position: Position): void {
   const outline = root.kind === 'map' ? root.fields.get('rate_limits')?.value : undefined
   const isFlat = outline?.kind === 'scalar' && outline.type === 'null'
@@ -132,19 +124,16 @@ function refuseDuplicates(root: PolicyNode, found: readonly Duplicate[], issues:
   }
 }
 
-/** The lexer emits this marker before the text of a plain or block scalar. That text may contain anything. */
+/** The lexer emits this before a plain or block scalar, whose text may contain anything. */
 const SCALAR_FOLLOWS = '\u001f'
-/** The first characters of anchors, aliases, tags and directives, which are refused anywhere. */
+/** The first characters of anchors, aliases, tags and directives. */
 const REFUSED = /^[&*!%]/
 
-/**
- * Returns a function that recognizes lexemes for which the policy is certain to be refused. Such lexemes are counted before nodes are
- * built, because building nodes takes longer than reading lexemes.
- */
+/** Recognizes lexemes that certainly cause a refusal. They are counted before nodes are built, because building nodes takes longer. */
 function mistakeFinder(): (lexeme: string) => boolean {
   let before = ''
   return (lexeme) => {
-    // Blanks, line ends and comments are skipped: they do not change which lexeme comes before another.
+    // Blanks, line ends and comments do not change which lexeme comes before another.
     if (/^(?:[ \t\r\n]|#)/.test(lexeme) && before !== SCALAR_FOLLOWS) return false
     const previous = before
     before = lexeme

@@ -1,6 +1,5 @@
 import { PolicyError, type PolicyIssue } from './policy-error.ts'
 
-/** The issues of one policy, collected so that one parse reports all of them. */
 export interface Issues {
   /** Whether a dialect refuses the parts that it otherwise ignores. */
   readonly strict: boolean
@@ -13,7 +12,6 @@ export interface Issues {
   settle(): void
 }
 
-/** The fields of an issue except its message. */
 export type Shown = Pick<PolicyIssue, 'value' | 'allowed'>
 
 export type Position = (at: number) => { readonly line: number; readonly column: number }
@@ -21,7 +19,7 @@ export type Position = (at: number) => { readonly line: number; readonly column:
 const MAX_ISSUES = 100
 const MAX_MESSAGE_LENGTH = 500
 
-/** Shortens a message, because a parser quotes the whole text that it could not read. */
+/** A parser quotes the whole text that it could not read. */
 function cut(message: string): string {
   return message.length <= MAX_MESSAGE_LENGTH ? message : `${message.slice(0, MAX_MESSAGE_LENGTH)}...`
 }

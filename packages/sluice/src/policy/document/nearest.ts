@@ -1,8 +1,7 @@
 import { requireForm, TEXT, TEXTS } from '../../errors/options.ts'
 
 /**
- * The candidate that `name` most likely means: the one with the fewest edits. At most two edits are allowed, and at most one for each two
- * characters of the candidate.
+ * The candidate with the fewest edits, ignoring case: at most two edits, and at most one for each two characters of the candidate.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {

@@ -1,18 +1,17 @@
 import type { Field, PolicyNode, ScalarNode } from './value.ts'
 import type { Sliced } from '../model/sliced.ts'
 
-/** A part of a node tree as a flat list of plain values. It is small, so that receiving it from another thread takes little time. */
+/** A part of a node tree. It is small, so that receiving it from another thread takes little time. */
 export type NodePiece = readonly (string | number)[]
 
-/** The number of values in a piece, which is enough for some 256 nodes. */
+/** Values of a piece: enough for some 256 nodes. */
 const SIZE = 1_024
 const TYPES = ['text', 'number', 'boolean', 'null'] as const
-/** The codes of a list and a map. A scalar has the index of its type in `TYPES` instead. */
 const [LIST, MAP] = [TYPES.length, TYPES.length + 1]
 
 /**
- * Writes a tree as pieces. A scalar becomes the index of its type, its offset and its text. A list or a map becomes its code (`LIST` or
- * `MAP`), its offset, the number of its items, and the items. The name and the offset of the name precede each item of a map.
+ * A scalar becomes its type, offset and text. A list or a map becomes its code, offset, number of items, and the items, in a map each with
+ * its name and offset.
  */
 export function piecesOf(root: PolicyNode): NodePiece[] {
   const values: (string | number)[] = []
@@ -33,7 +32,6 @@ export function piecesOf(root: PolicyNode): NodePiece[] {
   return Array.from({ length: Math.ceil(values.length / SIZE) }, (_, index) => values.slice(index * SIZE, (index + 1) * SIZE))
 }
 
-/** Rebuilds the tree from its pieces. It may pause within each piece and before it takes the next one. */
 export function* treeOf(pieces: Iterable<NodePiece>): Sliced<PolicyNode> {
   const iterator = pieces[Symbol.iterator]()
   let [piece, offset, taken]: [NodePiece, number, number] = [[], 0, 0]

@@ -8,9 +8,9 @@ export interface PolicyIssue {
   readonly line: number
   /** The column, counted from 1 in UTF-16 units. */
   readonly column: number
-  /** The path of the field, such as `rules[0].rate`; empty for the whole text. */
+  /** Path of the field, such as `rules[0].rate`; empty for the whole text. */
   readonly path: string
-  /** The value found, shortened; absent if there is nothing to show. */
+  /** The value found, shortened; absent if there is none to show. */
   readonly value?: string
   /** The allowed values. */
   readonly allowed?: string
@@ -18,7 +18,7 @@ export interface PolicyIssue {
   readonly message: string
 }
 
-/** Thrown if a policy cannot be loaded; the code is INVALID_POLICY. The message has one line for each issue. */
+/** The policy cannot be loaded: code INVALID_POLICY. The message has one line for each issue. */
 export class PolicyError extends LimiterError {
   /** Every mistake, in the order of the text. */
   readonly issues: readonly PolicyIssue[]

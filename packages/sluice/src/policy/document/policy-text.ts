@@ -1,18 +1,18 @@
 import { type Form, requireForm } from '../../errors/options.ts'
 import { PolicyError } from './policy-error.ts'
 
-/** The length of the longest policy, in UTF-16 units. */
+/** In UTF-16 units. */
 export const MAX_POLICY_LENGTH = 262_144
 
 const BYTES: Form = [(value) => value instanceof Uint8Array, 'a Uint8Array']
 
-/** The offset of the first byte that is not valid UTF-8; undefined if there is none. @throws LimiterError INVALID_OPTIONS */
+/** The offset of the first byte that is not UTF-8, or undefined. @throws LimiterError INVALID_OPTIONS */
 export function firstWrongByte(bytes: Uint8Array): number | undefined {
   requireForm('firstWrongByte', 'bytes', bytes, BYTES)
   const text = decode(bytes)
   const encoder = new TextEncoder()
   let [at, from] = [0, 0]
-  // Each byte sequence that cannot be decoded becomes U+FFFD. The text may also contain U+FFFD itself: then its three bytes are found here.
+  // An invalid byte sequence becomes U+FFFD. A U+FFFD of the text itself has these three bytes.
   for (let found = text.indexOf(REPLACED); found !== -1; found = text.indexOf(REPLACED, from)) {
     at += encoder.encode(text.slice(from, found)).length
     if (bytes[at] !== 0xef || bytes[at + 1] !== 0xbf || bytes[at + 2] !== 0xbd) return at
@@ -29,8 +29,7 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes a policy's bytes; a byte order mark is kept.
- * @param filename the name in the message
+ * Keeps a byte order mark.
  * @throws PolicyError with line and column of the first byte that is not UTF-8
  */
 export function policyText(bytes: Uint8Array, filename: string): string {

@@ -5,7 +5,7 @@ import type { Micros } from '../../time/micros.ts'
 import type { Issues, Shown } from './issues.ts'
 import { nearest } from './nearest.ts'
 
-/** A value of a policy with its offset in the text. Numbers keep their text, so that decimals stay exact. */
+/** Numbers keep their text, so that decimals stay exact. */
 export type PolicyNode = ScalarNode | ListNode | MapNode
 
 export interface ScalarNode {
@@ -33,12 +33,12 @@ export interface Field {
   readonly value: PolicyNode
 }
 
-/** The text of a text node; undefined for any other node. */
+/** Undefined for any other node. */
 export function textOf(node: PolicyNode | undefined): string | undefined {
   return node?.kind === 'scalar' && node.type === 'text' ? node.text : undefined
 }
 
-/** The text of a text, number or boolean node; undefined for any other node. */
+/** Undefined for null, a list or a map. */
 export function wordOf(node: PolicyNode): string | undefined {
   return node.kind === 'scalar' && node.type !== 'null' ? node.text : undefined
 }
@@ -47,7 +47,6 @@ export function isEmptyMap(node: PolicyNode): boolean {
   return node.kind === 'map' && node.fields.size === 0
 }
 
-/** A name that the author of a policy chose, and its value. `key` is the name as a `Value`, to report mistakes in it. */
 export interface Entry {
   readonly name: string
   readonly key: Value
@@ -56,21 +55,18 @@ export interface Entry {
 
 export interface Known {
   readonly names: readonly string[]
-  /** Names that are part of the format, but that this version refuses. */
+  /** Names of the format that this version does not support. */
   readonly later?: readonly string[]
   /** Whether unknown names are only warned of, unless parsing is strict. */
   readonly lenient?: boolean
 }
 
 export const DECIMAL_FORM = 'a number above 0 with at most six decimals'
-/** The largest number of tokens whose micro-tokens (millionths) are exact in a double. */
+/** The most tokens whose millionths are exact in a double. */
 const MAX_DECIMAL = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
 const MAX_TEXTS = 1_000
 
-/**
- * A node of a policy, with its path for messages and the list of issues. The methods that read a value report a wrong one and return
- * undefined.
- */
+/** A node of a policy. A method that finds a wrong value reports it and returns undefined. */
 export class Value {
   readonly node: PolicyNode
   readonly path: string
@@ -82,12 +78,10 @@ export class Value {
     this.issues = issues
   }
 
-  /** This node under another path. */
   at(path: string): Value {
     return new Value(this.node, path, this.issues)
   }
 
-  /** This path with another node. */
   with(node: PolicyNode): Value {
     return new Value(node, this.path, this.issues)
   }
@@ -97,24 +91,21 @@ export class Value {
     this.issues.add(this.node.at, this.path, this.path + what, more)
   }
 
-  /** Reports `<path> is <value>: expected <allowed>` as an issue. */
   wrong(allowed: string): undefined {
     const value = show(this.node)
     const message = `${this.path === '' ? 'the policy' : this.path} is ${value}: expected ${allowed}`
     this.issues.add(this.node.at, this.path, message, { value, allowed })
   }
 
-  /** Warns of `<path><what>`. */
   warn(what: string): undefined {
     this.issues.warn(this.node.at, this.path + what)
   }
 
-  /** Reports a part that the dialect ignores: as a warning, or as an issue if parsing is strict. */
+  /** An ignored part is an issue only in strict parsing. */
   overlook(what: string): undefined {
     return this.issues.strict ? this.refuse(what) : this.warn(what)
   }
 
-  /** The field of a map that has this name. Undefined if this is not a map or has no such field. */
   get(name: string): Value | undefined {
     const node = this.node.kind === 'map' ? this.node.fields.get(name)?.value : undefined
     return node === undefined ? undefined : new Value(node, below(this.path, name), this.issues)
@@ -125,16 +116,13 @@ export class Value {
     return this.get(name) ?? this.at(below(this.path, name)).refuse(` is missing: expected ${allowed}`, { allowed })
   }
 
-  /**
-   * The items of a list with their paths; no items for a value that is not a list, or for more than `most` items. If `allowed` is passed,
-   * both mistakes are reported.
-   */
+  /** Yields no items for a value that is not a list, or for more than `most` items. Both are reported if `allowed` is passed. */
   *items(allowed?: string, most: number = Infinity): Generator<Value, void, undefined> {
     if (this.node.kind !== 'list' || this.node.items.length > most) return allowed === undefined ? undefined : this.wrong(allowed)
     for (const [index, item] of this.node.items.entries()) yield new Value(item, `${this.path}[${index}]`, this.issues)
   }
 
-  /** The entries of a map whose names the author chose. A value that is not a map is reported and has no entries. */
+  /** For a map whose names the policy's author chose. Any other value is reported. */
   *entries(): Generator<Entry, void, undefined> {
     const { node, issues } = this
     if (node.kind !== 'map') return this.wrong('a map')
@@ -145,7 +133,7 @@ export class Value {
     }
   }
 
-  /** Checks that this is a map with known names. It refuses every other name and suggests the nearest known one. */
+  /** Unknown names are refused, with the nearest known one. */
   open({ names, later = [], lenient = false }: Known): Value | undefined {
     const { node, issues } = this
     if (node.kind !== 'map') return this.wrong('a map')
@@ -170,14 +158,14 @@ export class Value {
     return text !== undefined && accept(text) ? text : this.wrong(allowed)
   }
 
-  /** Reads a text that may contain a password. Does the same as the method `text`, but a wrong text is not shown. */
+  /** A wrong text is not shown: it may contain a password. */
   hiddenText(allowed: string, accept: (text: string) => boolean): string | undefined {
     const text = textOf(this.node)
     return text !== undefined && accept(text) ? text : this.refuse(` is not ${allowed}`, { allowed })
   }
 
   choice<const T extends string>(options: readonly T[]): T | undefined {
-    // Compares the text of any scalar, because some YAML parsers read an unquoted off or on as a boolean.
+    // Some YAML parsers read an unquoted off or on as a boolean.
     const word = this.node.kind === 'scalar' ? this.node.text : undefined
     return options.find((option) => option === word) ?? this.wrong(options.join(', '))
   }
@@ -187,7 +175,7 @@ export class Value {
     return node.kind === 'scalar' && node.type === 'boolean' ? node.text.toLowerCase() === 'true' : this.wrong('true or false')
   }
 
-  /** An exact decimal above 0 as its text. */
+  /** As text, so that it stays exact. */
   decimal(): string | undefined {
     const { node } = this
     if (node.kind === 'scalar' && (toMicroTokens(node.text) ?? 0) > 0) return node.text
@@ -203,7 +191,6 @@ export class Value {
     })
   }
 
-  /** A whole number from `least` to `most`. */
   whole(least: number, most: number): number | undefined {
     return this.as(`a whole number from ${least} to ${most}`, (node) => {
       const isWhole = node.kind === 'scalar' && node.type === 'number' && /^\d{1,15}$/.test(node.text)
@@ -211,7 +198,7 @@ export class Value {
     })
   }
 
-  /** Reads a text, or a list of at least one text. Texts that are not accepted are reported and left out. */
+  /** Wrong texts are reported and left out. */
   texts(allowed: string, accept: (text: string) => boolean): string[] {
     const items = this.node.kind === 'list' ? [...this.items()] : [this]
     if (items.length === 0) this.refuse(` is an empty list: expected ${allowed}`, { allowed })
@@ -223,14 +210,14 @@ export class Value {
   }
 }
 
-/** Warns of a duration without a unit, because it counts as milliseconds, which few authors intend. */
+/** A number counts as milliseconds, which few authors intend. */
 export function warnOfBare(value: Value | undefined): void {
   if (value?.node.kind !== 'scalar' || value.node.type !== 'number') return
   const problem = bareProblem(Number(value.node.text))
   if (problem !== undefined) value.warn(`: ${problem}; it is taken for milliseconds`)
 }
 
-/** Returns a function that is called for each map and its name. It refuses a name that an earlier map has. */
+/** Refuses a name that an earlier map has. */
 export function uniqueNames(): (at: Value, name: string) => void {
   const paths = new Map<string, string>()
   return (at, name) => {
@@ -252,18 +239,17 @@ function show(node: PolicyNode): string {
   return node.type === 'text' ? JSON.stringify(short) : short
 }
 
-/** The path of a field in messages: `a.b`, or `a["/b c"]` for a name that is not a plain word. */
+/** `a.b`, or `a["/b c"]` for a name that is no plain word. */
 export function join(path: string, name: string): string {
   if (!/^[A-Za-z_][\w-]*$/.test(name)) return `${path}[${quoted(name)}]`
   return below(path, name)
 }
 
-/** As `join`, for a name that is a plain word. */
 export function below(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** A text in quotes, cut to the length that messages show. */
+/** Cut to the length that messages show. */
 export function quoted(text: string): string {
   return JSON.stringify(text.slice(0, MAX_SHOWN_LENGTH))
 }
