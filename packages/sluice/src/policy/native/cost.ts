@@ -51,10 +51,7 @@ function* readEndpoints(value: Value): Sliced<Cost | undefined> {
   return costs.cost
 }
 
-/**
- * Warns of costs that none of the rule's tiers (limits), or not all of them, can admit: requests with such a cost are refused however long
- * they wait.
- */
+/** Requests whose cost is above the capacity of a limit are refused however long they wait. */
 export function warnOfCost(rule: Value, cost: Cost, tiers: readonly Tier[]): void {
   const value = rule.get('cost')
   const capacities = tiers.map(({ limit }) => limit.capacity)

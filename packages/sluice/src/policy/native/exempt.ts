@@ -11,7 +11,7 @@ import { readPath } from './match.ts'
 const MAX_EXEMPTIONS = 1_000
 const EVERYBODY = 'a network of everybody would leave nobody to be limited'
 
-/** Reads the `exempt` of a policy or of one rule; undefined without exemptions. */
+/** Undefined without exemptions. */
 export function* readExempt(fields: Value): Sliced<Exemption[] | undefined> {
   const items = fields.get('exempt')?.items(`a list of { path, ip, header }, at most ${MAX_EXEMPTIONS}`, MAX_EXEMPTIONS)
   const exempt = yield* eachSliced(items, readExemption)
@@ -39,7 +39,7 @@ function* readExemption(value: Value): Sliced<Exemption | undefined> {
   return { text, ...defined({ paths, networks: listedNetworks && networks, headers }) }
 }
 
-/** Reads a value, or each item of a list. An empty list is read as one empty value, so that it is reported. */
+/** An empty list is read as an empty value, which is reported. */
 function* listed<T extends object>(value: Value | undefined, read: (item: Value) => T | undefined): Sliced<T[] | undefined> {
   if (value === undefined) return undefined
   const items = value.node.kind === 'list' ? [...value.items()] : [value]
@@ -55,7 +55,7 @@ function readNetwork(value: Value): Network | undefined {
   return value.refuse(` is ${quoted(text)}: ${network.message}`, { allowed: NETWORK_FORM })
 }
 
-/** Reads the headers of an exemption, each with the text it must have. Such headers count only if a trusted proxy sends them. */
+/** Such headers count only if a trusted proxy sends them. */
 function* readHeaders(map: Value | undefined): Sliced<HeaderText[] | undefined> {
   if (map === undefined) return undefined
   if (isEmptyMap(map.node)) map.refuse(' is empty: expected names of headers with the text each must have')

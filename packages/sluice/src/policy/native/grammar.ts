@@ -15,10 +15,7 @@ export const MAX_SAMPLED = 10_000
 export const MAX_KEY_PARTS = 16
 export const MAX_PROCESSES = 100_000
 export const MAX_FAILURES = 10_000
-/**
- * The form of a rule's name. Names appear in headers, metrics and the ids of states. There, `#` separates the name from the label of a
- * tier.
- */
+/** Excludes `#`, which separates rule and tier in state ids. */
 export const RULE_NAME: RegExp = /^[!$-[\]-~]{1,64}$/
 
 const DECIMAL_TEXT: Schema = { type: 'string', pattern: String.raw`^\d{1,15}(\.\d{1,6})?$` }
@@ -33,7 +30,7 @@ const SOURCE: Schema = {
   type: 'string',
   pattern: String.raw`^(header|query|cookie):[\w!#$%&'*+.^|~\x60-]{1,128}$|^jwt:[!-~]{1,128}$|^ip:(address|/\d{1,3}(/\d{1,3})?)$|^path:(template)?$|^(method|host):$|^ua:bot$|^const:`,
 }
-/** A source without quotes, such as `path:`. In a list YAML parses it as a map. */
+/** In a list YAML parses `path:` without quotes as a map. */
 const BARE_SOURCE: Schema = {
   type: 'object',
   propertyNames: { enum: ['path', 'method', 'host', 'const'] },
@@ -288,9 +285,8 @@ export const ROOT: Shape = shapeOf(
 )
 
 /**
- * The native dialect as a JSON Schema (draft 2020-12), for editors and for programs that write policies. It comes from the same table as
- * the parser, so every policy that loads is valid by this schema. Only the parser checks conditions across several fields, such as
- * duplicate names or a burst that is too large for its rate.
+ * The native dialect as a JSON Schema (draft 2020-12). Every policy that loads is valid by it. Only the parser checks several fields
+ * together, such as a burst too large for its rate.
  */
 export const policySchema: Schema = Object.freeze({
   $schema: 'https://json-schema.org/draft/2020-12/schema',

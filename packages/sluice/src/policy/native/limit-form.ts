@@ -64,7 +64,7 @@ export function readLimit(fields: Value, algorithm: AlgorithmWord): AnyLimit | u
   return limit
 }
 
-/** Makes a token bucket. An error is reported at the value that causes it. @param burst a validated decimal text */
+/** @param burst a validated decimal text */
 export function readBucket(rate: Rate, burst: string, rateAt: Value, burstAt: Value): AnyLimit | undefined {
   const limit = attempt(() => tokenBucket({ rate, burst }))
   if (!(limit instanceof LimiterError)) return limit
@@ -75,17 +75,14 @@ function readTokenBucket(fields: Value): AnyLimit | undefined {
   const [rate, burst] = [fields.require('rate', RATE_FORM), fields.require('burst', DECIMAL_FORM)]
   const burstText = burst?.decimal()
   if (rate === undefined || burst === undefined) return undefined
-  // A wrong burst is already reported. The rate is still checked, with a valid burst in place of the wrong one.
+  // The rate is checked even if the burst is wrong.
   const limit = readBucket(textOf(rate.node) ?? '', burstText ?? '0.000001', rate, burst)
   return burstText === undefined ? undefined : limit
 }
 
 const AT_RAMP: ReadonlySet<string> = new Set(['INVALID_OPTIONS', 'INVALID_DURATION'])
 
-/**
- * Reads a limit with a window. It also reports numbers that the constructor refuses only together, such as a ramp that does not fit the
- * window.
- */
+/** The constructor refuses some numbers only together, such as a long ramp in a short window. */
 function readWindow(fields: Value, make: (numbers: WindowNumbers) => AnyLimit): AnyLimit | undefined {
   for (const name of ['window', 'ramp']) warnOfBare(fields.get(name))
   const limitValue = fields.require('limit', DECIMAL_FORM)

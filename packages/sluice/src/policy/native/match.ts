@@ -25,18 +25,17 @@ export function readMatch(rule: Value): Match {
   }
 }
 
-/** Reads a path pattern and normalizes it as request paths are. */
 export function readPath(value: Value | undefined): Glob | undefined {
   return value?.as(GLOB_FORM, (node) => {
     const text = textOf(node) ?? ''
     const segments = pathSegments(normalizePattern(text).toLowerCase())
-    // A parameter in a router's notation, such as `:id` or `{id}`, is refused: it would be a literal that never matches.
+    // A router's `:id` or `{id}` would be a literal that never matches.
     const named = segments.some((segment) => /^:|^\{.*\}$/.test(segment))
     return text.startsWith('/') && !/[?#]/.test(text) && !named ? compileGlob(text, segments) : undefined
   })
 }
 
-/** Reads the `key` of a rule: a list of sources, such as `header:x-api-key`. An empty list means one bucket for all requests. */
+/** An empty list means one bucket for all requests. */
 export function readKey(list: Value | undefined): KeyPart[] | undefined {
   if (list === undefined) return undefined
   if (list.node.kind !== 'list') return list.wrong(`a list of ${SOURCE_FORM}; [] is one bucket for everybody`)
@@ -46,9 +45,6 @@ export function readKey(list: Value | undefined): KeyPart[] | undefined {
   return sources.flatMap((source) => (source === undefined ? [] : [[source]]))
 }
 
-/**
- * Reads the `when` of a tier (one limit of a rule): sources such as `jwt:plan`, each with the text it must have or a list of allowed texts.
- */
 export function* readWhen(tier: Value): Sliced<Condition[]> {
   const when = tier.get('when')
   if (when === undefined) return []
@@ -74,7 +70,7 @@ function readSource(value: Value): Source | undefined {
   return value.with({ kind: 'scalar', at: value.node.at, text, type: 'text' }).wrong(SOURCE_FORM)
 }
 
-/** The text of a source, such as `header:x-id`. YAML parses an unquoted `path:` in a list as a map with one empty value. */
+/** In a list YAML parses `path:` without quotes as a map. */
 function sourceText(node: PolicyNode): string | undefined {
   if (node.kind !== 'map' || node.fields.size !== 1) return textOf(node)
   const [[name, { value }] = ['', { value: node }]] = node.fields

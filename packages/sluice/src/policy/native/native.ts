@@ -9,7 +9,6 @@ import { BREAKER, FAILURE, HEADERS, MAX_FAILURES, MAX_PROCESSES, ROOT, STORE_FAI
 import { readRule } from './rule.ts'
 import { readSharedSections } from './shared-sections.ts'
 
-/** Reads the native dialect: a version, rules, and the other sections. */
 export function* readNative(root: Value, now: Micros): Sliced<PolicyBody | undefined> {
   const fields = root.open(ROOT)
   if (fields === undefined) return undefined
@@ -50,7 +49,7 @@ function readBreaker(value: Value | undefined): FailureChoice['breaker'] {
 
 const MAX_MS = 60_000
 
-/** Reads a duration of at most a minute, in milliseconds. */
+/** At most a minute, in milliseconds. */
 function readShort(value: Value | undefined): number | undefined {
   const micros = value?.duration()
   if (value === undefined || micros === undefined) return undefined

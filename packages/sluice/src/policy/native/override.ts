@@ -11,7 +11,7 @@ import { readAlgorithm, readLimit } from './limit-form.ts'
 const MAX_OVERRIDES = 10_000
 
 /**
- * Reads the `overrides` of a policy; undefined without overrides. No message shows a key.
+ * No message shows a key, because it may identify a person.
  * @param now overrides that have ended by then are warned of
  */
 export function* readOverrides(fields: Value, rules: readonly Rule[], now: Micros): Sliced<Override[] | undefined> {
@@ -51,7 +51,7 @@ export function readOverride(value: Value, rules: ReadonlyMap<string, Rule>): Ov
   const written = fields.require('rule', 'the name of a rule')
   const key = fields.require('key', 'the value of the key, or a list of its values')
   const rule = written === undefined ? undefined : rules.get(textOf(written.node) ?? '')
-  // The rules' names are joined only if a message needs them, because there may be thousands of overrides.
+  // Joined only for a message: there may be thousands of overrides.
   if (written !== undefined && rule === undefined) written.wrong(`one of ${[...rules.keys()].slice(0, 20).join(', ')}`)
   const values = rule === undefined || key === undefined ? undefined : readValues(key, rule)
   const algorithm = readAlgorithm(fields, rule?.tiers[0]?.limit.algorithm.name ?? 'token-bucket')

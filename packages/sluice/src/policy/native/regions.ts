@@ -11,7 +11,6 @@ const WEIGHTS_FORM = `a map of regions, each with a whole number from 0 to ${REG
 const MAX_URL_LENGTH = 2_048
 const MAX_CUTOFF_MS = 86_400_000
 
-/** Reads the `regions` of a policy. */
 export function readRegions(policy: Value): RegionChoice | undefined {
   const fields = policy.get('regions')?.open(REGIONS)
   if (fields === undefined) return undefined
@@ -50,7 +49,7 @@ function readPeers(list: Value | undefined): RegionPeer[] {
   })
 }
 
-/** Whether a text is the address of a service: http or https, without a login, query or other part that a log would have to hide. */
+/** Refuses a login or query, which a log would have to hide. */
 function isAddress(text: string): boolean {
   if (!/^https?:\/\/[^\s\\@?#]+$/.test(text) || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return false
   const { username, password, search, hash } = new URL(text)
@@ -72,7 +71,7 @@ function readWeights(map: Value | undefined): RegionChoice['weights'] {
   return Object.freeze(Object.fromEntries(weights))
 }
 
-/** Refuses a region that only one of `peers` and `weights` names, because it would have no address or no weight. */
+/** Such a region would have no weight or no address. */
 function refuseUnknown(fields: Value, { self, peers, weights }: RegionChoice): void {
   const at = fields.get('weights')
   if (weights === undefined || at === undefined || fields.issues.failed) return

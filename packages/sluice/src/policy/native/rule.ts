@@ -53,7 +53,7 @@ function readMaxOvergrant(fields: Value): number | undefined {
 const MAX_TIERS = 1_000
 const TIERS_FORM = `a list of { when, and the fields of a limit }, at most ${MAX_TIERS}`
 
-/** Reads the listed tiers (limits with conditions) in order, and last the rule's own limit, if it has one. */
+/** The listed tiers in order, and last the rule's own limit. */
 function* readTiers(rule: Value, match: Match): Sliced<Tier[]> {
   const algorithm = readAlgorithm(rule, 'token-bucket')
   if (algorithm === undefined) return []
@@ -79,7 +79,6 @@ interface ReadTier {
   readonly tier: Tier | undefined
 }
 
-/** Warns of tiers that no request reaches. */
 function* warnOfUnused(read: readonly ReadTier[], match: Match): Sliced<void> {
   const earlier: Tier[] = []
   for (const { at, tier } of read) {

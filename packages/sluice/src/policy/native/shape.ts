@@ -1,7 +1,6 @@
 /** A JSON Schema (draft 2020-12), as data. */
 export type Schema = { readonly [keyword: string]: unknown }
 
-/** A map of the native dialect: its names for the parser, and its schema for programs that edit policies. */
 export interface Shape {
   readonly names: readonly string[]
   readonly schema: Schema
@@ -14,13 +13,12 @@ export function shapeOf(properties: Readonly<Record<string, Schema>>, more: Sche
   })
 }
 
-/** A schema with the text that editors show. */
 export const about = (description: string, schema: Schema): Schema => ({ description, ...schema })
 export const oneOf = (values: readonly string[]): Schema => ({ enum: values })
 export const listOf = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
 /** One item, or a list of at least one. */
 export const oneOrMore = (item: Schema): Schema => ({ anyOf: [item, listOf(item, { minItems: 1, maxItems: 1_000 })] })
 export const wholeFrom = (least: number, most: number): Schema => ({ type: 'integer', minimum: least, maximum: most })
-/** A text. YAML may read it as another type if it has no quotes. */
+/** YAML may read a text without quotes as another type. */
 export const SCALAR: Schema = { type: ['string', 'number', 'boolean'] }
 export const TEXT: Schema = { type: 'string', minLength: 1 }

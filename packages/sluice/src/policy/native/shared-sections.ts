@@ -16,7 +16,6 @@ import { readRegions } from './regions.ts'
 
 export const SHARED_SECTIONS = ['store', 'regions', 'trustedProxies', 'identifiers', 'reservations', 'jwt', 'exempt', 'overrides'] as const
 
-/** Reads the sections that every dialect may have in addition to its rules, in the same form. */
 export function* readSharedSections(
   fields: Value,
   rules: readonly Rule[],
@@ -35,7 +34,7 @@ export function* readSharedSections(
   return defined({ store: storeUrl?.url, storeUrl, regions, trustedProxies, identifiers, reservations, jwt, exempt, overrides })
 }
 
-/** Reads the `store` of a policy. No message shows a wrong URL, because it may contain a password. */
+/** A wrong URL is not shown, because it may contain a password. */
 function readStore(value: Value | undefined): StoreUrl | undefined {
   if (value === undefined) return undefined
   const text = textOf(value.node) ?? ''
@@ -111,9 +110,7 @@ function readJwt(policy: Value): JwtChoice | undefined {
   return { by: way === 'secretFile' ? 'secret' : 'jwks', file: place, ...checks }
 }
 
-/**
- * Whether keys may be fetched from a URL: only by https, or from this machine. Otherwise somebody on the network could replace the keys.
- */
+/** Over plain http, somebody on the network could replace the keys. */
 function isKeyUrl(text: string): boolean {
   if (!/^https?:\/\/[^\s@\\#/][^\s@\\#]*$/i.test(text) || text.length > 2_048 || !URL.canParse(text)) return false
   const { protocol, hostname } = new URL(text)
