@@ -7,7 +7,6 @@ export interface Tenancy {
   readonly identity: KeyPart
   /** Always has a value: the name of a tenant, or `default`. */
   readonly tier: Source
-  /** The tenants that `identity.tiers` names. */
   readonly named: ReadonlySet<string>
 }
 
@@ -16,9 +15,8 @@ const HEADER_FORM = 'the name of a header'
 const source = (text: string): Source => parseSource(text) as Source
 
 /**
- * Reads how callers are identified. The identity is the value of the configured header. If no header is configured, it is the subject of a
- * verified token. If that value is absent, it is the address. The tier names the tenant whose limit applies. It is the claim `plan` of the
- * token. Without that claim, it is what `tiers` has for the value of the header, or else `x-tenant-tier` of a trusted proxy.
+ * The identity is the configured header, or without one the subject of a verified token; if absent, the address.
+ * The tier names a tenant: the claim `plan`, else the entry in `tiers` for the header's value, else `x-tenant-tier` of a trusted proxy.
  */
 export function* readTenancy(block: Value | undefined, tenants: readonly string[]): Sliced<Tenancy> {
   const fields = block?.open({ names: ['header', 'tiers'] })
@@ -39,7 +37,7 @@ export function* readTenancy(block: Value | undefined, tenants: readonly string[
   }
 }
 
-/** Reads `identity.tiers`. Its names identify clients, so no message shows one. */
+/** The names identify clients, so no message shows one. */
 function* readTiers(map: Value | undefined, tenants: ReadonlySet<string>): Sliced<ReadonlyMap<string, string>> {
   const tiers = new Map<string, string>()
   for (const [index, { name, value }] of [...(map?.entries() ?? [])].entries()) {

@@ -8,22 +8,16 @@ import { MAX_SAMPLED } from '../native/grammar.ts'
 import { readBucket } from '../native/limit-form.ts'
 
 interface Use {
-  /** Field names of this level only. */
   readonly extra?: readonly string[]
-  /** The key, unless the level is shared. */
   readonly key: readonly KeyPart[]
   readonly match: Match
   readonly cost: Cost
-  /** The failure policy, if the level has none of its own. */
   readonly onStoreFailure: OnStoreFailure
 }
 
 const NAMES = ['capacity', 'burst', 'refill_rate', 'window', 'failure_policy', 'sample']
 
-/**
- * Reads a level (global, a tenant or an endpoint) of a policy with `rate_limits` as a rule. `capacity` is the burst. A `shared` level has
- * one bucket for all. Undefined for an endpoint that only has a cost.
- */
+/** `capacity` is the burst. A `shared` level has one bucket for all callers. Undefined for an endpoint that only has a cost. */
 export function readLevel(value: Value, name: string, use: Use): Rule | undefined {
   const { extra = [], key, match, cost, onStoreFailure } = use
   const fields = value.open({ names: [...NAMES, ...extra] })
@@ -50,7 +44,7 @@ function readLimit(fields: Value, per: string): AnyLimit | undefined {
   return readBucket({ tokens, per }, burst, at.rate, at.burst)
 }
 
-/** The burst of a level. `capacity` and `burst` mean the same in a policy with `rate_limits`, so the larger one is used, with a warning. */
+/** `capacity` and `burst` mean the same here: the larger is used. */
 function largerBurst(fields: Value, capacity: string | undefined): string | undefined {
   const value = fields.get('burst')
   const burst = value?.decimal()

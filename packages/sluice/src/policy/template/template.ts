@@ -13,10 +13,7 @@ import { readFailure, readLevel } from './level.ts'
 const INNER = ['global', 'tenants', 'endpoints', 'failure_policy', 'headers', 'identity']
 const OUTER = ['rate_limits', 'failure_policy', 'headers', 'identity', ...SHARED_SECTIONS]
 
-/**
- * Reads a policy with `rate_limits`, as printed in the article "Rate Limiting at Scale". It has global, tenant and endpoint buckets, which
- * are charged together. Each identity has a tenant bucket of its own.
- */
+/** The format of the article "Rate Limiting at Scale". Global, tenant and endpoint buckets are charged together. */
 export function* readTemplate(root: Value, now: Micros): Sliced<PolicyBody | undefined> {
   const outer = root.open({ names: OUTER })
   const inner = outer?.get('rate_limits')?.open({ names: INNER })
@@ -58,20 +55,18 @@ export function* readTemplate(root: Value, now: Micros): Sliced<PolicyBody | und
   if (rules.length === 0 && !inner.issues.failed) inner.refuse(' has no limit: expected global, tenants or endpoints')
   const failure = { ...DEFAULT_DEADLINE, policy: onStoreFailure }
   const sections = yield* readSharedSections(outer, rules, now)
-  // The plan in a verified token, or a trusted proxy, may name any tenant. If the policy has neither, `identity.tiers` must name each
-  // tenant but `default`, or no request uses the tenant's limit.
+  // A verified token or a trusted proxy may name any tenant. Without both, only `identity.tiers` names tenants.
   if (sections.jwt === undefined && sections.trustedProxies === undefined) warnOfUnreached(inner.get('tenants'), named)
   return { rules, failure, headers, ...sections }
 }
 
-/** Warns of tenants that no request can belong to. */
 function warnOfUnreached(tenants: Value | undefined, named: ReadonlySet<string>): void {
   for (const { name, value } of tenants?.entries() ?? [])
     if (name !== 'default' && !named.has(name))
       value.warn(': no request reaches this tenant: identity.tiers does not name it, and the policy has neither jwt nor trustedProxies')
 }
 
-/** Warns of an endpoint's cost that the global limit or a tenant's can never admit, because the cost is charged there too. */
+/** The global limit and the tenant's are charged the endpoint's cost too. */
 function warnOfPrice(at: Value, cost: number, levels: readonly Rule[]): void {
   const tooSmall = levels.filter(({ tiers }) => tiers.some(({ limit }) => limit.capacity < cost))
   if (tooSmall.length > 0)
@@ -80,7 +75,7 @@ function warnOfPrice(at: Value, cost: number, levels: readonly Rule[]): void {
     )
 }
 
-/** Reads a block that may be next to `rate_limits` or inside it, but not both. */
+/** Next to `rate_limits` or inside it, but not both. */
 function blockOf(name: string, outer: Value, inner: Value): Value | undefined {
   const [outside, within] = [outer.get(name), inner.get(name)]
   if (outside !== undefined && within !== undefined) {
