@@ -4,43 +4,29 @@ import { MICROS_PER_MS } from '../../time/micros.ts'
 import type { RegionChoice } from './region-choice.ts'
 import type { FailureChoice, Rule } from './rule.ts'
 
-/**
- * `process`: the store is in this process, so it needs no local fallback (a store that decides in an outage). `shared`: several processes
- * call the store, each with a local fallback.
- */
+/** `process`: the store is in this process. `shared`: several processes call it. */
 export type StoreKind = 'process' | 'shared'
 
-/** The most tokens a rule may admit above its limit, over any interval. Infinity: there is no bound. */
+/** The most tokens a rule may admit above its limit; Infinity: no bound. */
 export interface Bound {
   /** Tokens above the limit while the store decides. */
   readonly running: number
-  /** Tokens above the limit while the store cannot decide, and the rule's `onStoreFailure` decides instead. */
+  /** Tokens above the limit while the store fails and `onStoreFailure` decides. */
   readonly storeDown: number
-  /** Both bounds in words. With regions, these are the bounds of all regions together. */
+  /** Both bounds in words; with regions, for all regions together. */
   readonly text: string
 }
 
-/** The parts of a policy that bounds depend on. */
 interface Bounding {
   readonly failure: FailureChoice
   readonly regions?: RegionChoice
 }
 
 /**
- * Computes the bound of a rule: by how many tokens it may exceed its limit. The store decides exactly, so the bound is 0 while the store
- * can be called. A rule with `sample` charges only some of its requests, so it has no bound. In an outage `deny` admits nothing, and
- * `allow` everything. With `local` each of n processes grants from a full bucket of its own, with the limit's burst B and rate r. In an
- * outage of length T they grant at most n (B + r T). A policy that does not state n and T has no bound. The store's bucket refills
- * meanwhile, but only up to B. It loses at least max(0, r T - B) tokens, which are subtracted.
+ * While the store answers, no rule exceeds its limit, except with `sample`, or with regions in mode `counters`.
  *
- * With regions in mode `fixed` or `escrow`, each region has a part of the limit, and the parts are together at most the limit. So the bound
- * of all regions is 0 too. In an outage of all stores the local fallbacks grant these parts. With `escrow` nothing is subtracted, because
- * another region may use a part that belongs to a region whose store is down.
- *
- * With mode `counters`, each region grants the whole limit of a token bucket, and learns within a time D what the others have granted. So N
- * regions exceed the limit by at most (N - 1) (B + r D). D is at most `cutoffMs`: a region that learned nothing for so long grants only its
- * part. Without `cutoffMs` there is no bound, because regions may be disconnected for any length of time. Limits of other algorithms keep
- * fixed parts.
+ * With `onStoreFailure` `local`, each of n processes starts an outage of length T with a full bucket (burst B, rate r). So they grant at
+ * most n (B + r T). The store's bucket refills meanwhile, but only up to B. It loses at least max(0, r T - B) tokens, which are subtracted.
  */
 export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreKind): Bound {
   const { processes, outageMs } = failure
@@ -68,7 +54,11 @@ export function boundOf({ failure, regions }: Bounding, rule: Rule, kind: StoreK
   return down(worst, `${worst} while it does not, for at most ${processes} processes${each} and ${outageMs} ms`)
 }
 
-/** By how many tokens all regions together may exceed a rule with mode `counters`, while all their stores decide. */
+/**
+ * Each of N regions grants the whole limit, and learns within a time D what the others granted. So they exceed the limit by at most (N - 1)
+ * (B + r D). D is at most `cutoffMs`: a region that learns nothing for so long grants only its part. Other algorithms than token buckets
+ * (`tb`) have fixed parts.
+ */
 function countersBound(
   { cutoffMs, self, peers, weights }: RegionChoice,
   { tiers }: Rule,
@@ -87,19 +77,14 @@ function countersBound(
   return { most, text: `${most}, which is (N - 1) (B + r S) for ${regions} regions and a cutoff of ${cutoffMs} ms,` }
 }
 
-/**
- * The bound, in tokens, of the local fallbacks of all processes together.
- * @param moves whether other regions may use the tokens that a failed store's bucket does not grant; these are then not subtracted
- */
+/** @param moves whether other regions may use the tokens that the failed store does not grant, so that none are lost */
 function fallbackBound({ n, m, burst }: Envelope, processes: number, outageMs: number, moves: boolean): number {
   const flow = Math.ceil((n * outageMs * MICROS_PER_MS) / m)
   const lost = moves ? 0 : Math.max(0, flow - burst)
   return Math.ceil((processes * (burst + flow) - lost) / MICRO)
 }
 
-/**
- * The message for a rule that could exceed its limit by more than its `maxOvergrant` on a store of this kind; undefined for other rules.
- */
+/** Undefined if the bound is within `maxOvergrant`. */
 export function overBudget(policy: Bounding, rule: Rule, kind: StoreKind): string | undefined {
   if (rule.maxOvergrant === undefined || rule.mode === 'off') return undefined
   const { running, storeDown, text } = boundOf(policy, rule, kind)

@@ -3,10 +3,7 @@ import type { Source } from '../../identity/source.ts'
 import { watchUnread } from '../../identity/watch-unread.ts'
 import type { Sliced } from './sliced.ts'
 
-/**
- * The fields of a condition that an index needs. If `accepts` and `test` are absent, the condition is that the source's value equals
- * `value`.
- */
+/** Without `accepts` and `test`, the condition is: the source's value equals `value`. */
 interface Indexable {
   readonly source: Source
   readonly value: string
@@ -14,13 +11,10 @@ interface Indexable {
   readonly test?: unknown
 }
 
-/**
- * Finds the things whose conditions may hold for a request, in order. Things are rules, or tiers (the limits of one rule). The conditions
- * of all other things certainly do not hold.
- */
+/** Returns all things whose conditions may hold, and perhaps others, in their original order. */
 export type FindByCondition<T> = (request: Request) => readonly T[]
 
-/** With fewer things than this, a linear search is at least as fast. */
+/** With fewer things, a linear search is at least as fast. */
 const MIN_INDEXED = 8
 
 interface OfSource {
@@ -28,10 +22,7 @@ interface OfSource {
   readonly byValue: Map<string | undefined, number[]>
 }
 
-/**
- * Indexes things by the value of a source (a reader of one value of a request, such as a header). So the time that a request
- * takes does not grow with their number.
- */
+/** The index keeps the time of a request independent of the number of things. */
 export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing: T) => readonly Indexable[]): Sliced<FindByCondition<T>> {
   if (things.length < MIN_INDEXED) return () => things
   const bySource = new Map<string, OfSource>()
@@ -48,8 +39,8 @@ export function* indexByCondition<T>(things: readonly T[], conditionsOf: (thing:
     const readsUnread = request.unreadable === undefined ? undefined : watchUnread(request)
     for (const { source, byValue } of bySource.values()) {
       if (readsUnread?.((seen) => void [source.read(seen), source.alternatives?.(seen)]) === true) {
-        // The source reads an unreadable part of the request, so it may have any value. All things that are indexed by this source
-        // therefore count as found.
+        // This source reads an unreadable part of the request, which could have any value. So everything indexed by the source counts as
+        // found.
         for (const indexes of byValue.values()) found.push(...indexes)
         continue
       }

@@ -4,10 +4,7 @@ import { canonicalValue, type Source } from '../../identity/source.ts'
 import { createNetworkSet, type Network, NETWORK_FORM, parseNetwork } from '../../identity/network.ts'
 import type { Condition } from './rule.ts'
 
-/**
- * The condition that a source (a reader of one value of a request, such as a header) has one of these texts. For an address a text may be a
- * network, in any spelling. Undefined for a text that the source can never have.
- */
+/** Undefined if the source can never have one of these texts. For an address, a text may be a network. */
 export function conditionOf(source: Source, texts: readonly string[]): Condition | undefined {
   const value = texts.join(' or ')
   if (source.text.startsWith('ip:')) {

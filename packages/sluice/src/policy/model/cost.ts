@@ -15,14 +15,11 @@ export interface ClientCost {
   readonly fallback: number
   readonly min: number
   readonly max: number
-  /** Parses a text; undefined for a text that is not a cost. Default: `readCost`. */
+  /** Undefined for a text that is not a cost. Default: `readCost`. */
   readonly costOf?: (text: string) => number | undefined
 }
 
-/**
- * A cost that is read from the request and clamped to [min, max]. If the request has no valid cost, `fallback` applies. Of several values
- * (repeated or comma-separated) the highest counts.
- */
+/** An invalid or absent cost is `fallback`. Of several values (repeated or comma-separated) the highest counts. */
 export function clientCost({ text, values, fallback, min, max, costOf = readCost }: ClientCost): Cost {
   const clamp = (cost: number): number => Math.min(max, Math.max(min, cost))
   const unknown = clamp(fallback)
@@ -37,13 +34,13 @@ export function clientCost({ text, values, fallback, min, max, costOf = readCost
         if (value.includes(',')) for (const part of value.split(',')) highest = Math.max(highest, one(part.trim()))
         else highest = Math.max(highest, one(value))
       }
-      // 0 means that no value was found, because `min` is above 0.
+      // 0: no value was found, because `min` is above 0.
       return highest === 0 ? unknown : highest
     },
   }
 }
 
-/** Parses a plain decimal. More than six decimals are rounded up; a number too long to be exact gives the maximum. */
+/** More than six decimals are rounded up. A number too long to be exact gives the maximum. */
 export function readCost(text: string): number | undefined {
   const [, whole, decimals = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) return undefined
@@ -57,12 +54,9 @@ interface PricedPath {
   readonly cost: number
 }
 
-/** A cost by path. Paths are added while a policy is read, and indexed before its first request. */
+/** Call `index` after the last `add` and before the first request. */
 export interface EndpointCosts {
-  /**
-   * The cost of a request's path, or the fallback if no pattern matches. If several patterns match, or if upstreams may read the path in
-   * several ways, the highest cost counts.
-   */
+  /** The fallback without a matching pattern. The highest cost if several match, or if upstreams may read the path in several ways. */
   readonly cost: Cost
   add(price: PricedPath): void
   index(): Sliced<void>
@@ -91,7 +85,7 @@ export function endpointCosts(fallback: number = 1): EndpointCosts {
         return most
       },
       of(request) {
-        // If no path has a cost of its own, the path is not read, because reading an unreadable path would refuse the request.
+        // Reading an unreadable path would refuse the request.
         if (prices.length === 0) return fallback
         const { path, readings } = request
         return readings === undefined ? costOf(path) : Math.max(...readings.map((reading) => costOf(reading.path)))

@@ -1,14 +1,11 @@
 import type { Condition, Match, Tier } from './rule.ts'
 
-/**
- * The first of the earlier tiers (limits of a rule) that matches every request that `tier` matches. Undefined if no tier does. Only
- * conditions on the same source are compared, so a tier that is covered in another way is not found.
- */
+/** Compares only conditions on the same source, so it may miss a tier that covers in another way. */
 export function coveringTier(tier: Tier, earlier: readonly Tier[]): Tier | undefined {
   return earlier.find(({ when }) => when.every((needed) => tier.when.some((condition) => implies(condition, needed))))
 }
 
-/** Whether the tier (a limit of the rule) has a condition on the method that no request of the rule satisfies. */
+/** Whether none of the rule's methods satisfies the tier's conditions. */
 export function contradicts({ when }: Tier, { methods }: Match): boolean {
   return (
     methods !== undefined &&
@@ -16,10 +13,7 @@ export function contradicts({ when }: Tier, { methods }: Match): boolean {
   )
 }
 
-/**
- * Whether each request that satisfies `one` satisfies `other`. False if the two conditions do not show this by their texts, even if it is
- * so.
- */
+/** False if the texts alone do not show it. */
 function implies(one: Condition, other: Condition): boolean {
   if (one.source.text !== other.source.text) return false
   return one.value === other.value || (one.accepts === undefined && accepts(other, one.value))

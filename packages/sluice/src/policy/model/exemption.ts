@@ -10,7 +10,7 @@ export interface Exemption {
   readonly text: string
   readonly paths?: readonly Glob[]
   readonly networks?: NetworkSet
-  /** Header texts that a request must have. They count only if a trusted proxy sent the request. */
+  /** They count only if a trusted proxy sent the request. */
   readonly headers?: readonly HeaderText[]
 }
 
@@ -19,10 +19,7 @@ export interface HeaderText {
   readonly value: string
 }
 
-/**
- * The first exemption that holds for a request. Upstreams may read the request's path in several ways. An exempt path must match in all of
- * them.
- */
+/** If upstreams may read the path in several ways, the exemption must hold for all of them. */
 export function exemptionOf(exemptions: readonly Exemption[] | undefined, request: Request): Exemption | undefined {
   if (exemptions === undefined || exemptions.length === 0) return undefined
   const address = request.address === undefined ? undefined : parseAddress(request.address)

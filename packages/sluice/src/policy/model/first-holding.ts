@@ -4,10 +4,7 @@ import { indexByCondition } from './condition-index.ts'
 import { allHold, type Condition, type Truth } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
-/**
- * Whether all conditions of one of the first `count` groups hold; a group is a list of conditions. Undefined if no group certainly holds,
- * but one may hold.
- */
+/** Undefined if no group certainly holds, but one may hold. */
 export type FirstHolding = (request: Request, count: number) => Truth
 
 interface Group {
@@ -15,18 +12,15 @@ interface Group {
   readonly index: number
 }
 
-/**
- * The result of comparing a request with the groups: the indexes of the first group that holds, and of the first that may hold. Infinity
- * if no group does.
- */
+/** The index of the first group; Infinity if there is none. */
 interface Compared {
   readonly holds: number
   readonly mayHold: number
-  /** The index of the first group that reads an unreadable part of the request. */
+  /** Index of the first group that reads an unreadable part. */
   readonly unread: number
 }
 
-/** Compares a request with the groups only once, and derives the result for every `count` from that comparison. */
+/** A request is compared once; every `count` uses that comparison. */
 export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<FirstHolding> {
   const things = groups.map((conditions, index) => ({ conditions, index }))
   const find = yield* indexByCondition(things, ({ conditions }) => conditions)
@@ -34,7 +28,7 @@ export function* indexFirst(groups: readonly (readonly Condition[])[]): Sliced<F
   return (request, count) => {
     let compared = known.get(request)
     if (compared === undefined) {
-      // If a request has an unreadable part, reads of that part are watched. The index would read every source, so it is not used then.
+      // A watcher records whether the unreadable part is read. The index would read every source, so it is not used then.
       compared = compare(request.unreadable === undefined ? find(request) : things, request)
       known.set(request, compared)
     }
@@ -57,7 +51,7 @@ function compare(groups: readonly Group[], request: Request): Compared {
   return { holds: Infinity, mayHold, unread }
 }
 
-/** Reads the unreadable parts again, because the watcher of the request must see a read even if the result was cached. */
+/** A cached result counts as a read too: a watcher of the request records which parts are read. */
 function readAgain(request: Request): void {
   const { unreadable } = request
   if (unreadable?.path === true) void request.path

@@ -1,22 +1,19 @@
-/** A pattern of segments. To match a value takes one step for each segment of the value, whatever the pattern. */
+/** Matching takes one step for each segment of the value, whatever the pattern. */
 export interface Glob {
   readonly text: string
   /** Literals, `*` and `**`; no two `**` in a row. */
   readonly segments: readonly string[]
   matches(segments: readonly string[]): boolean
-  /** Orders patterns that match the same value: the more literals the higher, and without `**` higher than with it. */
+  /** Of matching patterns, more literals rank higher, and `**` lower. */
   readonly rank: number
 }
 
-/** The most segments of a pattern. Matching keeps positions in a pattern as the bits of one 32-bit integer. */
+/** Positions in a pattern are the bits of a 32-bit integer. */
 const MAX_SEGMENTS = 30
 
 export const GLOB_FORM: string = `a path of at most ${MAX_SEGMENTS} segments, each a literal, * (one segment) or ** (any number, also none), such as /api/*/items/**`
 
-/**
- * Compiles a pattern of segments. A segment is a literal, `*` (exactly one segment) or `**` (any number). Undefined if there are too many
- * segments, or if a segment mixes a star with text. Matching keeps all possible positions in the pattern as bits, so it never backtracks.
- */
+/** Undefined for too many segments, or for a segment such as `a*`. */
 export function compileGlob(text: string, segments: readonly string[]): Glob | undefined {
   // Two ** in a row mean the same as one.
   const pattern = segments.filter((segment, index) => segment !== '**' || segments[index - 1] !== '**')
@@ -38,7 +35,7 @@ export function compileGlob(text: string, segments: readonly string[]): Glob | u
   return {
     text,
     segments: pattern,
-    // A literal outweighs `**` and all single stars together, and `**` outweighs all single stars: there are at most 30 segments.
+    // At most 30 segments: a literal outweighs all stars, and `**` all single stars.
     rank: 64 * literal + single - (stay === 0 ? 0 : 32),
     matches(values) {
       let at = start
@@ -53,7 +50,6 @@ export function compileGlob(text: string, segments: readonly string[]): Glob | u
   }
 }
 
-/** The segments of a normalised path; none for the root. */
 export function pathSegments(path: string): readonly string[] {
   return path === '/' ? [] : path.slice(1).split('/')
 }

@@ -9,20 +9,17 @@ export interface LimitFacts {
   readonly algorithm: AlgorithmName
   /** The burst of a token bucket; the limit of every other algorithm. */
   readonly capacity: number
-  /** The refill of a token bucket in the form of a policy, such as `10/s`, `100/min` or `1/30d`; exact. Absent for other algorithms. */
+  /** Exact refill of a token bucket, such as `10/s`; absent for others. */
   readonly rate?: string
-  /**
-   * Milliseconds over which the capacity is replenished, or the period that the policy states. Sent as `w` in the header RateLimit-Policy.
-   */
+  /** Milliseconds that replenish the capacity, or the policy's period. */
   readonly windowMs: number
 }
 
 const PERIOD: Form = [(value) => typeof value === 'number' && value > 0, 'a number of milliseconds above 0']
 
 /**
- * Describes a limit.
- * @param windowMs the period that the policy states; default: the limit's own
- * @throws LimiterError INVALID_OPTIONS for a value that is not a limit, or a period that is not a number above 0
+ * Describes a limit; `windowMs` replaces the limit's own period.
+ * @throws LimiterError INVALID_OPTIONS for an invalid limit or period
  */
 export function limitFacts(limit: AnyLimit, windowMs?: number): LimitFacts {
   requireForm('limitFacts', 'limit', limit, LIMIT)
@@ -41,13 +38,10 @@ const UNITS = [
   ['w', 604_800_000_000n],
 ] as const
 const MICRO = 1_000_000n
-/** The most tokens that a rate may state, in micro-tokens. */
+/** In micro-tokens. */
 const MAX_TOKENS = BigInt(Number.MAX_SAFE_INTEGER)
 
-/**
- * Writes a rate of `n` micro-tokens in `m` microseconds exactly: as whole tokens per unit of time, otherwise as tokens with decimals,
- * otherwise as whole tokens per several units.
- */
+/** Writes `n` micro-tokens in `m` microseconds exactly: as whole tokens per unit of time, else with decimals, else per several units. */
 export function rateText(n: number, m: number): string {
   const [micro, per] = [BigInt(n), BigInt(m)]
   for (const step of [MICRO, 1n])
@@ -65,7 +59,6 @@ function lengthText(micros: bigint): string {
   return `${micros / length}${unit}`
 }
 
-/** Micro-tokens as tokens. */
 function decimal(micro: bigint): string {
   const digits = String(micro).padStart(7, '0')
   return `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '')

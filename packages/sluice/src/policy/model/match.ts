@@ -8,8 +8,8 @@ import { type Match, type Rule, type Truth, truthOf } from './rule.ts'
 import type { Sliced } from './sliced.ts'
 
 /**
- * Finds the rules that match a request, in the order of the policy. Upstreams may read the path in several ways. A rule matches if it does
- * so in one of them. Rules that read an unreadable part of the request are also found.
+ * Finds the rules that match, in the order of the policy. If upstreams may read the path in several ways, one matching way is enough. Rules
+ * that read an unreadable part of the request are found too.
  */
 export type FindRules = (request: Request) => readonly Rule[]
 
@@ -82,7 +82,7 @@ function candidatesOf(
   return found.flatMap(({ find }) => find(request)).sort((a, b) => a.index - b.index)
 }
 
-/** Why a request does not match; undefined if it matches. */
+/** Undefined if the request matches. */
 export function mismatch(match: Match, request: Request): string | undefined {
   const { path } = match
   if (path !== undefined && !someReading(request, (reading) => path.matches(pathSegments(reading.path))))
@@ -90,7 +90,7 @@ export function mismatch(match: Match, request: Request): string | undefined {
   return mismatchApartFromPath(match, request)
 }
 
-/** Whether a match reads an unreadable part of a request. Undefined if the request's readable parts already exclude the match. */
+/** Undefined if the readable parts already exclude the match. */
 export function unreadMatch(match: Match, request: Request, readsUnread: Watch): boolean | undefined {
   let reads = match.path !== undefined && request.unreadable?.path === true
   const why = reads ? mismatchApartFromPath : mismatch

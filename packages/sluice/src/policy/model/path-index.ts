@@ -1,17 +1,15 @@
 import type { Glob } from './glob.ts'
 import type { Sliced } from './sliced.ts'
 
-/** A node in the tree of all patterns. The segments of a pattern lead from the root to the node of the pattern. */
 interface PathNode<T> {
   readonly literals: Map<string, PathNode<T>>
-  /** The next node for `*`. */
   any: PathNode<T> | undefined
-  /** The next node for `**`. It is reached without a segment too, because `**` matches any number of segments. */
+  /** The next node for `**`; also reached without a segment. */
   deep: PathNode<T> | undefined
-  /** Whether this node follows `**`, so that every segment leads back to it. */
+  /** Whether this node follows `**`: every segment leads back to it. */
   readonly stays: boolean
   readonly things: Entry<T>[]
-  /** The number of the last step that reached this node. If a step reaches the node twice, this number shows that it is counted already. */
+  /** The last step that reached this node; avoids duplicates. */
   seen: number
 }
 
@@ -20,10 +18,7 @@ interface Entry<T> {
   readonly thing: T
 }
 
-/**
- * Makes a function that finds the things (rules, or costs of paths) whose pattern matches a path, and the things without a pattern, in
- * order. All patterns form one tree.
- */
+/** Things without a pattern are always found; the order is kept. */
 export function* indexByPath<T>(
   things: readonly T[],
   pathOf: (thing: T) => Glob | undefined,
@@ -65,10 +60,7 @@ function childOf<T>(at: PathNode<T>, segment: string): PathNode<T> {
   return next
 }
 
-/**
- * Makes a function that moves from a set of nodes to the next ones by one segment. It numbers its steps, so that a step needs no set of
- * reached nodes.
- */
+/** Numbered steps need no set of reached nodes. */
 function stepper<T>(): (at: readonly PathNode<T>[], start: PathNode<T> | undefined, segment: string | undefined) => readonly PathNode<T>[] {
   let steps = 0
   return (at, start, segment) => {

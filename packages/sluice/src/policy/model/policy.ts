@@ -6,56 +6,51 @@ import type { HeaderChoice } from './header-choice.ts'
 import type { RegionChoice } from './region-choice.ts'
 import type { StoreUrl } from './store-url.ts'
 
-/** A parsed, validated and compiled policy. It is frozen, and has the same form in every dialect. */
+/** A compiled policy; frozen. */
 export interface Policy {
-  /** `native`: version and rules. `rate-limits`: the template of global, tenant and endpoint limits. `bundle`: rules with `limit_keys`. */
+  /** Determined by fields: `rules`, `rate_limits`, or rules with `limit_keys`. */
   readonly dialect: 'native' | 'rate-limits' | 'bundle'
-  /** The rules in the order of the file; their names are unique. */
+  /** In the order of the file; names are unique. */
   readonly rules: readonly Rule[]
   /** Requests that no rule limits. */
   readonly exempt?: readonly Exemption[]
-  /** Other limits for single keys: at most one override for each key of a rule. */
+  /** Other limits for single keys of a rule. */
   readonly overrides?: readonly Override[]
   /** Valid but doubtful parts, each with file, line and column. */
   readonly warnings: readonly string[]
-  /** URL of the store that the policy names. It may contain a password: never print it. */
+  /** The store's URL. Never print it: it may contain a password. */
   readonly store?: string
   /** `store`, parsed. */
   readonly storeUrl?: StoreUrl
-  /** The regions that share the limits. Absent: limits are not divided among regions. */
+  /** The regions that share the limits; absent: limits are not divided. */
   readonly regions?: RegionChoice
   /** What is done while the store fails. */
   readonly failure: FailureChoice
   /** Which header fields answers have. */
   readonly headers: HeaderChoice
-  /**
-   * The proxies whose forwarding header is believed. Absent: no proxy is believed, and the policy does not say whether there are proxies.
-   */
+  /** Proxies whose forwarding header is believed; absent: none. */
   readonly trustedProxies?: TrustedProxies
-  /** Whether keys contain identifiers as they are or as pseudonyms; absent: as they are. */
+  /** Whether keys contain identifiers or pseudonyms; absent: identifiers. */
   readonly identifiers?: IdentifierChoice
-  /**
-   * How the service signs the ids of reservations, and how many may be open. Absent: a random secret of the process signs them, and any
-   * number may be open.
-   */
+  /** How reservation ids are signed, and how many may be open. */
   readonly reservations?: {
-    /** File with the secret that signs, relative to the policy's folder; absent: a secret of the process signs. */
+    /** File of the signing secret, relative to the policy's folder; absent: a random secret. */
     readonly secretFile?: string
-    /** How many reservations of a key may be open at once; absent: any number. */
+    /** The most open reservations of a key; absent: any number. */
     readonly maxHolds?: number
   }
-  /** How tokens are verified. Absent: no token is verified, and every claim counts as absent. */
+  /** How JWTs are verified; absent: every claim counts as absent. */
   readonly jwt?: JwtChoice
-  /** A hash of the text that distinguishes policies: 16 hexadecimal digits. */
+  /** Hash of the policy's text: 16 hexadecimal digits. */
   readonly hash: string
   /**
-   * By how many tokens a rule may exceed its limit on a store of this kind, over all regions together.
+   * Tokens by which a rule may exceed its limit, over all regions.
    * @throws LimiterError INVALID_OPTIONS for an invalid rule or kind
    */
   boundOf(rule: Rule, kind: StoreKind): Bound
 }
 
-/** `hmac`: the parts of keys that identify somebody are replaced by a hash with the secret in this file. */
+/** Whether keys contain identifiers, or hashes of them with a secret. */
 export type IdentifierChoice =
   | {
       /** Keys contain the values as they are. */
@@ -64,14 +59,13 @@ export type IdentifierChoice =
   | {
       /** Keys contain a keyed hash of the values. */
       readonly mode: 'hmac'
-      /** File with the secret of the hash, relative to the policy's folder. */
+      /** File of the hash's secret, relative to the policy's folder. */
       readonly secretFile: string
     }
 
-/** The part of a policy that the reader of each dialect makes. The rest is made in the same way for all dialects. */
 export type PolicyBody = Omit<Policy, 'dialect' | 'hash' | 'warnings' | 'boundOf'>
 
-/** How the tokens of requests are verified. File names are relative to the policy's folder. */
+/** How JWTs are verified. File names are relative to the policy's folder. */
 export type JwtChoice =
   | ({
       /** A secret that issuer and service share. */

@@ -1,34 +1,24 @@
-/** Every limit is divided into this many units, which the regions share. */
+/** The units that every limit is divided into. */
 export const REGION_UNITS = 1_000
-/**
- * `escrow`: parts of token buckets move to where the demand is. `fixed`: each region keeps its part. `counters`: each region grants whole
- * token buckets, and is charged later with what the others spent.
- */
 export const REGION_MODES = ['escrow', 'fixed', 'counters'] as const
-/** The form of a name of a region. Names appear in metrics and in the requests between regions. */
+/** Names appear in metrics and in the requests between regions. */
 export const REGION_NAME: RegExp = /^[A-Za-z\d](?:[\w.-]{0,62}[A-Za-z\d])?$/
 
-/**
- * The regions that share the limits of a policy. Only the decision service (`sluice serve`) builds its store by this section. An engine
- * decides with the store that a program gives it.
- */
+/** The regions that share a policy's limits. Only `sluice serve` uses this section. */
 export interface RegionChoice {
-  /** The name of this region. Absent: it is set when a service is started, so that all regions can have the same policy. */
+  /** Name of this region; absent: set when the service is started. */
   readonly self?: string
-  /** All regions in the order of the file. Only the region that `self` names may be missing. Empty if only `weights` names the regions. */
+  /** All regions in file order; `self` may be missing. Empty if only `weights` names them. */
   readonly peers: readonly RegionPeer[]
-  /**
-   * By the name of a region: the part of every limit, in thousandths, that the region has at first. Absent: all regions have equal weights.
-   */
+  /** By region, its initial part of every limit, in thousandths; absent: equal. */
   readonly weights?: Readonly<Record<string, number>>
   /**
-   * Whether parts of token buckets move from region to region (`escrow`), every region keeps its part (`fixed`), or every region grants
-   * whole token buckets (`counters`).
+   * `escrow`: parts of token buckets move by demand. `fixed`: parts stay. `counters`: each region grants whole token buckets, and is
+   * charged later with what the others spent.
    */
   readonly mode: (typeof REGION_MODES)[number]
   /**
-   * With `counters`: a region that has not read the counters of another region for this many milliseconds grants only its part. Absent: it
-   * always grants the whole limit.
+   * With `counters`: milliseconds without news of another region, after which a region grants only its part of the limit. Absent: never.
    */
   readonly cutoffMs?: number
 }

@@ -14,27 +14,27 @@ export type OnStoreFailure = 'allow' | 'deny' | 'local'
 /** `shadow` decides and reports, but never denies; `off` does nothing. */
 export type Mode = 'enforce' | 'shadow' | 'off'
 
-/** One compiled rule: which requests it matches, their key, their limit and their cost. */
+/** A compiled rule of a policy. */
 export interface Rule {
-  /** The name of the rule; unique in the policy. It appears in headers, in metrics, and in the ids of states in the store. */
+  /** Unique in the policy. Appears in headers, metrics and state ids. */
   readonly name: string
-  /** Whether the rule denies (`enforce`), only reports (`shadow`), or does nothing (`off`). */
+  /** Whether the rule denies, only reports, or does nothing. */
   readonly mode: Mode
   /** The requests that the rule applies to. */
   readonly match: Match
   /** Requests that this rule does not limit. */
   readonly exempt?: readonly Exemption[]
-  /** Several parts make one key of several values. Without parts all requests share one bucket. */
+  /** Parts of the key; empty: all requests share one bucket. */
   readonly key: readonly KeyPart[]
-  /** The limits of the rule, called tiers. The first one whose conditions hold applies; if none holds, the rule does not apply. */
+  /** The limits; the first whose conditions hold applies, else none. */
   readonly tiers: readonly Tier[]
   /** The tokens that a request takes. */
   readonly cost: Cost
-  /** With `sample` n, one of n requests is charged n times its cost, and the others nothing. Absent: every request is charged. */
+  /** One request in `sample` is charged `sample` times its cost; absent: every request. */
   readonly sample?: number
   /** What happens to requests of this rule while the store fails. */
   readonly onStoreFailure: OnStoreFailure
-  /** The most tokens that the rule may admit above its limit; Infinity: any number; absent: not checked. */
+  /** The most tokens above the limit; Infinity: any number; absent: not checked. */
   readonly maxOvergrant?: number
 }
 
@@ -46,10 +46,9 @@ export interface Match {
   readonly when: readonly Condition[]
 }
 
-/** A condition of a rule or a tier on a request: a source (a reader of one value, such as a header) has `value`. */
 export interface Condition {
   readonly source: Source
-  /** The required value; with `accepts` or `test` it is only for messages. */
+  /** Required value; with `accepts` or `test` only used in messages. */
   readonly value: string
   /** Tests the value of the source. Replaces the comparison with `value`. */
   accepts?(value: string): boolean
@@ -57,46 +56,41 @@ export interface Condition {
   test?(request: Request): Truth
 }
 
-/** Whether a condition holds; undefined if upstreams may read the request differently. */
+/** Undefined if upstreams may read the request differently. */
 export type Truth = boolean | undefined
 
-/**
- * The sources (readers of a value, such as a header) of one part of a key; the first that has a value counts. Each source has its own
- * position in the key, so a subject and an address with the same text are different keys. Requests for which no source has a value share
- * one bucket.
- */
+/** The first source with a value counts. Each source has its own position in the key, so equal texts of two sources are different keys. */
 export type KeyPart = readonly Source[]
 
 /** One of the limits of a rule. */
 export interface Tier {
-  /** A part of the ids of the tier's states, so that tiers of one rule have separate states; empty for the tier without conditions. */
+  /** Part of the state ids, which separates tiers; empty for the tier without conditions. */
   readonly label: string
-  /** Conditions that must all hold; none: the tier is for every request. */
+  /** Must all hold; empty: the tier is for every request. */
   readonly when: readonly Condition[]
-  /** The limit of the tier; its states are separate from those of other tiers. */
+  /** The limit of the tier. */
   readonly limit: AnyLimit
-  /** The period that the policy states. It is reported as the window instead of the time that the bucket takes to fill. */
+  /** The stated period; reported instead of the bucket's time to fill. */
   readonly windowMs?: number
 }
 
 export interface Cost {
   readonly text: string
   of(request: Request): number
-  /** The cost of a request whose facts are not known. */
+  /** If the facts of the request are not known. */
   readonly unknown: number
-  /** The highest cost of any request. */
   readonly most?: number
 }
 
-/** Another limit for one key of one rule. It applies in place of each of the rule's tiers (limits). */
+/** Replaces every tier's limit for one key of a rule. */
 export interface Override {
   /** Name of the rule. */
   readonly rule: string
-  /** The values of the rule's key in their order; undefined for absent ones. */
+  /** Values of the rule's key in order; undefined for absent ones. */
   readonly values: readonly (string | undefined)[]
   /** The limit of this key, in every tier. */
   readonly limit: AnyLimit
-  /** The first instant at which the override no longer applies; absent: it has no end. */
+  /** The first instant without the override; absent: it has no end. */
   readonly until?: Micros
 }
 
@@ -106,22 +100,19 @@ export const DEFAULT_DEADLINE = { deadlineMs: 50, defaultDeadline: true } as con
 export interface FailureChoice {
   /** Milliseconds a remote store may take. */
   readonly deadlineMs: number
-  /** Set if the policy states no deadline: the first calls may then take longer, while the first connection is made. */
+  /** Set if the policy states no deadline: the first calls may then take longer. */
   readonly defaultDeadline?: true
   /** The failure policy of rules without their own `onStoreFailure`. */
   readonly policy: OnStoreFailure
-  /**
-   * The most processes that share the store. By how much they may exceed limits under the failure policy `local` is computed for this
-   * number.
-   */
+  /** The most processes that share the store, for `boundOf`. */
   readonly processes?: number
-  /** The longest outage, in milliseconds, for which it is computed by how much limits may be exceeded under the failure policy `local`. */
+  /** The longest outage in milliseconds, for `boundOf`. */
   readonly outageMs?: number
   /** The options of the breaker; absent: its defaults. */
   readonly breaker?: BreakerChoice
 }
 
-/** When to stop calling a store that fails, and when to probe it. For an absent field the default of the circuit breaker applies. */
+/** When to stop calling a failing store. Absent fields have the breaker's defaults. */
 export interface BreakerChoice {
   /** The number of failures within `windowMs` milliseconds that opens the breaker. */
   readonly failures?: number
@@ -131,13 +122,9 @@ export interface BreakerChoice {
   readonly probeMs?: number
 }
 
-/** The values of a rule's key in their order; undefined for absent ones. */
 export type KeyValues = Override['values']
 
-/**
- * The first tier (limit of the rule) whose conditions hold. If it is not known whether some conditions hold, several tiers may be the
- * first. Then the strictest of these is returned.
- */
+/** If it is not certain which tier is the first whose conditions hold, the strictest tier that may be. */
 export function tierOf(rule: Rule, request: Request): Tier | undefined {
   let possible: Tier | undefined
   for (const tier of (tierIndexes.get(rule.tiers) ?? finish(indexTiers(rule)))(request)) {
@@ -151,14 +138,14 @@ export function tierOf(rule: Rule, request: Request): Tier | undefined {
 
 const tierIndexes = new WeakMap<readonly Tier[], FindByCondition<Tier>>()
 
-/** Indexes the tiers (limits) of a rule for `tierOf`. Without this call `tierOf` makes the index at the first request. */
+/** Without this call, `tierOf` makes the index at the first request. */
 export function* indexTiers({ tiers }: Rule): Sliced<FindByCondition<Tier>> {
   const find = yield* indexByCondition(tiers, ({ when }) => when)
   tierIndexes.set(tiers, find)
   return find
 }
 
-/** The tier with the lower long-term rate; for equal rates, the one with the smaller capacity. */
+/** The lower long-term rate is stricter, then the smaller capacity. */
 function stricter(one: Tier, other: Tier): Tier {
   const [a, b] = [rateOf(one.limit), rateOf(other.limit)]
   if (a !== b) return a < b ? one : other
@@ -170,10 +157,7 @@ function rateOf({ algorithm, plan }: AnyLimit): number {
   return n / m
 }
 
-/**
- * The values of a rule's key; undefined for absent ones. If upstreams may read the path in several ways, only those count in which the rule
- * matches.
- */
+/** If upstreams may read the path in several ways, the key comes from those in which the rule matches. */
 export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   const { path } = rule.match
   const seen =
@@ -187,7 +171,7 @@ export function keyOf(rule: Rule, request: Request): (string | undefined)[] {
   })
 }
 
-/** Whether a condition holds; undefined if upstreams may take different values and only some of them satisfy it. */
+/** Undefined if upstreams may read different values and only some of them satisfy the condition. */
 export function truthOf(condition: Condition, request: Request): Truth {
   const { source, value } = condition
   if (condition.test !== undefined) return condition.test(request)
@@ -196,11 +180,11 @@ export function truthOf(condition: Condition, request: Request): Truth {
   const several = source.alternatives?.(request)
   if (several === undefined) return accepts(source.read(request))
   if (!several.some(accepts)) return false
-  // A header or parameter that appears twice is never certain, even with equal values: the upstream may refuse the request or ignore both.
+  // An equal value twice is not certain either: the upstream may refuse a repeated header or parameter, or ignore both.
   return accepts(source.read(request)) && several.every(accepts) ? true : undefined
 }
 
-/** Whether all conditions hold; false if one does not, even if others are unknown. */
+/** False if one does not hold, even if others are unknown. */
 export function allHold(conditions: readonly Condition[], request: Request): Truth {
   let all: Truth = true
   for (const condition of conditions) {
@@ -211,10 +195,7 @@ export function allHold(conditions: readonly Condition[], request: Request): Tru
   return all
 }
 
-/**
- * Why a rule cannot have this `sample`; undefined if it can. The counted request is charged for all requests that it represents, so that
- * charge must fit into every limit.
- */
+/** Why a rule cannot have this `sample`; undefined if it can. */
 export function sampleProblem(sample = 1, { most = Infinity }: Cost, tiers: readonly Tier[]): string | undefined {
   const least = Math.min(...tiers.map(({ limit }) => limit.capacity))
   if (sample !== 1 && tiers.some(({ limit }) => limit.algorithm.holding !== undefined))

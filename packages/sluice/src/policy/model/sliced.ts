@@ -1,6 +1,6 @@
 import type { Time } from '../../time/time.ts'
 
-/** Work that may pause at each `yield`. `finish` runs it without pauses; `inSlices` lets the thread handle other events between slices. */
+/** Work that may pause at each `yield`. */
 export type Sliced<T> = Generator<undefined, T, undefined>
 
 export function finish<T>(work: Sliced<T>): T {
@@ -10,7 +10,7 @@ export function finish<T>(work: Sliced<T>): T {
   }
 }
 
-/** Runs the work. After at least `sliceMs` milliseconds it pauses at the next `yield`, and the thread handles other events. */
+/** Pauses after `sliceMs` milliseconds, so that the thread handles other events. */
 export async function inSlices<T>(work: Sliced<T>, time: Pick<Time, 'monotonic' | 'after'>, sliceMs: number): Promise<T> {
   for (;;) {
     const until = time.monotonic() + sliceMs
@@ -24,7 +24,7 @@ export async function inSlices<T>(work: Sliced<T>, time: Pick<Time, 'monotonic' 
 
 type Items<T> = Iterable<T> | undefined
 
-/** Maps each item by sliced work, with a possible pause before each item. Undefined results are left out. */
+/** May pause before each item. Undefined results are left out. */
 export function* eachSliced<T, R>(items: Items<T>, map: (item: T) => Sliced<R | undefined>): Sliced<R[]> {
   const found: R[] = []
   for (const item of items ?? []) {
@@ -35,7 +35,6 @@ export function* eachSliced<T, R>(items: Items<T>, map: (item: T) => Sliced<R | 
   return found
 }
 
-/** As `flatMap`, with a possible pause after each item. */
 export function* flatMapSliced<T, R>(items: Items<T>, map: (item: T, index: number) => readonly R[] | R): Sliced<R[]> {
   const found: R[] = []
   let index = 0

@@ -2,9 +2,9 @@ import { LimiterError } from '../../errors/limiter-error.ts'
 import { decodeEscapes } from '../../identity/path.ts'
 import { defined } from './defined.ts'
 
-/** The parsed URL of a store. A program may support only some of the schemes. */
+/** A parsed store URL. Programs may support only some schemes. */
 export interface StoreUrl {
-  /** The text before the first colon, in lower case; `postgresql` is read as `postgres`. */
+  /** Lower case, without the colon; `postgresql` is read as `postgres`. */
   readonly scheme: string
   /** The URL as written; it may contain a password. */
   readonly url: string
@@ -33,7 +33,6 @@ export interface StoreHost {
 type Parameters = ReadonlyMap<string, readonly string[] | undefined>
 
 interface Scheme {
-  /** The scheme's name, if it differs from that in the URL. */
   readonly name?: string
   readonly port: number
   readonly parameters: Parameters
@@ -62,7 +61,6 @@ const DATABASES: Parameters = new Map([
 ])
 
 const POSTGRES: Scheme = { name: 'postgres', port: 5432, local: true, parameters: DATABASES }
-/** The schemes, by the beginning of a URL. */
 const SCHEMES: ReadonlyMap<string, Scheme> = new Map([
   ['redis:', { port: 6379, numbered: true, parameters: SERVERS }],
   ['rediss:', { port: 6379, numbered: true, parameters: SERVERS }],
@@ -79,7 +77,7 @@ const MAX_LENGTH = 2_048
 const HOST = /^(?:\[([\da-f:.]+)\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/i
 
 /**
- * Parses a store's URL; undefined for an invalid one. Never show any part of an invalid URL, because it may contain a password.
+ * Undefined for an invalid URL. Never show a part of one: it may contain a password.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a text
  */
 export function parseStoreUrl(text: string): StoreUrl | undefined {
@@ -106,7 +104,7 @@ function inProcess(scheme: string, url: string, database?: string): StoreUrl {
 }
 
 function hostsOf(authority: string, { port, several, local }: Scheme): StoreHost[] | undefined {
-  // A database on this machine, reached by a socket that the URL's parameters name.
+  // The URL's parameters may name a local socket.
   if (authority === '' && local === true) return []
   const hosts = authority.split(',').map((text): StoreHost | undefined => {
     const match = HOST.exec(text)
@@ -127,22 +125,20 @@ function loginOf(text: string): { username?: string; password?: string } | undef
 
 function databaseOf(path: string, { numbered }: Scheme): { database?: string } | undefined {
   const database = decodeEscapes(path)
-  // A path with an @ is refused: it may be a part of a password that contains a slash. In a database's name, @ must be written %40.
+  // An @ in the path may end a password that contains a slash. In a database's name it is written %40.
   if (database === undefined || database.includes('/') || path.includes('@')) return undefined
   if (numbered === true && !/^\d{0,5}$/.test(database)) return undefined
   return database === '' ? {} : { database }
 }
 
-/** Parses the path of a sentinel URL: `PRIMARY` or `PRIMARY/DATABASE`. */
 function primaryOf(path: string): { primary: string; database?: string } | undefined {
   const match = /^([\w.-]{1,128})(?:\/(\d{1,5}))?$/.exec(path)
   return match === null ? undefined : { primary: match[1] as string, ...defined({ database: match[2] }) }
 }
 
 /**
- * The first mistake in the parameters of a store's URL, as text that follows the store's name in a message. Undefined if there is no
- * mistake. Unknown parameters are mistakes, because a misspelt one could mean a connection without encryption. Values are not shown,
- * because one may be a password.
+ * The first mistake, as text that follows the store's name in a message. A misspelt parameter could mean no encryption. Values are not
+ * shown, because one may be a password.
  * @throws LimiterError INVALID_OPTIONS for a value that is not a text
  */
 export function storeParameterMistake(url: string): string | undefined {
@@ -151,7 +147,7 @@ export function storeParameterMistake(url: string): string | undefined {
   const [, scheme = '', query = ''] = /^([a-z+]+:)\/\/[^?#]*\?([^#]*)/.exec(url) ?? []
   const allowed = SCHEMES.get(scheme)?.parameters
   if (allowed === undefined || query === '') return undefined
-  // If the query contains an @, a password with a question mark may end there. What looks like a name is then a part of it, and not shown.
+  // If the query contains an @, a name here may be part of a password that contains a question mark.
   const shown = (name: string): string => (!query.includes('@') && /^[\w.-]{1,40}$/.test(name) ? ` ${name}` : '')
   const names = [...allowed.keys()].join(', ')
   const seen = new Map<string, string>()
@@ -166,7 +162,7 @@ export function storeParameterMistake(url: string): string | undefined {
   return allowed === SERVERS ? tlsMistake(scheme, seen) : undefined
 }
 
-/** Requires a text. The message shows only the type, because the value may contain a password. @throws LimiterError INVALID_OPTIONS */
+/** Shows no value, because it may contain a password. @throws LimiterError INVALID_OPTIONS */
 function requireUrl(where: string, url: unknown): void {
   if (typeof url !== 'string') throw new LimiterError('INVALID_OPTIONS', `${where}: url is of type ${typeof url}, expected a text`)
 }
