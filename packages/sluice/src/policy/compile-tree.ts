@@ -10,7 +10,6 @@ import type { Sliced } from './model/sliced.ts'
 import { readNative } from './native/native.ts'
 import { readTemplate } from './template/template.ts'
 
-/** The compiled tree, without the fields that are computed from the policy's text. */
 export type Compiled = PolicyBody & Pick<Policy, 'dialect'>
 
 const RULE: Form = [
@@ -21,10 +20,7 @@ const KIND: Form = oneOf('process', 'shared')
 
 const DIALECTS = 'version and rules, rate_limits, or rules with limit_keys'
 
-/**
- * Compiles a tree in its dialect: native, template or bundle.
- * @throws PolicyError with every issue, including those that `issues` already has
- */
+/** @throws PolicyError with every issue, including those that `issues` already has */
 export function* compileTree(node: PolicyNode | undefined, now: Micros, issues: Issues): Sliced<Compiled> {
   if (node === undefined) issues.add(0, '', `the policy is empty: expected ${DIALECTS}`)
   else if (node.kind !== 'map') new Value(node, '', issues).wrong(`a map with ${DIALECTS}`)
@@ -52,7 +48,7 @@ export function policyOf(compiled: Compiled, warnings: readonly string[], hash: 
   })
 }
 
-/** The dialect of a tree. A bundle may be complete, have only rules, or be a single rule. Its rules are recognized by `limit_keys`. */
+/** The rules of a bundle have `limit_keys` or `algorithm_config`. */
 function dialectOf(root: Value): Policy['dialect'] {
   const has = (map: Value, ...names: readonly string[]): boolean => names.some((name) => map.get(name) !== undefined)
   if (has(root, 'policies', 'bundle_version', 'limit_keys', 'algorithm_config')) return 'bundle'
@@ -60,10 +56,7 @@ function dialectOf(root: Value): Policy['dialect'] {
   return has(root, 'rate_limits') ? 'rate-limits' : 'native'
 }
 
-/**
- * Refuses rules that could exceed their limit by more than their `maxOvergrant`, on the store that the policy names. If it names none, only
- * the engine checks this, for its own store.
- */
+/** If the policy names no store, only the engine checks `maxOvergrant`, for the engine's store. */
 function* refuseBounds(root: Value, { storeUrl, rules, ...body }: PolicyBody): Sliced<void> {
   if (storeUrl === undefined) return
   const kind = storeUrl.scheme === 'memory' ? 'process' : 'shared'

@@ -6,43 +6,37 @@ import { type Field, type PolicyNode, Value } from './document/value.ts'
 import type { Override, Rule } from './model/rule.ts'
 import { PolicyError } from './document/policy-error.ts'
 
-/** An override in the fields of the policy file: a rule, a key, the fields of a limit, and its end. */
+/** The fields of an override, as in a policy file. */
 export interface OverrideFields {
   /** Name of the rule. */
   readonly rule: string
-  /** The value of the rule's source, or a list of the values of its sources; null for an absent one. */
+  /** The key's value, or a list of values; null for absent ones. */
   readonly key: string | number | readonly (string | number | null)[]
-  /** The algorithm: `token-bucket` (default), `fixed-window`, `sliding-window-counter`, `sliding-window-log` or `concurrency`. */
+  /** `token-bucket` (default), `fixed-window`, `sliding-window-counter`, `sliding-window-log` or `concurrency`. */
   readonly algorithm?: string
   /** For a token bucket: tokens per duration, such as `10/s`. */
   readonly rate?: string
   /** For a token bucket: the most tokens it holds. */
   readonly burst?: number | string
-  /** For a window: the most tokens in it. For a concurrency limit: the most requests at once. */
+  /** The most tokens in a window, or the most requests at once. */
   readonly limit?: number | string
   /** For a window: its length, such as `1m`. */
   readonly window?: number | string
-  /**
-   * When a fixed window begins: by the clock (`clock`), at the key's first charge (`first`), or at an instant that differs from key to key
-   * (`key`).
-   */
+  /** When a fixed window begins: by the clock (`clock`), at its first charge (`first`), or spread by key (`key`). */
   readonly align?: string
-  /** For a fixed window: how long its limit grows after a reset. */
+  /** For a fixed window: how long after a reset its limit grows. */
   readonly ramp?: number | string
-  /** For a concurrency limit: how long a request keeps its slot at most, such as `30s`. */
+  /** For a concurrency limit: the longest that a request keeps its slot. */
   readonly hold?: number | string
-  /** The end of the override, as `2027-01-31T00:00:00Z`; absent: the override has no end. */
+  /** The end, such as `2027-01-31T00:00:00Z`; absent: none. */
   readonly until?: string
 }
 
-/**
- * Reads an override from a value, such as the body of a request, instead of a file.
- * @throws LimiterError INVALID_OPTIONS that names each wrong field; UNKNOWN_RULE if only the rule is wrong; no message shows a key
- */
+/** @throws LimiterError INVALID_OPTIONS that names each wrong field; UNKNOWN_RULE if only the rule is wrong; no message shows a key */
 export function overrideFrom(value: unknown, rules: readonly Rule[]): Override {
   const mistakes: string[] = []
   const node = nodeOf(value, 'override', 0, mistakes)
-  // A low number without a unit is a mistake here. In a policy file it only causes a warning, but here nobody would see a warning.
+  // A low number without a unit is a mistake, because here nobody would see a warning.
   for (const name of ['window', 'ramp', 'hold']) {
     const problem = bareProblem((value as Readonly<Record<string, unknown>> | null | undefined)?.[name])
     if (problem !== undefined) mistakes.push(`override.${name}: ${problem}`)
@@ -63,9 +57,8 @@ const MAX_DEPTH = 4
 const KEY_FORM = 'a text, a finite number, null where requests have no value, or a list of these'
 
 /**
- * Converts the value to a node. A value that no policy's text can contain becomes null and is added to `mistakes`. It is not converted to a
- * text, because for a bigint or symbol the text could be another key than the caller means. It is not dropped either, because the override
- * would then apply to requests without the key.
+ * A value that no policy's text can contain becomes null and is added to `mistakes`. As a text, it could be another key than the caller
+ * means. If it were left out, the override would apply to requests without the key.
  */
 function nodeOf(value: unknown, place: string, depth: number, mistakes: string[]): PolicyNode {
   const isKey = place.startsWith('override.key')

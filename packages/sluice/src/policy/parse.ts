@@ -14,24 +14,19 @@ import type { Time } from '../time/time.ts'
 
 /** Options of `parsePolicy` and `readPortable`. */
 export interface ParseOptions {
-  /** Default: `json` for a file name that ends in `.json`, otherwise `yaml`. */
+  /** Default: `json` for a file name in `.json`, otherwise `yaml`. */
   readonly format?: 'yaml' | 'json'
   /** The name of the policy in messages; no file is opened. */
   readonly filename?: string
-  /**
-   * Whether a bundle is refused for parts that are otherwise ignored with a warning, such as unknown fields. The other dialects always
-   * refuse them.
-   */
+  /** Whether a bundle is refused for what is otherwise only a warning, such as unknown fields. */
   readonly strict?: boolean
   /** Milliseconds since 1970, for bundles that expire; default: now. */
   readonly now?: number
 }
 
 /**
- * Parses, validates and compiles a policy. The fields determine the dialect: native (`version` and `rules`), template (`rate_limits`), or
- * bundle (rules with `limit_keys`, also a single rule).
- * @param source a text, or its bytes in UTF-8
- * @throws LimiterError INVALID_OPTIONS for an unknown option; PolicyError with every issue that was found, each with file, line and column
+ * Parses and compiles a policy, from a text or its bytes in UTF-8.
+ * @throws LimiterError INVALID_OPTIONS for an unknown option; PolicyError with every issue, each with file, line and column
  */
 export function parsePolicy(source: string | Uint8Array, options: ParseOptions = {}): Policy {
   const { compiled, issues, hash } = readSource(source, options)
@@ -45,7 +40,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   now: [Number.isFinite, 'milliseconds since 1970'],
 }
 
-/** Reads a text and compiles its tree. @throws PolicyError with every issue, or for bytes that are not UTF-8 */
+/** @throws PolicyError */
 function readSource(source: string | Uint8Array, options: ParseOptions) {
   checkOptions('parsePolicy', options, FORMS)
   const format = options.format ?? (options.filename?.endsWith('.json') === true ? 'json' : 'yaml')
@@ -58,7 +53,7 @@ function readSource(source: string | Uint8Array, options: ParseOptions) {
   issues.settle()
   const now = options.now === undefined ? systemTime.now() : options.now * MICROS_PER_MS
   const compiled = finish(compileTree(root, now, issues))
-  // The root is defined, because `compileTree` throws for a policy without one.
+  // `compileTree` throws for a policy without a root.
   return { root: root as PolicyNode, compiled, issues, now, hash: fingerprint(text) }
 }
 
@@ -74,17 +69,17 @@ function readRoot(text: string, format: 'yaml' | 'json', lines: LineCounter, iss
   return root
 }
 
-/** Removes the byte order mark. Also turns `store: memory:`, which YAML parses as the start of a map, into the text that was meant. */
+/** YAML would parse `store: memory:` as the start of a map, so the last colon is removed. */
 function readable(text: string): string {
   return text.replace(/^\ufeff/, '').replace(/^(store:[ \t]+memory):(?=[ \t]*(?:#.*)?\r?$)/m, '$1 ')
 }
 
-/** Whether the text looks like a signed bundle: one line of Base64, then JSON. */
+/** One line of Base64, then JSON. */
 function isSigned(text: string): boolean {
   return /^[A-Za-z0-9+/]{20,}={0,2}\r?\n\s*\{/.test(text.slice(0, 200))
 }
 
-/** Refuses YAML that is not JSON. The YAML parser reads both, but here the format is `json`. */
+/** The YAML parser also reads YAML that is not JSON. */
 function refuseOtherThanJson(text: string, issues: Issues): void {
   try {
     JSON.parse(text.replace(/^\ufeff/, ''))
@@ -94,7 +89,7 @@ function refuseOtherThanJson(text: string, issues: Issues): void {
   }
 }
 
-/** A 64-bit hash of a policy's text, as 16 hexadecimal digits (FNV-1a twice). It identifies the text and is not cryptographic. */
+/** 64 bits as 16 hexadecimal digits (FNV-1a twice), not cryptographic. */
 function fingerprint(text: string): string {
   return mixed(text, 0x811c9dc5) + mixed(text, 0x9e3779b9)
 }
@@ -108,23 +103,23 @@ function mixed(text: string, seed: number): string {
   return (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) >>> 0).toString(16).padStart(8, '0')
 }
 
-/** A parsed and validated policy as plain data. Another thread can compile it without parsing the text again. */
+/** A validated policy as plain data, which another thread can compile. */
 export interface PortablePolicy {
   /** The name in messages. */
   readonly filename: string
-  /** The option `strict` with which the policy was read. */
+  /** The option `strict` of `readPortable`. */
   readonly strict: boolean
-  /** When the policy was read, in microseconds since 1970. */
+  /** The option `now` of `readPortable`, in microseconds since 1970. */
   readonly now: number
   /** As `Policy.hash`. */
   readonly hash: string
   /** As `Policy.warnings`. */
   readonly warnings: readonly string[]
-  /** Small parts of the parsed tree, in order. Each may be sent separately. */
+  /** The parsed tree, in order; each part may be sent separately. */
   readonly pieces: Iterable<NodePiece>
 }
 
-/** As `parsePolicy`, but the result can be sent to another thread: parsing the text is most of the work. @throws PolicyError */
+/** As `parsePolicy`, but another thread compiles the result. Parsing is most of the work. @throws PolicyError */
 export function readPortable(source: string | Uint8Array, options: ParseOptions = {}): PortablePolicy {
   const { root, issues, now, hash } = readSource(source, options)
   const { strict, warnings } = issues
@@ -133,10 +128,7 @@ export function readPortable(source: string | Uint8Array, options: ParseOptions 
 
 /** Options of `compilePolicy`. */
 export interface CompileOptions {
-  /**
-   * Milliseconds of work in a slice; default 2. After that time a slice continues to the next pause point, which comes far less than 2 ms
-   * later.
-   */
+  /** Milliseconds of work in a slice; default 2. */
   readonly sliceMs?: number
   /** Times the slices; default the system's. */
   readonly clock?: Pick<Time, 'monotonic' | 'after'>
@@ -152,9 +144,8 @@ const COMPILE_FORMS: Readonly<Record<string, Form>> = {
 }
 
 /**
- * Compiles the result of `readPortable`. A policy of 250 kB takes some hundred milliseconds, so the work is done in slices, between which
- * the thread does other work. `pieces` are taken one by one, so that the caller can deserialize each in a slice. Rejects with a
- * LimiterError INVALID_OPTIONS for a value that is not a result of `readPortable`.
+ * Compiles the result of `readPortable` in slices, between which the thread does other work. 250 kB take some hundred milliseconds. Takes
+ * `pieces` one by one, so that each can be deserialized in a slice. Rejects with a LimiterError INVALID_OPTIONS for another value.
  */
 export async function compilePolicy(portable: PortablePolicy, options: CompileOptions = {}): Promise<Policy> {
   requireForm('compilePolicy', 'portable', portable, PORTABLE)
