@@ -11,9 +11,8 @@ import { chargesOf, chargesOfKey, type EngineContext } from './request-charges.t
 const KEY_REQUEST: readonly string[] = ['key', 'limit', 'cost']
 
 /**
- * Computes what the rules of a policy charge a request.
- * @param claims the verified claims, if the request is passed as facts and not as a key
- * @param used micro-tokens that are charged instead of the request's own cost
+ * @param claims absent if the request is passed as a key
+ * @param used micro-tokens that replace the request's own cost
  */
 export function chargedRequest(
   at: Loaded,
@@ -25,7 +24,6 @@ export function chargedRequest(
   return 'key' in request ? chargedKey(at, request, context, used) : chargedFacts(at, request, claims, context, used)
 }
 
-/** As `chargedRequest`, for the facts of a request. */
 export function chargedFacts(
   at: Loaded,
   facts: RequestFacts,
@@ -39,7 +37,6 @@ export function chargedFacts(
   return { request, route: facts.route ?? undefined, ...chargesOf(at, request, context, used ?? cost) }
 }
 
-/** As `chargedRequest`, for a key. */
 export function chargedKey(at: Loaded, request: KeyRequest, context: EngineContext, used?: MicroTokens): ChargedRequest {
   refuseUnknown('engine', request, KEY_REQUEST)
   validKey('engine', request.key)

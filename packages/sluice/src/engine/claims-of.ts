@@ -2,16 +2,15 @@ import { headerLines } from '../identity/headers.ts'
 import { type Claims, CLAIMS, type RequestFacts, requireClaims } from '../identity/request.ts'
 import type { KeyRequest } from './key-request.ts'
 
-/** Verifies the token of a request and returns its claims. */
 export type Verify = (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
 
-/** The verified claims of a request. Claims that cannot be verified are ignored, whatever the reason. */
+/** Claims that cannot be verified are ignored, whatever the reason. */
 export async function claimsOf(verify: Verify | undefined, facts: RequestFacts | KeyRequest): Promise<Claims | undefined> {
   if ('key' in facts) return undefined
   requireClaims(facts.claims)
   if (facts.claims !== undefined && facts.claims !== null) return facts.claims
   try {
-    // A request with several Authorization lines has no claims: the upstream might read a token that is not verified here.
+    // If there are several Authorization lines, the upstream might read one that is not verified here.
     if (
       verify === undefined ||
       headerLines({ headers: facts.headers, rawHeaders: facts.rawHeaders ?? undefined }, 'authorization').length > 1

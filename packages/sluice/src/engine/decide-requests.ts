@@ -7,27 +7,23 @@ import { type DecidedRequest, type EngineDecision, engineDecision } from './engi
 import type { RequestCharges } from './request-charges.ts'
 import { enforcing, policyOf, type RuleCharge } from './rule-charge.ts'
 
-/** A request and what the rules charge it. */
 export interface ChargedRequest extends RequestCharges {
   readonly request: Request
   /** The route, for metrics. */
   readonly route: string | undefined
 }
 
-/** A decision, and what it was made from. */
 export interface Made {
   readonly decision: EngineDecision
   readonly from: DecidedRequest
-  /** The holder id under which the request took slots of concurrency limits; absent if no rule has such a limit. */
+  /** The id for slots of concurrency limits; absent if no rule has such a limit. */
   readonly holder?: string
 }
 
 /**
- * Decides several requests in order and independently, in one store call. The enforcing rules of a request form one group, which is charged
- * all or nothing. Each of its shadow rules (counted, never enforced) is a group of its own after that one. Rejects only because of a bug.
- * @param newHolder makes the id under which a request takes slots
- * @param watch a stopwatch that was started just before this call. If a store in this process decides, and an observer gets that store
- * call, it is stopped at the end of the store call. Otherwise the caller stops it
+ * Decides the requests in order and independently, in one store call. A request's enforcing rules are charged all or nothing, each shadow
+ * rule separately. Rejects only because of a bug.
+ * @param watch started just before this call. A store in this process may stop it, otherwise the caller does
  */
 export async function decideRequests(
   deciders: Deciders,
@@ -64,19 +60,17 @@ export async function decideRequests(
   })
 }
 
-/** The charges of a group, and the holder id under which they take slots; undefined if none of them takes a slot. */
 interface HeldCharges {
   readonly charges: readonly RuleCharge[]
   readonly holder: string | undefined
 }
 
-/** Adds the slots that the request holds. Shadow rules hold slots too, even for a request that other rules refuse. */
+/** Shadow rules hold slots even for a request that other rules refuse. */
 function withHold(decision: EngineDecision, holder: string, { result, shadowResults }: DecidedRequest): EngineDecision {
   const hold = holdOf(holder, result === undefined ? shadowResults : [result, ...shadowResults])
   return hold === undefined ? decision : { ...decision, hold }
 }
 
-/** @param charged the charges of each group */
 async function resolve(
   deciders: Deciders,
   charged: readonly HeldCharges[],

@@ -17,30 +17,24 @@ import type { VerbParts } from './verb-parts.ts'
 /** `signal` stops waiting for a remote store; `deadlineMs` replaces the policy's deadline. */
 export type DecideOptions = WaitOptions
 
-/** Verbs of an engine that decide requests by the policy. */
+/** Methods of an engine that decide requests by the policy. */
 export interface DecideVerbs {
   /** Charges every enforcing rule that applies, all or nothing. Rejects only on misuse (a LimiterError), never because the store fails. */
   decide(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
-  /**
-   * As `decide`, for a key that the caller already knows. A rule takes its key from sources, such as a header or the client's address. The
-   * key counts as the value of the first source.
-   */
+  /** As `decide`, for a key that the caller knows. The key counts as the value of each rule's first source, such as a header. */
   decideKey(request: KeyRequest, options?: DecideOptions): Promise<EngineDecision>
   /**
-   * As `decide` and `decideKey`, for several requests in one store call. They are decided in order and independently, by one policy. On
-   * misuse it rejects before anything is charged; the message has the index of the wrong request, counted from 0.
+   * As `decide` and `decideKey`, in order and independently, in one store call. On misuse it rejects before anything is charged; the
+   * message has the request's index, from 0.
    */
   decideMany(requests: readonly (RequestFacts | KeyRequest)[], options?: DecideOptions): Promise<EngineDecision[]>
-  /**
-   * Reports what `decide` would decide (outcome and retryAfter), and charges nothing. So `remaining` in `limits` is not reduced by the
-   * cost.
-   */
+  /** What `decide` would decide. Charges nothing, so `remaining` in `limits` is not reduced. */
   peek(facts: RequestFacts, options?: DecideOptions): Promise<EngineDecision>
-  /** Reports which rules apply, with keys and limits, and why the other rules do not. Calls no store. */
+  /** Which rules apply, and why others do not. Calls no store. */
   explain(facts: RequestFacts): Promise<Explanation>
 }
 
-/** @param holds remembers which slots each decision holds, for `release` */
+/** @param holds remembers the slots of each decision, for `release` */
 export function decideVerbs({ deciders, clock, context, verify, report, opened, loaded, timing }: VerbParts, holds: Holds): DecideVerbs {
   const claimed = async (facts: RequestFacts): Promise<Claims | undefined> => {
     opened()

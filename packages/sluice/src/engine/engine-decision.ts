@@ -9,31 +9,27 @@ import type { Time } from '../time/time.ts'
 import type { RequestCharges, UnreadRule } from './request-charges.ts'
 import { namedOf, type RuleCharge } from './rule-charge.ts'
 
-/** A decision with the rules of the policy that led to it. `limits` has one view for each enforcing rule, under the rule's name. */
+/** A decision by a policy; `limits` has one view for each enforcing rule. */
 export type EngineDecision = Decision & {
   /** The rules that applied, in the order of the policy. */
   readonly rules: readonly { readonly name: string; readonly mode: Mode }[]
-  /**
-   * A hash of subject, address, path and keys that spreads the retries of clients. Being a hash, it names nobody. Empty if the request may
-   * pass.
-   */
+  /** A hash of subject, address, path and keys that spreads clients' retries; empty if allowed. */
   readonly identity: string
-  /** What the shadow rules would have decided. They do not affect the outcome. */
+  /** What shadow rules would have decided; does not affect the outcome. */
   readonly shadow: readonly { readonly rule: string; readonly outcome: Outcome }[]
   /** Every enforcing rule that did not admit the request. */
   readonly violated: readonly string[]
-  /** Set if the decision depends on chance, because a rule counts only one request in several and charges that one for all of them. */
+  /** Set if chance decided, because a rule samples requests. */
   readonly probabilistic?: true
-  /** Set if the policy exempts the request from every rule: the exemption that applies. */
+  /** The exemption, if the policy exempts the request from every rule. */
   readonly exempt?: string
 }
 
-/** What was decided about one request. */
 export interface DecidedRequest {
   readonly charges: RequestCharges
   readonly enforced: readonly RuleCharge[]
   readonly shadows: readonly RuleCharge[]
-  /** The result of the enforcing rules, undefined if no enforcing rule applies. `shadowResults` has one for each shadow rule. */
+  /** Undefined if no enforcing rule applies. */
   readonly result: Resolved | undefined
   readonly shadowResults: readonly Resolved[]
 }
@@ -43,7 +39,7 @@ export function engineDecision(decided: DecidedRequest, request: Request, clock:
   const { enforced, shadows, result, shadowResults } = decided
   const { charges, probabilistic, exempt, unread } = decided.charges
   if (unread?.rule.mode === 'enforce') return badRequest(unread, request, clock)
-  // No other code has the decision yet, so it is extended in place. That takes a third of the time of a copy.
+  // No other code has the decision yet. Extending it takes a third of the time of a copy.
   const decision = (result === undefined ? unlimited(shadowResults, clock) : decisionOf(result, enforced.map(namedOf), clock)) as Growing
   decision.rules = charges.map(nameOf)
   decision.identity = decision.allowed ? '' : identityOf(charges, request)
@@ -61,7 +57,7 @@ export function engineDecision(decided: DecidedRequest, request: Request, clock:
   return decision
 }
 
-/** The refusal of a request with an unreadable part. No limit is charged and no store is called for it. */
+/** No limit is charged and no store is called. */
 function badRequest({ rule, detail }: UnreadRule, request: Request, clock: Pick<Time, 'now'>): EngineDecision {
   const atMicros = clock.now()
   return {
@@ -87,7 +83,7 @@ function nameOf({ rule: { name, mode } }: Pick<RuleCharge, 'rule'>): EngineDecis
   return { name, mode }
 }
 
-/** The decision if no rule enforces: the request may pass. If the store failed for a shadow rule, the decision reports the cause. */
+/** No rule enforces, so the request may pass. If the store failed for a shadow rule, the decision reports the cause. */
 function unlimited(shadowResults: readonly Resolved[], clock: Pick<Time, 'now'>): Decision {
   const decision = { outcome: 'allowed', at: clock.now(), calls: [] } as const
   const failed = shadowResults.find(({ degraded }) => degraded !== undefined)

@@ -32,49 +32,42 @@ export type { KeyRequest } from './key-request.ts'
 export interface EngineOptions {
   /** What `parsePolicy` returns. */
   readonly policy: Policy
-  /** It stays open when the engine is closed. */
+  /** Stays open when the engine is closed. */
   readonly store: Store
-  /** Time for decisions in memory, for deadlines, and for the end of overrides; default the system's. */
+  /** For decisions in memory, deadlines and ends of overrides; default the system's. */
   readonly clock?: Time
   /**
-   * Verifies the token of a request and returns its claims. Called if the facts contain no claims. If it throws, or returns anything but an
-   * object of claims, the request has no claims.
+   * Verifies a request's token and returns its claims. Called if the facts have none. If it throws or returns no object, the request has no
+   * claims.
    */
   readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
-  /** Replaces the trusted proxies of the policy: a list, or `trustProxies(list, source)` for another header than x-forwarded-for. */
+  /** Replaces the policy's; `trustProxies(list, source)` for another header than x-forwarded-for. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
-  /** Called after each decision, store call and charge; default none. Errors that observers throw are dropped. */
+  /** Called after decisions, store calls and charges; errors are dropped. */
   readonly observers?: readonly Observer[]
   /**
-   * Called once if the policy reads addresses, and a proxy that the trusted proxies do not name seems to forward requests, so that all its
-   * clients count as one. Default: a warning on the console, once in a process. If `trustedProxies` is empty, there is no such warning.
+   * Called once if the policy reads addresses and an untrusted proxy seems to forward requests: all its clients then count as one. Default:
+   * a console warning, once in a process. Never called if `trustedProxies` is empty.
    */
   readonly onWarning?: OnWarning
-  /**
-   * Decides in this process if the store fails and the policy says `local`. Default: for a remote store a memory store of the engine's own;
-   * for a store in this process the store itself.
-   */
+  /** Decides if the store fails and the policy says `local`. Default for a remote store: a memory store; otherwise the store itself. */
   readonly local?: Store
-  /**
-   * For policies whose keys contain hashes of identifiers (`hmac`): a keyed hash of a text, such as an HMAC with the secret that the
-   * policy names.
-   */
+  /** The hash for policies whose keys contain hashes of identifiers (`hmac`), such as an HMAC. */
   readonly pseudonym?: Pseudonym
-  /** Hashes keys for observers if the policy keeps keys in clear; default a keyed hash of this engine's own. */
+  /** Hashes keys for observers if the policy does not. */
   readonly hashKeys?: Pseudonym
   /** Chooses the requests that sampled rules count; default Math.random. */
   readonly random?: Random
 }
 
-/** The options, with the defaults filled in. */
 export interface EngineParts
   extends
     Surroundings,
     Pick<EngineOptions, 'claims'>,
     Required<Pick<EngineOptions, 'policy' | 'clock' | 'observers' | 'hashKeys' | 'random'>> {
-  /** Decides in this process if the store fails and the failure policy is `local`. Undefined: such requests are then refused. */
+  /** Undefined: requests under the failure policy `local` are refused. */
   readonly local: Store | undefined
-  /** Unpredictable random numbers in [0, 1), from which the ids of slot holders and of holds are made. */
+  /** Unpredictable numbers in [0, 1), to make ids. */
   readonly secret: Random
 }
 
@@ -85,35 +78,31 @@ export interface Engine extends AsyncDisposable, DecideVerbs, KeyVerbs, KeyOverr
   /** The policy's choice of response headers. */
   readonly headers: HeaderChoice
   /**
-   * Overrides the limit of one key of one rule from the next decision on. Fields are named as in the policy file. The override takes
-   * precedence over those of the policy file, and stays in force after a reload. The key keeps its remaining tokens, at most as many as the
-   * new limit allows.
-   * @throws LimiterError INVALID_OPTIONS that names each invalid field, such as an `until` in the past; also if there are too many
-   * overrides
+   * Overrides the limit of one key of a rule from the next decision on, also after a reload. The override takes precedence over the policy
+   * file. The key keeps its remaining tokens, up to the new limit.
+   * @throws LimiterError INVALID_OPTIONS for invalid fields, such as an `until` in the past, and for too many overrides
    */
   override(fields: OverrideFields): Override
-  /** The overrides that were set by `override` and are in force. */
+  /** Overrides in force that were set by `override`. */
   overrides(): readonly Override[]
-  /** Removes an override that was set by `override`; returns whether there was one. */
+  /** Removes what `override` set; returns whether there was an override. */
   withdraw(override: Pick<Override, 'rule' | 'values'>): boolean
-  /** Uses another policy from the next decision on. Decisions in flight finish with the policy that they began with. */
+  /** Uses another policy from the next decision on. Decisions in flight finish with theirs. */
   reload(policy: Policy): void
   /**
-   * As `reload`, but in two steps, for a large policy. First the policy is loaded in slices of a few milliseconds, so that other work goes
-   * on. Then the returned function activates it. Rejects if `reload` would throw.
-   * @param options.pseudonym replaces the engine's `pseudonym` as soon as the policy is active
+   * As `reload`, but does not block the thread: the returned function activates the policy. Rejects if `reload` would throw.
+   * @param options.pseudonym replaces the engine's `pseudonym` when the policy is activated
    */
   prepare(policy: Policy, options?: { readonly pseudonym?: Pseudonym | undefined }): Promise<() => void>
-  /** Ends the engine: later calls throw a LimiterError `CLOSED`. The store stays open. */
+  /** Later calls throw a LimiterError `CLOSED`. The store stays open. */
   close(): Promise<void>
 }
 
-/** Milliseconds for which `prepare` blocks the thread at a time. */
+/** `prepare` blocks the thread for this long at a time. */
 const SLICE_MS = 2
 
 const PREPARE: Readonly<Record<string, Form>> = { pseudonym: FUNCTION }
 
-/** Builds an engine from its parts. `createEngine` fills in the defaults. */
 export function buildEngine(parts: EngineParts): Engine {
   const { store, clock, observers, random, secret, claims: verify } = parts
   const main = createStoreCaller(store, clock, observers)
@@ -169,10 +158,7 @@ export function buildEngine(parts: EngineParts): Engine {
   }
 }
 
-/**
- * The deadline of a decision. A deadline that the policy states is never extended. The default may be, while the first connection is
- * made.
- */
+/** A deadline of the policy is never extended. The default may be, while the first connection is made. */
 function deadlineOf({ failure: { deadlineMs, defaultDeadline } }: Policy, { capabilities }: Store): Deadline {
   if (defaultDeadline !== true) return { ms: deadlineMs }
   return capabilities.deadlineMs === undefined ? { ms: deadlineMs, stretch: true } : { ms: capabilities.deadlineMs }

@@ -9,23 +9,23 @@ import { exemptionOf } from '../policy/model/exemption.ts'
 import { type ChargeContext, chargeOf, namedOf } from './rule-charge.ts'
 import { unreadReader } from './unread-rules.ts'
 
-/** What a policy does with a request, and why. It contains keys in clear: show it to the operator, not to clients. */
+/** What a policy does with a request. Contains keys in clear: show it to operators only. */
 export interface Explanation {
   /** In upper case. */
   readonly method: string
   /** `(ambiguous)` if upstreams may interpret it as different paths. */
   readonly path: string
-  /** Each reading of the path, if upstreams may interpret it in several ways. */
+  /** The ways in which upstreams may interpret the path, if several. */
   readonly readings?: readonly string[]
-  /** Set if path or query cannot be read: what is wrong with it. Rules that read the unreadable part are not charged. */
+  /** What is wrong with an unreadable path or query. */
   readonly unreadable?: string
-  /** Name of the rule that refuses the request because of `unreadable`. Absent if no enforcing rule reads the unreadable part. */
+  /** The enforcing rule that refuses the request because of `unreadable`. */
   readonly refusedBy?: string
   /** In lower case, without port; absent if the request names none. */
   readonly host?: string
   /** The client's address, by the forwarding headers of trusted proxies. */
   readonly address?: string
-  /** The exemption that applies, so that no rule does. Absent if no exemption applies. */
+  /** The exemption because of which no rule applies. */
   readonly exempt?: string
   /** Every rule of the policy, in its order. */
   readonly rules: readonly RuleExplanation[]
@@ -37,25 +37,23 @@ export interface RuleExplanation {
   readonly name: string
   /** Whether the rule enforces. */
   readonly mode: Mode
-  /** Whether the rule applies to the request; if it does, key, tier, limit and cost are present. */
+  /** Whether the rule applies; if so, key, tier, limit and cost are present. */
   readonly matches: boolean
   /** Why the rule does not match. */
   readonly why?: string
-  /**
-   * Source and value of each part of the key. The value is null if the request has none. All requests with the value null share one state.
-   */
+  /** Source and value of each key part; null if absent. Nulls share one state. */
   readonly key?: readonly { readonly source: string; readonly value: string | null }[]
-  /** The conditions under which the rule uses this limit (its tier); empty for a tier without conditions. */
+  /** The conditions of this limit in its rule; empty for none. */
   readonly tier?: string
   /** Set if an override replaces the tier's limit for this key. */
   readonly overridden?: true
-  /** With `sample` n, one of n requests is charged, at n times its cost. */
+  /** One request in `sample` is charged, at `sample` times its cost. */
   readonly sample?: number
-  /** The limit that applies: that of the tier, or of an override. Its capacity is in tokens. */
+  /** The limit that applies; its capacity is in tokens. */
   readonly limit?: LimitFacts
   /** Tokens that the request takes. */
   readonly cost?: number
-  /** Set if the cost is above the capacity: the limit never admits the request, however long it waits. */
+  /** Set if the cost is above the capacity, so that no wait helps. */
   readonly impossible?: true
 }
 
@@ -76,7 +74,6 @@ export function explainRules(policy: Policy, request: Request, context: ChargeCo
   }
 }
 
-/** @param isUnread whether the rule reads a part of the request that cannot be read */
 function explainRule(rule: Rule, isUnread: boolean, request: Request, context: ChargeContext): RuleExplanation {
   const { name, mode } = rule
   const unused = (why: string): RuleExplanation => ({ name, mode, matches: false, why })

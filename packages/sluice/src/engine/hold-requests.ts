@@ -23,18 +23,16 @@ import type { VerbParts } from './verb-parts.ts'
 
 /** Options of the engine's `reserve`. */
 export interface HoldOptions extends WaitOptions {
-  /**
-   * Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. What the hold has charged then stays charged.
-   */
+  /** Milliseconds until the hold ends by itself, at most a day; default 60,000. Its charge then stays. */
   readonly holdMs?: number
   /**
-   * Names the hold: 1 to 128 printable ASCII characters. A request that is repeated with the same id while its hold is open is not charged
-   * again. After the hold was settled or has ended, its id is refused with ID_REUSED. Default: a new id.
+   * Names the hold: 1 to 128 printable ASCII characters; default: a new id. While the hold is open, a repeated request with its id is not
+   * charged again. Afterwards the id is refused with ID_REUSED.
    */
   readonly id?: string
 }
 
-/** The answer to the engine's `reserve`. If the decision is not `allowed`, nothing is held. */
+/** If the decision is not `allowed`, nothing is held. */
 export interface EngineReservation {
   /** The decision, as `decide` returns it. */
   readonly decision: EngineDecision
@@ -43,18 +41,15 @@ export interface EngineReservation {
 }
 
 /**
- * Verbs of an engine that hold the cost of a request, and charge later what was used. To change a hold, pass its id and the same request
- * again. The request is needed because the hold is stored under the request's keys.
+ * Holds the cost of a request, and charges later what was used. To change a hold, pass its id and the same request, under whose keys it is
+ * stored.
  */
 export interface HoldRequests {
-  /**
-   * Charges every enforcing rule that applies, all or nothing, and remembers the charge until it is settled. Each shadow rule is charged
-   * separately, but `settle` settles enforcing and shadow rules together.
-   */
+  /** Charges every enforcing rule that applies, all or nothing; shadow rules are charged separately. */
   reserve(request: RequestFacts | KeyRequest, options?: HoldOptions): Promise<EngineReservation>
-  /** Counts what was used, in tokens, for every rule that the hold has charged. Without a number what was held stays charged. */
+  /** Counts what was used, in tokens. Without a number, what was held stays charged. */
   settle(request: RequestFacts | KeyRequest, id: string, actual?: number, options?: WaitOptions): Promise<Settlement>
-  /** Extends the hold to end `holdMs` milliseconds from now. A hold that ends later already stays as it is. */
+  /** The hold ends `holdMs` milliseconds from now, or at its present end if that is later. */
   extend(request: RequestFacts | KeyRequest, id: string, holdMs: number, options?: WaitOptions): Promise<Extension>
   /** Ends the hold and gives everything back. */
   cancel(request: RequestFacts | KeyRequest, id: string, options?: WaitOptions): Promise<Settlement>
@@ -63,7 +58,7 @@ export interface HoldRequests {
 const HOLD: readonly string[] = [...WAIT, 'holdMs', 'id']
 const HOLD_MS = 60_000
 
-/** @param secret unpredictable random numbers in [0, 1), from which the ids of holds are made */
+/** @param secret unpredictable numbers in [0, 1) */
 export function createHoldRequests(parts: VerbParts, secret: Random): HoldRequests {
   const { deciders, clock, report, timing } = parts
   const chargedOf = charging(parts)
@@ -80,8 +75,7 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
     const hold = { limiter: RULE_SET, id: validHoldId('engine', id), bound: at.bound }
     const names = charges.map(({ rule }) => rule.name)
     const shadows = charged.charges.filter(isShadow)
-    // `timing` throws for wrong options, so it is called before the settlement begins. After a throw nobody would await the promise of a
-    // settlement that had begun.
+    // `timing` throws for wrong options. It comes first, because after that nobody would await the settlement.
     const timed = timing(at, options)
     const settlement =
       charges.length === 0 ? NOTHING_HELD : changeHold('engine', deciders, charges.map(callOf), hold, end, names, () => timing(at, options))
@@ -108,13 +102,13 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
       const hold = { limiter: RULE_SET, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final: false, bound: at.bound }
       const once =
         enforced.length === 0 ? undefined : await chargeOnce('engine', deciders, enforced.map(callOf), hold, policyOf(enforced), timed)
-      // If the request was charged before under this id, its shadow rules were charged then, and are not charged again.
+      // If this id was charged before, so were its shadow rules.
       const counted = once?.before === undefined ? shadows : []
       const shadowResults = await inShadow.reserve(counted, { id, micros: hold.micros }, timed)
       const from = { charges: charged, enforced, shadows: counted, result: once?.resolved, shadowResults }
       const decision = engineDecision(from, charged.request, clock)
       report?.(at, charged, { decision, from }, clock.monotonic() - started)
-      // A refused request is never settled, so the slots that its shadow rules took are given back now.
+      // A refused request is never settled, so its slots are given back now.
       const isRefused = decision.outcome === 'denied' || decision.outcome === 'impossible'
       if (isRefused && shadows.some(({ call }) => takesSlots(call.limit))) await inShadow.change(shadows, id, 'stands', timing(at, wait))
       return { decision, id }
@@ -130,15 +124,11 @@ export function createHoldRequests(parts: VerbParts, secret: Random): HoldReques
 }
 
 interface Charged {
-  /** The policy that charges the request. */
   readonly at: Loaded
   readonly charged: ChargedRequest
 }
 
-/**
- * Makes the function that computes what a request is charged. If `used` is passed, every rule is charged `used`, even a rule that otherwise
- * charges only one request in several (`sample`).
- */
+/** With `used`, every rule is charged `used`, even a rule that otherwise charges one request in several. */
 function charging({ verify, context, opened, loaded }: VerbParts) {
   const always: EngineContext = { ...context, random: () => 0 }
   return async (request: RequestFacts | KeyRequest, used?: MicroTokens): Promise<Charged> => {

@@ -7,25 +7,25 @@ import type { Random } from '../time/time.ts'
 import type { Made } from './decide-requests.ts'
 import type { EngineDecision } from './engine-decision.ts'
 
-/** What an engine does about the slots of concurrency limits. */
+/** Gives back the slots of concurrency limits. */
 export interface HoldVerbs {
   /**
-   * Gives back the slots of concurrency limits that a request holds. Nothing happens if the decision has no `hold`, or its slots were
-   * given back before. Rejects with the StoreFailure if the store cannot: the slots are then free when the hold ends.
-   * @param decision the object that this engine returned, because it knows the request's keys
+   * Gives back the slots of a request, if any. Rejects with the StoreFailure if the store fails: the slots are then free when the hold
+   * ends.
+   * @param decision the same object that this engine returned
    */
   release(decision: EngineDecision, options?: WaitOptions): Promise<void>
 }
 
 export interface Holds extends HoldVerbs {
   readonly newHolder: NewHolder
-  /** Remembers which slots each decision holds, for as long as the decision object is in use. */
+  /** As long as the decision object is in use. */
   keep(made: readonly Made[]): void
 }
 
 /**
- * @param secret unpredictable random numbers in [0, 1), from which the ids of holders are made
- * @param timing returns one call's deadline; throws if the engine is closed
+ * @param secret unpredictable numbers in [0, 1)
+ * @param timing throws if the engine is closed
  */
 export function createHolds({ main, local }: Deciders, secret: Random, timing: (options?: WaitOptions) => CallOptions): Holds {
   const held = new WeakMap<object, readonly Change[]>()
@@ -47,7 +47,7 @@ export function createHolds({ main, local }: Deciders, secret: Random, timing: (
       const changes = held.get(decision)
       if (changes === undefined) return
       held.delete(decision)
-      // The local fallback may have granted the slots while the store failed, so they are given back there too.
+      // The fallback may have granted slots while the store failed.
       await local?.change(changes, {}).catch(() => undefined)
       await main.change(changes, timed)
     },

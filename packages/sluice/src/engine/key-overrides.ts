@@ -12,23 +12,22 @@ import { pseudonyms } from './rule-charge.ts'
 
 /** An override of a key, for the operator. */
 export interface KeyOverride extends Pick<Override, 'rule' | 'limit' | 'until'> {
-  /** All values of the rule's key, null for absent ones. Pseudonyms if the policy requires them. */
+  /** Values of the rule's key, null for absent ones; pseudonyms if the policy requires them. */
   readonly key: readonly (string | null)[]
-  /** Whether the override is written in the policy, or was set at run time. One that was set takes precedence. */
+  /** From the policy, or set at run time, which takes precedence. */
   readonly origin: 'policy' | 'set'
 }
 
 export interface KeyOverrides {
   /**
-   * The overrides in force that have the key among their values. Overrides that were set at run time come before those of the policy.
-   * @throws LimiterError INVALID_KEY, UNKNOWN_RULE if there is no such rule, or INVALID_OPTIONS for a rule without a key
+   * Overrides in force with this key among their values, those set at run time first.
+   * @throws LimiterError INVALID_KEY, UNKNOWN_RULE, or INVALID_OPTIONS for a rule without a key
    */
   overridesOfKey(target: KeyTarget): readonly KeyOverride[]
-  /** Removes the overrides of a key that were set at run time, and returns them. */
+  /** Removes the overrides of a key that were set at run time. */
   withdrawKey(target: KeyTarget): readonly Override[]
 }
 
-/** The methods of an engine for overrides that are set at run time. */
 interface SetOverrides {
   override(fields: OverrideFields): Override
   overrides(): readonly Override[]
@@ -38,7 +37,6 @@ interface SetOverrides {
 const OVERRIDE: readonly string[] = ['rule', 'values', 'limit', 'until']
 const MAX_OVERRIDES = 10_000
 
-/** @param live the overrides set at run time */
 export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: () => Micros): KeyOverrides & SetOverrides {
   const forgetEnded = (at: Micros): void => {
     for (const one of live.all()) if (!isInForce(one, at)) live.remove(one.rule, one.values)
@@ -88,9 +86,8 @@ export function overrideVerbs(loaded: () => Loaded, live: OverrideTable, now: ()
 }
 
 /**
- * Finds the overrides in force for a key. The key is looked up in each form that the sources of the rules' keys give it: for an IPv6
- * address, a source may give its network. For an override whose rule no longer exists, one of its values must equal the key exactly. The
- * table is not scanned: it may have thousands of overrides, most of them for other keys.
+ * Looks the key up in each form that sources give it, such as the network of an IPv6 address. If an override's rule no longer exists, a
+ * value must equal the key exactly. The table is not scanned: it may have thousands of overrides.
  */
 function finder({ policy: { rules }, rulesByName }: Loaded, target: KeyTarget, at: Micros): (table: OverrideTable) => Override[] {
   keyedRules(rules, target)

@@ -1,9 +1,9 @@
-/** A call for a key that the caller already knows, without a request. */
+/** A call for a key, without a request. */
 export interface KeyRequest {
-  /** The value of the first source from which a rule takes its key, such as a header: a non-empty text. */
+  /** The value of each rule's first source, such as a header. */
   readonly key: string
-  /** Name of one rule. Default: every rule that has no condition on path, method or host. */
+  /** A rule; default: all rules without conditions on path, method or host. */
   readonly limit?: string
-  /** Default: the cost that the rule has for a request of which nothing is known. */
+  /** Default: the rule's cost for an unknown request. */
   readonly cost?: number
 }

@@ -17,54 +17,49 @@ import { charge, type ChargeContext, namedOf, type RuleCharge, valuesOf } from '
 
 /** A key that an operator inspects or changes. */
 export interface KeyTarget {
-  /** A value of the first part of a rule's key, from any of that part's sources. The other parts count as absent. */
+  /** A value of the first part of a rule's key; other parts count as absent. */
   readonly key: string
-  /** Name of one rule; default: every rule that has a key and is not off. */
+  /** A rule; default: every rule that has a key and is not off. */
   readonly limit?: string
 }
 
-/** One state that a key may have, for the operator. `state` contains a pseudonym instead of the key if the policy requires pseudonyms. */
+/** A state that a key may have. `state` contains a pseudonym if the policy requires it. */
 export interface KeyState extends LimitView {
   /** Conditions of the tier; empty for the tier without conditions. */
   readonly tier: string
-  /** The source in the rule that would give this key, such as `header:x-api-key`. */
+  /** The source that would give this key, such as `header:x-api-key`. */
   readonly source: string
   /** Name of the algorithm, such as `token-bucket`. */
   readonly algorithm: string
   /** The store's name of the state, without the store's own prefix. */
   readonly state: string
-  /** Whether the state is fresh: nothing of the limit is used, as for a key that the store has never seen. */
+  /** Whether nothing is used, as for a new key. */
   readonly fresh: boolean
-  /** Milliseconds for which a block denies the key; absent if there is no block. */
+  /** Milliseconds for which a block denies the key, if it is blocked. */
   readonly blockedForMs?: number
 }
 
-/** What operators can do with a key. `options` may set the deadline of a call; the default is the deadline of the policy's decisions. */
+/** Methods for operators, by default with the policy's deadline. */
 export interface KeyVerbs {
-  /** Reports what a key has left, rule by rule; charges nothing. Rejects with the StoreFailure if the store cannot answer. */
+  /** What a key has left, by rule; charges nothing. Rejects with the StoreFailure if the store fails. */
   inspectKey(target: KeyTarget, options?: WaitOptions): Promise<readonly KeyState[]>
-  /**
-   * Resets a key to unused under all rules of the target. A block stays, and so do slots that are held. Rejects with the StoreFailure if
-   * the store cannot do it.
-   */
+  /** Resets a key to unused, except blocks and held slots. Rejects with the StoreFailure if the store fails. */
   resetKey(target: KeyTarget, options?: WaitOptions): Promise<void>
   /**
-   * Denies a key for this long under all rules of the target, or lifts the block (null). Rejects with a LimiterError NOT_SUPPORTED if the
-   * store has no blocks, and with the StoreFailure if it cannot do it now.
+   * Denies a key for this long; null lifts the block. Rejects with a LimiterError NOT_SUPPORTED if the store has no blocks, and with the
+   * StoreFailure if it fails.
    */
   blockKey(target: KeyTarget, duration: string | number | null, options?: WaitOptions): Promise<void>
 }
 
-/** The current policy, and the values that all its charges use. */
 export interface KeyPolicy {
   readonly policy: Policy
   readonly context: ChargeContext
 }
 
-/** Returns one call's deadline; throws if the engine is closed. */
+/** Throws if the engine is closed. */
 type TimingOf = (options?: WaitOptions) => CallOptions
 
-/** Creates the operations for operators. */
 export function keyVerbs(caller: StoreCaller, current: () => KeyPolicy, timing: TimingOf): KeyVerbs {
   const change = async (target: KeyTarget, options: CallOptions, changeOf: (one: KeyCharge) => Change | []) => {
     const changes = keyCharges(current(), target).flatMap(changeOf)
@@ -112,7 +107,7 @@ function keyCharges({ policy: { rules }, context }: KeyPolicy, target: KeyTarget
   )
 }
 
-/** The rules that a target selects. @throws LimiterError INVALID_KEY, UNKNOWN_RULE, or INVALID_OPTIONS for a rule without a key */
+/** @throws LimiterError INVALID_KEY, UNKNOWN_RULE, or INVALID_OPTIONS for a rule without a key */
 export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly Rule[] {
   refuseUnknown('engine', target, TARGET)
   const { key, limit } = target
@@ -128,8 +123,8 @@ export function keyedRules(rules: readonly Rule[], target: KeyTarget): readonly 
 }
 
 /**
- * Two peeks at one state. The first has a cost above the capacity. It can never pass, so its verdict reports what the state has left before
- * any charge. The second has the cost of a call, and reports whether a block denies it.
+ * The first peek has a cost above the capacity, so it reports what is left before any charge. The second reports whether a block denies a
+ * call.
  */
 function peeksOf({ call }: RuleCharge): CallGroup[] {
   return [{ calls: [{ ...call, cost: (call.limit.capacity + 1) * MICRO }] }, { calls: [call] }]

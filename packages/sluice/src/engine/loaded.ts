@@ -15,49 +15,40 @@ import { indexTiers, type Match, type Rule, truthOf } from '../policy/model/rule
 import type { Sliced } from '../policy/model/sliced.ts'
 import { OverrideTable } from './overrides.ts'
 
-/** The request that is used if a caller passes only a key. It has no method, headers or address. */
+/** Used if a caller passes only a key. */
 export const NOBODY: Request = readRequest({ method: '', path: '*', headers: {} }, undefined, trustProxies([]))
 
-/** A keyed hash of a text. The same text has the same hash. Without the secret nobody can find the text. */
+/** A keyed hash: equal texts have equal hashes, and without the secret nobody can find a text. */
 export type Pseudonym = (text: string) => string
 
-/** Everything that a decision needs of one policy. A reload replaces it as a whole. */
+/** A reload replaces it as a whole. */
 export interface Loaded {
   readonly policy: Policy
   readonly rulesByName: ReadonlyMap<string, Rule>
   readonly find: FindRules
-  /** The rules without a condition on path, method or host, whose other conditions hold for a request without facts (`NOBODY`). */
+  /** Rules for `NOBODY`, without conditions on path, method or host. */
   readonly unconditional: readonly Rule[]
   readonly trust: TrustedProxies
-  /** Warns of a proxy that the trusted proxies do not name. Undefined if no rule reads addresses. */
+  /** Undefined if no rule reads addresses. */
   readonly watch: ProxyWatch | undefined
-  /** The overrides of the policy file. */
   readonly overrides: OverrideTable
   /** Present if, and only if, the policy requires pseudonyms. */
   readonly pseudonym: Pseudonym | undefined
-  /** Bounds how many reservations of a key are open at once; undefined: there is no such bound. */
+  /** Bounds the open reservations of a key; undefined: no bound. */
   readonly bound: HoldBound | undefined
 }
 
 export interface Surroundings {
-  /** Replaces the trusted proxies of the policy. */
   readonly trustedProxies?: TrustedProxies | undefined
-  /** Is called with a warning if requests seem to come through a proxy that nobody has named as trusted. */
   readonly onWarning?: OnWarning | undefined
-  /** Hashes identifiers, for policies whose keys contain hashes of identifiers (`hmac`). */
   readonly pseudonym?: Pseudonym | undefined
-  /**
-   * Whether the store is in this process or shared by several. How much a rule may admit above its limit is computed for this kind of
-   * store.
-   */
   readonly storeKind: StoreKind
   readonly store: Store
 }
 
 /**
- * Prepares a policy for decisions.
- * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for a policy that requires pseudonyms if `pseudonym` is absent, or
- * for a rule that could exceed its limit by more than its `maxOvergrant`
+ * @throws LimiterError INVALID_OPTIONS for a value that is not a policy, for pseudonyms without `pseudonym`, or for a rule that could
+ * exceed its limit by more than its `maxOvergrant`
  * @throws LimiterError NOT_SUPPORTED for an algorithm that the store does not decide, and for `maxHolds` on a store without holds
  */
 export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, storeKind, store }: Surroundings): Sliced<Loaded> {
@@ -99,13 +90,10 @@ export function* load(policy: Policy, { trustedProxies, onWarning, pseudonym, st
   }
 }
 
-/**
- * A state id begins with the name of a limiter. This is that name for the states of the bound on open reservations. It differs from that of
- * rules (`RULE_SET`), because a rule may have the same name as the bound.
- */
+/** The state ids of the bound on open reservations begin with it. It differs from `RULE_SET`, because a rule may have the bound's name. */
 const RESERVATIONS = 'policy reservations'
 
-/** The bound on open reservations. It is not applied to the one key of rules without key parts, because all clients share that key. */
+/** A rule without key parts has one key for all clients, so the bound does not apply to it. */
 function boundOf({ reservations: { maxHolds } = {} }: Policy, store: Store): HoldBound | undefined {
   if (maxHolds === undefined) return undefined
   return { ...holdBound(`reservations.${MAX_HOLDS}`, store, RESERVATIONS, maxHolds), free: composeKey([]) }

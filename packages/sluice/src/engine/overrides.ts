@@ -3,7 +3,6 @@ import { composeKey } from '../keys/encode.ts'
 import type { KeyValues, Override, Rule } from '../policy/model/rule.ts'
 import type { Micros } from '../time/micros.ts'
 
-/** A table of overrides: by rule and key, and by each value of the key. */
 export class OverrideTable {
   readonly #byKey = new Map<string, Override>()
   readonly #byValue = new Map<string, Set<Override>>()
@@ -16,7 +15,7 @@ export class OverrideTable {
     return this.#byKey.get(nameOf(rule, values))
   }
 
-  /** Overrides with exactly this value anywhere in their key, in the order in which they were added. */
+  /** Exactly this value in the key; in order of addition. */
   withValue(value: string): Iterable<Override> {
     return this.#byValue.get(value) ?? []
   }
@@ -47,7 +46,7 @@ export class OverrideTable {
   }
 }
 
-/** The rule and the key as one text. A blank separates them, because names of rules contain no blank. */
+/** Names of rules contain no blank. */
 function nameOf(rule: string, values: KeyValues): string {
   return `${rule} ${composeKey(values)}`
 }

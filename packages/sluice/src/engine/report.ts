@@ -11,8 +11,8 @@ import { policyOf, RULE_SET, type RuleCharge } from './rule-charge.ts'
 export type Report = (at: Loaded, request: ChargedRequest, made: Made, durationMs: number) => void
 
 /**
- * Reports decisions and their charges to observers. Undefined if no observer listens to decisions or charges.
- * @param hash hashes keys for observers, if the policy does not require pseudonyms
+ * Undefined if no observer listens to decisions or charges.
+ * @param hash hashes keys for observers, if the policy does not
  */
 export function createReport(store: string, observers: readonly Observer[], hash: Pseudonym): Report | undefined {
   const [listening, counting] = [listeningTo(observers, 'onDecision'), listeningTo(observers, 'onCharge')]
@@ -23,7 +23,7 @@ export function createReport(store: string, observers: readonly Observer[], hash
     const refusedBy = decision.allowed ? undefined : (decision.limitName ?? strictestOf(from.enforced))
     notifyOfDecision(listening, { limiter: RULE_SET, route, decision, store, results, refusedBy, durationMs })
     if (counting.length === 0) return
-    // `results` begins with one result for each charge, in the order of this loop.
+    // `results` begins with one result for each charge, in this order.
     for (const [index, { rule, call }] of [...from.enforced, ...from.shadows].entries()) {
       if (rule.key.length === 0) continue
       const key = pseudonym === undefined ? hash(call.id.key) : encodeKey(call.id.key)
@@ -33,10 +33,9 @@ export function createReport(store: string, observers: readonly Observer[], hash
   }
 }
 
-/** The results of the enforcing rules, then of the shadow rules, then of the rule that could not read its part of the request. */
 function resultsOf({ charges: { unread }, enforced, shadows, result, shadowResults }: DecidedRequest): RuleResult[] {
   const results: RuleResult[] = []
-  // Loops without closures and iterators, because this runs for every decision that is observed.
+  // No closures or iterators, because this runs for every observed decision.
   if (result !== undefined)
     for (let index = 0; index < enforced.length; index += 1) {
       const { rule, call } = enforced[index] as RuleCharge
@@ -51,20 +50,20 @@ function resultsOf({ charges: { unread }, enforced, shadows, result, shadowResul
   return [...results, unread.rule.mode === 'shadow' ? inShadow(unreadable) : unreadable]
 }
 
-/** A shadow rule refuses nothing. A store failure is reported as `undecided`, because it is not a denial. */
+/** A store failure stays `undecided`, because it is not a denial. */
 function inShadow(result: RuleResult): RuleResult {
   const refuses = result.result !== 'allowed' && result.result !== 'undecided'
   return { ...result, result: refuses ? 'shadow_denied' : result.result, shadow: true }
 }
 
-/** The most specific path pattern of the matching rules. If several are equally specific, the first in the policy. */
+/** The most specific path pattern; the first of equals. */
 function routeOf({ matched }: ChargedRequest): string | undefined {
   let most: Glob | undefined
   for (const { match } of matched) if (match.path !== undefined && (most === undefined || match.path.rank > most.rank)) most = match.path
   return most?.text
 }
 
-/** The first rule with the strictest failure policy. If no store decided, the refusal is counted for this rule. */
+/** If no store decided, the refusal is counted for this rule. */
 function strictestOf(charges: readonly RuleCharge[]): string | undefined {
   const policy = policyOf(charges)
   return charges.find(({ rule }) => rule.onStoreFailure === policy)?.rule.name

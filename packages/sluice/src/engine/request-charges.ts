@@ -13,12 +13,10 @@ import { type ChargeContext, chargeOf, chargeOfKey, type RuleCharge, timesSample
 import { unreadRules } from './unread-rules.ts'
 
 export interface RequestCharges {
-  /** The rules that match, also those that charge nothing this time. Empty if the path cannot be read. */
+  /** Also rules that charge nothing; empty if the path is unreadable. */
   readonly matched: readonly Rule[]
   readonly charges: readonly RuleCharge[]
-  /** Whether the decision depends on chance: a rule counts only one request in several. */
   readonly probabilistic: boolean
-  /** The exemption because of which no rule was applied. */
   readonly exempt?: string
   readonly unread?: UnreadRule
 }
@@ -29,7 +27,6 @@ export interface UnreadRule {
   readonly detail: string
 }
 
-/** The overrides set at run time, the clock and the random numbers, which a decision needs in addition to the policy. */
 export interface EngineContext {
   readonly live: OverrideTable
   readonly now: () => Micros
@@ -51,7 +48,7 @@ export function chargesOf(at: Loaded, request: Request, engine: EngineContext, c
   return reader === undefined ? { ...charges, matched } : { ...charges, matched, unread: { rule: reader, detail: unreadable.detail } }
 }
 
-/** The charges for a key that the caller passes without a request. @throws LimiterError UNKNOWN_RULE for a name that no rule has */
+/** @throws LimiterError UNKNOWN_RULE for a name that no rule has */
 export function chargesOfKey(at: Loaded, target: KeyTarget, engine: EngineContext, cost?: MicroTokens): RequestCharges {
   const { key, limit } = target
   const context = contextOf(at, engine, cost)
@@ -65,10 +62,7 @@ function rulesOfKey({ policy, rulesByName, unconditional }: Loaded, name: string
   throw new LimiterError('UNKNOWN_RULE', `limit is ${shown(name)}, expected one of ${policy.rules.map((one) => one.name).join(', ')}`)
 }
 
-/**
- * The values that all charges of a decision use. Sampling is not part of it, because `explain` shows every rule as if the request were
- * counted.
- */
+/** Sampling is left out, because `explain` shows every rule as if the request were counted. */
 export function contextOf(
   { overrides, pseudonym }: Loaded,
   { live, now }: Pick<EngineContext, 'live' | 'now'>,

@@ -6,23 +6,17 @@ import type { CallOptions, HoldChange } from '../stores/store.ts'
 import { MICROS_PER_MS } from '../time/micros.ts'
 import { policyOf, RULE_SET, type RuleCharge } from './rule-charge.ts'
 
-/** What a reservation does about the rules in shadow, which never change its answer. */
 export interface ShadowHolds {
-  /**
-   * Charges each shadow rule separately, once for each id. A rule is only peeked at if its hold of this id has another cost or is not open
-   * any more.
-   */
+  /** Charges each shadow rule once for an id. If the hold of this id has another cost or has ended, nothing is charged. */
   reserve(shadows: readonly RuleCharge[], hold: Pick<NewHold, 'id' | 'micros'>, options: CallOptions): Promise<readonly Resolved[]>
   /**
-   * Settles or extends what was charged. Never rejects: if the store fails, tokens stay charged, and slots are free when the hold ends.
-   * @param shadows the rules in shadow; to settle, the cost of each call is what was used
+   * Never rejects: if the store fails, tokens stay charged, and slots are free when the hold ends.
+   * @param shadows to settle, the cost of each call is what was used
    */
   change(shadows: readonly RuleCharge[], id: string, end: HoldEnd, options: CallOptions): Promise<void>
 }
 
-/**
- * Each shadow rule has a record of its own hold. So a rule that would refuse the request does not keep the other rules from counting it.
- */
+/** Each shadow rule has its own hold, so one that would refuse does not keep the others from counting. */
 export function createShadowHolds(deciders: Deciders): ShadowHolds {
   const { main, local } = deciders
   return {

@@ -4,18 +4,16 @@ import { exemptionOf } from '../policy/model/exemption.ts'
 import { unreadMatch } from '../policy/model/match.ts'
 import { keyOf, type Rule, tierOf } from '../policy/model/rule.ts'
 
-/** How the rules of a policy apply to a request whose path or query cannot be read. */
 export interface UnreadRules {
-  /** The first rule that reads the unreadable part. An enforcing rule takes precedence over a shadow rule. */
+  /** The first rule that reads the unreadable part, preferably an enforcing one. */
   readonly reader: Rule | undefined
-  /** The rules that apply and do not read the unreadable part; empty if `reader` enforces. */
+  /** Rules that apply without reading it; empty if `reader` enforces. */
   readonly others: readonly Rule[]
 }
 
 /**
- * Finds the rules that read the unreadable part of a request. They are not charged: they would have to be charged for every meaning of that
- * part, so a request of a few bytes could charge every rule. Only one of these rules is returned (`reader`).
- * @param rules the rules that may match the request
+ * Rules that read the unreadable part are not charged. Otherwise a request of a few bytes could charge every rule, once for each meaning of
+ * that part.
  * @param hasCost whether the caller passed the request's cost
  */
 export function unreadRules(rules: readonly Rule[], request: Request, hasCost: boolean): UnreadRules {
@@ -32,7 +30,7 @@ export function unreadRules(rules: readonly Rule[], request: Request, hasCost: b
   return { reader, others }
 }
 
-/** Tests whether a rule reads the unreadable part. Undefined if the rest of the request shows that the rule does not apply. */
+/** Undefined if the readable parts show that the rule does not apply. */
 export function unreadReader(request: Request, hasCost: boolean): (rule: Rule) => boolean | undefined {
   const during = watchUnread(request)
   return (rule) => {
@@ -42,7 +40,7 @@ export function unreadReader(request: Request, hasCost: boolean): (rule: Rule) =
   }
 }
 
-/** Reads all parts of the request that a charge by this rule would read, so that a watcher sees which parts these are. */
+/** Reads whatever a charge would read, so that a watcher records it. */
 function chargeAt(rule: Rule, request: Request, hasCost: boolean): void {
   if (tierOf(rule, request) === undefined) return
   keyOf(rule, request)

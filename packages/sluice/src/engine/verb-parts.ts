@@ -7,19 +7,15 @@ import type { Loaded } from './loaded.ts'
 import type { Report } from './report.ts'
 import type { EngineContext } from './request-charges.ts'
 
-/** What all verbs of an engine need that charge a request. */
 export interface VerbParts {
   readonly deciders: Deciders
   readonly clock: Time
   readonly context: EngineContext
   /** Verifies tokens; undefined: tokens are not read. */
   readonly verify: Verify | undefined
-  /** Undefined if nobody observes decisions. */
   readonly report: Report | undefined
   /** @throws LimiterError CLOSED if the engine is closed */
   opened(): void
-  /** The policy of the next decision. */
   loaded(): Loaded
-  /** One call's deadline. */
   timing(at: Loaded, options?: WaitOptions): CallOptions
 }
