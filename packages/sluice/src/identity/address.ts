@@ -1,17 +1,17 @@
 import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 
-/** An IP address as 16-bit words: two for IPv4, eight for IPv6. IPv4-mapped IPv6 (`::ffff:0:0/96`) becomes IPv4. */
+/** 16-bit words: two for IPv4, eight for IPv6. IPv4-mapped IPv6 becomes IPv4. */
 export type Address = readonly number[]
 
 const ZERO = 0x30
 const DOT = 0x2e - ZERO
-/** The length of the longest text of an address, in characters. */
+/** In characters: IPv6 whose last 32 bits are in dotted decimal. */
 const MAX_TEXT_LENGTH = 45
 
 /**
- * Parses an address; undefined for any other text. Accepted are dotted decimal of four octets without leading zeros, and IPv6 as in RFC
- * 4291, 2.2, in any case and notation. Not accepted are ports, brackets, zones, and octal, hexadecimal or short forms of IPv4.
+ * Accepts four decimal octets without leading zeros, and IPv6 as in RFC 4291, 2.2. Ports, brackets, zones, and short or octal IPv4 give
+ * undefined.
  */
 export function parseAddress(text: string): Address | undefined {
   const words = parseWords(text)
@@ -29,7 +29,7 @@ export function isMapped(words: Address): boolean {
   return words.length === 8 && words[5] === 0xffff && words.slice(0, 5).every((word) => word === 0)
 }
 
-/** The canonical text of an address: dotted decimal, or IPv6 as in RFC 5952. */
+/** Dotted decimal, or IPv6 as in RFC 5952. */
 export function formatAddress(address: Address): string {
   if (address.length === 2) {
     const [high, low] = address as readonly [number, number]
@@ -41,7 +41,6 @@ export function formatAddress(address: Address): string {
   return `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
 }
 
-/** The address with all bits after the prefix cleared. */
 export function maskAddress(address: Address, prefix: number): Address {
   return address.map((word, index) => {
     const kept = Math.min(16, Math.max(0, prefix - index * 16))
@@ -50,9 +49,9 @@ export function maskAddress(address: Address, prefix: number): Address {
 }
 
 /**
- * The text of an address in keys. Addresses with the same prefix have the same text (`2001:db8:1:2::/64`). If the prefix is the whole
- * address, the text is the address alone. IPv6 is counted by prefix, because a client whose network is a /64 has 2^64 addresses.
- * @throws LimiterError INVALID_ADDRESS for an invalid address, or for a prefix of either kind that is out of range
+ * The text of an address in keys: its network, such as `2001:db8:1:2::/64`, or the address alone for a prefix of full length. IPv6 is
+ * counted by prefix, because a client in a /64 has 2^64 addresses.
+ * @throws LimiterError INVALID_ADDRESS for an invalid address, or for a prefix out of range
  */
 export function groupAddress(address: string, v4Prefix: number = 32, v6Prefix: number = 64): string {
   const parsed = typeof address === 'string' ? parseAddress(address) : undefined
@@ -69,7 +68,7 @@ function requirePrefix(of: string, prefix: number, bits: number): void {
     throw new LimiterError('INVALID_ADDRESS', `prefix of ${of} is ${shown(prefix)}, expected a whole number from 1 to ${bits}`)
 }
 
-/** One pass without a regular expression or arrays, because each request has an address that is parsed several times. */
+/** Without a regular expression or arrays, because each address is parsed several times. */
 function parseV4(text: string): Address | undefined {
   let [high, word, octet, digits, dots] = [0, 0, 0, 0, 0]
   for (let at = 0; at < text.length; at += 1) {
@@ -81,7 +80,7 @@ function parseV4(text: string): Address | undefined {
       octet = digits = 0
       continue
     }
-    // A number with a leading zero is refused, because some parsers read it as octal and others as decimal.
+    // Some parsers read a number with a leading zero as octal, others as decimal.
     if (digit < 0 || digit > 9 || (digits > 0 && octet === 0)) return undefined
     octet = octet * 10 + digit
     digits += 1
@@ -102,7 +101,7 @@ function parseV6(text: string): Address | undefined {
   return [...front, ...Array.from({ length: missing }, () => 0), ...back]
 }
 
-/** Parses groups between colons. With `last`, the last group may be dotted decimal, because the address ends there. */
+/** `last`: the address ends with these groups, so the last one may be dotted decimal. */
 function parseGroups(text: string, last: boolean): number[] | undefined {
   if (text === '') return []
   const groups = text.split(':')

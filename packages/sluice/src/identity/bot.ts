@@ -1,9 +1,9 @@
-/** The most characters that are read, because programs name themselves at the beginning. */
+/** Programs name themselves at the beginning. */
 const MAX_LENGTH = 1_024
 
 const wordsOf = (text: string): string[] => text.trim().split(/\s+/)
 
-/** Words by which programs name themselves, in lower case. Words that end in bot, crawler or spider count too. */
+/** Words that end in bot, crawler or spider count too. */
 const WORDS: ReadonlySet<string> = new Set(
   wordsOf(`
   ahrefssiteaudit aiohttp apachebench archiver axios bingpreview bot colly crawler curl datadog deepcrawl
@@ -16,7 +16,7 @@ const WORDS: ReadonlySet<string> = new Set(
   zgrab
 `),
 )
-/** Names of several words. One of these words alone would not identify a program: people use the app of ChatGPT, for example. */
+/** One word of such a name would not identify a program: people use the app of ChatGPT, for example. */
 const PRODUCTS: ReadonlySet<string> = new Set(
   wordsOf(`
   anthropic-ai apache-httpclient apis-google chatgpt-user claude-user claude-web cohere-ai duplexweb-google
@@ -26,13 +26,10 @@ const PRODUCTS: ReadonlySet<string> = new Set(
 `),
 )
 const ENDINGS = ['bot', 'crawler', 'spider']
-/** Names of devices that end like a program's name, but belong to people. */
+/** Devices of people, in spite of the ending. */
 const PEOPLE: ReadonlySet<string> = new Set(['cubot'])
 
-/**
- * Whether a User-Agent names a program that runs without a person. It is only a hint, because the client chooses the text. The time is
- * linear in the text.
- */
+/** Only a hint, because the client chooses the text. */
 export function isBot(userAgent: string): boolean {
   const products = userAgent
     .slice(0, MAX_LENGTH)

@@ -7,10 +7,9 @@ const PEER: Form = [(value) => value === undefined || value === null || typeof v
 const TRUST: Form = having('what trustProxies gave', 'trusts')
 
 /**
- * The client's address in canonical form; undefined if there is none, as on a Unix socket or a closed connection. The client is the peer,
- * unless the peer is a trusted proxy. Then the forwarding header is read from the right, and the first hop that is not trusted is the
- * client. At an unreadable hop the search ends, and the hop to its right counts as the client. That may be a proxy, but the client cannot
- * choose it.
+ * The client's canonical address; undefined if there is none, as on a Unix socket. It is the peer, unless the peer is a trusted proxy: then
+ * it is the last untrusted hop of the forwarding header. If a hop is unreadable, the hop to its right counts, because the client cannot
+ * choose that one.
  * @param peer null counts as absent
  * @throws LimiterError INVALID_OPTIONS for arguments of another type
  */
@@ -32,7 +31,7 @@ export function clientAddress(peer: string | null | undefined, headers: Headers,
   return formatAddress(client)
 }
 
-/** Whether the peer is a trusted proxy, so that other headers from it may be trusted too. @throws LimiterError INVALID_OPTIONS */
+/** Other headers of a trusted proxy may be trusted too. @throws LimiterError INVALID_OPTIONS */
 export function isTrustedPeer(peer: string | null | undefined, trust: TrustedProxies): boolean {
   requireForm('isTrustedPeer', 'peer', peer, PEER)
   requireForm('isTrustedPeer', 'trust', trust, TRUST)
@@ -40,14 +39,13 @@ export function isTrustedPeer(peer: string | null | undefined, trust: TrustedPro
   return address !== undefined && trust.trusts(address)
 }
 
-/** Bounds on a forwarding header: how many characters at its end are read, how many hops, and how many characters of a hop. */
+/** Bounds in characters, hops, and characters of a hop. */
 const MAX_HEADER_LENGTH = 8_192
 const MAX_HOPS = 32
 const MAX_HOP_LENGTH = 128
 
 /**
- * The hops of a forwarding header, the nearest first, up to the bounds above. At the first unreadable hop it yields undefined and ends,
- * because hops to its left cannot be trusted.
+ * Yields the nearest hop first. Yields undefined for an unreadable hop and ends, because hops to its left cannot be trusted.
  * @param source `forwarded` (RFC 7239), `x-forwarded-for`, or a header that contains one address
  */
 function* hopsOf(source: string, header: string): Generator<Address | undefined> {
@@ -57,12 +55,11 @@ function* hopsOf(source: string, header: string): Generator<Address | undefined>
   let end = text.length
   for (let hops = 0; end >= 0 && hops < MAX_HOPS;) {
     const start = elementStart(text, end)
-    // Without a start, the element is malformed. If the element starts at index 0 of a shortened header, its beginning may have been cut
-    // off.
+    // The element is malformed, or it may be incomplete because the header was shortened.
     if (start === undefined || (start === 0 && text.length < header.length)) return yield undefined
     const element = text.slice(start, end)
     end = start - 1
-    // A list may have empty elements, which are not hops (RFC 9110, 5.6.1.2).
+    // Empty elements are not hops (RFC 9110, 5.6.1.2).
     if (/^[ \t]*$/.test(element)) continue
     const hop = parse(element.trim())
     hops += 1
@@ -72,7 +69,7 @@ function* hopsOf(source: string, header: string): Generator<Address | undefined>
   if (end >= 0) yield undefined
 }
 
-/** Parses an address as forwarding headers contain it: `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` or bare IPv6. Zones are dropped. */
+/** Accepts `a.b.c.d`, `a.b.c.d:port`, `[v6]`, `[v6]:port` and bare IPv6. */
 function parseHop(text: string): Address | undefined {
   if (text.length > MAX_HOP_LENGTH) return undefined
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(text)
@@ -81,7 +78,7 @@ function parseHop(text: string): Address | undefined {
   return withPort === null ? parseZoned(text) : parseAddress(withPort[1] as string)
 }
 
-/** As `parseAddress`, but drops a zone (`fe80::1%eth0`), which names an interface of the sender. */
+/** Drops a zone (`fe80::1%eth0`), which names an interface of the sender. */
 function parseZoned(text: string): Address | undefined {
   const percent = text.indexOf('%')
   if (percent === -1) return parseAddress(text)
@@ -90,8 +87,8 @@ function parseZoned(text: string): Address | undefined {
 }
 
 /**
- * The start of the last element before `end`. It reads from the right, so a quote that the client opened on the left cannot hide what a
- * proxy wrote. Undefined if a quoted string has no opening quote.
+ * Reads from the right, so that a quote that the client opened on the left cannot hide what a proxy wrote. Undefined without an opening
+ * quote.
  */
 function elementStart(text: string, end: number): number | undefined {
   let quoted = false
@@ -109,10 +106,9 @@ function escaped(text: string, at: number): boolean {
   return backslashes % 2 === 1
 }
 
-/** Matches one pair `name=value` up to its semicolon; the pair may be absent. */
 const PAIR = /\s*(?:([\w!#$%&'*+.^`|~-]+)=(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")\s*)?(?:;|$)/y
 
-/** The address in the `for` of one element. Undefined if it is missing, hidden or unknown, or if the element is malformed. */
+/** Undefined without a readable `for`. */
 function parseElement(element: string): Address | undefined {
   const seen = new Map<string, Address | undefined>()
   for (PAIR.lastIndex = 0; PAIR.lastIndex < element.length;) {
@@ -126,10 +122,7 @@ function parseElement(element: string): Address | undefined {
   return seen.get('for')
 }
 
-/**
- * Parses a node of RFC 7239, sections 4 and 6: IPv6 and ports are in quotes, and IPv6 in brackets. A port is dropped, even an obfuscated
- * one.
- */
+/** A node of RFC 7239, sections 4 and 6: IPv6 and ports are in quotes. A port is dropped, even an obfuscated one. */
 function parseNode(token: string | undefined, quoted: string | undefined): Address | undefined {
   if (token !== undefined) return parseAddress(token)
   const text = (quoted as string).replace(/\\(.)/g, '$1').replace(/:_[\w.-]+$/, '')

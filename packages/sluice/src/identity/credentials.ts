@@ -1,25 +1,23 @@
-/** Fields that contain credentials (RFC 9110, 11). Commas in them separate parameters, not lines. */
+/** In credentials, commas separate parameters, not lines (RFC 9110, 11). */
 export const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'proxy-authorization'])
 
-/** Matches credentials after a comma: a scheme, a blank, and then no `=`. With a `=` the word would be a parameter. */
+/** Credentials after a comma: a scheme, a blank, and then no `=`, which would follow the name of a parameter. */
 const ANOTHER = /,[ \t]*[\w!#$%&'*+.^`|~-]+[ \t]+[^\s=,]/
-/** Matches a quoted text up to its closing quote. Without a closing quote it extends to the end, so that no text is scanned twice. */
+/** Without a closing quote it extends to the end: no text is scanned twice. */
 const QUOTED = /"(?:[^"\\]|\\.)*("|\\?$)/gs
 
 export function areSeveralCredentials(text: string): boolean {
   return ANOTHER.test(text.replace(QUOTED, (found: string, end: string) => (end === '"' ? '""' : found)))
 }
 
-/** Matches an unquoted token of the schemes Bearer or Token. The name of a parameter, which `=` and a value follow, does not match. */
+/** A bare token, but not the name of a parameter. */
 const TOKEN = /^[^\s=,;]+=*(?=[\s,;]|$)/
-/** Matches the parameter `token` of Rails and others, quoted or not. */
+/** The parameter `token` of Rails and others, quoted or not. */
 const TOKEN_PARAMETER = /(?:^|[,; \t])token[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)|([^\s=,;"][^\s,;]*))/gi
 
 /**
- * The ways in which backends read one line of credentials. If all backends agree, there is one reading, otherwise several. A reading has a
- * canonical form: the scheme in lower case, one blank, then one token or all parameters unchanged. Reading that form again gives the same
- * text. Text after a token is dropped, because many backends read no further. Basic credentials are decoded, and encoded again in plain
- * Base64. A text of several joined lines gives the readings of each line.
+ * The ways in which backends read one line of credentials. The canonical form is the scheme in lower case, a blank, and one token or all
+ * parameters. Text after a token is dropped, because many backends read no further.
  */
 export function credentialReadings(text: string): readonly string[] {
   if (text.includes(',') && areSeveralCredentials(text)) return text.split(',').flatMap((line) => credentialReadings(line.trim()))
@@ -31,16 +29,13 @@ export function credentialReadings(text: string): readonly string[] {
   return readings.map((reading) => `${scheme} ${reading}`.trim())
 }
 
-/** The readings of Basic credentials. Some backends decode the word after the scheme, others all text after it. */
+/** Some backends decode one word, others all text after the scheme. */
 function basicReadings(text: string): readonly string[] {
   const [word = ''] = text.split(/[ \t]/, 1)
   return word === text ? base64Readings(text) : [...new Set([...base64Readings(word), ...base64Readings(text)])]
 }
 
-/**
- * The readings of a token, which may be bare, quoted or a parameter. With several tokens, each is a reading, because backends may use any
- * of them.
- */
+/** A token may be bare, quoted or a parameter; backends may use any. */
 function tokenReadings(text: string): readonly string[] {
   const found = new Set<string>()
   for (const [, quoted, plain] of text.matchAll(TOKEN_PARAMETER)) found.add(tokenOf(quoted ?? plain ?? ''))
@@ -55,7 +50,7 @@ function tokenOf(text: string): string {
   return plain.replace(/^\s*(?:token=)*(?=[^=])/i, '').replace(/[\s,;][^]*/, '')
 }
 
-/** The first word if it is a token, otherwise all parameters unchanged. */
+/** The first word if it is a token, else all parameters. */
 function wordOf(text: string): string {
   const words = text.split(/[ \t]+/)
   const [first = '', second] = words
@@ -66,8 +61,7 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const CLEAN = /^[A-Za-z0-9+/]*={0,2}$/
 
 /**
- * The ways in which Base64 decoders read a text, each encoded again canonically. Decoders agree about plain Base64 with or without padding;
- * the result then has one reading. They disagree about everything else:
+ * How Base64 decoders read a text, each encoded again canonically. They agree about plain Base64, and disagree about everything else:
  * - `-` and `_` are `+` and `/` (Node) or skipped (Python, PHP)
  * - other characters are skipped (Node, Python, PHP, MIME decoders of Java) or end the text (Apache)
  * - a `=` ends the text (Ruby), or is skipped (PHP), or ends it only where a group is complete (Python, Node)
@@ -90,7 +84,7 @@ function base64Readings(text: string): readonly string[] {
   return [...found]
 }
 
-/** The text up to the `=` that completes a group of four, with at most one other `=` before it. Any other `=` is skipped. */
+/** The text up to the `=` that completes a group of four. Any other `=` is skipped. */
 function untilComplete(text: string): string {
   let kept = ''
   let pads = 0
@@ -103,7 +97,7 @@ function untilComplete(text: string): string {
   return kept
 }
 
-/** The canonical Base64: it adds padding, and clears the trailing bits that form no byte, because decoders ignore these bits. */
+/** Decoders ignore trailing bits that form no byte, so these are cleared. */
 function encoded(text: string): string {
   const over = text.length % 4
   if (over === 0) return text

@@ -1,7 +1,7 @@
 import { type Form, requireForm } from '../errors/options.ts'
 import { areSeveralCredentials, CREDENTIALS } from './credentials.ts'
 
-/** Header fields by lower-case name. A repeated field is a list, or a text joined by commas. */
+/** By lower-case name; a repeated field is a list or joined by commas. */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const FIELD: Form = [
@@ -10,8 +10,7 @@ const FIELD: Form = [
 ]
 
 /**
- * The value of a header field; undefined if it is missing or null. Its type is checked only when the field is read. A wrong type is an
- * error: if the field were ignored, a cost that is read from it would become 1, or a client would have no key.
+ * A wrong type is an error. If it were ignored, a cost in the field would become 1, or a client would have no key.
  * @throws LimiterError INVALID_OPTIONS unless the value is a text or a list of texts
  */
 function headerField(headers: Headers, name: string): string | readonly string[] | undefined {
@@ -21,27 +20,25 @@ function headerField(headers: Headers, name: string): string | readonly string[]
   return value ?? undefined
 }
 
-/** The lines of a header field as one text; undefined if it is missing. */
+/** Undefined if the field is missing. */
 export function joinedField(headers: Headers, name: string, separator: string): string | undefined {
   const value = headerField(headers, name)
   return typeof value === 'string' ? value : value?.join(separator)
 }
 
 /**
- * Replaces a value that a request gives in several ways, such as a header on two lines. All such requests share this value, so nobody gets
- * a fresh key by sending one more line. The text is in parentheses so that it equals no path: a path begins with a slash. A client that
- * sends this text as its value shares the bucket of those requests.
+ * Replaces a value that a request gives in several ways, such as a header on two lines. All such requests share it, so nobody gets a fresh
+ * key by one more line. No path equals it, because paths begin with a slash.
  */
 export const AMBIGUOUS = '(ambiguous)'
 
-/** The header fields of a request, and their original lines if known. */
 export interface HeaderFields {
   readonly headers: Headers
-  /** Names and values alternating, one pair for each line, as in node's `rawHeaders`. */
+  /** Names and values alternating, by line, as in node's `rawHeaders`. */
   readonly rawHeaders?: readonly string[] | undefined
 }
 
-/** Fields for which node keeps only the first line in `headers`. */
+/** Node keeps only the first line of these fields in `headers`. */
 const FIRST_LINE_KEPT: ReadonlySet<string> = new Set(
   `
   age authorization content-length content-type etag expires from host if-modified-since if-unmodified-since
@@ -52,7 +49,7 @@ const FIRST_LINE_KEPT: ReadonlySet<string> = new Set(
 )
 const NONE: readonly string[] = []
 
-/** The values of a header, one for each line. A single text is split at its commas, because joined lines look the same. */
+/** Without `rawHeaders`, a text is split at its commas, because joined lines look the same. */
 export function headerLines({ headers, rawHeaders }: HeaderFields, name: string): readonly string[] {
   const value = headerField(headers, name)
   if (value === undefined) return NONE
@@ -60,14 +57,11 @@ export function headerLines({ headers, rawHeaders }: HeaderFields, name: string)
   if (rawHeaders === undefined) return isJoined(name, value) ? value.split(',').map((line) => line.trim()) : [value]
   if (!value.includes(',') && !FIRST_LINE_KEPT.has(name)) return [value]
   const lines = rawLines(rawHeaders, name)
-  // A single text counts, even if `rawHeaders` has no such line: a middleware may have set the field.
+  // A middleware may have set the field, which `rawHeaders` then lacks.
   return lines.length > 1 ? lines : [value]
 }
 
-/**
- * Whether a text may be several joined lines. Commas in the comments of a User-Agent and between the parameters of credentials do not
- * count.
- */
+/** Commas in comments of a User-Agent and between parameters of credentials do not count. */
 function isJoined(name: string, value: string): boolean {
   if (!value.includes(',')) return false
   if (CREDENTIALS.has(name)) return areSeveralCredentials(value)

@@ -1,9 +1,8 @@
 import { AMBIGUOUS, type HeaderFields, headerLines } from './headers.ts'
 
 /**
- * The hosts that a request names, in lower case, without port and final dots. A request may name several. A Host that is not valid (with
- * user information, a path or escapes) gives AMBIGUOUS, and each host that an upstream may find in it. The client chooses all these values,
- * and nobody has verified them.
+ * Hosts in lower case, without port and final dots; not verified. An invalid Host (with user information, a path or escapes) gives
+ * AMBIGUOUS, and each host that an upstream may find in it.
  */
 export function hostsOf(fields: HeaderFields): readonly string[] {
   const [authority, host] = [headerLines(fields, ':authority'), headerLines(fields, 'host')]
@@ -14,9 +13,9 @@ export function hostsOf(fields: HeaderFields): readonly string[] {
   return only === undefined ? [...new Set(lines.flatMap(readingsOf))] : [only]
 }
 
-/** A DNS name or an address (IPv6 in brackets), then an optional port, whose number may be missing. Stricter than RFC 3986, 3.2.2. */
+/** A name or an address (IPv6 in brackets), then an optional port. Stricter than RFC 3986, 3.2.2. */
 const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
-/** The longest name that is searched in an invalid Host. A DNS name has at most 253 characters, and each may be an escape of three. */
+/** A DNS name has at most 253 characters, and each may be an escape of three. */
 const MAX_NAME = 759
 
 export function canonicalHost(text: string): string | undefined {
@@ -33,7 +32,7 @@ function withoutDots(host: string): string {
 function readingsOf(text: string): readonly string[] {
   const host = canonicalHost(text)
   if (host !== undefined) return [host]
-  // An @ may follow the name in a path. Some upstreams nevertheless take all text before the last @ for user information, so both are read.
+  // Some upstreams take all text before the last @ for user information, even if the @ is in a path.
   const names = [text, text.split(/[/\\?#]/, 1)[0] ?? ''].map(nameIn)
   return [AMBIGUOUS, text.trim().toLowerCase(), ...names.map(withoutDots), ...names.flatMap(decoded)]
 }
@@ -44,7 +43,7 @@ function nameIn(text: string): string {
   return (name.split(/[:/\\?#,;\s]/, 1)[0] ?? '').toLowerCase()
 }
 
-/** The host as a URL parser reads it: with decoded escapes, and with letters of other scripts mapped to plain ones. */
+/** URL parsers decode escapes and map letters of other scripts to plain ones. */
 function decoded(name: string): readonly string[] {
   if (name.length > MAX_NAME) return []
   try {

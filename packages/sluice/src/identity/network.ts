@@ -10,8 +10,7 @@ export interface Network {
 export const NETWORK_FORM = 'an address or a network such as 10.0.0.0/8 or 2001:db8::/32'
 
 /**
- * Parses an address or a network such as 10.0.0.0/8. IPv4-mapped IPv6 becomes IPv4.
- * @param everybody a text for the error message: why a network that contains every address is refused
+ * IPv4-mapped IPv6 becomes IPv4.
  * @throws LimiterError INVALID_ADDRESS for invalid text, a mapped prefix shorter than /96, or a network that contains every address
  */
 export function parseNetwork(entry: string, form: string, everybody: string): Network {
@@ -33,15 +32,10 @@ function refused(why: string): LimiterError {
   return new LimiterError('INVALID_ADDRESS', why)
 }
 
-/**
- * A set of networks for lookup by address. The time of a lookup depends on the number of different prefix lengths, not on the number of
- * networks.
- */
+/** The time of a lookup depends on the number of different prefix lengths, not of networks. */
 export interface NetworkSet {
   add(network: Network): void
-  /** Whether the set has no network now. */
   isEmpty(): boolean
-  /** Whether the address is in one of the networks. */
   holds(address: Address): boolean
 }
 
@@ -73,7 +67,7 @@ export function createNetworkSet(networks: readonly Network[] = []): NetworkSet 
   return set
 }
 
-/** The name of an address in lookups, unique for each address: a number for IPv4, a string for IPv6. */
+/** A number for IPv4, a string for IPv6. */
 function nameOf(base: Address): number | string {
   const [high = 0, low = 0] = base
   return base.length === 2 ? high * 65_536 + low : base.join(':')

@@ -5,54 +5,44 @@ import { encodePath, withoutAuthority } from './path.ts'
 export interface Unreadable {
   readonly path: boolean
   readonly query: boolean
-  /** A sentence with the place of the problem, the shortened value, and what is allowed. It contains no value of a query. */
+  /** A sentence about the problem, without any value of a query. */
   readonly detail: string
 }
 
 export interface PathReading {
-  /** Normalised and in lower case. Routers differ on case, so rules ignore it. */
+  /** Normalised and in lower case, because routers differ on case. */
   readonly path: string
-  /** As `path`, but case and a trailing slash are kept, for policies that distinguish these. */
+  /** With case and a trailing slash, for policies that distinguish these. */
   readonly exactPath: string
 }
 
 export interface OneReading extends PathReading {
-  /**
-   * The path after everything was done to it that upstreams may do (`STEPS`). It is the same for all spellings of a resource. AMBIGUOUS if
-   * it depends on the order of the steps.
-   */
+  /** The path after all `STEPS` that upstreams may apply, the same for all spellings. AMBIGUOUS if it depends on their order. */
   readonly final: string
 }
 
 export interface ReadPath extends PathReading {
-  /** All readings of the path; absent if there is only one. */
+  /** The ways in which upstreams may read the path; absent for one. */
   readonly readings?: readonly OneReading[] | undefined
-  /**
-   * Present if the path or the query may mean anything, so that no rule may read that part. If it is the path, `path` and `exactPath` are
-   * AMBIGUOUS.
-   */
+  /** Present if upstreams may read anything in the path or the query, so that no rule may read it. */
   readonly unreadable?: Unreadable | undefined
 }
 
-/**
- * Matches a path whose segments do not begin with a dot and have only characters that every upstream takes literally: it has one reading.
- */
+/** A path with one meaning: every upstream takes these characters literally, and no segment begins with a dot. */
 const PLAIN = /^(?:\/[\w~!$&'()+,=:@-][\w.~!$&'()+,=:@-]*)*\/?$/
-/** Matches the parts of an encoded path that upstreams treat differently. */
+/** Parts of an encoded path that upstreams treat differently. */
 const SEVERAL = /[;\\]|%(?:2F|5C|25|3B)|\/\.\.(?:\/|$)|^\/\//
 /**
- * Bounds on the work for one request, which is at most some milliseconds of CPU. MAX_STATES bounds the different texts of one path
- * (states). A twice encoded URL that contains another URL has 22 states, so no path that a person wrote reaches the bound. MAX_CHARACTERS
- * bounds the characters of all states together. No target below 512 characters reaches this bound.
+ * The bounds limit a request to some milliseconds of CPU. MAX_STATES bounds the different texts of one path: a twice encoded URL that
+ * contains another URL has 22. MAX_CHARACTERS bounds all texts together, and no target below 512 characters reaches it.
  */
 const MAX_STATES = 64
 const MAX_CHARACTERS = 32_768
 
 /**
- * Reads a request target in every way in which a chain of upstreams may read it. Upstreams differ about these questions: whether `%2F`,
- * `%5C` and `\` are a slash; whether `;` parameters are dropped; whether the path is decoded again; whether dot segments are resolved,
- * before or after the decoding; whether empty segments count; whether text after `//` is a host. `path` is the final path, which results if
- * upstreams do all of this. It is AMBIGUOUS if the readings have different final paths.
+ * Reads a request target in every way in which upstreams may read it. They differ about `%2F`, `%5C` and `\` as slashes, `;` parameters,
+ * decoding twice, the order of dot segments and decoding, empty segments, and text after `//` as a host. `path` is AMBIGUOUS if they end at
+ * different paths.
  */
 export function readPath(target: string): ReadPath {
   if (target === '*') return { path: target, exactPath: target }
@@ -73,33 +63,30 @@ function readPart(path: string): ReadPath {
   return readAll(first) ?? { ...UNKNOWN, unreadable: withManyReadings(path) }
 }
 
-/** Whether some reading of a request's path passes a test. True if the path cannot be read. */
+/** True if the path cannot be read. */
 export function someReading(read: ReadPath, test: (reading: PathReading) => boolean): boolean {
   const { readings, unreadable } = read
   if (unreadable?.path === true) return true
   return readings === undefined ? test(read) : readings.some(test)
 }
 
-/** Whether every reading of a request's path passes a test. False if the path cannot be read. */
+/** False if the path cannot be read. */
 export function everyReading(read: ReadPath, test: (reading: PathReading) => boolean): boolean {
   const { readings, unreadable } = read
   if (unreadable?.path === true) return false
   return readings === undefined ? test(read) : readings.every(test)
 }
 
-/**
- * The final path of all readings that pass a test: what the path becomes if upstreams do to it all that they may do. AMBIGUOUS if they
- * differ.
- */
+/** Only readings that pass the test count. AMBIGUOUS if their final paths differ. */
 export function finalPath({ path, readings }: ReadPath, test: (reading: PathReading) => boolean): string {
   return readings === undefined ? path : common(readings.filter(test).map((reading) => reading.final))
 }
 
-/** Applies the STEPS (what upstreams may do to a path) in every order until no new text appears. Undefined if that exceeds the bounds. */
+/** Applies the STEPS in every order. Undefined if that exceeds the bounds. */
 function readAll(first: string): ReadPath | undefined {
   const states = new Map<string, readonly string[]>([[first, []]])
   let characters = 0
-  // A Map iterates in insertion order, and the iteration includes states that are added during it.
+  // A Map's iteration includes entries that are added during it.
   for (const state of states.keys()) {
     characters += state.length
     if (states.size > MAX_STATES || characters > MAX_CHARACTERS) return undefined
@@ -114,7 +101,7 @@ function readAll(first: string): ReadPath | undefined {
   return { path, exactPath: readings.find((reading) => reading.path === path)?.exactPath ?? path, readings }
 }
 
-/** @param states for each text of the path, the texts that one step can make of it; these are simpler */
+/** @param states for each text of the path, the texts that one step makes of it */
 function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly OneReading[] {
   const finals = new Map<string, string>()
   const readings = new Map<string, OneReading>()
@@ -129,7 +116,7 @@ function readingsOf(states: ReadonlyMap<string, readonly string[]>): readonly On
   return [...readings.values()]
 }
 
-/** A measure of a path that each step makes smaller, because a step removes characters or turns a backslash into a slash. */
+/** Each step makes it smaller, by fewer characters or backslashes. */
 function weight(path: string): number {
   return path.length + path.split('\\').length
 }
@@ -139,7 +126,7 @@ function common(values: readonly string[]): string {
   return first !== undefined && values.every((value) => value === first) ? first : AMBIGUOUS
 }
 
-/** What an upstream, or a proxy before it, may do to a path. Each step makes the path simpler, so repeated steps come to an end. */
+/** What an upstream may do to a path. Each step makes the path simpler, so repeated steps come to an end. */
 const STEPS: readonly ((path: string) => string)[] = [
   (path) => path.replaceAll('%2F', '/'),
   (path) => path.replaceAll('%5C', '\\'),
@@ -149,13 +136,12 @@ const STEPS: readonly ((path: string) => string)[] = [
   (path) => (path.includes(';') ? path.replace(/;[^/]*/g, '') : path),
   tidy,
   (path) => (path.includes('/.') ? resolveDots(path) : path),
-  // A path that begins with `//` is like a URL without its scheme. URL parsers take the first segment for a host. Browsers take
-  // it for a host after any number of slashes.
+  // URL parsers take the first segment after `//` for a host. Browsers do so after any number of slashes.
   (path) => (path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path),
   (path) => (path.startsWith('//') ? path.replace(/^\/{2,}[^/]*/, '') || '/' : path),
 ]
 
-/** Resolves dot segments. An empty segment counts as a segment, as in upstreams that do not merge slashes: `/a//..` is `/a/`. */
+/** Upstreams that do not merge slashes count empty segments: `/a//..` is `/a/`. */
 function resolveDots(path: string): string {
   const kept: string[] = []
   const segments = path.slice(1).split('/')
@@ -167,7 +153,7 @@ function resolveDots(path: string): string {
   return `/${kept.join('/')}`
 }
 
-/** Removes empty segments and segments of one dot, because no router distinguishes paths by these. */
+/** No router distinguishes paths by empty or single-dot segments. */
 function tidy(path: string): string {
   if (!path.includes('//') && !path.includes('/.')) return path
   const kept = path.split('/').filter((segment) => segment !== '' && segment !== '.')
@@ -183,8 +169,7 @@ function readingOf(exact: string): PathReading {
 const MAX_SHOWN_LENGTH = 60
 
 /**
- * Describes a target with a `#`, which is unreadable: some upstreams drop the text after it, others do not. No conforming client sends one
- * (RFC 9112, 3.2).
+ * Some upstreams drop the text after a `#`, others do not. No conforming client sends one (RFC 9112, 3.2).
  * @param query index at which the query begins, -1 if there is none
  */
 function withFragment(target: string, query: number): Unreadable {

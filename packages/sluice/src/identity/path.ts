@@ -1,10 +1,8 @@
 import { requireForm, TEXT } from '../errors/options.ts'
 
 /**
- * The canonical path of a request target, so that no other spelling of it escapes a rule. Query and fragment are dropped, and the absolute
- * form is reduced to its path. Characters are decoded or encoded as by `encodePath`. `\` becomes `/`, repeated slashes become one, dot
- * segments are resolved, and a trailing slash is removed. Letters keep their case. A second call changes nothing. Every text has a
- * canonical path.
+ * The canonical path of a request target, so that no spelling escapes a rule. Query, fragment, scheme, authority and a trailing slash are
+ * dropped; slashes, dot segments and escapes are normalised. A second call changes nothing.
  * @throws LimiterError INVALID_OPTIONS unless the target is a text
  */
 export function normalizePath(target: string): string {
@@ -12,7 +10,7 @@ export function normalizePath(target: string): string {
   return target === '*' ? target : canonical(target, encodePath)
 }
 
-/** As `normalizePath`, for a pattern: `*` stays a wildcard, and `%2A` is the character. */
+/** `*` stays a wildcard, and `%2A` is the character. */
 export function normalizePattern(pattern: string): string {
   return canonical(pattern, (path) => path.split('*').map(encodePath).join('*'))
 }
@@ -27,13 +25,13 @@ function canonical(target: string, encode: (path: string) => string): string {
   return `/${kept.join('/')}`
 }
 
-/** As `normalizePath`, but keeps a trailing slash, for policies that distinguish `/a` from `/a/`. */
+/** Policies may distinguish `/a` from `/a/`. */
 export function normalizePathExactly(target: string): string {
   const path = normalizePath(target)
   return path !== '/' && /[/\\](?:\.|%2e){0,2}$/i.test(withoutQuery(target)) ? `${path}/` : path
 }
 
-/** The query of a request target, without its question mark; empty if there is none. */
+/** Without the question mark; empty without a query. */
 export function queryOf(target: string): string {
   const start = target.indexOf('?')
   const fragment = target.indexOf('#')
@@ -46,7 +44,7 @@ function withoutQuery(target: string): string {
   return end === -1 ? target : target.slice(0, end)
 }
 
-/** Decodes percent escapes; undefined if they are not UTF-8. */
+/** Undefined if the escapes are not UTF-8. */
 export function decodeEscapes(text: string): string | undefined {
   try {
     return decodeURIComponent(text)
@@ -55,16 +53,15 @@ export function decodeEscapes(text: string): string | undefined {
   }
 }
 
-/** Removes scheme and authority. Only a target with a scheme has an authority: a leading `//` is an empty segment, not a host. */
+/** Without a scheme, a leading `//` is an empty segment, not a host. */
 export function withoutAuthority(path: string): string {
   const absolute = /^[a-z][a-z\d+.-]*:[/\\]{2}[^/\\]*/i.exec(path)
   return absolute === null ? path : path.slice(absolute[0].length)
 }
 
 /**
- * Decodes escaped characters of printable ASCII, because most upstreams read `%40` as `@`. Six stay encoded: `#`, `%`, `/`, `;`, `?` and
- * `\`, which separate parts of a target. `*` is encoded, so that a pattern can name it. Also encodes a bare `%` and characters outside
- * printable ASCII. Hex is in upper case. A second call changes nothing.
+ * Decodes printable ASCII, because most upstreams read `%40` as `@`. `#`, `%`, `/`, `;`, `?` and `\` stay encoded, because they separate
+ * parts of a target, and `*`, so that a pattern can name it. A second call changes nothing.
  */
 export function encodePath(path: string): string {
   return path.replace(/%([\da-f]{2})|[%*]|[^!-~]+/gi, (found, hex: string | undefined) => {
@@ -73,7 +70,7 @@ export function encodePath(path: string): string {
       return /[!-~]/.test(character) && !'#%*/;?\\'.includes(character) ? character : `%${hex.toUpperCase()}`
     }
     if (found === '*') return '%2A'
-    // A bare percent sign is encoded. Otherwise a second decoding could combine it with the characters after it.
+    // Otherwise a second decoding could combine the percent sign with the characters after it.
     return found === '%' ? '%25' : encodeURIComponent(wellFormed(found))
   })
 }
@@ -82,7 +79,6 @@ function wellFormed(text: string): string {
   return text.replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '\ufffd')
 }
 
-/** Replaces a segment that identifies one of many things. */
 const ID_SEGMENT = '{id}'
 
 const DIGITS = /^\d+$/
@@ -92,10 +88,8 @@ const HEX = /^(?:0x)?[\da-f]{8,}$/
 const TOKEN = /^(?:[a-z]{1,8}[_-])?[\da-z]{12,}$/
 
 /**
- * Replaces each segment that looks like an identifier by `{id}`, so that one route has one key. The path must be normalised and in lower
- * case. Identifiers are digits, UUIDs, at least 8 hexadecimal digits with a decimal one among them, and at least 12 mixed letters and
- * digits. Other segments (names, slugs) stay. A second call changes nothing. If clients choose such segments, name the route in `match`
- * instead.
+ * Replaces segments that look like identifiers by `{id}`, so that one route has one key. Identifiers are digits, UUIDs, 8 or more
+ * hexadecimal digits, and 12 or more letters and digits, each with a decimal digit. The path must be normalised and in lower case.
  */
 export function pathTemplate(path: string): string {
   return path

@@ -7,25 +7,25 @@ import { queryOf } from './path.ts'
 import { readPath, type ReadPath } from './path-readings.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
-/** Claims of a verified token. The caller must have verified them; never pass unverified claims. */
+/** Claims of a token that the caller has verified. */
 export type Claims = Readonly<Record<string, unknown>>
 
-/** What an adapter knows of a request. For optional fields null counts as absent. */
+/** What an adapter knows of a request. Null counts as absent. */
 export interface RequestFacts {
   /** The method, in any case; HEAD counts as GET. */
   readonly method: string
-  /** The request target as received. It may have a query, the absolute form or an unusual spelling. */
+  /** The request target as received, in any spelling, with its query. */
   readonly path: string
-  /** Header fields by lower-case name, as node's `request.headers`; of a `Headers` object use `Object.fromEntries(request.headers)`. */
+  /** As node's `request.headers`; of a `Headers` object use `Object.fromEntries(request.headers)`. */
   readonly headers: Headers
   /**
-   * Names and values alternating, one pair for each header line, as in node's `rawHeaders`. They distinguish a field on several lines from
-   * a value with a comma. Without them a value with a comma counts as several lines, unless the field is a list of lines.
+   * Names and values alternating, by line, as in node's `rawHeaders`. Without them, a value with a comma counts as several lines, unless it
+   * is a list.
    */
   readonly rawHeaders?: readonly string[] | null | undefined
-  /** The address of the socket's peer. If the peer is trusted, forwarding headers are read in addition. */
+  /** The socket's peer; if trusted, forwarding headers are read. */
   readonly ip?: string | null | undefined
-  /** Claims of a token that the caller has verified. If present, the engine's function `claims` is not called. */
+  /** Verified claims. If present, the engine's function `claims` is not called. */
   readonly claims?: Claims | null | undefined
   /** The cost of this request, instead of the rules' cost. */
   readonly cost?: number
@@ -36,24 +36,23 @@ export interface RequestFacts {
 export interface Request extends ReadPath, HeaderFields {
   readonly method: string
   readonly query: string
-  /** AMBIGUOUS if there are several hosts, or if the Host is not valid. */
+  /** AMBIGUOUS if there are several hosts or an invalid one. */
   readonly host: string | undefined
   /** All hosts, if the request names several. */
   readonly hosts?: readonly string[] | undefined
-  /** The client's address in canonical form. */
   readonly address: string | undefined
-  /** The address as keys contain it: grouped by prefix. */
+  /** Grouped by prefix, as in keys. */
   readonly network: string | undefined
   readonly trustedPeer: boolean
   readonly claims: Claims | undefined
 }
 
-/** Refuses a fetch Headers object. It has no own properties, so every header would seem absent. */
+/** A fetch Headers object has no own properties: every header would seem absent. */
 const HEADERS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly get?: unknown }).get !== 'function',
   'an object of header fields by lower-case name, such as Object.fromEntries(request.headers)',
 ]
-/** Refuses a promise that was not awaited, because it would seem to have no claims. */
+/** A promise that was not awaited would have no claims. */
 export const CLAIMS: Form = [
   (value) => OBJECT[0](value) && typeof (value as { readonly then?: unknown }).then !== 'function',
   'an object of claims, not a promise of them',
@@ -64,7 +63,7 @@ export function requireClaims(claims: unknown): void {
   requireUnlessAbsent('claims', claims, CLAIMS)
 }
 
-/** Checks a value unless it is absent. Null counts as absent, because programs pass `request.ip ?? null`. */
+/** Null counts as absent, because programs pass `request.ip ?? null`. */
 function requireUnlessAbsent(name: string, value: unknown, form: Form): void {
   if (value !== undefined && value !== null) requireForm('facts', name, value, form)
 }
@@ -83,7 +82,7 @@ function requireFacts(facts: RequestFacts): void {
   requireUnlessAbsent('route', route, TEXT)
 }
 
-/** @throws LimiterError INVALID_OPTIONS for facts that are missing or of another type */
+/** @throws LimiterError INVALID_OPTIONS for missing or invalid facts */
 export function readRequest(facts: RequestFacts, claims: Claims | null | undefined, trust: TrustedProxies): Request {
   requireFacts(facts)
   const { method, path, headers, ip } = facts

@@ -8,17 +8,17 @@ import { decodeEscapes, pathTemplate } from './path.ts'
 import { readPath } from './path-readings.ts'
 import type { Request } from './request.ts'
 
-/** Reads one value of a request; undefined if the request has none. */
+/** Reads one value of a request. */
 export interface Source {
-  /** The source as it is written in a policy, such as `header:x-api-key`. */
+  /** As written in a policy, such as `header:x-api-key`. */
   readonly text: string
-  /** Set if the values do not identify the caller. They are not replaced by pseudonyms. */
+  /** Set if no pseudonym replaces the values, because they identify nobody. */
   readonly neutral?: true
-  /** The value of a request. AMBIGUOUS if the request gives several values, even equal ones. All such requests share that value. */
+  /** AMBIGUOUS for several values; all such requests share it. */
   read(request: Request): string | undefined
-  /** If `read` gives AMBIGUOUS: each value that an upstream may read. Undefined if `read` gives the only value. */
+  /** Each value that an upstream may read, if there are several. */
   alternatives?(request: Request): Alternatives | undefined
-  /** Converts a text for `canonicalValue`. Absent: every text stays as it is. */
+  /** For `canonicalValue`; absent: every text stays as it is. */
   canonical?(text: string): string | undefined
 }
 
@@ -27,12 +27,12 @@ export type Alternatives = readonly (string | undefined)[]
 export const SOURCE_FORM: string =
   'header:<name>, query:<name>, cookie:<name>, jwt:<claim>, ip:address, ip:/<prefix>, path:, path:template, method:, host:, ua:bot or const:<text>'
 
-/** Kinds of source whose values do not identify a client, because many clients have the same values. */
+/** Many clients share the values of these kinds. */
 const NEUTRAL: ReadonlySet<string> = new Set(['path', 'method', 'host', 'ua', 'const'])
 
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/
 
-/** Parses a source; undefined if the text is not one. Header names are case-insensitive, all other names are not. */
+/** Only header names are case-insensitive. */
 export function parseSource(text: string): Source | undefined {
   const colon = text.indexOf(':')
   const kind = text.slice(0, Math.max(0, colon))
@@ -44,14 +44,14 @@ export function parseSource(text: string): Source | undefined {
 }
 
 /**
- * Converts a value that a person wrote to the form in which the source gives it. An IPv6 address becomes its network; a host becomes lower
- * case without port and final dots. Undefined for a value that the source can never give.
+ * Converts a text to the form that the source gives: an IPv6 address to its network, a host to lower case without port. Undefined if the
+ * source can never give it.
  */
 export function canonicalValue(source: Source, text: string): string | undefined {
   return source.canonical === undefined ? text : source.canonical(text)
 }
 
-/** A source that gives the value of the first source that has one. AMBIGUOUS counts as a value. */
+/** AMBIGUOUS counts as a value. */
 export function firstOf(sources: readonly Source[]): Source {
   return {
     text: sources.map((source) => source.text).join(' or '),
@@ -77,7 +77,6 @@ export function firstOf(sources: readonly Source[]): Source {
 
 type Make = (value: string | undefined, request: Request) => string | undefined
 
-/** A source that computes its values from those of another. */
 export function derived(source: Source, text: string, make: Make): Source {
   const { canonical } = source
   return {
@@ -90,14 +89,13 @@ export function derived(source: Source, text: string, make: Make): Source {
   }
 }
 
-/** All values of a query parameter, or of the lines of a header. For credentials, every reading of a line is a value. */
+/** For credentials, all values that backends may read. */
 export function valuesOf(kind: 'header' | 'query', name: string, request: Request): readonly string[] {
   if (kind === 'query') return parameters(request.query, name)
   const lines = headerLines(request, name)
   return CREDENTIALS.has(name) ? lines.flatMap(credentialReadings) : lines
 }
 
-/** Makes the source that this valid text names. `values` returns its values in a request, of which there may be several. */
 export function repeatable(text: string, values: (request: Request) => readonly string[]): Source {
   return { ...(parseSource(text) as Source), ...manyTimes(values) }
 }
@@ -140,10 +138,7 @@ const readers: ReadonlyMap<string, (name: string) => Reader | undefined> = new M
   ['const', (text: string) => ({ read: () => text })],
 ])
 
-/**
- * The prefix lengths for IPv4 and IPv6 that a source's name gives. `address`: 32 and 64. `/24`: 24 and 64. `/48`, or any length above 32:
- * 32 and 48. `/24/48`: 24 and 48.
- */
+/** `address`: 32 and 64. `/24`: 24 and 64. `/48`, or any length above 32: 32 and 48. `/24/48`: 24 and 48. */
 function prefixesOf(name: string): readonly [v4: number, v6: number] | undefined {
   if (name === 'address') return [32, 64]
   const match = /^\/([1-9]\d{0,2})(?:\/([1-9]\d{0,2}))?$/.exec(name)
@@ -161,7 +156,7 @@ function byPrefix(name: string): Reader | undefined {
       name === 'address'
         ? ({ network }) => network
         : ({ address }) => (address === undefined ? undefined : groupAddress(address, ...prefixes)),
-    // Also accepts a network as it is written in keys, such as 2001:db8:1:2::/64.
+    // Also a network as in keys, such as 2001:db8:1:2::/64.
     canonical(text) {
       const [address = '', prefix] = text.split('/')
       const found = parseAddress(address) === undefined ? undefined : groupAddress(address, ...prefixes)
@@ -189,9 +184,7 @@ function header(name: string): Reader {
   return CREDENTIALS.has(name) ? { ...reader, canonical: credentialOf } : reader
 }
 
-/**
- * The reading of credentials, if backends agree on one. Undefined if not: for such credentials the source gives AMBIGUOUS.
- */
+/** Undefined if backends disagree: then the source gives AMBIGUOUS. */
 function credentialOf(text: string): string | undefined {
   const readings = credentialReadings(text)
   return readings.length === 1 ? readings[0] : undefined
@@ -211,10 +204,6 @@ function alternativesOf(values: readonly string[]): Alternatives | undefined {
   return values.length > 1 ? values : undefined
 }
 
-/**
- * Reads a value from the path. Upstreams may read a path in several ways (readings). If these give different final paths, `path` is
- * AMBIGUOUS, and the value is made from that text.
- */
 function ofPath(value: (path: string) => string): Reader {
   return {
     read: ({ path }) => value(path),
@@ -227,9 +216,7 @@ function ofPath(value: (path: string) => string): Reader {
   }
 }
 
-/**
- * All values of a parameter. Some parsers separate parameters at semicolons too, so a value with a semicolon also gives the text before it.
- */
+/** Some parsers separate parameters at semicolons too, so the text before a semicolon is a value too. */
 function parameters(query: string, name: string): string[] {
   const values: string[] = []
   for (const pair of query.split('&')) {

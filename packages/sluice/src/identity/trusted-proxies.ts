@@ -3,9 +3,9 @@ import { shown } from '../errors/options.ts'
 import type { Address } from './address.ts'
 import { createNetworkSet, type Network, type NetworkSet, parseNetwork } from './network.ts'
 
-/** The peers that may report the client's address, and the one header in which they report it. */
+/** Peers that may report the client's address, and their header. */
 export interface TrustedProxies {
-  /** Lower-case name of the only header that is read: `x-forwarded-for`, `forwarded`, or one that contains a single address. */
+  /** The header that is read, in lower case: `x-forwarded-for`, `forwarded`, or one with a single address. */
   readonly source: string
   /** Whether a peer with this address may report the client. */
   trusts(address: Address): boolean
@@ -21,7 +21,7 @@ const NAMED: ReadonlyMap<string, readonly string[]> = new Map([
 
 export const TRUST_FORM = 'an address, a network such as 10.0.0.0/8, or one of loopback, linklocal, uniquelocal'
 
-/** Reads the option `trustedProxies`. @throws LimiterError INVALID_OPTIONS, or INVALID_ADDRESS for an invalid entry */
+/** @throws LimiterError INVALID_OPTIONS, or INVALID_ADDRESS for an invalid entry */
 export function readTrustedProxies(where: string, proxies: readonly string[] | TrustedProxies): TrustedProxies {
   if (typeof proxies === 'object' && proxies !== null && 'trusts' in proxies && typeof proxies.trusts === 'function') return proxies
   requireList(`${where}: trustedProxies`, proxies)
@@ -37,10 +37,10 @@ function requireList(where: string, proxies: unknown): void {
 }
 
 /**
- * Trusts proxies by their address, never by a number of hops. An empty list trusts nobody.
- * @param source the one header in which the proxies report the client; default `x-forwarded-for`
- * @throws LimiterError INVALID_OPTIONS unless entries are a list of texts; INVALID_ADDRESS for an entry that is not a network, for an
- * IPv4-mapped prefix shorter than /96, or for a network that contains every address
+ * Trusts proxies by address, never by a number of hops. An empty list trusts nobody.
+ * @param source the header that reports the client; default `x-forwarded-for`
+ * @throws LimiterError INVALID_OPTIONS unless entries are a list of texts; INVALID_ADDRESS for an invalid entry or source, or for a network
+ * of every address
  */
 export function trustProxies(entries: readonly string[], source: string = 'x-forwarded-for'): TrustedProxies {
   requireList('trustProxies', entries)
@@ -59,12 +59,11 @@ export function trustNetworks(networks: NetworkSet, source: string = 'x-forwarde
   })
 }
 
-/** Whether an address is of this machine or of a private network, and so not of a client on the internet. */
 export function isPrivate(address: Address): boolean {
   return createNetworkSet([...NAMED.keys()].flatMap(readTrusted)).holds(address)
 }
 
-/** The networks of one entry. @throws LimiterError INVALID_ADDRESS for an entry that `trustProxies` refuses */
+/** @throws LimiterError INVALID_ADDRESS for an entry that `trustProxies` refuses */
 export function readTrusted(entry: string): readonly Network[] {
   return (NAMED.get(entry) ?? [entry]).map(readNetwork)
 }
