@@ -1,4 +1,4 @@
-/** The codes of misuse. docs/errors.md has a heading for each: the code in lower case. */
+/** The codes of misuse. docs/errors.md explains each. */
 export type ErrorCode =
   | 'INVALID_RATE'
   | 'INVALID_BURST'
@@ -17,19 +17,13 @@ export type ErrorCode =
   | 'OVERLOAD'
   | 'ID_REUSED'
 
-/**
- * A misuse of the library: an invalid limit, cost, key or policy. It is thrown when something is built, or before a store is called. It is
- * never thrown for a denial, or because a store failed.
- */
+/** Thrown for misuse of the library, such as an invalid limit or key. Never thrown for a denial or because a store failed. */
 export class LimiterError extends Error {
-  /** Always `LimiterError`. Compare it where `instanceof` may fail: across realms and bundles. */
+  /** For checks where `instanceof` may fail: across realms and bundles. */
   override readonly name = 'LimiterError'
   /** The stable name of the mistake, for programs. */
   readonly code: ErrorCode
-  /**
-   * Where the code is explained: a file of the installed package `sluice`, and a heading in it, such as
-   * `sluice/docs/errors.md#invalid_rate`.
-   */
+  /** Where the installed package explains the code, such as `sluice/docs/errors.md#invalid_rate`. */
   readonly help: string
 
   constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
@@ -39,7 +33,7 @@ export class LimiterError extends Error {
   }
 }
 
-/** Returns the result of `make`, or the LimiterError that `make` throws. Other errors are thrown again. */
+/** Returns the LimiterError that `make` throws. Other errors are thrown again. */
 export function attempt<T>(make: () => T): T | LimiterError {
   try {
     return make()

@@ -2,9 +2,7 @@ import { LimiterError } from './limiter-error.ts'
 
 const MAX_SHOWN_LENGTH = 80
 
-/**
- * Formats a value in one line for an error message. It accepts any value, also those that JSON cannot represent (NaN, functions, bigints).
- */
+/** Also for values that JSON cannot represent (NaN, functions, bigints). */
 export function shown(value: unknown): string {
   const text = textOf(value)
   return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}...` : text
@@ -25,14 +23,13 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Refuses options that are not an object. Refuses unknown options, because a typo would silently remove a limit. Refuses maps and promises,
- * because they have no fields that could be checked.
+ * A typo would silently remove a limit. Maps and promises are refused, because they have no fields to check.
  * @throws LimiterError INVALID_OPTIONS naming the unknown option and the known ones
  */
 export function refuseUnknown(where: string, options: object, known: readonly string[]): void {
   let hasKnown = false
   if (isObject(options)) {
-    // `for in` instead of Object.keys: every request may have options, and an array of their names would cost more than the check.
+    // Every request may have options, and with Object.keys an array of their names would cost more than the check.
     for (const name in options) {
       if (!known.includes(name)) {
         throw new LimiterError('INVALID_OPTIONS', `${where}: unknown option ${name}; known are ${known.join(', ')}`)
@@ -44,21 +41,20 @@ export function refuseUnknown(where: string, options: object, known: readonly st
   throw new LimiterError('INVALID_OPTIONS', `${where}: options are ${shown(options)}, expected an object with ${known.join(', ')}`)
 }
 
-/** What values an option may have: a test, and the words for its values in error messages. */
+/** A test of a value, and the allowed values in words. */
 export type Form = readonly [allows: (value: unknown) => boolean, expected: string]
 
 export function hasMethods(value: unknown, ...methods: readonly string[]): boolean {
   return methods.every((method) => typeof (value as Record<string, unknown> | null | undefined)?.[method] === 'function')
 }
 
-/** Requires that a client has these methods. @throws LimiterError INVALID_OPTIONS that names the first missing one */
+/** @throws LimiterError INVALID_OPTIONS that names the first missing method */
 export function requireMethods(where: string, expected: string, client: object, methods: readonly string[]): void {
   const missing = methods.find((method) => !hasMethods(client, method))
   if (missing === undefined) return
   throw new LimiterError('INVALID_OPTIONS', `${where}: expected ${expected}, but it has no method ${missing}`)
 }
 
-/** The form of values that have these methods. */
 export function having(expected: string, ...methods: readonly string[]): Form {
   return [(value) => hasMethods(value, ...methods), expected]
 }
@@ -67,7 +63,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The form of any value, for options that other code checks. */
+/** For options that other code checks. */
 export const ANY: Form = [() => true, '']
 export const TEXT: Form = [(value) => typeof value === 'string', 'a text']
 export const FLAG: Form = [(value) => typeof value === 'boolean', 'true or false']
@@ -88,13 +84,13 @@ export const LIMIT: Form = [
   (value) => hasMethods((value as { readonly algorithm?: unknown } | null | undefined)?.algorithm, 'decide'),
   'a limit, such as tokenBucket(...)',
 ]
-/** A number of milliseconds up to a minute, because no caller waits longer for a decision. */
+/** At most a minute: no caller waits longer for a decision. */
 export const MILLISECONDS: Form = [
   (value) => typeof value === 'number' && value > 0 && value <= 60_000,
   'a number of milliseconds above 0 and at most 60000',
 ]
 
-/** Whether a value has the members of a store. A store with `capabilities.sync` true must also have `decideNow`. */
+/** A store with `capabilities.sync` true must also have `decideNow`. */
 function isStore(value: unknown): boolean {
   if (!hasMethods(value, 'decide', 'change', 'ready', 'close')) return false
   const { name, capabilities } = value as { readonly name?: unknown; readonly capabilities?: { changes?: unknown; sync?: unknown } | null }
@@ -102,16 +98,15 @@ function isStore(value: unknown): boolean {
   return capabilities.sync === false || (capabilities.sync === true && hasMethods(value, 'decideNow'))
 }
 
-/** The form of numbers from `least` to `most`. */
 export function within(least: number, most: number): Form {
   return [(value) => typeof value === 'number' && value >= least && value <= most, `${least} to ${most}`]
 }
 
-/** The longest wait, a day. Work that can wait longer belongs in a queue that outlives the process. */
+/** Work that can wait longer belongs in a queue that outlives the process. */
 export const MAX_WAIT_MS = 86_400_000
 export const WAIT_MS: Form = within(0, MAX_WAIT_MS)
 
-/** The longest hold, a day. What is reserved for longer belongs in the application's own database. */
+/** What is reserved for longer belongs in the application's own database. */
 const MAX_HOLD_MS = 86_400_000
 export const HOLD_FORM: Form = [
   (value) => typeof value === 'number' && value > 0 && value <= MAX_HOLD_MS,
@@ -123,18 +118,15 @@ export function oneOf(...allowed: readonly unknown[]): Form {
 }
 
 /**
- * Requires that a value has this form. A number given as text is refused: `now + '50'` would append the digits instead of adding 50.
+ * A number given as text is refused, because `now + '50'` would append the digits.
  * @throws LimiterError INVALID_OPTIONS naming the option, the value and what is allowed
  */
 export function requireForm(where: string, name: string, value: unknown, form: Form): void {
-  // Indexed access, because every request runs this code, and destructuring an array would create an iterator.
+  // Destructuring an array would create an iterator for every request.
   if (!form[0](value)) throw new LimiterError('INVALID_OPTIONS', `${where}: ${name} is ${shown(value)}, expected ${form[1]}`)
 }
 
-/**
- * Checks options by a table of their forms. Undefined options count as absent.
- * @throws LimiterError INVALID_OPTIONS for an unknown option or a wrong value, naming what is allowed
- */
+/** Undefined options count as absent. @throws LimiterError INVALID_OPTIONS */
 export function checkOptions(where: string, options: object, forms: Readonly<Record<string, Form>>): void {
   refuseUnknown(where, options, Object.keys(forms))
   for (const [name, form] of Object.entries(forms)) {
