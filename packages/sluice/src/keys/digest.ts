@@ -1,36 +1,32 @@
 /**
- * Digests texts to 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody outside can choose texts that collide.
- * If many texts begin with the same text (the scope), the scope is hashed only once.
+ * Digests of 64 bits under a secret (HalfSipHash-1-3, Aumasson and Bernstein), so that nobody outside can choose texts that collide. A
+ * common beginning of texts (the scope) is hashed only once.
  */
 export interface Digester {
   /** The seed for texts without a scope. */
   readonly start: Seed
-  /** Makes the seed for texts that follow this scope. */
   seed(scope: string): Seed
-  /** Digests a text under a seed, and writes the digest to `lo` and `hi`. */
+  /** Writes the digest to `lo` and `hi`. */
   digest(seed: Seed, text: string): void
-  /** The two 32-bit halves of the last digest. */
+  /** Two 32-bit halves of the last digest. */
   lo: number
   hi: number
 }
 
-/** The state of the hash, four words, after it has read the secret and the scope. */
+/** Four words: the hash after the secret and the scope. */
 export type Seed = Int32Array
 
-/**
- * Creates a digester under a random secret.
- * @param random numbers in [0, 1) that an attacker cannot guess
- */
+/** @param random numbers in [0, 1) that an attacker cannot guess */
 export function createDigester(random: () => number): Digester {
   const word = (): number => Math.floor(random() * 2 ** 32)
   return keyedDigester(word(), word())
 }
 
-/** Creates a digester whose secret is two numbers below 2^32. */
+/** The secret is two numbers below 2^32. */
 export function keyedDigester(k0: number, k1: number): Digester {
   const start = Int32Array.of(k0, k1, 0x6c796765 ^ k0, 0x74656462 ^ k1)
 
-  // One loop for the text and the final rounds, so that the four words of the state stay local variables, which are fast.
+  // One loop for text and final rounds keeps the state in local variables, which are fast.
   const absorb = (from: Seed, text: string, rounds: number): Seed | undefined => {
     let v0 = from[0] as number
     let v1 = (from[1] as number) ^ 0xee
@@ -39,8 +35,7 @@ export function keyedDigester(k0: number, k1: number): Digester {
     const { length } = text
     const even = length & ~1
     for (let index = 0; index <= even + rounds; index += 2) {
-      // Each word of the text is two UTF-16 units. One more word contains the text's length, and the last unit if the length is odd. So no
-      // text is a prefix of another. The words of the final rounds are zeros.
+      // One more word has the text's length, so no text is a prefix of another. The words of the final rounds are zeros.
       let m = 0
       if (index < even) m = text.charCodeAt(index) | (text.charCodeAt(index + 1) << 16)
       else if (index === even) m = (length << 16) | (length > even ? text.charCodeAt(even) : 0)

@@ -1,6 +1,5 @@
 /**
- * SHA-256 of a text in UTF-8, as hexadecimal digits (FIPS 180-4). Implemented here because over-long keys are hashed in every runtime, also
- * in those without node:crypto or a synchronous Web Crypto.
+ * FIPS 180-4. Implemented here, because some runtimes have neither node:crypto nor a synchronous Web Crypto.
  * @param eighths how many eighths of the 64 digits to return, from the first on
  */
 export function sha256(text: string, eighths: number = 8): string {
@@ -10,7 +9,7 @@ export function sha256(text: string, eighths: number = 8): string {
   return digest
 }
 
-/** The first 22 digits of the SHA-256 of a text in UTF-8, in base64url: 132 bits. */
+/** The first 22 base64url digits of the SHA-256: 132 bits. */
 export function shortDigest(text: string): string {
   hash(text)
   let digest = ''
@@ -27,8 +26,8 @@ export const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 
 /** Writes the SHA-256 of a text to STATE. */
 function hash(text: string): void {
-  // A unit of UTF-16 takes at most three bytes. The text is encoded in one go, because reading a concatenated text unit by unit costs more
-  // than hashing the bytes.
+  // A UTF-16 unit takes at most three bytes. The text is encoded first, because reading a concatenated text unit by unit costs more than
+  // hashing.
   const room = 3 * text.length + 72
   const bytes = room <= BYTES.length ? BYTES : new Uint8Array(room)
   const view = room <= BYTES.length ? VIEW : new DataView(bytes.buffer)
@@ -47,11 +46,9 @@ function hash(text: string): void {
 }
 
 const encoder = new TextEncoder()
-/** A buffer that is reused for all texts that fit into it. */
 const BYTES = new Uint8Array(1_024)
 const VIEW = new DataView(BYTES.buffer)
 
-/** Adds one block to the hash in STATE. The block is in the first sixteen words of WORDS. */
 function compress(rounds: Int32Array): void {
   const w = WORDS
   for (let t = 16; t < 64; t += 1) {
@@ -95,7 +92,7 @@ function compress(rounds: Int32Array): void {
   STATE[7] = (STATE[7] as number) + h
 }
 
-/** The constants of the algorithm. They are computed for the first text, and not at import. */
+/** Computed for the first text, and not at import. */
 let constants: ReturnType<typeof createConstants> | undefined
 
 function createConstants() {
@@ -106,11 +103,11 @@ function createConstants() {
   }
 }
 
-/** The state of the hash. It is reused for each digest, which is safe because a digest is computed synchronously. */
+/** A digest is computed synchronously, so this can be reused. */
 const STATE = new Int32Array(8)
 const WORDS = new Int32Array(64)
 
-/** The first 32 bits of the fractional part of a root. The standard derives its constants this way. */
+/** The standard derives its constants from the first 32 fractional bits. */
 function fraction(root: number): number {
   return Math.floor((root - Math.floor(root)) * 2 ** 32) >>> 0
 }
