@@ -119,7 +119,7 @@ export interface PortablePolicy {
   readonly pieces: Iterable<NodePiece>
 }
 
-/** As `parsePolicy`, but another thread compiles the result. Parsing is most of the work. @throws PolicyError */
+/** As `parsePolicy`, but the result can be sent to another thread: parsing is most of the work. @throws PolicyError */
 export function readPortable(source: string | Uint8Array, options: ParseOptions = {}): PortablePolicy {
   const { root, issues, now, hash } = readSource(source, options)
   const { strict, warnings } = issues

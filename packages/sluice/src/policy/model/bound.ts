@@ -7,7 +7,7 @@ import type { FailureChoice, Rule } from './rule.ts'
 /** `process`: the store is in this process. `shared`: several processes call it. */
 export type StoreKind = 'process' | 'shared'
 
-/** The most tokens a rule may admit above its limit; Infinity: no bound. */
+/** The most tokens a rule may admit above its limit over any interval; Infinity: no bound. */
 export interface Bound {
   /** Tokens above the limit while the store decides. */
   readonly running: number

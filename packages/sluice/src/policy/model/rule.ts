@@ -90,7 +90,7 @@ export interface Override {
   readonly values: readonly (string | undefined)[]
   /** The limit of this key, in every tier. */
   readonly limit: AnyLimit
-  /** The first instant without the override; absent: it has no end. */
+  /** The first instant without the override, in microseconds since 1970; absent: it has no end. */
   readonly until?: Micros
 }
 
