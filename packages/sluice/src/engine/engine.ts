@@ -41,7 +41,7 @@ export interface EngineOptions {
    * claims.
    */
   readonly claims?: (facts: RequestFacts) => Claims | undefined | Promise<Claims | undefined>
-  /** Replaces the policy's; `trustProxies(list, source)` for another header than x-forwarded-for. */
+  /** Replaces the policy's trusted proxies; `trustProxies(list, source)` names another header than x-forwarded-for. */
   readonly trustedProxies?: readonly string[] | TrustedProxies
   /** Called after decisions, store calls and charges; errors are dropped. */
   readonly observers?: readonly Observer[]
@@ -54,7 +54,7 @@ export interface EngineOptions {
   readonly local?: Store
   /** The hash for policies whose keys contain hashes of identifiers (`hmac`), such as an HMAC. */
   readonly pseudonym?: Pseudonym
-  /** Hashes keys for observers if the policy does not. */
+  /** Hashes keys for observers if the policy does not; default a keyed hash. */
   readonly hashKeys?: Pseudonym
   /** Chooses the requests that sampled rules count; default Math.random. */
   readonly random?: Random

@@ -23,7 +23,7 @@ import type { VerbParts } from './verb-parts.ts'
 
 /** Options of the engine's `reserve`. */
 export interface HoldOptions extends WaitOptions {
-  /** Milliseconds until the hold ends by itself, at most a day; default 60,000. Its charge then stays. */
+  /** Milliseconds until the hold ends by itself, above 0 and at most a day; default 60,000. Its charge then stays. */
   readonly holdMs?: number
   /**
    * Names the hold: 1 to 128 printable ASCII characters; default: a new id. While the hold is open, a repeated request with its id is not
