@@ -15,7 +15,7 @@ export function hostsOf(fields: HeaderFields): readonly string[] {
 
 /** A name or an address (IPv6 in brackets), then an optional port. Stricter than RFC 3986, 3.2.2. */
 const HOST = /^(\[[\da-f:.]*\]|[\w.-]*)(?::\d*)?$/
-/** A DNS name has at most 253 characters, and each may be an escape of three. */
+/** A DNS name has at most 253 characters, and each may be an escape of three characters. */
 const MAX_NAME = 759
 
 export function canonicalHost(text: string): string | undefined {

@@ -24,7 +24,7 @@ export interface OneReading extends PathReading {
 export interface ReadPath extends PathReading {
   /** The ways in which upstreams may read the path; absent for one. */
   readonly readings?: readonly OneReading[] | undefined
-  /** Present if upstreams may read anything in the path or the query, so that no rule may read it. */
+  /** Present if the path or the query may mean anything to upstreams, so that no rule may read it. */
   readonly unreadable?: Unreadable | undefined
 }
 

@@ -7,7 +7,7 @@ import { queryOf } from './path.ts'
 import { readPath, type ReadPath } from './path-readings.ts'
 import type { TrustedProxies } from './trusted-proxies.ts'
 
-/** Claims of a token that the caller has verified. */
+/** Claims of a token. The caller must have verified them: never pass unverified claims. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** What an adapter knows of a request. Null counts as absent. */
