@@ -94,7 +94,7 @@ export interface Engine extends AsyncDisposable, DecideVerbs, KeyVerbs, KeyOverr
    * @param options.pseudonym replaces the engine's `pseudonym` when the policy is activated
    */
   prepare(policy: Policy, options?: { readonly pseudonym?: Pseudonym | undefined }): Promise<() => void>
-  /** Later calls throw a LimiterError `CLOSED`. The store stays open. */
+  /** Later calls that need the store throw a LimiterError `CLOSED`. The store stays open. */
   close(): Promise<void>
 }
 
