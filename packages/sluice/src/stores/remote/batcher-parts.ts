@@ -4,44 +4,33 @@ import type { DecideOptions, StoreFailure } from '../store.ts'
 import type { Answered } from './answers.ts'
 import type { QueueOptions } from './queue.ts'
 
-/** How a batch ended. */
 export interface Counted {
-  /** Whether the store returned answers, and did not reject the batch. */
+  /** Whether the store returned answers instead of rejecting the batch. */
   readonly isReply: boolean
   /**
-   * Whether one of the batch's callers had waited for at most half of the time between its call and its deadline when the batch was sent.
-   * Only then does a timeout say something about the server.
+   * Whether one of the batch's callers had waited for at most half of the time to its deadline when the batch was sent. Otherwise a timeout
+   * says nothing about the server.
    */
   readonly isPrompt: boolean
 }
 
-/** What a batcher works with, except other batchers. */
 export interface BatcherOptions<Item, Answer extends Answered> extends QueueOptions<Item> {
-  /** Name of the store, for messages. */
   readonly name: string
   readonly clock: Time
   readonly deadlines: Deadlines
-  /** The most batches in flight at once. Infinity: no batch waits for another. */
   readonly maxInFlight: number
-  /**
-   * Milliseconds after which a batch in flight does not count towards `maxInFlight` any more. The callers of a batch may have long
-   * deadlines, and the callers of the next batch should not wait that long.
-   */
+  /** Milliseconds after which a batch in flight no longer counts towards `maxInFlight`, because its callers may have long deadlines. */
   readonly slotMs: number
-  /** Whether another batcher has a batch in flight to the same servers (changes of holds for decisions, and vice versa). Absent: never. */
+  /** Whether another batcher has a batch in flight to the same servers. Absent: never. */
   isBusy?(): boolean
-  /** Sends a batch. Resolves with one answer for each item, in order. `options` are `sendOptions` and the deadline. */
+  /** Resolves with one answer per item, in order. */
   send(items: readonly Item[], options: DecideOptions): Promise<readonly Answer[]>
   readonly sendOptions?: DecideOptions
-  /** Counts a batch that has ended. `answers` has one for each item; empty if the failure was not the store's. */
+  /** Called when a batch has ended. `answers` is empty if its failure was not the store's. */
   count(items: readonly Item[], answers: readonly Answered[], how: Counted): void
-  /** Reports the failure of items that were not executed, and could not be sent again because the deadlines of their callers had passed. */
+  /** Called with the failure of items whose deadlines passed before they could be sent again. */
   gaveUp(failure: StoreFailure): void
-  /**
-   * Called before a caller is refused because too many calls wait. Returns a promise to wait for before the refusal; undefined: refuse at
-   * once.
-   */
+  /** Called before a refusal because too many calls wait. Returns a promise that the refusal waits for, or undefined. */
   readonly pace: () => Promise<void> | undefined
-  /** Called when nothing waits and nothing is in flight. */
   onIdle(): void
 }

@@ -1,22 +1,20 @@
 import type { Cancel, MonotonicInstant, Random, Time } from '../../time/time.ts'
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** When the breaker opens, and how often a failed server is probed. */
+/** When the breaker opens, and how a failed server is probed. */
 export interface BreakerOptions {
   /**
-   * This many failed calls open the breaker in two cases: they are at least half of all calls in the window, or the calls have only failed
-   * for at least one window's length. Default 3.
+   * This many failures open the breaker, if they are at least half of the window's calls, or consecutive over at least `windowMs`. Default
+   * 3.
    */
   readonly failures?: number
-  /** Milliseconds over which calls that failed and calls that succeeded are counted; default 200. */
+  /** Milliseconds over which failures and successes are counted; default 200. */
   readonly windowMs?: number
-  /**
-   * Milliseconds between probes of a failed server. Each pause is drawn at random between half of this number and all of it. Default 250.
-   */
+  /** The most milliseconds between probes of a failed server; pauses are random, and at least half as long. Default 250. */
   readonly probeMs?: number
-  /** Milliseconds that a probe may take; default the ring's deadline. A server that is slower counts as failed. */
+  /** Milliseconds after which a probe counts as failed; default the ring's deadline. */
   readonly deadlineMs?: number
-  /** Called synchronously at each change of a breaker's state, so it must be quick. Errors that it throws are dropped. */
+  /** Called synchronously at each change of a breaker's state. Errors that it throws are dropped. */
   readonly onChange?: (change: BreakerChange) => void
 }
 
@@ -32,43 +30,37 @@ export interface BreakerChange {
   readonly failure?: StoreFailure
 }
 
-/** `closed`: calls pass. `open`: calls are refused, and the server is probed. `half-open`: the next call decides. */
+/** `closed`: calls pass. `open`: calls are refused, and the server is probed. `half-open`: the next call closes or opens it. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
 export interface BreakerParts extends Required<BreakerOptions> {
-  /** Name of the store, for messages. */
   readonly name: string
   readonly lane: string | number | undefined
   readonly clock: Time
   readonly random: Random
-  /** A call that charges nothing; resolves with whether the server works. */
+  /** Resolves with whether the server works. */
   readonly probe: (deadlineMs: number) => Promise<boolean>
   readonly onOpen: (refusal: StoreFailure) => void
 }
 
-/**
- * Failures that say nothing about the server. Their cause is the caller, the queue in this process, another caller's lock, or a lack of
- * room for new keys.
- */
+/** Failures caused by the caller, the queue here, another caller's lock, or a full store say nothing about the server. */
 const NOT_THE_SERVER: ReadonlySet<StoreFailureKind> = new Set(['aborted', 'overload', 'contention', 'memory'])
 /** After this long without calls, probing stops. */
 const UNUSED_MS = 60_000
 
 /**
- * A circuit breaker (Nygard, Release It!) for one server. It opens if `failures` calls failed within the window and are at least half of
- * its calls. So one reset connection of a busy server does not open it. If calls are rare, the window has few of them. So the breaker also
- * opens if that many calls in a row failed, over at least the window's length. While it is open, calls are refused at once as
- * `unavailable`, not executed.
+ * A circuit breaker (Nygard, Release It!) for one server. Failures must be half of the window's calls, so that one reset connection of a
+ * busy server does not open it. Consecutive failures open it when calls are rare.
  */
 export class Breaker {
   readonly #parts: BreakerParts
   #state: BreakerState = 'closed'
   #refusal: StoreFailure | undefined
-  /** Calls that succeeded (`good`) and failed (`bad`) in the present half of the window, and in the half before it. */
+  /** Calls in the present half of the window, and in the half before. */
   #now = { good: 0, bad: 0 }
   #before = { good: 0, bad: 0 }
   #since: MonotonicInstant
-  /** The number of failures since the last success, and when the first of them was. */
+  /** Failures since the last success, and when the first one was. */
   #run = 0
   #runSince: MonotonicInstant = 0
   #usedAt: MonotonicInstant
@@ -84,7 +76,7 @@ export class Breaker {
     return this.#state
   }
 
-  /** The failure with which calls are refused now; undefined if they pass. */
+  /** Undefined: calls pass. */
   refusal(): StoreFailure | undefined {
     if (this.#refusal !== undefined) this.#usedAt = this.#parts.clock.monotonic()
     return this.#refusal
@@ -114,7 +106,6 @@ export class Breaker {
     if (isMany || (this.#run >= failures && now - this.#runSince >= windowMs)) this.#open(failure)
   }
 
-  /** Stops probing. */
   close(): void {
     this.#isClosed = true
     this.#nextProbe?.()
@@ -134,7 +125,7 @@ export class Breaker {
     const { name, onOpen } = this.#parts
     this.#become('open', cause)
     const why = `${name}: not called, because it failed (${cause.message})`
-    // One error for all refusals, because creating an error takes longer than a refusal.
+    // Creating an error takes longer than a refusal, so all refusals share one.
     this.#refusal = new StoreFailure('unavailable', 'no', why, { cause })
     onOpen(this.#refusal)
     this.#probeLater()
@@ -145,9 +136,7 @@ export class Breaker {
     if (!this.#isClosed) this.#nextProbe ??= clock.after(probeMs * (0.5 + random() / 2), () => void this.#runProbe())
   }
 
-  /**
-   * Probes the server. If there were no calls for `UNUSED_MS`, it does not probe: the breaker becomes half-open, and the next call decides.
-   */
+  /** After `UNUSED_MS` without calls, becomes half-open without a probe. */
   async #runProbe(): Promise<void> {
     const { clock, deadlineMs, probe } = this.#parts
     const isUnused = clock.monotonic() - this.#usedAt > UNUSED_MS

@@ -14,18 +14,13 @@ import { watchSleep } from './watch.ts'
 
 export interface DenialCacheOptions {
   readonly clock: Time
-  /**
-   * Milliseconds for which a denial is remembered at most. The bound is needed because the cache does not learn of changes by other
-   * processes.
-   */
+  /** Milliseconds. Denials are kept no longer, because changes by other processes are not noticed. */
   readonly maxDeniedMs: number
-  /** The most denials kept at once. */
   readonly maxDenials: number
 }
 
 interface Denial {
   readonly calls: readonly Call[]
-  /** The state of each of `calls`, by index. */
   readonly states: readonly State[]
   readonly verdict: Decided
   readonly receivedAt: MonotonicInstant
@@ -34,10 +29,7 @@ interface Denial {
 
 interface State {
   readonly id: StateId
-  /**
-   * Denials of groups, oldest first. A denial is kept at one state: that of the last call that was denied. There are at most PER_STATE, so
-   * that `find` is fast for a state that many groups share.
-   */
+  /** Denials of groups whose last denied call is to this state, oldest first. At most PER_STATE, so that `find` is fast. */
   readonly denials: Denial[]
   /** How many calls of this state all kept denials have. */
   calls: number
@@ -45,26 +37,21 @@ interface State {
 }
 
 const PER_STATE = 4
-/** If wall clock and monotonic clock drift apart by more than this, the machine has slept. */
+/** More drift between wall clock and monotonic clock than this is a sleep of the machine. */
 const MAX_DRIFT_MS = 50
-/**
- * Milliseconds between checks for a sleep. Reading the wall clock for each call would take a quarter of the time of an answer from the
- * cache.
- */
+/** Milliseconds between checks for a sleep. Checking at each call would take a quarter of the time of a cached answer. */
 const CHECK_MS = 1
 
 /**
- * Remembers denials. It answers the same group (the same limits, keys and costs in the same order) without a call of the store, until the
- * first of the limits that denied it could let it pass, and for `maxDeniedMs` at most. For limits that did not deny, the answer repeats
- * what the store reported at the denial. A sleep of the machine clears the cache. The cache admits nothing, because it only remembers
- * denials.
+ * Answers a denied group without the store, until the first limit that denied it could let it pass. For the other limits, repeats what the
+ * store reported.
  */
 export class DenialCache {
   readonly #options: DenialCacheOptions
   readonly #slept: (now: MonotonicInstant) => boolean
-  /** By the text of the scope, then by key. So forgetting a state takes the same time however many denials are kept. */
+  /** By the scope's text, then by key. */
   readonly #states = new Map<string, Map<string, State>>()
-  /** Denials, oldest first. All are kept for about the same time, so the oldest expire first. */
+  /** Oldest first, which is about the order in which they expire. */
   readonly #kept = new Set<Denial>()
   #version = 0
   #nextCheck = Number.NEGATIVE_INFINITY
@@ -78,12 +65,12 @@ export class DenialCache {
     return this.#states.size === 0
   }
 
-  /** A number that increases when denials are forgotten. Read it before the store is called, and pass it to `remember`. */
+  /** Increases when denials are forgotten. Read it before calling the store, and pass it to `remember`. */
   get version(): number {
     return this.#version
   }
 
-  /** The remembered denial of this group as a new object, with the waits that are left now. Undefined: call the store. */
+  /** With the waits that are left now. Undefined: call the store. */
   find({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
     if (this.isEmpty) return undefined
     if (now >= this.#nextCheck) {
@@ -98,11 +85,7 @@ export class DenialCache {
     return undefined
   }
 
-  /**
-   * Remembers a denial that the store itself decided, unless a denial was forgotten since `version` was read. Keeps no reference to the
-   * group.
-   * @param sentAt an instant no later than the call of the store
-   */
+  /** Remembers a denial by the store, unless denials were forgotten since `version` was read. @param sentAt before the store was called */
   remember({ calls }: CallGroup, verdict: GroupVerdict, sentAt: MonotonicInstant, version: number): void {
     if (version !== this.#version || verdict.outcome !== 'denied') return
     if (verdict.degraded !== undefined || verdict.reason !== undefined) return
@@ -112,7 +95,7 @@ export class DenialCache {
     const denied = verdict.calls.findLastIndex(({ outcome }) => outcome === 'denied')
     const { clock, maxDeniedMs } = this.#options
     const waits = verdict.calls.map(({ outcome, retryAfter }) => (outcome === 'denied' ? retryAfter / MICROS_PER_MS : maxDeniedMs))
-    // The store decided at `sentAt` or later. So the denial is forgotten no later than its wait ends.
+    // The store decided at `sentAt` or later, so no denial outlives its wait.
     const until = sentAt + Math.min(maxDeniedMs, ...waits)
     const now = clock.monotonic()
     if (denied === -1 || now >= until) return
@@ -128,13 +111,12 @@ export class DenialCache {
     denials.push(denial)
   }
 
-  /** Forgets the denials of every group that calls one of these states. */
   forget(ids: readonly StateId[]): void {
     this.#version += 1
     for (const { scope, key } of ids) this.#remove(this.#states.get(scope.text)?.get(key))
   }
 
-  /** Forgets the denials that changes concern. Call it before and after they are made. */
+  /** To be called before and after the changes are made. */
   forgetChanged(changes: readonly Change[]): void {
     this.forget(this.isEmpty ? [] : changes.flatMap(changedStates))
   }
@@ -163,7 +145,6 @@ export class DenialCache {
     if (keys?.size === 0) this.#states.delete(scope.text)
   }
 
-  /** Removes what has expired, and the oldest denial if there is no room for another. */
   #makeRoom(now: MonotonicInstant): void {
     for (const denial of this.#kept) {
       if (now < denial.until && this.#kept.size < this.#options.maxDenials) return
@@ -181,14 +162,12 @@ function isForgotten({ forgotten }: State): boolean {
   return forgotten
 }
 
-/** Whether these are the same limits, keys and costs in the same order. */
 function isSame(one: readonly Call[], other: readonly Call[]): boolean {
   const isEqual = ({ cost, limit, id: { key, scope } }: Call, call: Call): boolean =>
     cost === call.cost && limit === call.limit && key === call.id.key && scope === call.id.scope
   return one.length === other.length && one.every((call, index) => isEqual(call, other[index] as Call))
 }
 
-/** The verdict as it stands now: store time has advanced, and waits are shorter by as much. */
 function aged({ verdict, receivedAt }: Denial, now: MonotonicInstant): Decided {
   const passed = Math.floor((now - receivedAt) * MICROS_PER_MS)
   const left = (wait: Micros): Micros => Math.max(0, wait - passed)

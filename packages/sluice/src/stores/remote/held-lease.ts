@@ -6,15 +6,12 @@ import type { MonotonicInstant, Time } from '../../time/time.ts'
 import { type Call, type Decided, type Leased, type StateId, type Store, StoreFailure } from '../store.ts'
 import type { LeaseOptions } from './options.ts'
 
-/** What all leases of a cache have in common. */
 export interface LeaseContext extends Required<LeaseOptions> {
   readonly lease: NonNullable<Store['lease']>
-  /** Name of the store, for messages. */
   readonly name: string
   readonly clock: Time
   /**
-   * How many times the machine has slept (was suspended). During a sleep the monotonic clock may stand still, so tokens leased before a
-   * sleep are not spent after it.
+   * How often the machine was suspended. Tokens leased before are not spent afterwards, because the monotonic clock may have stood still.
    */
   sleeps(now: MonotonicInstant): number
 }
@@ -22,75 +19,56 @@ export interface LeaseContext extends Required<LeaseOptions> {
 /** An answer that granted nothing for a call of this cost. */
 export type Refusal = Leased & { readonly cost: MicroTokens }
 
-/**
- * How many times in its life a lease is checked (`check`). The size of requests is chosen so that a busy key makes about as many requests
- * in a life. It makes more if this process's share of the bucket is too small for that.
- */
+/** How often in its life a lease is checked. Request sizes adapt so that a busy key makes about as many. */
 export const CHECKS = 4
-/**
- * The fraction of a lease's life in which its tokens are spent. The rest is a margin, because the clocks of server and process run at
- * different rates.
- */
+/** The fraction of a lease's life in which its tokens are spent. The rest allows for clocks that run at different rates. */
 const USABLE = 0.8
-/**
- * A request asks the store for the tokens of at least `MIN_CALLS` calls, the first request for those of `FIRST_CALLS` calls. Each asks for
- * at most `MAX_GROWTH` times as many as the one before.
- */
+/** A request is for the tokens of at least MIN_CALLS calls, at first FIRST_CALLS, and grows at most MAX_GROWTH-fold. */
 const [MIN_CALLS, FIRST_CALLS, MAX_GROWTH] = [4, 8, 8]
 
-/** Tokens of one state that the store leased to this process. Requests more before they run out. */
 export class HeldLease {
   readonly id: StateId
   limit: AnyLimit
-  /** Number of the last request. */
   sequence = 0
   /** How many callers wait for tokens. */
   waiting = 0
   /** Whether the key was called since the last check. */
   used = true
-  /** Set from when all tokens of the lease are given back. */
   givingBack: Promise<unknown> | undefined
   readonly #context: LeaseContext
-  /** The number of this lease's holder. No other lease has it, so a late return of an earlier lease of the key cannot credit this one. */
+  /** Unique per lease, so a late return of an earlier lease of the key cannot credit this one. */
   readonly #holder: number
-  /** How many calls the key has had since `#since`. Counted until the key is leased. */
+  /** Calls since `#since`, counted until the key is leased. */
   #calls = 0
   #since: MonotonicInstant = Number.NEGATIVE_INFINITY
   #isLeased = false
   /**
-   * `#tokens` may be spent until `#deadline`, unless the machine has slept since they were leased (`#sleeps`). `#returning` are the tokens
-   * that the next request returns to the store.
+   * `#tokens` may be spent until `#deadline`, unless the machine was suspended since (`#sleeps`). The next request returns `#returning`.
    */
   #tokens: MicroTokens = 0
   #deadline: MonotonicInstant = 0
   #sleeps = 0
   #returning: MicroTokens = 0
-  /**
-   * `#want`: the amount of the next request. `#low`: the request is sent when no more tokens than this are left. `#notBefore`: the earliest
-   * instant of a request for which no caller waits.
-   */
+  /** `#want`: size of the next request, sent at `#low` tokens or fewer. `#notBefore`: not earlier, unless a caller waits. */
   #want: MicroTokens = 0
   #low: MicroTokens = 0
   #notBefore: MonotonicInstant = 0
   #request: Promise<Refusal | undefined> | undefined
   #requestedAt: MonotonicInstant = Number.NaN
-  /** The latest deadline of the callers that wait. They share a request, so the deadline of one must not end the request for the others. */
+  /** The latest deadline of waiting callers, because they share a request. */
   #waitUntil: MonotonicInstant = 0
   #answer: Leased | undefined
   #answeredAt: MonotonicInstant = 0
 
   constructor({ id, limit }: Call, holder: number, context: LeaseContext) {
-    // A copy, because the caller may use its id object again for the next call.
+    // A copy, because the caller may reuse its id object.
     this.id = { scope: id.scope, key: id.key }
     this.limit = limit
     this.#holder = holder
     this.#context = context
   }
 
-  /**
-   * Counts a call. Returns whether its key is leased: it is called often, and this process's share of its bucket is large enough for
-   * several calls.
-   */
+  /** Returns whether the key is leased now. */
   count({ limit, cost }: Call, now: MonotonicInstant): boolean {
     const { lifeMs, afterCalls } = this.#context
     if (this.givingBack !== undefined) return false
@@ -104,17 +82,17 @@ export class HeldLease {
     return this.#isLeased
   }
 
-  /** The most micro-tokens that this process may have on lease for the key at any time; 0 while the key is not leased. */
+  /** In micro-tokens; 0 while the key is not leased. */
   get max(): MicroTokens {
     return this.#isLeased ? this.#share() : 0
   }
 
-  /** Micro-tokens that may be spent now. */
+  /** In micro-tokens. */
   leasedTokens(now: MonotonicInstant): MicroTokens {
     return this.#isGood(now) ? this.#tokens : 0
   }
 
-  /** Spends leased tokens. Returns false, with nothing spent, if there are too few. */
+  /** Returns false, with nothing spent, if too few tokens are left. */
   spend(cost: MicroTokens, now: MonotonicInstant): boolean {
     if (!(this.#tokens >= cost && this.#isGood(now))) return false
     this.#tokens -= cost
@@ -122,20 +100,19 @@ export class HeldLease {
     return true
   }
 
-  /** Undoes a `spend` that came after the request with this number. Has no effect if a later request has reported these tokens as spent. */
+  /** Undoes a `spend`, unless a request after `sequence` has reported its tokens as spent. */
   unspend(cost: MicroTokens, sequence: number, now: MonotonicInstant): void {
     if (sequence === this.sequence && this.#isGood(now)) this.#tokens += cost
   }
 
-  /** Requests tokens before a caller has to wait for them, unless the store refused or failed just now. */
+  /** Requests tokens ahead of need. */
   refill(cost: MicroTokens, now: MonotonicInstant): void {
     if (now >= this.#notBefore && cost <= this.max) this.#request ??= this.#requestTokens(cost, this.#nextSize(cost, now))
   }
 
   /**
-   * Requests tokens for a caller that waits, or joins the request in flight. Resolves with the store's answer if that granted nothing, and
-   * otherwise with undefined: the caller then looks whether there are tokens now. Rejects with a StoreFailure only if the request was sent
-   * for waiting callers and failed before its deadline.
+   * Requests tokens for a caller that waits, or joins the request in flight. Resolves with the answer only if that granted nothing. Rejects
+   * only if a request for waiting callers failed before its deadline.
    */
   request(cost: MicroTokens, deadline: MonotonicInstant, now: MonotonicInstant): Promise<Refusal | undefined> {
     this.#waitUntil = Math.max(this.#waitUntil, deadline)
@@ -147,10 +124,7 @@ export class HeldLease {
     return (this.givingBack ??= this.#return(deadline))
   }
 
-  /**
-   * Renews the lease before it ends, if its key is called. Returns false if the key was not called since the last check, or is not leased
-   * any more: then the tokens can be given back.
-   */
+  /** Renews a lease that ends soon. Returns false if it is not needed any more. */
   check(now: MonotonicInstant): boolean {
     if (this.#request !== undefined || this.givingBack !== undefined) return true
     const { used } = this
@@ -161,10 +135,7 @@ export class HeldLease {
     return this.#isLeased
   }
 
-  /**
-   * The verdict of a call that was admitted. `remaining` is what this process can certainly still admit. The waits and the time are those
-   * of the last answer, adjusted to the present.
-   */
+  /** `remaining` counts leased tokens only. The waits and the time are those of the last answer, adjusted to now. */
   admit(now: MonotonicInstant): Decided {
     const { at, verdict } = this.#answer as Leased
     const passed = Math.floor((now - this.#answeredAt) * MICROS_PER_MS)
@@ -183,10 +154,7 @@ export class HeldLease {
     return Math.floor((this.limit.plan as BucketPlan).burst * this.#context.share)
   }
 
-  /**
-   * Sets the limit. If its plan differs from the previous one (law 7, ARCHITECTURE.md), the tokens leased under the previous plan are
-   * returned with the next request.
-   */
+  /** Tokens leased under other numbers are returned with the next request. */
   #change(limit: AnyLimit): void {
     const [was, is] = [this.limit.plan, limit.plan] as [BucketPlan, BucketPlan]
     this.limit = limit
@@ -196,10 +164,7 @@ export class HeldLease {
     this.#want = Math.min(this.#want, this.max)
   }
 
-  /**
-   * The amount of the next request: more than the last one if that was used up within the time between two checks, less if it lasted twice
-   * as long.
-   */
+  /** Aims at one request per check. */
   #nextSize(cost: MicroTokens, now: MonotonicInstant): MicroTokens {
     const each = this.#context.lifeMs / CHECKS
     const elapsed = Math.max(0.001, now - this.#requestedAt)
@@ -208,17 +173,14 @@ export class HeldLease {
     return (this.#want = Math.floor(Math.min(this.max, Math.max(this.#want, MIN_CALLS * cost))))
   }
 
-  /**
-   * Sends a request, and notes when the next one may be sent. If nothing was granted, resolves with that answer, otherwise with undefined.
-   * @param until the latest deadline of callers that wait, who get the request's failure; absent if no caller waits
-   */
+  /** @param until the latest deadline of waiting callers, who get the request's failure; absent if none waits */
   async #requestTokens(cost: MicroTokens, size: MicroTokens, until?: MonotonicInstant): Promise<Refusal | undefined> {
     const { clock, lifeMs } = this.#context
     const deadline = until ?? clock.monotonic() + lifeMs / CHECKS
     try {
       const answer = await this.#send(cost, size, deadline)
       if (answer.granted >= cost || size === 0) return undefined
-      // The bucket may have the tokens although the store does not lease them. Then the key is not leased any more.
+      // The bucket may have the tokens although the store does not lease them.
       const isUnleased = answer.verdict.outcome === 'allowed'
       if (isUnleased) this.#isLeased = false
       this.#want /= 2
@@ -241,11 +203,7 @@ export class HeldLease {
     if (this.#returning > 0) await this.#send(1, 0, Math.max(deadline, this.#context.clock.monotonic() + this.#context.lifeMs / CHECKS))
   }
 
-  /**
-   * Requests `size` micro-tokens but at least the cost, or none if `size` is 0. Reports how many of the earlier tokens are kept and
-   * returned.
-   * @throws StoreFailure
-   */
+  /** Requests at least the cost, or nothing if `size` is 0. @throws StoreFailure */
   async #send(cost: MicroTokens, size: MicroTokens, deadline: MonotonicInstant): Promise<Leased> {
     const { clock, lease, lifeMs, name, sleeps } = this.#context
     const now = clock.monotonic()

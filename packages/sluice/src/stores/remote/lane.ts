@@ -26,26 +26,19 @@ type Shared = Pick<BatcherParts<never, never>, 'clock' | 'deadlines' | 'maxCalls
 export interface LaneParts extends Shared {
   readonly store: Store
   readonly random: Random
-  /** What `laneOf` of the store returns for the lane's servers; undefined if the store has only one lane. */
+  /** The lane's name from `laneOf`; undefined if the store has only one lane. */
   readonly lane: string | number | undefined
-  /** Absent if there is no breaker: then calls are never refused. */
+  /** Undefined: calls are never refused. */
   readonly breaker: Required<BreakerOptions> | undefined
-  /** Called when the server has answered or failed. */
   readonly onReply: () => void
 }
 
 type DecideBatcher = Batcher<CallGroup, GroupVerdict>
 
-/**
- * A state is contended if another caller had locked it when a batch needed it. For this many milliseconds, groups with the state are sent
- * in separate batches.
- */
+/** For this many milliseconds after a batch met a locked state, groups with that state are sent in separate batches. */
 const CONTENDED_MS = 1_000
 
-/**
- * Everything that is sent to servers that fail together, such as one Cluster shard. Their failures and delays do not affect other lanes.
- * Each item fails by itself.
- */
+/** Batches and breaker for servers that fail together, such as one Cluster shard. */
 export class Lane {
   readonly breaker: Breaker | undefined
   readonly #parts: LaneParts
@@ -56,10 +49,7 @@ export class Lane {
   readonly #changes: Batcher<readonly Change[], Listed<ChangeResult>>
   readonly #holds: Batcher<Change, ChangeResult>
   readonly #leases: Batcher<LeaseRequest, LeaseAnswer>
-  /**
-   * For each contended state (see `CONTENDED_MS`), by name: its batcher, and until when that batcher is used. The earliest end comes first.
-   * The states of one group share a batcher.
-   */
+  /** Batchers for states that were locked, by name, earliest `until` first. */
   readonly #contended = new Map<string, { readonly batcher: DecideBatcher; until: MonotonicInstant }>()
 
   constructor(parts: LaneParts) {
@@ -87,7 +77,6 @@ export class Lane {
       send: (lists, options) => peekLists(lists, (groups) => callFor(name, groups, () => store.decide(groups, options))),
       sendOptions: { charge: false },
     })
-    // The changes of one caller are sent in a call of their own, at once, even while other calls are in flight.
     this.#changes = new Batcher<readonly Change[], Listed<ChangeResult>>({
       ...shared,
       maxCalls: 'alone',
@@ -125,8 +114,7 @@ export class Lane {
   }
 
   change(changes: readonly Change[], caller: Waiting): Promise<readonly ChangeResult[]> {
-    // There are as many changes of holds and slots as calls that take them, and many callers may have one key. So these changes are batched
-    // like decisions.
+    // Changes of holds and slots are as frequent as calls, so they are batched.
     if (changes.every((change) => isOfHold(change) || change.kind === 'release')) return this.#holds.submit(changes, caller)
     return this.#changeAlone(changes, caller)
   }
@@ -140,7 +128,6 @@ export class Lane {
     return this.#leases.submit(requests, caller)
   }
 
-  /** Fails all waiting items with this failure, and stops probing. */
   close(failure: StoreFailure): void {
     this.breaker?.close()
     this.#refuse(failure)
@@ -156,16 +143,14 @@ export class Lane {
     }
   }
 
-  /** Counts the failure of items that were not executed, and could not be sent again because the deadlines of their callers had passed. */
   #gaveUp(failure: StoreFailure): void {
     this.#parts.onReply()
     this.breaker?.failed(failure)
   }
 
   /**
-   * Counts a call of the server for the breaker. The call has failed if all its items failed. A failure after which items are sent again
-   * (`isUnsent`) is not counted here: the batcher reports it when callers give up. If the store returned `setup` for an item, the server
-   * works: for example, a newer version has written the state.
+   * A call fails if all its items fail. `isUnsent` failures are counted in `#gaveUp`, because their items are sent again. A failure `setup`
+   * in a reply, such as for a state of a newer version, shows that the server works.
    */
   #count(answers: readonly Answered[], { isReply, isPrompt }: Counted): void {
     this.#parts.onReply()
@@ -175,7 +160,7 @@ export class Lane {
     else if (!isUnsent(failure) && (isPrompt || failure.kind !== 'timeout')) this.breaker?.failed(failure)
   }
 
-  /** Makes a call that charges nothing. Resolves with whether the server works. */
+  /** Resolves with whether the server works. Charges nothing. */
   async #probe(deadlineMs: number): Promise<boolean> {
     const { store, clock, deadlines } = this.#parts
     const deadline = clock.monotonic() + deadlineMs
@@ -211,7 +196,7 @@ export class Lane {
     return undefined
   }
 
-  /** The batcher of a group with a contended state. It sends one batch at a time, which waits for the lock. */
+  /** The batcher sends one batch at a time, which waits for the lock. */
   #contend(group: CallGroup, now: MonotonicInstant): DecideBatcher {
     const found = this.#contendedOf(group) ?? { batcher: this.#waitingForLocks(), until: 0 }
     found.until = now + CONTENDED_MS
@@ -230,7 +215,7 @@ export class Lane {
       maxInFlight: 1,
       slotMs: Infinity,
       send: store.decide.bind(store),
-      // A timeout here is caused by the caller that has the lock, so it does not count for the breaker.
+      // Timeouts here are caused by the caller that has the lock, not by the server.
       count: (_, answers, { isReply }) => this.#count(answers, { isReply, isPrompt: false }),
     })
   }
@@ -243,10 +228,8 @@ export class Lane {
   }
 }
 
-/** What lanes do with items of one kind. */
 export interface Verb<Item, Answer> {
   idsOf(item: Item): readonly StateId[]
-  /** The method of a lane that sends such items. */
   send(this: Lane, items: readonly Item[], caller: Waiting): Promise<readonly Answer[]>
 }
 
@@ -257,12 +240,12 @@ export const PEEK: Verb<CallGroup, GroupVerdict> = { idsOf, send: Lane.prototype
 export const CHANGE: Verb<Change, ChangeResult> = { idsOf: changedStates, send: Lane.prototype.change }
 export const LEASE: Verb<LeaseRequest, LeaseAnswer> = { idsOf: ({ call }) => [call.id], send: Lane.prototype.lease }
 
-/** How many calls a group has. The record of a hold is not counted, because the caller did not make that call. */
+/** Does not count the extra call that stores the record of a hold. */
 function weigh({ calls }: CallGroup): number {
   return calls.reduce((sum, { limit }) => (isRecord(limit) ? sum : sum + 1), 0) || 1
 }
 
-/** Sends each item to its target, with one call of `send` for each target. Returns the answers in the order of the items. */
+/** Answers are in the order of the items. */
 export async function sendByTarget<Item, Target, Answer>(
   items: readonly Item[],
   targetOf: (item: Item) => Target,

@@ -7,11 +7,11 @@ import { paceRefusals } from './watch.ts'
 
 type Answers<Answer> = Promise<readonly (Answer | Failed)[]>
 
-/** If there are this many lanes, idle ones are dropped before another is made. */
+/** From this many lanes on, idle ones are dropped first. */
 const MANY_LANES = 1_024
 const WORST: readonly BreakerState[] = ['open', 'half-open', 'closed']
 
-/** All lanes of a store: one for each set of servers that fail together. */
+/** One lane for each set of servers that fail together. */
 export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>) {
   const { store, clock } = options
   const laneOf = store.laneOf?.bind(store)
@@ -19,10 +19,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
   const pace = paceRefusals(clock)
   const parts = { ...options, onIdle: () => onIdle(), pace, lane: undefined }
   const only = new Lane(parts)
-  /**
-   * For groups whose states are on several servers. Each group is sent in a batch of its own, so that a server that does not answer delays
-   * no other group.
-   */
+  /** A group with states on several servers is sent alone, so that a silent server delays no other. */
   const several = new Lane({ ...parts, maxCalls: 1, maxInFlight: Number.POSITIVE_INFINITY, breaker: undefined })
   const lanes = new Map<string | number, Lane>()
   let closed: StoreFailure | undefined
@@ -36,10 +33,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
     return lane
   }
   const open = (lane: Lane): Lane | StoreFailure => closed ?? lane.breaker?.refusal() ?? lane
-  /**
-   * The lane of these states, or the failure with which their call is refused. States on several servers are refused if the breaker of one
-   * of these servers is open.
-   */
+  /** States on several servers are refused if the breaker of any of these servers is open. */
   const targetOf = (ids: readonly StateId[]): Lane | StoreFailure => {
     const name = laneOf?.(ids)
     if (name !== undefined) return open(laneAt(name))
@@ -52,7 +46,6 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
       const states = all().map(({ breaker }) => breaker?.state)
       return WORST.find((state) => states.includes(state)) ?? 'closed'
     },
-    /** Sends each item in the lane of its states, unless that lane's breaker refuses it or the lanes are closed. */
     send<Item, Answer>(verb: Verb<Item, Answer>, items: readonly Item[], caller: Waiting): Answers<Answer> {
       if (laneOf !== undefined && items.length > 1) {
         const laneFor = (item: Item): Lane | StoreFailure => targetOf(verb.idsOf(item))
@@ -63,7 +56,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
       const target = laneOf === undefined ? open(only) : targetOf(verb.idsOf(items[0] as Item))
       return target instanceof StoreFailure ? refuse(target, items, pace()) : verb.send.call(target, items, caller)
     },
-    /** Waits up to `drainMs` milliseconds for calls that wait or are in flight, then fails the rest. */
+    /** Waits at most `drainMs` milliseconds for calls, then fails the rest. */
     async close(drainMs: number): Promise<void> {
       if (closed !== undefined) return
       closed = new StoreFailure('unavailable', 'no', `${store.name}: closed`)
@@ -73,10 +66,7 @@ export function createLanes(options: Omit<LaneParts, 'onIdle' | 'pace' | 'lane'>
   }
 }
 
-/**
- * Waits until all lanes are idle, but no longer than `drainMs` milliseconds.
- * @param watch gets the function that checks the lanes, to be called whenever a lane becomes idle
- */
+/** @param watch gets a check, to be called whenever a lane becomes idle */
 function idleWithin(clock: Time, drainMs: number, all: () => readonly Lane[], watch: (check: () => void) => void): Promise<void> {
   return new Promise<void>((resolve) => {
     const cancel = clock.after(drainMs, resolve)

@@ -13,20 +13,16 @@ export interface LeaseCacheOptions extends Omit<LeaseContext, 'sleeps'> {
 type DecideRest = (groups: readonly CallGroup[]) => Promise<readonly GroupVerdict[]>
 type Timed = CallOptions & { readonly deadline: MonotonicInstant }
 
-/** Tokens spent on one call of a group. */
 interface Taken {
   readonly lease: HeldLease
   readonly cost: MicroTokens
   readonly sequence: number
 }
 
-/** If wall clock and monotonic clock drift apart by more than this fraction of a lease's life, the machine has slept. */
+/** If wall clock and monotonic clock drift apart by more than this fraction of a lease's life, the machine was suspended. */
 const ASLEEP = 0.1
 
-/**
- * Admits calls of busy token buckets from tokens that the store leased to this process. Leased tokens and the bucket together never exceed
- * the burst, so G (the most over-grant) is that of the store.
- */
+/** Admits calls of busy token buckets from leased tokens. These and the bucket never exceed the burst, so nothing is over-granted. */
 export class LeaseCache {
   readonly #options: LeaseCacheOptions
   readonly #context: LeaseContext
@@ -52,16 +48,13 @@ export class LeaseCache {
     }
   }
 
-  /** Micro-tokens leased to this process now, over all keys. */
+  /** In micro-tokens, over all keys. */
   get leasedTokens(): MicroTokens {
     const now = this.#options.clock.monotonic()
     return [...this.#leases].reduce((sum, lease) => sum + lease.leasedTokens(now), 0)
   }
 
-  /**
-   * Admits a group of one call from leased tokens, without calling the store. Returns undefined if it cannot; nothing is charged then.
-   * Keeps no reference to the group.
-   */
+  /** Admits a single call from leased tokens. Undefined, with nothing charged, if it cannot. */
   decideNow({ calls }: CallGroup, now: MonotonicInstant): Decided | undefined {
     const call = calls[0]
     if (call === undefined || calls.length > 1 || this.#loop.starved(now)) return undefined
@@ -71,10 +64,7 @@ export class LeaseCache {
     return lease.admit(now)
   }
 
-  /**
-   * Admits calls from leased tokens as far as it can, and decides the rest by `decideRest`. If there is only one group, with a single call
-   * of a leased key, the call waits for tokens. A group that fails does not fail the others. A call never takes longer than its deadline.
-   */
+  /** Calls without leased tokens are decided by `decideRest`. A single call of a leased key waits for tokens, until its deadline. */
   async decide(groups: readonly CallGroup[], options: Timed, decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
     const { clock } = this.#options
     if (this.#loop.starved(clock.monotonic())) await this.#loop.turned()
@@ -90,7 +80,7 @@ export class LeaseCache {
     }
   }
 
-  /** Returns leased tokens of these states to the store. Rejects with a StoreFailure if the store did not take them by the deadline. */
+  /** Rejects with a StoreFailure if the store did not take the tokens by the deadline. */
   async giveBack(ids: readonly StateId[], options: CallOptions = {}): Promise<void> {
     await this.#giveBack(
       ids.flatMap((id) => this.#at(id) ?? []),
@@ -98,7 +88,6 @@ export class LeaseCache {
     )
   }
 
-  /** Gives back everything that the store takes by the deadline. */
   async close(options: CallOptions): Promise<void> {
     await this.#giveBack([...this.#leases], options).catch(() => {})
     this.#stopChecks?.()
@@ -109,7 +98,7 @@ export class LeaseCache {
     return this.#scopes.get(scope)?.get(key)
   }
 
-  /** Counts the call. Returns the lease of its key, if the key is leased. */
+  /** Counts the call. Undefined: its key is not leased. */
   #find(call: Call, now: MonotonicInstant): HeldLease | undefined {
     const canLease = call.limit.algorithm.tag === 'tb' && this.#leases.size < this.#options.maxKeys
     const lease = this.#at(call.id) ?? (canLease ? this.#add(call) : undefined)
@@ -145,7 +134,7 @@ export class LeaseCache {
     await this.#within(options, () => Promise.all(leases.map((lease) => this.#drop(lease, options.deadline))))
   }
 
-  /** Makes a call. Settles at the latest by the deadline or when the caller aborts, even if the call does not. */
+  /** Settles by the deadline, or when the caller aborts, even if the call does not. */
   async #within<T>(options: CallOptions, call: () => Promise<T>): Promise<T> {
     const { clock, name } = this.#options
     const late = (kind: 'aborted' | 'timeout'): StoreFailure =>
@@ -155,7 +144,7 @@ export class LeaseCache {
     return this.#deadlines.within(options, call(), late)
   }
 
-  /** Decides a call of a leased key, and waits for tokens if there are too few. Returns undefined if the store must decide. */
+  /** Waits for tokens if there are too few. Undefined: the store must decide. */
   async #decideLeased(lease: HeldLease, cost: MicroTokens, options: Timed): Promise<Decided | undefined> {
     const { clock } = this.#options
     let now = clock.monotonic()
@@ -174,15 +163,11 @@ export class LeaseCache {
     } finally {
       lease.waiting -= 1
     }
-    // A call that costs more than the lease can hold may need nearly the whole bucket. So the tokens leased here must be back in it.
+    // The call may need nearly the whole bucket, so leased tokens must be back in it.
     if (lease.max > 0 && cost > lease.max) await this.#giveBack([lease], options)
     return undefined
   }
 
-  /**
-   * Takes leased tokens for calls that have them, and calls the store for the other calls of each group. If the store does not allow a
-   * group, its tokens are taken back.
-   */
   async #decideEach(groups: readonly CallGroup[], decideRest: DecideRest): Promise<readonly GroupVerdict[]> {
     const { clock, name } = this.#options
     const takenAt = clock.monotonic()
@@ -208,10 +193,7 @@ export class LeaseCache {
   }
 }
 
-/**
- * The verdict of a group, from the tokens taken here for some calls and the store's verdict on the others. `verdict` is absent if there are
- * no others.
- */
+/** `verdict` is the store's, on the calls without leased tokens; absent if all had some. */
 function joined(taken: readonly (Taken | undefined)[], verdict: GroupVerdict | undefined, now: MonotonicInstant): GroupVerdict {
   const isCharged = verdict === undefined || verdict.outcome === 'allowed' || verdict.failure?.executed === 'unknown'
   if (!isCharged) for (const one of taken) one?.lease.unspend(one.cost, one.sequence, now)

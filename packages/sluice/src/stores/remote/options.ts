@@ -14,21 +14,15 @@ export interface BatchingOptions {
 
 /** How denials are remembered. */
 export interface DenialOptions {
-  /**
-   * Milliseconds for which a denial is remembered at most. So this is how long a reset or refund by another process may have no effect
-   * here. Default 1,000.
-   */
+  /** How many milliseconds a denial is remembered at most, even if another process resets or refunds the key. Default 1,000. */
   readonly maxDeniedMs?: number
-  /** The most denials remembered at once. Beyond it, the oldest is dropped. Default 10,000. */
+  /** The most denials remembered; beyond it, the oldest is dropped. Default 10,000. */
   readonly maxDenials?: number
 }
 
 /** How many tokens this process may lease, and for which keys. */
 export interface LeaseOptions {
-  /**
-   * Milliseconds that a lease lasts at the store; default 1,000. If a process crashes, the tokens that it had leased count as spent, and
-   * until the lease ends the bucket holds that many fewer.
-   */
+  /** Milliseconds that a lease lasts; default 1,000. Leased tokens of a process that crashes count as spent. */
   readonly lifeMs?: number
   /** The fraction of a bucket's burst that this process leases at most; default a quarter. */
   readonly share?: number
@@ -41,24 +35,24 @@ export interface LeaseOptions {
 /** Options of the ring; `false` leaves a part out. */
 export interface RemoteStoreOptions {
   /**
-   * How long a call may take at most: a duration or milliseconds. Default: the caller's deadline, or 50 ms. While the first connection is
-   * made, these 50 ms may become one second.
+   * How long a call may take: a duration or milliseconds. Default: the caller's deadline, or 50 ms, up to one second while the first
+   * connection is made.
    */
   readonly deadline?: string | number
   /** Concurrent calls are sent in batches; `false` sends each alone. */
   readonly batching?: BatchingOptions | false
-  /** A server that fails is not called but probed, until it works again; `false` calls it each time. */
+  /** A server that fails is probed, not called, until it works again; `false` calls it each time. */
   readonly breaker?: BreakerOptions | false
   /** A denied call is denied in this process, until it may pass; `false` calls the store each time. */
   readonly denials?: DenialOptions | false
   /**
-   * Whether, and how many, tokens are leased. Default `false`, because tokens leased here are missing in other processes, and a block by
-   * another process takes effect later.
+   * Leases tokens for busy keys. Default `false`: leased tokens are missing in other processes, and a block by one of them takes effect
+   * later.
    */
   readonly leases?: LeaseOptions | false
   /** The time for deadlines, denials and leases; default the system's. */
   readonly clock?: Time
-  /** Random numbers, so that processes do not probe at the same time; default Math.random. */
+  /** Random numbers, for probes and leases; default Math.random. */
   readonly random?: Random
 }
 
@@ -80,7 +74,7 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, Form>>>> = {
 }
 
 /**
- * Checks the options of a ring. Returns the deadline in milliseconds that they set for each call; undefined if they set none.
+ * Returns the deadline of each call in milliseconds; undefined if none is set.
  * @throws LimiterError INVALID_OPTIONS, or INVALID_DURATION
  */
 export function checkRingOptions(where: string, options: RemoteStoreOptions): number | undefined {

@@ -2,9 +2,8 @@ import { type CallGroup, type GroupVerdict, nameOf } from '../store.ts'
 import { type Listed, listed } from './answers.ts'
 
 /**
- * Peeks for several callers. Within one call, a store decides each group as if the groups before it had been charged. That is right for the
- * groups of one caller, and wrong for those of different callers. So lists of two callers that share a state are sent in different calls,
- * concurrently. Callers with equal lists share the answers.
+ * Within one call, a store decides each group as if those before it had been charged. So lists of different callers that share a state are
+ * sent in separate calls. Equal lists share the answers.
  */
 export async function peekLists(
   lists: readonly (readonly CallGroup[])[],

@@ -8,19 +8,18 @@ export interface Waiting {
   readonly signal?: AbortSignal
 }
 
-/** A caller, from the queueing of its first item to its last answer. */
+/** A caller, from queueing its items to its last answer. */
 export class Caller<Item, Answer> {
   readonly answers: (Answer | undefined)[]
   /** Index of the first item that was not sent yet. */
   next = 0
   /** How many items have no answer yet. */
   open: number
-  /** For items that are sent again: the earliest instant at which they may be sent, and the failure of the first attempt. */
+  /** For items that are sent again: the earliest instant, and the failure of the first attempt. */
   notBefore: MonotonicInstant = 0
   cause: StoreFailure | undefined
   /** The batcher that the caller waits in now. */
   at: { leave(caller: Caller<Item, Answer>): void } | undefined
-  /** Called when the caller has its last answer. */
   release: (() => void) | undefined
   readonly items: readonly Item[]
   readonly since: MonotonicInstant
@@ -43,7 +42,7 @@ export class Caller<Item, Answer> {
     this.open = items.length
   }
 
-  /** Sets the answer to an item. If an item gets several answers, the first one counts. */
+  /** The first answer to an item counts. */
   answer(index: number, answer: Answer): void {
     if (this.answers[index] !== undefined) return
     this.answers[index] = answer
@@ -53,10 +52,7 @@ export class Caller<Item, Answer> {
     this.#resolve(this.answers as Answer[])
   }
 
-  /**
-   * Makes a caller for one item that is sent again. The new caller passes its answer to this caller, and leaves the queue when this caller
-   * leaves. If this caller has only that item, it is used again itself.
-   */
+  /** Returns a caller that sends one item again and passes the answer on. If this caller has no other items, returns itself. */
   again(index: number, notBefore: MonotonicInstant, cause: StoreFailure): Caller<Item, Answer> {
     if (this.items.length === 1) return Object.assign(this, { next: 0, notBefore, cause })
     const part = new Caller<Item, Answer>([this.items[index] as Item], this)
@@ -66,14 +62,14 @@ export class Caller<Item, Answer> {
     return Object.assign(part, { notBefore, cause })
   }
 
-  /** Ends the wait when the signal aborts, unless the caller has its answers by then. */
+  /** Ends the wait when the signal aborts. */
   leaveOn(signal: AbortSignal): void {
     const abort = (): void => this.abort()
     signal.addEventListener('abort', abort, { once: true })
     this.release = () => signal.removeEventListener('abort', abort)
   }
 
-  /** Ends the wait, because the caller has aborted. Items that wait to be sent again fail first, as not executed. */
+  /** Items that wait to be sent again leave first, because they were not executed. */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)
     this.at?.leave(this)
@@ -88,15 +84,14 @@ export interface ItemRange<Item, Answer> {
 }
 
 export interface QueueOptions<Item> {
-  /** How many calls an item has. */
   weigh(item: Item): number
   /** The most calls in a batch; `alone`: each caller is sent by itself. */
   readonly maxCalls: number | 'alone'
-  /** How many calls wait in all queues of the ring, and how many may wait. */
+  /** Calls that wait in all queues of the ring, and their bound. */
   readonly room: { queued: number; readonly max: number }
 }
 
-/** Callers with items that were not sent yet. They take turns: a long list is split, and its parts are batched with the calls of others. */
+/** Callers with unsent items. Long lists are split, so that others need not wait for all of a list. */
 export class Queue<Item, Answer> {
   readonly #options: QueueOptions<Item>
   callers: readonly Caller<Item, Answer>[] = []
@@ -107,7 +102,7 @@ export class Queue<Item, Answer> {
     this.#options = options
   }
 
-  /** Adds a caller. Returns false if there is no room for its items. */
+  /** Returns false if there is no room for the caller's items. */
   add(caller: Caller<Item, Answer>): boolean {
     const { room, weigh } = this.#options
     const { items } = caller
@@ -118,19 +113,14 @@ export class Queue<Item, Answer> {
     return true
   }
 
-  /**
-   * Takes the items of the next batch. If more items wait than a batch holds, callers take turns. Returns none if no caller may be sent
-   * now.
-   * @param batches how many batches the waiting calls are split into
-   */
+  /** Empty if no caller may be sent now. @param batches how many batches the waiting calls are split into */
   take(now: MonotonicInstant, batches: number): ItemRange<Item, Answer>[] {
     const { maxCalls } = this.#options
     const alone = maxCalls === 'alone'
     const size = alone ? 1 : Math.min(maxCalls, Math.ceil(this.weight / batches))
     const callers = this.callers as Caller<Item, Answer>[]
     const isAll = this.weight <= size
-    // If the oldest caller has waited for more than half of the time to its deadline, the server cannot keep up. Then the newest callers
-    // come first: otherwise every batch would come too late for its callers.
+    // If the oldest caller has waited for half of the time to its deadline, the newest come first: otherwise every batch would be late.
     const oldest = callers[0]
     if (!isAll && !alone && oldest && !isPrompt(oldest, now)) callers.sort((one, other) => other.since - one.since)
     const share = isAll || alone ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(size / callers.length))
@@ -154,7 +144,6 @@ export class Queue<Item, Answer> {
     return ranges
   }
 
-  /** Removes these callers. Returns each with its items that were not sent. */
   remove(which: (caller: Caller<Item, Answer>) => boolean): ItemRange<Item, Answer>[] {
     const [removed, kept]: [Caller<Item, Answer>[], Caller<Item, Answer>[]] = [[], []]
     for (const caller of this.callers) (which(caller) ? removed : kept).push(caller)
@@ -166,10 +155,7 @@ export class Queue<Item, Answer> {
     })
   }
 
-  /**
-   * Takes items of a caller, with at most `share` calls in all; at least one item if there is room for it. Returns how many calls these
-   * items have.
-   */
+  /** At least one item, if `room` allows. Returns how many calls were taken. */
   #advance(caller: Caller<Item, Answer>, share: number, room: number): number {
     let taken = 0
     while (caller.next < caller.items.length) {
@@ -188,7 +174,7 @@ export class Queue<Item, Answer> {
   }
 }
 
-/** Whether the caller has waited for at most half of the time between its call and its deadline. */
+/** Whether at most half of the time to the caller's deadline is over. */
 export function isPrompt({ since, deadline }: Waiting, now: MonotonicInstant): boolean {
   return 2 * (now - since) <= deadline - since
 }

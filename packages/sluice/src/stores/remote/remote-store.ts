@@ -6,16 +6,12 @@ import { createRing, type RemoteStore } from './ring.ts'
 
 export type { BatchingOptions, BreakerChange, BreakerOptions, BreakerState, DenialOptions, LeaseOptions, RemoteStore, RemoteStoreOptions }
 
-/**
- * The inner store of each ring, so that a second ring replaces the first. A map and not a property, because a copy of the ring would have
- * the property too.
- */
+/** The inner store of each ring, so that a second ring replaces the first. Copies of the ring would have a property too. */
 const INNER = new WeakMap<Store, Store>()
 
 /**
- * Puts a ring around a store over a network. The ring remembers denials, leases tokens, has a breaker for each server, and sends calls in
- * batches. G (the most over-grant) is that of the store. A store in this process gets no ring. If the store has a ring already, this ring
- * replaces it.
+ * Puts a ring around a store over a network: cached denials, leased tokens, circuit breakers and batches. It adds no over-grant. A store in
+ * this process gets no ring, and a second ring replaces the first.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function remoteStore(store: Store, options: RemoteStoreOptions = {}): RemoteStore {

@@ -11,7 +11,7 @@ import { LeaseCache } from './lease-cache.ts'
 import type { RemoteStoreOptions } from './options.ts'
 import type { Waiting } from './queue.ts'
 
-/** A store with the ring around it, and the state of that ring. */
+/** A store with a ring around it. */
 export interface RemoteStore extends Store {
   /** The worst state of the breakers of all servers: `open`, then `half-open`, then `closed`. */
   readonly breakerState: BreakerState
@@ -19,22 +19,17 @@ export interface RemoteStore extends Store {
   readonly leasedTokens: number
 }
 
-/**
- * The default deadline in milliseconds. While the first connection is made, default deadlines are extended to `STRETCHED_MS` after the
- * first call.
- */
+/** The default deadline in milliseconds, and its extension while the first connection is made. */
 const [DEFAULT_MS, STRETCHED_MS] = [50, 1_000]
 const READY_MS = 5_000
-/** Milliseconds for which `close` waits at most: for answers, and for leases that are given back. */
+/** The most milliseconds that `close` waits: for answers, and for returned leases. */
 const [DRAIN_MS, GIVE_BACK_MS] = [5_000, 1_000]
-/** The most batches in flight at once in each lane. */
 const MAX_IN_FLIGHT = 2
 const NO_BOUND = Number.POSITIVE_INFINITY
 const NONE: readonly (GroupVerdict | undefined)[] = []
 
 type RingParts = ReturnType<typeof createParts>
 
-/** @param ownMs the ring's own deadline */
 export function createRing(store: Store, options: RemoteStoreOptions, ownMs: number | undefined): RemoteStore {
   const parts = createParts(store, options, ownMs)
   const { clock, deadlines, denials, lanes, leases } = parts
@@ -53,13 +48,12 @@ export function createRing(store: Store, options: RemoteStoreOptions, ownMs: num
       return denials.find(group, now) ?? leases?.decideNow(group, now)
     },
     decide(groups, callOptions = {}) {
-      // A call with a given time (`now`) goes straight to the store: nothing is remembered, leased or batched.
+      // With a given time (`now`), nothing is remembered, leased or batched.
       if (groups.length === 0 || callOptions.now !== undefined) return store.decide(groups, callOptions)
       const now = clock.monotonic()
       const timed = deadlines.of(callOptions, now)
       if (callOptions.charge === false) return afterReturn(parts, PEEK, groups, timed)
-      // A group with options may wait for tokens, or take a slot or a hold. Neither a remembered denial nor leased tokens can decide such a
-      // group.
+      // Groups with options may wait for tokens or take holds, which cached denials and leased tokens cannot decide.
       if (groups.some(hasOptions)) return afterReturn(parts, DECIDE, groups, timed)
       const known = denials.isEmpty ? NONE : groups.map((group) => denials.find(group, now))
       const rest = denials.isEmpty ? groups : groups.filter((_, index) => known[index] === undefined)
@@ -145,7 +139,7 @@ function hasOptions({ options }: CallGroup): boolean {
   return options !== undefined
 }
 
-/** Sends each item after the leased tokens of its states were given back to the store. If they could not be given back, the item fails. */
+/** Sends each item once the leased tokens of its states are given back. If that fails, so does the item. */
 function afterReturn<Item, Answer>(
   parts: RingParts,
   verb: Verb<Item, Answer>,
@@ -167,13 +161,13 @@ async function givingBack<Item, Answer>(
   return filled<Answer | Failed>(failed, rest.length === 0 ? [] : await lanes.send(verb, rest, timed))
 }
 
-/** The answers to all items: those in `known`, and where that has none, the next one of `rest`. */
+/** Fills the gaps of `known` with `rest`, in order. */
 function filled<Answer>(known: readonly (Answer | undefined)[], rest: readonly Answer[]): readonly Answer[] {
   const answers = rest.values()
   return known.map((answer) => answer ?? (answers.next().value as Answer))
 }
 
-/** Computes the deadlines of calls. A default deadline may be extended while the first connection is made; no other deadline is. */
+/** Only default deadlines are extended, while the first connection is made. */
 function createCallDeadlines(ownMs: number | undefined) {
   let isWarm = false
   let until: MonotonicInstant | undefined
@@ -185,7 +179,6 @@ function createCallDeadlines(ownMs: number | undefined) {
       else if (isDefault && !isWarm) at = Math.max(at, (until ??= since + STRETCHED_MS))
       return signal === undefined ? { since, deadline: at } : { since, deadline: at, signal }
     },
-    /** Called when the server has answered or failed: from then on default deadlines are not extended. */
     warm(): void {
       isWarm = true
     },
