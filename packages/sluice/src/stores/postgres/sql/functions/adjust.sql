@@ -1,14 +1,9 @@
--- Refunds and penalties, as `adjust` of algorithms/*.ts. The calls are handled one by one: each state is locked,
--- converted to the limit of the call, changed and written before the next one. The calls are in the order of the ids,
--- so transactions cannot deadlock.
+-- Refunds and penalties, as `adjust` of algorithms/*.ts.
 --
--- at_us     time in microseconds since 1970; 0 for the database's own clock, which is read once each row is locked
--- receipt   store time of the charge that is given back; -1 for none
--- ids       the state of each call
--- plans     the plan of each call, which is its limit in eight numbers: kind, plan id and its numbers, as for
---           sluice_consume
--- calls     two numbers for each call: amount in micro-tokens (above 0 given back, below 0 taken), phase (a number from
---           the key, by which its windows are shifted)
+-- receipt   time of the charge that is given back; -1 for none
+-- ids       the states, in the order of the ids, so that transactions cannot deadlock
+-- plans     the limits, each in eight numbers as for sluice_consume
+-- calls     for each: micro-tokens (above 0 given back, below 0 taken), phase (see sluice_fresh_end)
 create function sluice_adjust(at_us bigint, receipt bigint, ids uuid[], plans bigint[], calls bigint[])
 returns void language plpgsql volatile as $$
 declare
@@ -58,8 +53,7 @@ begin
         insert into sluice_plan (plan_id, n, m, burst) values (plan[2], plan[3], plan[4], plan[5])
           on conflict do nothing;
       end if;
-      -- If another transaction has inserted the row meanwhile, nothing was written. Then the loop locks that row and
-      -- adjusts it.
+      -- If another transaction has inserted the row meanwhile, nothing was written, and the loop adjusts that row.
       continue when not sluice_write(s, was.id is not null);
       if plan[1] = 3 and amount < 0 then
         perform sluice_log_write(s, was);

@@ -1,7 +1,6 @@
--- Returns a bucket after an amount is given back or, if it is below 0, taken. It does what `adjust` of
--- algorithms/token-bucket.ts does. The limit refills n micro-tokens in m microseconds, and the computation is in n-ths
--- of a microsecond. These numbers have 19 digits or more, so they are numeric. Returns null if the bucket equals the
--- initial state.
+-- As `adjust` of algorithms/token-bucket.ts; an amount below 0 is taken. Null if the bucket equals the initial state.
+-- The limit refills n micro-tokens in m microseconds. Times are in n-ths of a microsecond: 19 digits or more, so
+-- numeric.
 create function sluice_adjust_bucket(s sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
@@ -13,7 +12,7 @@ declare
   -- When a bucket that is full now was empty.
   lowest numeric := at * n - full_span;
   zero numeric := s.zero * n + coalesce(s.rest, 0);
-  -- A penalty lowers the bucket to one burst below empty at most. It does not change a bucket that is lower already.
+  -- A penalty lowers the bucket to one burst below empty at most.
   deepest numeric := least(at * n + full_span, least(at + 3155760000000000, 9007199254740990 - div(full_span, n)) * n);
 begin
   if amount > 0 and receipt >= 0 and receipt * n <= lowest then

@@ -1,6 +1,5 @@
--- Returns a sliding window counter after an amount is given back or, if it is below 0, taken. It does what `adjust` of
--- algorithms/sliding-window-counter.ts does. The plan id of a counter is the length of its window. Returns the same
--- state if nothing changes, and null if it equals the initial state.
+-- As `adjust` of algorithms/sliding-window-counter.ts; an amount below 0 is taken. A counter's plan id is its window's
+-- length. Null if the counter equals the initial state.
 create function sluice_adjust_counter(was sluice_state, plan bigint[], amount bigint, receipt bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare

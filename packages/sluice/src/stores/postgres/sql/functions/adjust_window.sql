@@ -1,6 +1,5 @@
--- Returns a fixed window after an amount is given back or, if it is below 0, taken. It does what `adjust` of
--- algorithms/fixed-window.ts does. The plan id of a window is its length. Returns the same state if nothing changes,
--- and null if it equals the initial state.
+-- As `adjust` of algorithms/fixed-window.ts; an amount below 0 is taken. A window's plan id is its length. Null if the
+-- window equals the initial state.
 create function sluice_adjust_window(
   was sluice_state, plan bigint[], amount bigint, receipt bigint, phase bigint, now_us bigint
 ) returns sluice_state language plpgsql immutable as $$

@@ -1,10 +1,6 @@
--- Converts a state to another plan, which is a limit in numbers. It does what `adopt` of algorithms/*.ts does (law 7).
---
--- plan     kind, plan id and numbers of the plan; eight in all
--- plans    all plans of the request. They are searched before the table of plans, because the plan that wrote a bucket
---          may be one of them, and not yet in that table
--- phase    a number from the key, by which its windows are shifted
--- returns  the state converted to the plan; its plan_id is null if it equals the initial state
+-- Converts a state to another plan (a limit's numbers), as `adopt` of algorithms/*.ts. plan_id is null if the result
+-- equals the initial state. plans: those of the request, because one of them may have written a bucket, and not be in
+-- the table yet.
 create function sluice_adopt(s sluice_state, plan bigint[], plans bigint[], phase bigint, now_us bigint)
 returns sluice_state language plpgsql stable as $$
 declare
@@ -34,8 +30,8 @@ begin
       when own < len and plan[5] = 1 then s.ends - own + len
       else greatest(s.ends, sluice_fresh_end(len, plan[5], phase, now_us))
     end;
-    -- Turn 6: under a shorter plan, the count became too large for exact numbers, and began again within the window.
-    -- What was charged before is unknown. So the longer plan, which is called now, finds nothing left.
+    -- Turn 6: under a shorter plan the count grew too large for exact numbers. Earlier charges are unknown, so the
+    -- longer plan finds nothing left.
     s.current := case when turn = 6 then 9007199254740991 else s.current end;
     s.plan_id := greatest(own, len);
     s.turn := 4;

@@ -1,5 +1,5 @@
--- Converts a bucket to another plan, which is a limit in numbers. The bucket keeps the tokens that it had under the old
--- plan, capped at the new burst and rounded down. Returns null if the bucket equals the initial state.
+-- Converts a bucket to another limit. It keeps its tokens, capped at the new burst and rounded down. Null if the result
+-- equals the initial state.
 create function sluice_adopt_bucket(
   s sluice_state, old_n numeric, old_m numeric, old_burst numeric, plan bigint[], now_us bigint
 ) returns sluice_state language plpgsql immutable as $$
@@ -9,10 +9,9 @@ declare
   burst numeric := plan[5];
   at bigint := greatest(now_us, s.seen);
   full_span numeric := old_burst * old_m;
-  -- What is in the bucket, in old_m-ths of a micro-token. It is below 0 if the bucket has a debt.
+  -- Tokens in the bucket, in old_m-ths of a micro-token; below 0 for a debt.
   level numeric := (at - s.zero) * old_n - coalesce(s.rest, 0);
-  -- Caps a debt, so that it is refilled within a hundred years, and the instant at which the bucket is full stays an
-  -- exact whole number.
+  -- Caps a debt: it is refilled within a hundred years, and before 2^53 microseconds.
   latest bigint := least(at + 3155760000000000, 9007199254740990 - div(burst * m, n));
   zero numeric;
 begin

@@ -1,19 +1,12 @@
--- Decides calls of one cost to one bucket. Each call is decided by itself, not in a group with others. Most calls are
--- such, and so are the batches of a busy key. The function has few expressions, because the server prepares each of
--- them again in every transaction. So the caller computes what does not depend on the state. sluice_consume decides
--- instead if the state has a block or another plan, or if the time (keep_for) is over for which an earlier plan needed
--- it. It also decides if several calls find no state, and if the cost is above the burst. The reply has the form of the
--- reply of sluice_consume.
+-- Decides calls of one cost to one bucket, each by itself. The server prepares each expression again in every
+-- transaction. So there are few, and the caller computes what does not depend on the state. sluice_consume decides
+-- other cases, and replies in the same form.
 --
--- times     how many calls
--- n, m      the limit refills n micro-tokens in m microseconds
--- spent_*   by how much the cost moves the instant at which the bucket was empty: whole microseconds, plus n-ths of a
---           microsecond
--- empty_*   how long before now a bucket that is full now was empty: whole microseconds, less n-ths of a microsecond
--- known_*   as of sluice_guard if the plan is the share of a region, otherwise null; also shifted_us, settled_us. This
---           function takes the locks of sluice_guard in the same order, and makes the same comparisons. It calls
---           sluice_guard only if something differs, or there is no state. Calling it always would lock the state of a
---           busy key twice, and take more statements
+-- n, m      n micro-tokens are refilled in m microseconds
+-- spent_*   how long the cost takes to refill: whole microseconds, plus n-ths of one
+-- empty_*   how long a whole bucket takes to refill: whole microseconds, less n-ths of one
+-- known_*   as of sluice_guard, like shifted_us and settled_us; null unless the limit is a region's share. Locks are
+--           taken in the same order. sluice_guard itself would lock the state a second time
 create function sluice_bucket(
   at_us bigint, waiting int, times int, which uuid, call_plan_id bigint, n bigint, m bigint, burst bigint, cost bigint,
   spent_us bigint, spent_parts bigint, empty_us bigint, empty_parts bigint, known_mark uuid, known_changed bigint,
@@ -59,8 +52,7 @@ begin
   now_us := sluice_now(at_us);
   if s.plan_id is distinct from call_plan_id or s.kind <> 0 or s.blocked_until is not null
       or now_us >= s.seen + s.keep_for or cost > burst then
-    -- The first call of a key: the bucket is full, so the call passes. `found` is false only if the bucket has no row.
-    -- The comparison of shares above sets `found` too, but it is made only for a row that was found.
+    -- The bucket of a new key is full, so its call passes. Here `found` is false only if the bucket has no row.
     if not found and waiting = 1 and times = 1 and cost <= burst then
       parts := empty_parts + spent_parts;
       insert into sluice_plan (plan_id, n, m, burst) values (call_plan_id, n, m, burst) on conflict do nothing;

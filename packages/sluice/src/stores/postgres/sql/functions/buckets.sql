@@ -1,9 +1,6 @@
--- Decides one call to each of many buckets of one limit, all of one cost. Each call is decided by itself, not in a
--- group with others. A batch of different keys is such. The reply has the form of that of sluice_consume, with outcomes
--- in the order of the ids. One statement locks the rows, another inserts those of new keys, and a third writes the
--- others by their position in the table (ctid). The settings keep the planner from query plans that scan the table. A
--- query plan made while the table was small would scan it. With the first setting, a connection makes its query plans
--- in its first call, and not anew in each of the next five.
+-- Decides one call to each of many buckets of one limit, all of one cost. The reply is that of sluice_consume, with
+-- outcomes in the order of the ids. The settings prevent scans of the table: query plans that were made while it was
+-- small would scan it.
 --
 -- known_*, shifted_us, settled_us  as of sluice_bucket; known_changes by the order of ids
 create function sluice_buckets(
@@ -49,8 +46,8 @@ begin
   end if;
   if known_mark is not null then
     if plain = many and oldest >= shifted_us then
-      -- `r.one` lets the planner use an index. For a scan, the settings above make the estimated cost so high that the
-      -- server would compile the plan (JIT).
+      -- `r.one` allows an index. With the settings above, a scan would seem so costly that the server compiles the
+      -- query plan (JIT).
       locked := pg_advisory_xact_lock_shared(hashtextextended('sluice_region', 0)) is null;
       select not exists (
           select from unnest(ids, known_changes) as x (id, change)
@@ -84,8 +81,8 @@ begin
         from generate_series(1, many) i, unnest(array[i, cost, 1, 0]) with ordinality as u (v, p))
     )::text;
   end if;
-  -- New buckets are full, so their calls pass. Their rows are inserted first. If another transaction has inserted one of
-  -- them meanwhile, nothing is charged, and the caller calls again.
+  -- New buckets are full, so their calls pass. If another transaction has inserted one of the rows, nothing is charged,
+  -- and the caller calls again.
   if fresh > 0 then
     insert into sluice_plan (plan_id, n, m, burst) values (call_plan_id, n, m, burst) on conflict do nothing;
     with inserted as (

@@ -1,31 +1,27 @@
--- Decides groups of calls, each all or nothing, as the reference driver does (algorithms/group.ts). It decides and
--- writes. The caller computes the verdicts from the states as they were found. This function runs for every decision,
--- and most of its time goes into function calls and rows. So most of the code is here, not in further functions.
+-- Decides groups of calls, each all or nothing, as algorithms/group.ts does. The caller computes verdicts from the
+-- states as found. Function calls take much of the time, so most code is here.
 --
--- at_us     time in microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
--- charging  false for a peek, which charges nothing
--- waiting   1 to lock the existing rows; 2 to insert the rows of new states before the decision too, which leaves dead
---           rows; 3 if the caller has locked the rows. With 3, a row that was inserted since then is not waited for, as
---           that could deadlock
--- ids       the states, each once, in the order of their ids: rows are locked in this order, so groups cannot deadlock
+-- at_us     microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
+-- charging  false for a peek
+-- waiting   1: locks existing rows. 2: also inserts new rows first, which leaves dead rows. 3: the caller has locked
+--           the rows; rows inserted since then are skipped, as waiting for them could deadlock
+-- ids       the states, each once, in the order of the ids: rows are locked in this order, so groups cannot deadlock
 -- firsts    for each state the plan of its first call: index into plans (from 1)
 -- sizes     the number of calls of each group
--- plans     eight numbers for each plan: kind, plan id, and the numbers of the plan; of a bucket also how many
---           microseconds before its tokens are there a call may be charged. Of slots (kind 4, plan id 0): limit,
---           microseconds for which a slot is held, the two numbers of the holder (-1: it has no id). Of a record of a
---           hold (kind 4, plan id 0, limit 0): the hold's microseconds; 1 if it will not be settled, else 0; how many
---           of the calls before it are recorded; for each of these a number that names its limit, and micro-tokens. The
---           list continues in the next eights
--- calls     four numbers for each call: index into ids (from 1), cost in micro-tokens, index into plans (from 1), phase
---           (see sluice_fresh_end)
--- returns   time; for each group its outcome (0 allowed, 1 denied, 2 impossible); for each state, as it was found: end
---           of the block, plan id, three numbers, keep_for. Instead of a plan id: 0 if there is no state; of a bucket
---           the index into plans or, below 0, into the plans at the end; of slots and records how many numbers they
---           have. Then the numbers of slots and records; for each call to a log outcome, retryAfter, remaining,
---           replenishAfter, resetAfter; n, m, burst of plans that are not in plans. Null, with nothing written, if
---           another transaction has inserted one of the states meanwhile: the caller calls again.
--- a, b, c   of a bucket zero, rest, seen; of a window ends, current, 0; of a counter ends, current, previous; of a log
---           newest, charged, head
+-- plans     eight numbers for each plan (a limit): kind, plan id, the algorithm's numbers; of a bucket also by how many
+--           microseconds a call may be charged ahead. Kind 4 has plan id 0. Of slots: limit, microseconds of a slot,
+--           the holder's two numbers (-1: no id). Of a record of a hold: 0, microseconds, 1 if it will not be settled,
+--           how many calls before it are recorded; for each a number that names its limit, and micro-tokens, in as many
+--           eights as needed
+-- calls     four numbers for each call: index into ids (from 1), micro-tokens, index into plans (from 1), phase (see
+--           sluice_fresh_end)
+-- returns   time; outcome of each group (0 allowed, 1 denied, 2 impossible); for each state as found: end of its block,
+--           plan id (0: no state), a, b, c, keep_for (turn, absent). Instead of a plan id, buckets have the index into
+--           plans, or minus the index into the plans at the end, and slots and records how many numbers they have. Then
+--           these numbers; for each call to a log outcome, retryAfter, remaining, replenishAfter, resetAfter; n, m,
+--           burst of plans that are not in plans. Null, with nothing written: another transaction has inserted a state,
+--           so the caller calls again
+-- a, b, c   of a bucket zero, rest, seen; of a window ends, current, 0; of a counter ends, current, previous
 create function sluice_consume(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns bigint[] language plpgsql volatile as $$
@@ -61,8 +57,8 @@ declare
   blocked boolean;
   peeking boolean;
 begin
-  -- One statement locks several rows, in the order of the ids, as the loop below does. The planner does not flatten a
-  -- lateral subquery that locks. So each row is found by the index, even if the table was small when the plan was made.
+  -- Locks several rows in the order of the ids. The planner does not flatten a lateral subquery that locks, so each row
+  -- is found by the index.
   if charging and many > 1 and waiting = 1 then
     select array_agg(k.t) into states from unnest(ids) as x (id)
       left join lateral (select t from sluice_state t where t.id = x.id for update) k on true;
@@ -126,7 +122,6 @@ begin
       slot := calls[index + 1];
       cost := calls[index + 2];
       wanted := calls[index + 3];
-      -- If earlier calls of the group have the same state, their costs are added to the cost of this call.
       for k in 1..j - 1 loop
         if calls[head + 4 * k - 3] = slot then
           cost := cost + calls[head + 4 * k - 2];
@@ -144,7 +139,7 @@ begin
           token_parts := m * 1000000 % n;
           micro_us := m / n;
           micro_parts := m % n;
-          -- How long before now a bucket that is full now was empty: whole microseconds, less n-ths of a microsecond.
+          -- How long a bucket takes to fill: whole microseconds, less n-ths of one.
           rest := burst / 1000000 * token_parts + burst % 1000000 * micro_parts;
           empty_us := burst / 1000000 * token_us + burst % 1000000 * micro_us + (rest + n - 1) / n;
           empty_parts := (n - rest % n) % n;
@@ -156,7 +151,7 @@ begin
       s := states[slot];
       blocked := coalesce(s.blocked_until > now_us, false);
 
-      -- A state that another plan wrote is converted. The conversion is written even if the group is denied (law 7).
+      -- A state that another limit wrote is converted, and written even if the group is denied.
       if s.plan_id <> plan[2] or s.turn = 5 or s.absent = 1 then
         s := sluice_adopt(s, plan, plans, calls[index + 4], now_us);
         if s.plan_id is not null then
@@ -165,7 +160,7 @@ begin
       end if;
 
       if kind = 0 then
-        -- The bucket is at most full. So the instant at which it was empty is not earlier than that of a full bucket.
+        -- When the bucket was empty: not earlier than a full one.
         at := greatest(now_us, s.seen);
         zero := at - empty_us;
         rest := empty_parts;
@@ -186,16 +181,15 @@ begin
         s.rest := rest;
         s.seen := at;
       elsif kind = 3 then
-        -- Under a block, or for a peek, the call is not charged. Then the view (remaining, replenishAfter, resetAfter)
-        -- is that of the log before the call.
+        -- Under a block, or for a peek, nothing is charged, so the call gets the view (remaining, replenishAfter,
+        -- resetAfter) before it.
         peeking := not charging or blocked;
         decided := sluice_log_decide(s, was[slot], plan, cost, now_us, size > 1 or peeking, false);
         s := decided.s;
         step := decided.verdict[1];
         log_verdicts := log_verdicts || decided.verdict[1:2]
           || case when step = 0 and not peeking then decided.verdict[3:5] else decided.verdict[6:8] end;
-        -- The view (remaining, replenishAfter, resetAfter) without this call's charge. It is returned if another call
-        -- of the group is denied.
+        -- The view without this call's charge, in case another call of the group is denied.
         uncharged := uncharged || cardinality(log_verdicts)::bigint || decided.verdict[6:8];
       elsif kind = 4 and burst = 0 then
         step := case when cost > 1 then 2 when now_us < s.ends then 1 else 0 end;
@@ -263,9 +257,8 @@ begin
   end loop;
 
   if charging then
-    -- Rows of new states are inserted before other rows are updated. If another transaction has inserted one of them
-    -- meanwhile, nothing is charged. New rows are not inserted before the decision: updating them later would leave a
-    -- dead row for every key.
+    -- Rows of new states are inserted first. If another transaction has inserted one of them, nothing is charged.
+    -- Inserting them before the decision would leave a dead row for every key.
     for i in 1..many loop
       s := states[i];
       if s.kind = 0 and s.plan_id is distinct from (was[i]).plan_id and s.plan_id <> all (known) then

@@ -1,5 +1,4 @@
--- A sliding window counter at now_us. After a window has ended, its charges count as those of the previous window for
--- one more length. Then they are forgotten.
+-- After its end, a window's charges count as those of the previous window for one more length.
 create function sluice_counter_at(s sluice_state, len bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 begin

@@ -1,4 +1,4 @@
--- The largest whole number that is not above x / d. The division of numeric would round.
+-- The largest whole number not above x / d; the division of numeric would round.
 create function sluice_floor(x numeric, d numeric) returns numeric language sql immutable as $$
   select div(x - mod(mod(x, d) + d, d), d)
 $$;

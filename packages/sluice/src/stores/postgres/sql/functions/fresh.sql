@@ -1,5 +1,4 @@
--- First instant from which a row is expired: its state equals the initial one and its block has ended. n, m, burst are
--- those of a bucket's plan. The plan id of a window is its length. The function is one expression, so that the planner
+-- First instant from which a row is expired: in the initial state, and not blocked. One expression, so that the planner
 -- can inline it.
 create function sluice_fresh(t sluice_state, n numeric, m numeric, burst numeric) returns bigint
 language sql immutable as $$

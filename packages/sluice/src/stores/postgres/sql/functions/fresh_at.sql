@@ -1,4 +1,4 @@
--- First instant from which a fixed window is expired, because it equals the initial state. turn: see sluice_turn.
+-- First instant from which a fixed window is expired. turn: see sluice_turn.
 create function sluice_fresh_at(ends bigint, len bigint, turn bigint) returns bigint language sql immutable as $$
   select ends + case
     when turn >= 3 then len

@@ -1,5 +1,5 @@
--- End of the window that contains now_us. align says when windows begin: 0 counted from 1970, 1 at their first call, 2
--- as 0 but shifted by the phase of the key, which is a number from the key.
+-- End of the window that contains now_us. align 0: windows are counted from 1970; 1: they begin at their first call; 2:
+-- as 0, but shifted by the phase, a number below 2^32 from the key.
 create function sluice_fresh_end(len bigint, align bigint, phase bigint, now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare

@@ -1,7 +1,5 @@
--- Gives back the slot of a holder, as `release` of algorithms/concurrency.ts does. sluice_take describes the state.
---
--- one, other  the holder's id
--- returns     the state; unchanged if the holder has no slot; null if it equals the initial state
+-- Gives back the slot of a holder (one, other), as `release` of algorithms/concurrency.ts. Null if the state equals the
+-- initial one.
 create function sluice_give_back(was sluice_state, one bigint, other bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare

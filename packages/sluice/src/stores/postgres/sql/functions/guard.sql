@@ -1,24 +1,20 @@
--- Precedes, in the same statement, a function that decides by shares of a region: the parts of limits that the region
--- has. It compares what the calling process knows of the shares with what the database has: the rows of the cells, and
--- the record of what is known of all regions (the table sluice_region). It takes these locks, in this order:
--- - the rows of all states, as that function does
--- - for a state without a row, a lock that keeps the function sluice_region from inserting the row
--- - a lock that keeps the function sluice_region from writing the record
--- All locks are held until the transaction ends. Locks on the tables could not replace them, because a dump holds such
--- a lock for as long as it runs. Some callers have settings that prevent scans of tables. A scan would then seem so
--- costly that the server compiles the query plan (JIT). So every table is read by an index, such as that of the column
--- `one` of the record. With the setting plan_cache_mode, the statements are not planned anew for each call. Planning
--- takes several times as long as running them.
+-- Runs before a function that decides by a region's shares (parts of limits), in the same statement. It compares what
+-- the caller knows of the shares with the rows of the cells (keys of limits), and the record (table sluice_region).
+-- Until the transaction ends, it takes these locks, in this order:
+-- - the rows of all states
+-- - for a state without a row, a lock that keeps sluice_region from inserting the row
+-- - a lock that keeps sluice_region from writing the record
+-- Locks on tables would not do, because a dump holds one for as long as it runs. Every table is read by an index: with
+-- some callers' settings, a scan would seem so costly that the server compiles the plan (JIT). Without plan_cache_mode,
+-- planning for each call would take several times as long as running.
 --
 -- locks         false for a peek
--- ids           the states of the call, each once, in the order of their ids
--- known_mark    names the run (life of the database's data) that the process knows; known_changed: the number of the
---               record's last change, as the process knows it
--- shifted_us    the latest instant at which the units (parts of limits) of all cells changed
--- cells         the row id of each state that is decided by a share. For each of these, in the same order, changes: the
---               number of the last change of its rows, 0 if it has none; slots: its index in ids (from 1), 0 if the
---               region holds nothing of it; plans: the plan id of the share; settled: from when on a bucket without a
---               row is full. Before that, it must be read again
+-- known_mark    names the run (life of the database's data) that the caller knows; known_changed: the record's last
+--               change, likewise
+-- shifted_us    when the units (parts of limits) of all cells last changed
+-- cells         row ids of the states decided by shares. For each: changes, the number of its rows' last change, 0 for
+--               none; slots, its index in ids (from 1), 0 if the region holds nothing of it; plans, the share's plan
+--               id; settled, from when on a bucket without a row is full
 -- returns       null if the calls may be decided; otherwise which cells must be read again (index from 1), or 0 for the
 --               record
 create function sluice_guard(
@@ -48,8 +44,7 @@ begin
       i := array_position(found_ids, null);
       found_ids[i] := ids[i];
       perform pg_advisory_xact_lock_shared(uuid_hash_extended(ids[i], 'sluice_cell'::regclass::oid::bigint));
-      -- Another decision may have inserted the row just now. If its transaction still has the row locked, it decided by
-      -- the same share. So the row is skipped.
+      -- A row that another decision has just inserted, and still locks, is skipped: that decision used the same share.
       select t.plan_id, t.seen into plan, seen from sluice_state t where t.id = ids[i] for update skip locked;
       plan_of[i] := plan;
       seen_of[i] := seen;

@@ -1,13 +1,10 @@
 -- Decides one call to a sliding window log, or charges a penalty.
 --
--- s          the state, converted to the plan
 -- was        the stored row
--- plan       the limit's plan: kind, plan id, capacity (micro-tokens), window (microseconds)
--- cost       micro-tokens
+-- plan       kind, plan id, capacity (micro-tokens), window (microseconds)
 -- both_views whether an allowed call also returns the view without its charge
--- taking     true for a penalty: charges min(cost, 2 * capacity - used) and returns no views
--- returns    s: if the outcome is 0, with the charge. verdict: outcome and retryAfter; then the view with the charge,
---            which is remaining, replenishAfter and resetAfter; then the view without the charge
+-- taking     for a penalty: charges min(cost, 2 * capacity - used), returns no views
+-- verdict    outcome, retryAfter; a view (remaining, replenishAfter, resetAfter) with the charge, and one without
 create function sluice_log_decide(
   inout s sluice_state, was sluice_state, plan bigint[], cost bigint, now_us bigint, both_views boolean, taking boolean,
   out verdict bigint[]

@@ -1,6 +1,5 @@
--- Finds the first entry, among those with the numbers lo to hi, that is later than `instant`. If `instant` is null,
--- finds the first entry before which at least `amount` was charged. Returns its number, or hi + 1 if no entry is. The
--- entry is most often near lo. So the search doubles its steps until a step passes the entry.
+-- Returns the number of the first entry from lo to hi that is later than `instant` or, if `instant` is null, before
+-- which `amount` was charged; hi + 1 for none. Steps double, because the entry is most often near lo.
 create function sluice_log_first(log uuid, lo bigint, hi bigint, instant bigint, amount bigint) returns bigint
 language plpgsql stable as $$
 declare

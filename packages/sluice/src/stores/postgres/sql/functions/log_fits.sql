@@ -1,5 +1,5 @@
--- Returns the instant of the entry with which the charges of a log reached `amount`. Only entries from the number
--- `first` on are searched. was: the row as it is in the table. The log's last entry may not be in the table yet.
+-- Instant of the entry, from number `first` on, with which charges reached `amount`. The stored row `was` may lack the
+-- last entry.
 create function sluice_log_fits(s sluice_state, was sluice_state, amount bigint, first bigint) returns bigint
 language plpgsql stable as $$
 declare

@@ -1,6 +1,5 @@
--- Takes an amount out of those entries of a log that are later than the instant `since`, and writes the entries. With a
--- receipt (the instant of a charge), the entry of that instant and later ones are reduced, oldest first. Without one
--- (-1), the newest entries are reduced first. Returns the state after that, or null if no entry is left.
+-- Takes an amount out of the entries later than `since`. With a receipt (a charge's instant), entries from there on are
+-- reduced, oldest first; without (-1), newest first. Null if no entry is left.
 create function sluice_log_refund(s sluice_state, since bigint, amount bigint, receipt bigint) returns sluice_state
 language plpgsql volatile as $$
 declare

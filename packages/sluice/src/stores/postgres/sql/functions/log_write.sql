@@ -1,5 +1,4 @@
--- Writes those entries of a log that a call has changed. s: the state after the call; was: the row as it is in the
--- table.
+-- was: the stored row.
 create function sluice_log_write(s sluice_state, was sluice_state) returns void language plpgsql volatile as $$
 begin
   if s.tail > coalesce(was.tail, 0) then

@@ -1,5 +1,5 @@
--- Encodes a text as a part of a state's name (keys/encode.ts). A character that does not match `plain` is written as
--- its UTF-16 units, each as %XXXX.
+-- Encodes a part of a state's name, as keys/encode.ts. Characters that do not match `plain` become UTF-16 units, each
+-- as %XXXX.
 create function sluice_name_part(raw text, plain text) returns text language sql immutable as $$
   select coalesce(string_agg(case
     when c.letter ~ ('^' || plain || '$') then c.letter

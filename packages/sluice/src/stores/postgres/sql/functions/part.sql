@@ -1,7 +1,5 @@
--- If calls of a key had a longer plan (a limit in numbers) and now have a shorter one, the longer window is counted in
--- parts of the shorter plan's length. Returns the index of the present part, from 0.
---
--- own  the length of the window; len: that of the shorter plan; turn: see sluice_turn
+-- A limit's window of length own was changed to a shorter length len: the longer window is counted in parts of length
+-- len. Returns the index of the present part, from 0. turn: see sluice_turn.
 create function sluice_part(ends bigint, own bigint, turn bigint, len bigint, now_us bigint) returns bigint
 language sql immutable as $$
   select case

@@ -1,8 +1,4 @@
--- Moves the end of a holder's slot to `duration` microseconds from now, unless it ends later already. `prolong` of
--- algorithms/concurrency.ts does the same. sluice_take describes the state.
---
--- one, other  the holder's id
--- returns     the state; unchanged if the holder has no slot or its slot ends later
+-- Moves the end of a holder's slot to `duration` microseconds from now, unless it ends later already.
 create function sluice_prolong(was sluice_state, one bigint, other bigint, duration bigint, now_us bigint)
 returns sluice_state language plpgsql immutable as $$
 declare
@@ -22,7 +18,7 @@ begin
     return was;
   end if;
   others := held[first + 1:mine] || held[mine + 6:];
-  -- `before` counts the holder itself too. It is subtracted, because `others` is the list without this holder.
+  -- `before` counts the holder itself, who is not among `others`.
   before := 5 * (before - 1);
   held := array[at, held[2]] || others[1:before] || held[mine + 1:mine + 3] || until || held[mine + 5] || others[before + 1:];
   s.state := array_to_string(held, ' ');

@@ -1,20 +1,19 @@
--- Reads or replaces what a database knows of its regions (the record), and one cell. A cell is one key of one limit, in
--- all regions: its state, and its rows, which say what units (thousandths of the limit) were sent and received. A run
--- is one life of the database's data. The function replaces only if run, record, state and rows are still those that
--- were read. The record is written only while no decision by a region's shares runs. The rows of a key are written only
--- while no such decision of that key runs (sluice_guard).
+-- Reads or replaces the record (what a database knows of its regions) and one cell (a key of a limit): its state, and
+-- its rows, which say what units were sent and received. Replaces only if all is as it was read. sluice_guard keeps
+-- decisions by shares away meanwhile.
 --
 -- which         the row id of a cell; empty for none
--- known_*       to write, what was read: run; mark and number of the record in one text (empty for none); version of
---               the state's row (xmin; empty for none); number of the rows (0 for none). To read: an empty run
+-- known_*       what was read, to write: run (life of the database's data); mark and number of the record in one text;
+--               version of the state's row (xmin); number of the rows (0 for none). An empty text for none. To read: an
+--               empty run
 -- new_record    empty to leave it
 -- new_bucket    plan id, zero, rest, seen, keep_for, n, m, burst as an array; empty for no state, `-` to leave it
 -- new_rows      empty for none, `-` to leave them
 -- max_cells     the most cells with rows
 -- returns       to read, and if something has changed, JSON: run, time, mark and number of the record, record, state
---               (zero to burst), its version, end of its block, number of the rows, rows. To write: the number of the
---               last change, or 0 if there is no room for another cell. Null, with nothing written, if another
---               transaction has inserted the state meanwhile: the caller calls again
+--               (zero to burst), its version, end of its block, number of the rows, rows. To write: the last change's
+--               number, or 0 if there is no room for another cell. Null, with nothing written: another transaction has
+--               inserted the state, so the caller calls again
 create function sluice_region(
   at_us bigint, which text, known_run text, known_begins text, known_digest text, known_change bigint, new_record text,
   new_bucket text, new_rows text, max_cells bigint
@@ -30,11 +29,10 @@ declare
 begin
   perform sluice_regions_allowed();
   if writes then
-    -- The commit need not wait for the disk. If a crash loses it, the server is in another run (life of its data)
-    -- afterwards, and what was written before does not count.
+    -- The commit need not wait for the disk: after a crash the server is in another run, where nothing written before
+    -- counts.
     perform set_config('synchronous_commit', 'off', true);
-    -- For a state without a row, this lock keeps decisions by shares away. For a state with a row, the lock of the row
-    -- does.
+    -- Keeps decisions by shares away if the state has no row. Otherwise the row's lock does.
     perform pg_advisory_xact_lock(uuid_hash_extended(cell, 'sluice_cell'::regclass::oid::bigint));
     perform from sluice_state t where t.id = cell for update;
     if new_record = '' then

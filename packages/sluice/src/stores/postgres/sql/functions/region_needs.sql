@@ -1,23 +1,20 @@
--- Publishes what the callers of one process need from a region: for each key, how much they try to charge per second,
--- and their largest cost. Returns what the callers of the region's other processes need.
+-- Publishes what the callers of one process need from a region: for each key, charges tried per second, and the largest
+-- cost. Returns what the region's other processes published, as JSON.
 --
--- own       names the process
--- new_entry what it publishes; empty to remove its entry
--- keep_us   for how many microseconds an entry counts
+-- new_entry empty to remove the process's entry
+-- keep_us   microseconds for which an entry counts
 -- most      the most processes: one more publishes nothing
--- returns   JSON: what the other processes published, each as a text
 create function sluice_region_needs(own text, new_entry text, keep_us bigint, most bigint) returns text
 language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);
 begin
   perform sluice_regions_allowed();
-  -- The process writes its own row first. It locks rows of others only if they are free. So two processes never wait
-  -- for each other.
+  -- Others' rows are locked only if they are free, so that two processes never wait for each other.
   if new_entry = '' then
     delete from sluice_need n where n.process = own;
   else
-    -- If the entry is the same, only the time is written. So a long entry is not stored again.
+    -- An unchanged entry, which may be long, is not stored again.
     update sluice_need n set at = now_us where n.process = own and n.entry = new_entry;
     if not found then
       insert into sluice_need (process, at, entry) select own, now_us, new_entry

@@ -1,5 +1,4 @@
--- Raises an error on a standby, and under isolation levels other than read committed. With these, a transaction that
--- waited for a lock would still see the tables as they were before.
+-- Under other isolation levels, a transaction that waited for a lock would still see the tables as they were before.
 create function sluice_regions_allowed() returns void language plpgsql stable as $$
 begin
   if pg_is_in_recovery() then

@@ -1,8 +1,4 @@
--- Gives slots back, one holder after the other: each state is locked, changed and written before the next one.
---
--- at_us    time in microseconds since 1970; 0 for the database's own clock, which is read once each row is locked
--- ids      the state of each holder, in the order of the ids
--- holders  the id of each holder: two numbers
+-- For each holder: its state in ids, in the order of the ids, and its id of two numbers in holders.
 create function sluice_release(at_us bigint, ids uuid[], holders bigint[]) returns void language plpgsql volatile as $$
 declare
   was sluice_state;

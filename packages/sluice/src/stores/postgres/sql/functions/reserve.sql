@@ -1,11 +1,10 @@
--- Charges calls to buckets of one plan, and records their holds. A group is one call and its record. Most batches of
--- reservations are such. The parameters and the reply are those of sluice_consume, but four things are required:
+-- Charges calls to buckets of one limit, and records their holds; a group is one call and its record. Parameters and
+-- reply are those of sluice_consume, with four conditions:
 -- - every group has a bucket and a record that no other group has
 -- - what is held is the cost of the call, and at most the burst
 -- - apart from that, the holds are equal
 -- - no call may be charged before its tokens are there
--- sluice_consume decides if a bucket does not exist yet, or a record exists already. One statement locks the rows,
--- another writes them, as in sluice_buckets.
+-- sluice_consume decides if a bucket does not exist yet, or a record exists already.
 create function sluice_reserve(
   at_us bigint, charging boolean, waiting int, ids uuid[], firsts int[], sizes int[], plans bigint[], calls bigint[]
 ) returns text language plpgsql volatile

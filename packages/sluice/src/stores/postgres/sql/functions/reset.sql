@@ -1,4 +1,4 @@
--- Deletes states, but not the blocks of their keys. Rows are locked in the order of their ids, as in all functions.
+-- Deletes states, but not the blocks of their keys.
 create function sluice_reset(ids uuid[]) returns void language plpgsql volatile as $$
 declare
   s sluice_state;

@@ -1,15 +1,12 @@
--- Settles or extends holds, as the reference does (algorithms/settle-hold.ts). A hold's record and the states of the
--- limits that were charged for it change together. All rows are locked first, in the order of the ids.
+-- Settles or extends holds, as algorithms/settle-hold.ts does.
 --
--- at_us    time in microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
--- ids      the states, each once, in the order of the ids
--- plans    eight numbers for each plan: kind, plan id and its numbers, as for sluice_consume
--- changes  for each hold: index of its record in ids (from 1); the microseconds from now to which it is extended, -1 to
---          settle it, -2 to settle it and leave what it charged; the two numbers of its holder; how many calls; for
---          each call: the number that names its limit, index into ids, index into plans (from 1), phase (see
---          sluice_fresh_end), micro-tokens used
--- returns  for each hold: its status before (0 unknown, 1 settled, 2 open, 3 expired); how many numbers its record has;
---          the numbers of the record after the change
+-- ids, plans  as for sluice_consume
+-- changes  for each hold: index of its record in ids (from 1); microseconds from now to which it is extended, -1 to
+--          settle it, -2 to settle it and leave what it charged; its holder's two numbers; how many calls; for each
+--          call: number that names its limit, index into ids, index into plans (from 1), phase (see sluice_fresh_end),
+--          micro-tokens used
+-- returns  for each hold: status before (0 unknown, 1 settled, 2 open, 3 expired); how many numbers its record has;
+--          these, after the change
 create function sluice_settle(at_us bigint, ids uuid[], plans bigint[], changes bigint[]) returns bigint[]
 language plpgsql volatile as $$
 declare
@@ -45,7 +42,7 @@ begin
     end;
     if status = 2 and changes[head + 2] >= 0 then
       parts[2] := greatest(parts[2], now_us + changes[head + 2]);
-      -- An extension moves the end of slots only. The states of other limits do not change.
+      -- An extension changes slots only.
       for c in 1..changes[head + 5] loop
         call := head + 5 * c;
         for at in 3..cardinality(parts) - 5 by 5 loop
@@ -61,7 +58,7 @@ begin
     elsif status = 2 then
       parts[3] := 1;
       for at in 3..cardinality(parts) - 5 by 5 loop
-        -- Finds the first call of the limit that this part of the record names.
+        -- The first call of the limit that this part of the record names.
         call := head + 5;
         while call < head + 5 + 5 * changes[head + 5] and changes[call + 1] <> parts[at + 1] loop
           call := call + 5;

@@ -1,7 +1,6 @@
--- Settles the charge of a hold to a bucket (algorithms/settle-bucket.ts). If the hold used more than it was charged,
--- the difference is taken now, down to one burst below empty. If it used less, the difference is given back, but only
--- as far as the bucket always had room for it since the charge. The limit refills n micro-tokens in m microseconds, and
--- the computation is in n-ths of a microsecond. These numbers have 19 digits or more, so they are numeric.
+-- As algorithms/settle-bucket.ts. What was used above the charge is taken now, down to one burst below empty. What was
+-- not used is given back, as far as the bucket always had room for it. Times are n-ths of a microsecond: 19 digits or
+-- more, so numeric.
 create function sluice_settle_bucket(
   was sluice_state, plan bigint[], held bigint, used bigint, mark bigint, now_us bigint,
   out s sluice_state, out charged bigint

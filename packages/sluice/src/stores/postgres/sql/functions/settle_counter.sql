@@ -1,7 +1,5 @@
--- Settles the charge of a hold to a sliding window counter. If the hold used less than it was charged, the difference
--- is given back to the window of the charge. Nothing is given back if that window is neither the current nor the
--- previous one. If the hold used more, the difference is charged to the window of the charge. If that window no longer
--- counts, it is charged to the current one. A window is charged up to twice the limit.
+-- A use below the charge is given back to the window of the charge, if that is the current or the previous one. A use
+-- above it is charged to that window if it still counts, otherwise to the current one, up to twice the limit.
 create function sluice_settle_counter(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, now_us bigint,
   out s sluice_state, out charged bigint

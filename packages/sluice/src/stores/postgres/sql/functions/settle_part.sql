@@ -1,10 +1,8 @@
--- Settles the charge of a hold to one limit, as `settle` of algorithms/*.ts does. The state is converted to the call's
--- plan (its limit in numbers) first.
+-- Settles the charge of a hold to one limit, as `settle` of algorithms/*.ts does.
 --
 -- held, used   micro-tokens that the hold was charged, and that it really used
--- charge_us    instant of the charge; mark: of a bucket, the instant at which it was empty right after the charge
--- returns      s: the state, null if it equals the initial state; charged: micro-tokens that the limit now counts for
---              the hold
+-- charge_us    instant of the charge; mark: `zero` of the bucket right after the charge
+-- charged      micro-tokens that the limit now counts for the hold; s is null if it equals the initial state
 create function sluice_settle_part(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, mark bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint

@@ -1,6 +1,5 @@
--- Settles the charge of a hold to a fixed window. If the hold used less than it was charged, the difference is given
--- back to the window of the charge. Nothing is given back if that window has ended. If the hold used more, the
--- difference is charged to the current window, up to twice the limit.
+-- A use below the charge is given back, unless the window of the charge has ended. A use above it is charged to the
+-- current window, up to twice the limit.
 create function sluice_settle_window(
   was sluice_state, plan bigint[], held bigint, used bigint, charge_us bigint, phase bigint, now_us bigint,
   out s sluice_state, out charged bigint

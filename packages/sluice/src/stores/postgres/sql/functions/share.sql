@@ -1,6 +1,5 @@
--- How much of a counter's previous window still counts, rounded up, in micro-tokens. It falls in steps, each one
--- quantum long. If another plan wrote the window, the quantum is the least of 1, 10, 100 ... microseconds that makes at
--- most a million steps. The plan id of a window is its length.
+-- How much of a counter's previous window still counts, in micro-tokens, rounded up. It falls in steps of one quantum.
+-- For a window of another limit, that is the least of 1, 10, 100 ... microseconds that makes at most a million steps.
 create function sluice_share(s sluice_state, plan bigint[], now_us bigint) returns bigint
 language plpgsql immutable as $$
 declare

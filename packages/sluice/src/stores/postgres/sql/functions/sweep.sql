@@ -1,8 +1,7 @@
--- Deletes expired rows in some pages of the table. A row must have been expired for two seconds. Otherwise a caller
--- could read before the row is inserted, write after the row is deleted, and take the state for unchanged. Locked rows
--- are left to a later sweep. If a region has sent or received units of a key (parts of its limit), the state of the key
--- is kept. The reason is that a bucket without units is not refilled, so its debt must not be forgotten. Returns how
--- many rows were deleted, and 1 if there are pages after these, else 0.
+-- Deletes rows that expired at least two seconds ago, in some pages of the table. Sooner, a caller could read before
+-- the row is inserted, write after it is deleted, and take the state for unchanged. Keys in sluice_cell are kept:
+-- without units (parts of its limit) a bucket is not refilled, so its debt must not be forgotten. Returns how many rows
+-- were deleted, and 1 if pages follow, else 0.
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare
   now_us bigint := sluice_now(0);

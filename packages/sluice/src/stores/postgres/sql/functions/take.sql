@@ -1,9 +1,8 @@
--- Takes a slot for a holder, as algorithms/concurrency.ts does. A state has the latest time at which it was written,
--- the fencing number of the last grant, and five numbers for each holder: its id (two), its cost, the instant at which
--- its slot ends, its fencing number. Holders are ordered by the ends of their slots.
+-- Takes a slot for a holder, as algorithms/concurrency.ts. A state has the latest time at which it was written, and the
+-- last fencing number; then for each holder, ordered by end: id (two numbers), cost, end, fencing number.
 --
--- one, other   the holder's id; one is -1 if it has none, so that nobody can give its slot back
--- returns      s: the state, unchanged if the holder gets no slot or has one; step: 0 allowed, 1 denied, 2 impossible
+-- one, other   the holder's id; one is -1 if it has none
+-- returns      s: unchanged if the holder gets no slot or has one; step: 0 allowed, 1 denied, 2 impossible
 create function sluice_take(
   was sluice_state, most bigint, duration bigint, one bigint, other bigint, cost bigint, now_us bigint,
   out s sluice_state, out step int

@@ -1,6 +1,5 @@
--- The turn of a fixed window after a charge says which plans were called in the window. If one plan is called alone
--- (turn 0 to 3), it says how much of the limit was used. That decides how long the window is remembered after its end.
--- count: micro-tokens charged in the window; cap: micro-tokens of the limit
+-- Turn 4 or more: limits with windows of different lengths were called (docs/decisions/0006). Turn 0 to 3: how much of
+-- the limit (cap) was used, which decides how long the window is remembered after its end.
 create function sluice_turn(turn bigint, count bigint, cap bigint) returns bigint language sql immutable as $$
   select case
     when turn >= 4 then turn

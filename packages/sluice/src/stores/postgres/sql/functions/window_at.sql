@@ -1,6 +1,5 @@
--- A fixed window at now_us. If the window has ended, returns the one that a call begins now. If the count would become
--- too large for exact numbers, the window begins with its present part, and counts only this part
--- (docs/decisions/0006). The plan id of a window is its length.
+-- If the count would become too large for exact numbers, only the window's present part is counted
+-- (docs/decisions/0006).
 create function sluice_window_at(s sluice_state, plan bigint[], phase bigint, now_us bigint) returns sluice_state
 language plpgsql immutable as $$
 declare

@@ -1,5 +1,5 @@
--- Updates the row of a state if the row is stored, otherwise inserts one. Numbers that are often 0 are stored as null
--- if they are 0, because null takes no space. Returns false if another transaction has inserted the row meanwhile.
+-- Zeros are stored as null in columns that are often 0, because null takes no space. Returns false if another
+-- transaction has inserted the row.
 create function sluice_write(s sluice_state, stored boolean) returns boolean language plpgsql volatile as $$
 begin
   if stored then

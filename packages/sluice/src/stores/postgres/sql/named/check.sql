@@ -1,6 +1,5 @@
--- Decides one call to a token bucket, for callers in any language. The name of this function never changes. It charges
--- the same bucket as a limiter of the library with the name in `limiter`, the same key, and a limit of this name, rate
--- and burst.
+-- Decides one call to a token bucket, for callers in any language. The function's name never changes. The bucket is
+-- that of the library's limiter with this name, key and limit (name, rate and burst).
 --
 -- tokens   refilled in each period; burst: the most tokens in the bucket; cost: tokens of this call, up to six decimals
 -- returns  outcome: allowed, denied or impossible (cost above burst); remaining: whole tokens; retry_after_ms:
@@ -54,7 +53,7 @@ begin
     );
   end loop;
   outcome := (array['allowed', 'denied', 'impossible'])[reply[2] + 1];
-  -- This transaction still has the row locked. The row has the state after the call.
+  -- The row, still locked here, has the state after the call.
   select t.* into s from sluice_state t where t.id = which;
   zero := s.zero::numeric * n + coalesce(s.rest, 0);
   remaining := case

@@ -1,9 +1,8 @@
--- The function and the table of the article "Rate limiting with PostgreSQL / YugabyteDB (token buckets function)",
--- under their own names, for callers in SQL. They are made on request only. The function takes one token and returns
--- how many are left, or -1 if there was none.
+-- The function and table of the article "Rate limiting with PostgreSQL / YugabyteDB (token buckets function)", made on
+-- request only. The function takes one token and returns how many are left, or -1 if there was none.
 --
 -- tk: whole tokens left; part: millionths of the next token; ts: when the last token was taken. Refills are whole
--- tokens per second, and so whole millionths per microsecond: nothing is rounded. A denied call changes nothing.
+-- millionths per microsecond, so nothing is rounded.
 create table if not exists rate_limiting_token_bucket (
   id text primary key,
   tk bigint not null,
@@ -31,8 +30,7 @@ begin
     insert into rate_limiting_token_bucket (id, tk, ts) values (rate_id, capacity, clock_timestamp())
       on conflict (id) do nothing;
   end loop;
-  -- The clock is read once the row is locked, so the time of waiting for the lock is credited once only. A clock that
-  -- is set back adds no tokens.
+  -- Read once the row is locked, so that the wait is credited once only. A clock that is set back adds no tokens.
   at := greatest(clock_timestamp(), bucket.ts);
   elapsed := (extract(epoch from at - bucket.ts) * 1000000)::bigint;
   level := greatest(bucket.tk, 0) * 1000000::numeric + bucket.part + elapsed::numeric * refill_per_sec;

@@ -1,23 +1,21 @@
--- Once released, this text is never changed: a later migration adds columns. So that this is possible, statements name
--- their columns.
+-- Once released, this text is never changed: later migrations add columns, so statements name their columns.
 --
 -- id             the first 16 bytes of the SHA-256 of the state's name
 -- kind           0 token bucket, 1 fixed window, 2 sliding window counter, 3 sliding window log, 4 any other algorithm;
 --                null for a block alone
--- plan_id        names the plan (the limit in numbers) that wrote the state: of a bucket its id in sluice_plan, of
---                windows and logs the window in microseconds, of any other algorithm 0; null without a state
+-- plan_id        names the limit that wrote the state: of a bucket its id in sluice_plan, of windows and logs the
+--                window in microseconds, of any other algorithm 0; null without a state
 -- zero rest seen bucket: when it was last empty, in microseconds and n-ths of one, and the latest time of a call
 -- ends           window, counter: end of the current window; kind 4: when the state equals the initial one
 -- current        window, counter: micro-tokens charged in it
 -- previous       counter: micro-tokens charged in the window before
--- turn absent    window and counter of a key that is called with plans of different lengths (docs/decisions/0006)
--- newest charged log: instant of the newest entry, micro-tokens that were ever charged
+-- turn absent    window and counter of a key with limits of different lengths (docs/decisions/0006)
+-- newest charged log: instant of the newest entry, micro-tokens ever charged
 -- head tail      log: numbers of the first and the last entry
--- keep_for       bucket, log: for how long an earlier, longer plan still needs the state (docs/algorithms)
+-- keep_for       bucket, log: for how long an earlier, longer limit still needs the state (docs/algorithms)
 -- state          kind 4: the state's numbers as text
 -- blocked_until  nothing passes before this instant
--- Instants are microseconds since 1970. A zero is stored as null, which takes no room, except in the columns zero, ends
--- and newest.
+-- Instants are microseconds since 1970. Zeros are stored as null, except in the columns zero, ends and newest.
 create table sluice_state (
   id uuid primary key,
   plan_id bigint,
@@ -47,8 +45,7 @@ create table sluice_plan (
   burst bigint not null
 );
 
--- Entries of logs. base: the micro-tokens that were charged before this entry. So a sum over entries is one difference,
--- and a binary search works.
+-- base: the micro-tokens charged before this entry, so that sums are differences and a binary search works.
 create table sluice_log (
   id uuid,
   seq bigint,
