@@ -10,14 +10,13 @@ type Verdicts = Promise<readonly GroupVerdict[]>
 type Decide = (groups: Groups, locking: 'wait' | 'fail') => Verdicts
 
 /**
- * Decides groups by `decide`, although other transactions may have locked rows of these groups. If the call's or the store's `onContention`
- * is `wait`, one call of `decide` waits for the locks. If it is `fail`, groups with a locked row fail at once with `contention`, and one
- * more call of `decide` decides the other groups.
+ * With `onContention: 'wait'`, one call of `decide` waits for locks. With `fail`, groups with a locked row fail as `contention`, and a
+ * second call decides the others.
  */
 export type DecideLocked = (groups: Groups, options: DecideOptions | undefined, decide: Decide) => Verdicts
 
 export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, locked: Statement): DecideLocked {
-  /** For each group, whether no other transaction has locked a row of it. False for all groups if the query for locks failed. */
+  /** False for all groups if the query failed. */
   const areFree = async (groups: Groups, options: DecideOptions | undefined): Promise<boolean[]> => {
     const digests = groups.map(({ calls }) => calls.map(({ id }) => digestOf(id)))
     const rows = await query(locked, [arrayText([...new Set(digests.flat())])], options, 'fail').catch(() => undefined)
@@ -34,7 +33,7 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
       const isFree = groups.length === 1 ? [false] : await areFree(groups, options)
       const free = groups.filter((_, index) => isFree[index] === true)
       if (free.length === 0) return groups.map(() => failed)
-      // The first call of `decide` has failed and charged nothing. So if the second fails, only the groups of the second get its failure.
+      // The first call has charged nothing, so a failure of the second concerns only its own groups.
       const verdicts = await decide(free, 'fail').catch((failure: StoreFailure): GroupVerdict[] => free.map(() => ({ failure })))
       let next = 0
       return groups.map((_, index) => (isFree[index] === true ? (verdicts[next++] as GroupVerdict) : failed))
@@ -42,7 +41,7 @@ export function decideAroundLocks(onContention: 'wait' | 'fail', query: Query, l
   }
 }
 
-/** Wraps the `decide` of a compare-and-swap store, so that `decideLocked` handles locked rows. Peeks, which lock nothing, are passed on. */
+/** Peeks lock nothing, so they are passed on. */
 export function swapAround(swap: Store, decideLocked: DecideLocked): Store['decide'] {
   return (groups, options) => {
     if (options?.charge === false) return swap.decide(groups, options)

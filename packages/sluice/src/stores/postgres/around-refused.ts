@@ -5,16 +5,14 @@ import type { Locking } from './lanes.ts'
 type Decide = (groups: readonly CallGroup[], options: DecideOptions | undefined, locking: Locking) => Promise<readonly GroupVerdict[]>
 
 /**
- * Decides groups by `decide`, although a newer version of Sluice has written states of some of them. The database refuses a statement with
- * such a state as a whole, and charges nothing. So the groups are decided by halves, until only the groups of such states have failed:
- * other callers, whose groups are in the same batch, are decided. Peeks are not divided, because each group of a peek is decided as if the
- * groups before it had been charged.
+ * If a newer version of Sluice has written some states, the database refuses the whole statement. So groups are decided by halves, until
+ * only those with such states fail. Peeks are not divided, because each group is decided as if the earlier ones had been charged.
  */
 export function aroundRefused(decide: Decide): Decide {
   const byHalves: Decide = async (groups, options, locking) => {
     const failed = (error: unknown): readonly GroupVerdict[] => groups.map(() => failedBy(error))
     return decide(groups, options, locking).catch((error: unknown) => {
-      // If the second half fails for another reason, the first half has been charged all the same.
+      // Does not reject, because the other half may have been charged.
       if (groups.length === 1 || !isOfOtherKind(error)) return failed(error)
       return inHalves(groups, options, locking)
     })

@@ -33,10 +33,10 @@ import { type ComparedStates, guardValues, throwIfStale } from './region-guard.t
 import { settleResults, settleValues } from './settle.ts'
 import type { Statements } from './statements.ts'
 
-/** Passed to the SQL function `block` in place of the block's length, to end a block. */
+/** The length that makes the SQL function `block` end a block. */
 const UNBLOCK = -1
 
-/** Makes the store's `change`. Neighbouring changes of one kind are a run (`ChangeRun`), and one statement makes each run, in order. */
+/** One statement makes neighbouring changes of one kind. */
 export function changing(query: Query, statements: Statements): Store['change'] {
   const settle = async (changes: readonly HoldChange[], options: CallOptions | undefined): Promise<ChangeResult[]> => {
     const [row] = await query(statements.settle, [nowOf(options), ...settleValues(changes)], options, 'wait')
@@ -75,7 +75,7 @@ export function changing(query: Query, statements: Statements): Store['change'] 
   return changingByShares('postgres', plain, settleGuarded)
 }
 
-/** The states that a change of a hold may write: the hold's record, and the states of the change's calls. */
+/** The states of the hold's record and of the change's calls. */
 function comparedStates(change: HoldChange): ComparedStates {
   const record: Call = { id: change.id, limit: HOLD_RECORDS, cost: RECORD_COST, phase: 0 }
   const firsts = new Map([record, ...change.calls].toReversed().map((first) => [digestOf(first.id), first]))
@@ -83,7 +83,6 @@ function comparedStates(change: HoldChange): ComparedStates {
   return { ids, states: ids.map((id) => firsts.get(id) as Call).map((first) => ({ name: stateName(first.id), first })) }
 }
 
-/** Whether a function of the database makes the change. */
 export function isChanged(change: Change): boolean {
   if (isOfHold(change)) return change.calls.every(({ limit }) => hasFunctions(limit) && !isLog(limit))
   return change.kind !== 'adjust' || (hasFunctions(change.call.limit) && !isOther(change.call.limit))

@@ -12,15 +12,11 @@ import { guarded, throwIfStale } from './region-guard.ts'
 import { replyOf } from './reply.ts'
 import type { Statements } from './statements.ts'
 
-/**
- * Passed to the SQL function `consume` as `waiting` if the function `guard`, in the same statement, has locked the rows already. `consume`
- * then waits for no lock.
- */
+/** The argument `waiting` of consume.sql, if `guard` in the same statement has locked the rows. */
 const LOCKED = '3'
 
 type Decide = (groups: readonly CallGroup[], options: DecideOptions | undefined, locking: Locking) => Promise<readonly GroupVerdict[]>
 
-/** Makes the function that decides groups by one statement. With `locking: 'none'` it charges nothing. */
 export function deciding(query: Query, statements: Statements): Decide {
   const run = async (wanted: readonly CallGroup[], options: DecideOptions | undefined, locking: Locking, used?: SharesUsed) => {
     const groups = plannedGroups(wanted)
@@ -56,8 +52,8 @@ export function deciding(query: Query, statements: Statements): Decide {
 }
 
 /**
- * Whether a group makes a hold that nothing could settle later: one that charges both a sliding window log and a share of a region. SQL
- * functions cannot settle holds of logs, and compare-and-swap cannot settle holds of shares.
+ * Nothing could settle a hold of both a sliding window log and a region's share: SQL functions cannot settle logs, and compare-and-swap
+ * cannot settle shares.
  */
 function isUnsettled({ calls }: CallGroup): boolean {
   return calls.some(({ limit }) => isRecord(limit)) && calls.some(({ limit }) => isLog(limit)) && hasShares(calls)
@@ -68,9 +64,8 @@ const UNSETTLED: GroupVerdict = {
 }
 
 /**
- * What is passed to an SQL function as `waiting`, after this many null replies. A null reply means that other callers inserted the same new
- * rows during the attempt. With '1' the function waits for rows that are locked. With '2' it also inserts new rows before it decides, and
- * so waits for callers that are inserting the same rows.
+ * The argument `waiting` of consume.sql. After two null replies, new rows are inserted first, which waits for callers that insert the same
+ * ones.
  */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'

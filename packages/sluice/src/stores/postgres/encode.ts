@@ -8,14 +8,12 @@ import type { Batch, BatchState } from '../batch/batch.ts'
 import type { Adjustment } from '../batch/change-runs.ts'
 import type { Call, CallGroup, CallOptions, Change, StateId } from '../store.ts'
 
-/** The values of the column `kind`, for the algorithms that functions decide. */
+/** Values of the column `kind`, by algorithm. */
 const KINDS: Readonly<Record<string, number>> = { tb: 0, fw: 1, sc: 2, sl: 3, cc: 4, [HOLD_TAG]: 4 }
 const [LOG, OTHER] = [3, 4]
-/**
- * How many numbers a plan (a limit in whole numbers) has among the arguments of a function. Plans of hold records have a multiple of this.
- */
+/** How many numbers describe a limit (a plan). The record of a hold takes a multiple of this. */
 const PLAN_WIDTH = 8
-/** From this many groups on, reserve.sql takes less time than consume.sql, which can decide the same groups. */
+/** From this many groups on, reserve.sql is faster than consume.sql. */
 const MIN_RESERVATIONS = 6
 /** The two numbers for a holder that has no id. */
 const NOBODY = [-1, 0] as const
@@ -24,21 +22,14 @@ export type Release = Extract<Change, { readonly kind: 'release' }>
 
 export interface Request {
   readonly program: 'consume' | 'reserve' | 'bucket' | 'buckets'
-  /** The states in the order of their row ids, because rows are locked in this order. */
+  /** In the order of row ids, in which rows are locked. */
   readonly states: readonly BatchState[]
-  /** The row ids of the states. */
   readonly ids: readonly string[]
-  /**
-   * Returns the arguments of the function.
-   * @param waiting how the function waits for rows (the parameter `waiting` of consume.sql)
-   */
+  /** The function's arguments. For `waiting` see consume.sql. */
   values(waiting: string): readonly string[]
 }
 
-/**
- * Encodes a batch for the fastest SQL function that can decide it.
- * @param now the time of the decision in microseconds since 1970; 0 for the database's own clock
- */
+/** @param now microseconds since 1970; 0 for the database's own clock */
 export function requestOf(groups: readonly CallGroup[], batch: Batch, now: string, charge: boolean): Request {
   const rows = batch.states.map((state) => ({ id: digestOfName(state.name), state }))
   rows.sort(byId)
@@ -61,10 +52,7 @@ export function requestOf(groups: readonly CallGroup[], batch: Batch, now: strin
   return { program, states, ids, values: (waiting) => [now, String(charge), waiting, ...lists] }
 }
 
-/**
- * Whether each group is two calls, one on a bucket and one for the record of its hold (a reservation), and reserve.sql can decide them
- * together.
- */
+/** Whether reserve.sql can decide all groups. */
 function areReservations({ states, descriptors, entries }: Batch, groups: number): boolean {
   const [first, record] = entries[0]?.descriptors.map((index) => descriptors[index]) ?? []
   if (first?.limit.algorithm.tag !== 'tb' || record === undefined || !isRecord(record.limit)) return false
@@ -80,11 +68,7 @@ function areReservations({ states, descriptors, entries }: Batch, groups: number
   })
 }
 
-/**
- * The last arguments of the SQL functions `bucket` and `buckets`: plan id; n, m and burst of the plan (n micro-tokens every m
- * microseconds); cost; and two times, each as two numbers. The first is the time in which the cost is refilled: whole microseconds, plus
- * n-ths of one. The second is the time in which an empty bucket fills: whole microseconds, less n-ths of one.
- */
+/** The last arguments of bucket.sql and buckets.sql. */
 function bucketValues({ limit, cost }: Call): string[] {
   const plan = limit.plan as BucketPlan
   const spent = spanOf(plan, Math.min(cost, plan.burst))
@@ -93,18 +77,11 @@ function bucketValues({ limit, cost }: Call): string[] {
   return [planIdText(limit), ...numbers.map(String)]
 }
 
-/** The plan id of a limit, in decimal digits. */
 export function planIdText(limit: AnyLimit): string {
   return planText(limit).split(',', 2)[1] as string
 }
 
-/**
- * The arguments of the SQL function `consume` after the ids of states. Each is one list of numbers. Indexes begin at 1. The lists have
- * - for each state: the index of the plan of its first call
- * - for each group: the number of its calls
- * - for each plan (the numbers of a limit): its eight numbers; a plan of hold records has a multiple of eight
- * - for each call: the index of its state, its cost, the index of its plan, its phase (`Call.phase`)
- */
+/** The arguments `firsts`, `sizes`, `plans` and `calls` of consume.sql. */
 function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly BatchState[]): (string | number)[][] {
   const { plans, planOf } = plansOf()
   const firsts = states.map(({ first }) => planOf(first.limit))
@@ -116,10 +93,7 @@ function sectionsOf(groups: readonly CallGroup[], batch: Batch, states: readonly
   return [firsts, groups.map((group) => group.calls.length), [...plans.keys()], calls]
 }
 
-/**
- * Makes a list of the plans (numbers of limits), each once. `planOf` adds a limit's plan if it is new, and returns where it begins: 1 for
- * the first eight numbers of the list, 2 for the next eight, and so on.
- */
+/** `planOf` returns where a limit's numbers begin, in units of PLAN_WIDTH, from 1. */
 export function plansOf(): { readonly plans: ReadonlyMap<string, number>; planOf(limit: AnyLimit): number } {
   const plans = new Map<string, number>()
   let next = 1
@@ -139,21 +113,17 @@ function byId(one: { readonly id: string }, other: { readonly id: string }): num
   return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
 }
 
-/**
- * The arguments of the SQL function `adjust` after the receipt, the time of the charge that is given back. For each adjustment they are the
- * row id, the plan, and its amount and phase (`Call.phase`).
- */
+/** The arguments `ids`, `plans` and `calls` of adjust.sql. */
 export function adjustmentValues(adjustments: readonly Adjustment[]): string[] {
   const rows = adjustments.map(({ call: { id, limit, phase }, amount }) => {
     return { id: digestOf(id), plan: planText(limit), argument: `${amount},${phase}` }
   })
-  // Rows are locked in the order of their ids, so the adjustments are sorted by id. The sort is stable: those of one state keep their
-  // order.
+  // Rows are locked in this order. The sort is stable: adjustments of one state keep their order.
   rows.sort(byId)
   return [rows.map(({ id }) => id), rows.map(({ plan }) => plan), rows.map(({ argument }) => argument)].map(arrayText)
 }
 
-/** The arguments of the SQL function `release` after the time: for each release the row id, and the id of the holder as two numbers. */
+/** The arguments `ids` and `holders` of release.sql. */
 export function releaseValues(releases: readonly Release[]): string[] {
   const rows = releases.map(({ call: { id }, holder }) => ({ id: digestOf(id), numbers: holderOf(holder) }))
   rows.sort(byId)
@@ -161,14 +131,13 @@ export function releaseValues(releases: readonly Release[]): string[] {
 }
 
 /**
- * The row id of a state: the first 16 bytes of the SHA-256 of its name. Two states with the same id would be charged together. The
- * probability that any two of a billion states have the same id is about 10^-21. Somebody who looks for two such states needs 2^64 tries.
+ * The row id of a state: the first 16 bytes of the SHA-256 of its name. States with equal ids would be charged together. The probability is
+ * 10^-21 among a billion states, and an attacker needs 2^64 tries.
  */
 export function digestOf(id: StateId): string {
   return digestOfName(stateName(id))
 }
 
-/** Cache of row ids by names of states, so that a repeated key is digested once. */
 let digests = new Map<string, string>()
 const MAX_DIGESTS = 1_000
 
@@ -181,14 +150,13 @@ function digestOfName(name: string): string {
   return digest
 }
 
-/** The row ids of states, without duplicates, in the order in which rows are locked. */
 export function digestsOf(ids: readonly StateId[]): string[] {
   return [...new Set(ids.map(digestOf))].sort()
 }
 
 const texts = new WeakMap<object, string>()
 
-/** The numbers of a plan (a checked limit) as the functions take them: first its kind, the number of the algorithm, and its plan id. */
+/** A limit's numbers, beginning with the kind and the plan id. */
 function planText(limit: AnyLimit): string {
   const known = texts.get(limit.plan)
   if (known !== undefined) return known
@@ -215,7 +183,7 @@ function numbersOf(limit: AnyLimit): (number | bigint)[] {
   return [KINDS[tag] as number, planIdOf(numbers), ...numbers, (plan as BucketPlan).ahead]
 }
 
-/** The plan id of a bucket, by which its state names the numbers of its limit: the first 60 bits of the SHA-256 of these numbers. */
+/** Names a bucket's limit in stored states: the first 60 bits of the SHA-256 of its numbers. */
 export function planIdOf(numbers: readonly number[]): bigint {
   return BigInt(`0x${sha256(numbers.join(' ')).slice(0, 15)}`)
 }
@@ -224,17 +192,17 @@ export function hasFunctions({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(KINDS, algorithm.tag)
 }
 
-/** Whether the states of a limit are sliding window logs, of which SQL functions return the verdicts instead of the state. */
+/** SQL functions return verdicts of logs, not their states. */
 export function isLog({ algorithm }: AnyLimit): boolean {
   return KINDS[algorithm.tag] === LOG
 }
 
-/** Whether the numbers of the limit's states are in the column `state`, and not in columns of their own. */
+/** Whether the states' numbers are in the column `state`, as text. */
 export function isOther({ algorithm }: AnyLimit): boolean {
   return KINDS[algorithm.tag] === OTHER
 }
 
-/** The time to decide at, in microseconds; 0 for the server's own clock. */
+/** Microseconds since 1970; 0 for the server's own clock. */
 export function nowOf(options: CallOptions | undefined): string {
   return String(options?.now ?? 0)
 }

@@ -1,20 +1,17 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** A migration was applied before with another text. SQLSTATEs of this library begin with SL, a class that PostgreSQL leaves to users. */
+/** A migration was applied before with another text. PostgreSQL leaves the class SL to users. */
 export const TEXT_CHANGED = 'SL001'
-/** A state has a kind, a number for its algorithm, that this version does not know. The SQL functions raise this error. */
+/** A stored state's `kind` (algorithm) is unknown to this version. */
 const OTHER_KIND = 'SL002'
 /** Functions of another version were installed too recently to be dropped. */
 export const TOO_YOUNG = 'SL003'
-/**
- * The shares of a limit that a region holds were used in a transaction with another isolation level than READ COMMITTED. The SQL functions
- * raise this error.
- */
+/** A region's share of a limit was used in an isolation level other than READ COMMITTED. */
 const ISOLATED = 'SL004'
 
 /**
- * The kind of failure for a SQLSTATE or its class; the first entry that fits counts. If the server reports an error, it has rolled the
- * statement back, so nothing was charged. The exception is class 08, a lost connection.
+ * By SQLSTATE or the beginning of it; the first match counts. The server rolls failed statements back, so nothing was charged, except
+ * perhaps after a lost connection (08).
  */
 const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   ['08', 'connection'],
@@ -38,7 +35,6 @@ const STATES: readonly (readonly [string, StoreFailureKind])[] = [
   [ISOLATED, 'setup'],
 ]
 
-/** The end of the error messages for some SQLSTATEs: what the reader can do. */
 const MIGRATE = ' (tables or functions of this version are missing: run "sluice migrate --store URL", or migrate() of the store)'
 const HINTS: Readonly<Record<string, string>> = {
   '42883': MIGRATE,
@@ -52,11 +48,11 @@ const HINTS: Readonly<Record<string, string>> = {
 const NEVER_SENT =
   /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENOENT|timeout exceeded when trying to connect|connection timeout|timeout expired|Cannot use a pool after calling end|CONNECT_TIMEOUT|CONNECTION_ENDED/
 
-/** Converts a client's error. The failure says that the call may have been charged, unless it is certain that nothing was executed. */
+/** `executed` is `no` only if that is certain. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message || codeOf(error) : String(error)
   const code = codeOf(error)
-  // The code is a SQLSTATE: five digits or capital letters, with at least one digit. EPIPE, an error of the socket, has no digit.
+  // A SQLSTATE has at least one digit. EPIPE, an error of the socket, has none.
   if (/^(?=.*\d)[0-9A-Z]{5}$/.test(code)) {
     const kind = STATES.find(([prefix]) => code.startsWith(prefix))?.[1]
     const hint = HINTS[code] ?? ''
@@ -68,20 +64,16 @@ export function classify(error: unknown): StoreFailure {
 }
 
 /**
- * SQLSTATEs with which the server aborts a statement because of a conflict (PostgreSQL manual, 13.5), or because another process inserted
- * the row first.
+ * Conflicts with other transactions (PostgreSQL manual, 13.5). 22012 is the division by zero by which a write of several rows aborts
+ * itself.
  */
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01', '23505', '22012'])
 
-/**
- * Whether another attempt may succeed, because the server aborted the statement and executed nothing. 22012 is a division by zero, with
- * which a write of several rows aborts itself if one of them has changed.
- */
+/** Whether another attempt may succeed, because the server aborted the statement. */
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(codeOf(error))
 }
 
-/** Whether the statement was refused because of a state of a kind that this version does not know. */
 export function isOfOtherKind(error: unknown): boolean {
   return error instanceof StoreFailure && codeOf(error.cause) === OTHER_KIND
 }
@@ -90,7 +82,7 @@ export function isLockTimeout(error: unknown): boolean {
   return error instanceof StoreFailure && codeOf(error.cause) === '55P03'
 }
 
-/** The `code` of a client's error; empty if it has none. */
+/** Empty if the error has none. */
 export function codeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : ''
   return typeof code === 'string' ? code : ''

@@ -4,22 +4,19 @@ import { type CallOptions, StoreFailure } from '../store.ts'
 import { classify } from './failures.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
-/**
- * What a statement does if another transaction has locked a row that it needs. `none`: it needs no lock, or skips locked rows. `wait`: it
- * waits until shortly before the deadline. `fail`: it fails after 1 ms.
- */
+/** At a locked row, `none` skips it or needs no lock, `wait` waits until shortly before the deadline, and `fail` fails after 1 ms. */
 export type Locking = 'none' | 'wait' | 'fail'
 
 export interface Statement {
   readonly text: string
-  /** The same statement with one more parameter, the most milliseconds that it waits for a lock. */
+  /** With one more parameter: the most milliseconds to wait for a lock. */
   readonly bounded: string
 }
 
 type Rows = Promise<readonly Row[]>
 
 export interface Lanes {
-  /** Calls `send` when a connection is free. Resolves or rejects by the deadline. */
+  /** Calls `send` when a connection is free. Settles by the deadline. */
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, locking: Locking): Promise<T>
   send(statement: Statement, values: readonly string[], options: CallOptions | undefined, locking: Locking): Rows
 }
@@ -27,16 +24,12 @@ export interface Lanes {
 /** The shortest lock_timeout that the server accepts, in milliseconds. */
 const FAIL_MS = '1'
 /**
- * A wait for a lock ends this long before the deadline: 2 ms, or a tenth of the time left if that is more. So the error reply, which says
- * that nothing was charged, still arrives in time.
+ * A wait for a lock ends this long before the deadline (milliseconds, and share of the time left), so that the error reply still arrives.
  */
 const [REPLY_MS, REPLY_SHARE] = [2, 0.1]
 const TOO_LATE = 'postgres: too little time was left when a connection was free'
 
-/**
- * Bounds how many statements are in flight. Statements that may wait for a locked row use at most half of the client's connections. Further
- * statements wait in a queue of this process.
- */
+/** Statements that may wait for a locked row use at most half of the client's connections. */
 export function createLanes(client: PostgresPort, maxInFlight: number, clock: Time): Lanes {
   const { connections, embedded = false } = client
   const all = createRemoteCalls('postgres', clock, { maxInFlight, maxSent: connections })
@@ -44,7 +37,7 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
   const half = maxSent === undefined ? undefined : createRemoteCalls('postgres', clock, { maxInFlight, maxSent })
 
   const left = (options: CallOptions | undefined): number => (options?.deadline ?? Infinity) - clock.monotonic()
-  /** The lock_timeout of the statement, in milliseconds; undefined if it needs none. */
+  /** In milliseconds; undefined if the statement needs none. */
   const lockTimeout = (options: CallOptions | undefined, locking: Locking): string | undefined => {
     if (locking === 'none' || embedded) return undefined
     if (locking === 'fail') return FAIL_MS
@@ -65,8 +58,7 @@ export function createLanes(client: PostgresPort, maxInFlight: number, clock: Ti
       queued = true
       return reply.catch((error: unknown) => {
         abandoned = true
-        // `half` is the queue of statements that may wait for a lock. It counts the call as sent. But the call still waited in the queue of
-        // all statements, so nothing was sent.
+        // `half` counts the call as sent, although it still waited in the queue of `all`: nothing was sent.
         const unsent = !sent && error instanceof StoreFailure && error.executed === 'unknown'
         throw unsent ? new StoreFailure(error.kind, 'no', error.message) : error
       })

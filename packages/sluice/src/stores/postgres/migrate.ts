@@ -23,15 +23,11 @@ export interface MigrateOptions {
 export interface SchemaOptions extends MigrateOptions {
   readonly table: string
   readonly unlogged?: boolean | undefined
-  /** The functions to install instead of those of this version, for a test of two versions. */
+  /** Functions to install instead of this version's, for tests. */
   readonly functions?: readonly SqlFunction[]
 }
 
-/**
- * Creates or updates tables and functions. Two tables record which migrations and functions were applied, so that each is applied once. A
- * lock makes processes that do this at the same time take turns. Existing functions are not changed. It is an error if a migration was
- * applied with another text before.
- */
+/** Applies each migration and installs each function once. A lock makes concurrent callers take turns. */
 export async function migrate(client: PostgresPort, options: SchemaOptions): Promise<void> {
   const { table, unlogged, functions = embedded } = options
   const names = functionNames(table, functions)
@@ -55,7 +51,7 @@ begin
 end $migrate$`)
 }
 
-/** Fills a name and a text into the SQL of a step. The text is filled in last, so that nothing inside it is replaced. */
+/** The text is filled in last, so that nothing inside it is replaced. */
 function filled(step: string, name: string, text: string): string {
   return step.replaceAll('@name', () => name).replace('@text', () => text)
 }
@@ -83,10 +79,7 @@ const MADE = `
     insert into sluice_functions (name) values ('@name') on conflict do nothing;
   end if;`
 
-/**
- * Creates the function `sluice_check`, for callers in other languages. Its name is the same in all versions of Sluice, and its text is that
- * of the version that migrated last.
- */
+/** `sluice_check`, for callers in other languages, keeps its name in all versions, and has the text of the last migration. */
 const STABLE = `
   if not exists (select from sluice_functions f where f.name = 'sluice_check' and f.sha256 = '@name') then
     execute $function$@text$function$;
@@ -106,7 +99,7 @@ const DROPPED = `
     delete from sluice_functions f where f.name = other;
   end loop;`
 
-/** Makes a table logged or unlogged. This rewrites the table, so it is done only if the table is not so already. */
+/** Changing this rewrites the table, so it is skipped if nothing changes. */
 function persistent(name: string, unlogged: boolean): string {
   const [want, kind] = unlogged ? ['u', 'unlogged'] : ['p', 'logged']
   return `

@@ -21,35 +21,31 @@ export interface BarePostgresOptions {
    */
   readonly unlogged?: boolean
   /**
-   * What a call does if another transaction has locked a row: `wait` until shortly before the deadline, or `fail` after a millisecond, with
-   * `contention`. Default `wait`. Calls that wait use at most half of the client's connections.
+   * What a call does at a row that another transaction has locked: `wait` (default) until shortly before the deadline, or `fail` after a
+   * millisecond, as `contention`.
    */
   readonly onContention?: 'wait' | 'fail'
   /**
-   * Milliseconds between two sweeps, which delete expired rows. One sweep examines the rows of 32 pages of the table, about 3,000. 0: no
-   * sweeps, so the program must call `sweep()`. Default 1,000.
+   * Milliseconds between sweeps, each of which examines about 3,000 rows and deletes the expired ones. Default 1,000. 0: the program must
+   * call `sweep()`.
    */
   readonly sweepEveryMs?: number
   /**
-   * `lock` (default): functions in the database lock the rows and decide. `compare-and-swap`: the store reads rows, decides in this
-   * process, and writes the rows if they have not changed since. Use `compare-and-swap` for other databases with PostgreSQL's protocol,
-   * such as YugabyteDB and CockroachDB, on which the functions or their locks do not work.
+   * `lock` (default): functions in the database lock rows and decide. `compare-and-swap`: this process decides, and writes rows that have
+   * not changed. It suits other databases with PostgreSQL's protocol, such as YugabyteDB and CockroachDB.
    */
   readonly concurrency?: Concurrency
-  /** The most calls in flight, including those that were abandoned at their deadline. Further calls are refused at once. Default 10,000. */
+  /** The most calls in flight, including abandoned ones. Further calls are refused at once. Default 10,000. */
   readonly maxInFlight?: number
   /** Called once if `ready()` finds a risky setting, such as no statement_timeout. Default: warns on the console. */
   readonly onWarning?: OnWarning
-  /** The clock for deadlines, for pauses between attempts, and for sweeps. Decisions use the database's clock. */
+  /** The clock for deadlines, pauses and sweeps. Decisions use the database's clock. */
   readonly clock?: Time
   /** Random numbers for pauses between attempts; default Math.random. */
   readonly random?: Random
 }
 
-/**
- * What `postgresStore` returns: a store with the ring, and two more methods. `migrate` creates or updates the tables in the database, and
- * `sweep` deletes expired rows.
- */
+/** A store in PostgreSQL, without the ring. */
 export interface PostgresStore extends Store {
   /**
    * Creates or updates tables and functions. Many processes may call it at the same time. Rejects with a StoreFailure if the database
@@ -57,11 +53,10 @@ export interface PostgresStore extends Store {
    * @throws LimiterError INVALID_OPTIONS for an unknown option
    */
   migrate(options?: MigrateOptions): Promise<void>
-  /** Deletes all expired states, in small batches. Skips rows that are locked. Returns how many rows it deleted. */
+  /** Deletes all expired states, in small batches. Skips locked rows. Returns how many rows it deleted. */
   sweep(options?: CallOptions): Promise<number>
 }
 
-/** Default milliseconds between two sweeps. */
 const SWEEP_MS = 1_000
 const MAX_SWEEP_MS = 86_400_000
 const TABLE = /^[a-z_][a-z0-9_]{0,31}$/
@@ -83,7 +78,7 @@ export interface Chosen extends Required<Omit<BarePostgresOptions, 'unlogged'>> 
   readonly unlogged: boolean | undefined
 }
 
-/** Fills in the defaults. @throws LimiterError INVALID_OPTIONS */
+/** @throws LimiterError INVALID_OPTIONS */
 export function chosen(options: BarePostgresOptions): Chosen {
   checkOptions('postgresStore', options, POSTGRES_FORMS)
   validPort('postgresStore', options.client)

@@ -22,10 +22,7 @@ import { stateBackend } from './swap-states.ts'
 
 const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
-/**
- * A store in which SQL functions in the database decide, with one statement for each call. @param names the installed names of the
- * functions; a test passes those of another version
- */
+/** @param names installed names of the functions; tests pass those of another version */
 export function programStore(options: Chosen, names: FunctionNames = functionNames(options.table)): PostgresStore {
   const { client, table, unlogged, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const statements = statementsOf(table, names)

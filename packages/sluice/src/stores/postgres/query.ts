@@ -5,8 +5,8 @@ import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
 /**
- * Sends one statement, and settles by the deadline. If the reply is null, other transactions have inserted rows of the same states
- * meanwhile, and nothing was executed. The statement is then sent again; its values may depend on how many replies were null.
+ * A null reply means that others inserted the same rows, and nothing was executed: the statement is sent again. `tries` counts null
+ * replies.
  */
 export type Query = (
   statement: Statement,
@@ -16,18 +16,12 @@ export type Query = (
 ) => Promise<readonly Row[]>
 
 const RETRIES = 2
-/**
- * The most attempts after null replies (`Query`). After such a reply the rows exist, so one more attempt is enough unless a row is deleted
- * again.
- */
+/** The most attempts after null replies: one is enough unless the new rows are deleted again. */
 const FIRST_CALL_RETRIES = 8
-/** The longest pause before the first attempt after a conflict, in milliseconds. The longest pause doubles with each further conflict. */
+/** Milliseconds: the longest random pause after the first conflict, doubled after each further one. */
 const CONFLICT_PAUSE_MS = 2
 
-/**
- * Makes a `Query`. If the server aborts a statement because of a conflict with another transaction, the statement is sent again: at most
- * twice, after random pauses, and not after the deadline.
- */
+/** After a conflict, the statement is sent again, at most twice. */
 export function createQuery(lanes: Lanes, clock: Time, random: Random): Query {
   return (statement, values, options, locking) => {
     const late = (): boolean =>

@@ -7,13 +7,10 @@ import type { Statement } from './lanes.ts'
 import type { Query } from './query.ts'
 
 const LEFT = '-'
-/** Arguments of the function `region` if it only reads. A write passes what it found in their place. */
+/** Arguments of the function `region` if it only reads. */
 const TO_READ = ['', '', '', '0', '', LEFT, LEFT, '0'] as const
 
-/**
- * The operations with which regions send each other units, which are thousandths of a key's limit. They replace states and rows (what was
- * sent and received of a key) only if these have not changed since they were read.
- */
+/** Replaces states, and rows of sent and received units (parts of limits), only if they have not changed since they were read. */
 export function regionPort(query: Query, statements: Readonly<Record<'region' | 'region_rows' | 'region_needs', Statement>>): RegionPort {
   const cellOf = (id: StateId | undefined): string => (id === undefined ? '' : digestOf(id))
   return {
@@ -71,10 +68,7 @@ export function regionPort(query: Query, statements: Readonly<Record<'region' | 
   }
 }
 
-/**
- * Reads a reply of `region`: the number of the change that was made. Or, if something had changed since it was read, what is there now.
- * @throws StoreFailure protocol
- */
+/** The number of the change that was made; or what is there now, if it had changed. @throws StoreFailure protocol */
 function answerOf(reply: unknown): number | FoundRegion {
   return validated('postgres: the function', reply, () => {
     const found = parsed(reply)
@@ -94,13 +88,12 @@ function invalid(reply: unknown): never {
   })
 }
 
-/** Splits a text into its two parts: the name of a cell (one key of one limit), and the cell's rows. @throws InvalidReply */
+/** The text is a cell's name, then its rows. @throws InvalidReply */
 function rowsIn(text: unknown): { readonly id: StateId; readonly rows: string } {
   const { id, rest } = cellNamed(String(text))
   return { id, rows: rest }
 }
 
-/** Parses a part of the reply that is itself JSON in a text. Undefined if that part is null. */
 function contentOf(text: unknown): unknown {
   return typeof text === 'string' ? parsed(text) : undefined
 }

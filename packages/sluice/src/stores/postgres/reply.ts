@@ -35,7 +35,7 @@ export function replyOf(reply: unknown, groups: readonly CallGroup[], batch: Bat
     next: () => numbers[reported++] as number,
     isSame: (verdicts) =>
       verdicts.every(({ outcome }, group) => {
-        // `buckets` returns outcomes in the order of the states. Each group has one call, and so one state.
+        // `buckets` returns outcomes in the order of the states; each group has one.
         const index = program === 'buckets' ? batch.byGroup[group]?.states[0]?.index : group
         return outcome === OUTCOMES[numbers[1 + (index as number)] as number]
       }),
@@ -51,13 +51,7 @@ function logCalls(groups: readonly CallGroup[]): number {
   return groups.reduce((sum, { calls }) => sum + calls.filter(({ limit }) => isLog(limit)).length, 0)
 }
 
-/**
- * Reads a state from six numbers of the reply: the end of its block, the plan id, three numbers of the state, and `keepFor` or, for a
- * window, `turn` (which plans were called in it). A plan is a limit in numbers, and the plan id names the plan that wrote the state. It is
- * 0 if there is no state. For a window it is the window's length. For a bucket it is above 0 if the state has the plan of its first call.
- * Otherwise the state's plan is at the end of the reply, and the plan id is minus its index there (from 1).
- * For a log only the end of the block is used. Slots and hold records have their numbers in `listed`, and the plan id says how many.
- */
+/** Reads a state from its six numbers in the reply, which consume.sql describes. */
 function foundState(
   { first }: BatchState,
   [until = 0, planId = 0, a = 0, b = 0, c = 0, last = 0]: readonly number[],

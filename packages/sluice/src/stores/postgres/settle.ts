@@ -6,15 +6,10 @@ import { scopeOfLimit } from '../share-names.ts'
 import { type ChangeResult, changedStates, type HoldChange } from '../store.ts'
 import { arrayText, digestOf, digestsOf, plansOf } from './encode.ts'
 
-/**
- * Passed to the SQL function `settle` in place of the length of an extension, to settle the hold. With `SETTLED`, what was really used is
- * charged instead of what was held. With `STANDS`, what was held stays charged.
- */
+/** Instead of an extension's length, to settle the hold: SETTLED charges what was really used, STANDS leaves what was held. */
 const [SETTLED, STANDS] = [-1, -2]
-/** The statuses, by the numbers that `settle` returns for them. */
 const STATUSES: readonly HoldStatus[] = ['unknown', 'settled', 'open', 'expired']
 
-/** The arguments of `settle` after the time. */
 export function settleValues(changes: readonly HoldChange[]): string[] {
   const ids = digestsOf(changes.flatMap(changedStates))
   const indexes = new Map(ids.map((id, index) => [id, index + 1]))

@@ -20,7 +20,6 @@ type Name =
   | 'region_rows'
   | 'region_needs'
 
-/** The statement of each function. */
 export type Statements = Readonly<Record<Name, Statement>>
 
 const BIGINT_9 = Array.from({ length: 9 }, () => 'bigint')
@@ -31,16 +30,13 @@ const DECISIONS: Readonly<Record<Guarded, readonly string[]>> = {
   settle: ['bigint', 'uuid[]', 'bigint[]', 'bigint[]'],
 }
 const GUARD = ['bigint', 'boolean', 'uuid[]', 'uuid', 'bigint', 'bigint', 'uuid[]', 'bigint[]', 'int[]', 'bigint[]', 'bigint[]']
-/**
- * The types of the last parameters of the functions that compare a region's shares (its parts of limits) themselves. For other functions
- * `guard` compares these. For calls without shares, null is passed for each parameter.
- */
+/** Types of the last parameters of functions that compare a region's shares (parts of limits) themselves; null without shares. */
 const SHARED = {
   bucket: ['uuid', 'bigint', 'bigint', 'bigint', 'bigint'],
   buckets: ['uuid', 'bigint', 'bigint[]', 'bigint', 'bigint'],
 } as const
 
-/** Makes the statements. All parameters are text, because every driver passes text in the same way. */
+/** All parameters are text, because every driver passes text in the same way. */
 export function statementsOf(table: string, names: FunctionNames): Statements {
   const called = (name: string, types: readonly string[], before = 0, more: readonly string[] = []): string =>
     `${names.get(name)}(${[...types.map((type, index) => `$${before + index + 1}::text::${type}`), ...more].join(', ')})::text`
@@ -83,10 +79,7 @@ export function statementsOf(table: string, names: FunctionNames): Statements {
   }
 }
 
-/**
- * Makes a statement that returns which rows, of those with the given ids, other transactions have locked. To find out, it locks the rows
- * that are free (`for share`), until it ends. Its commit does not wait for the disk.
- */
+/** Finds which of these rows other transactions have locked, by locking the free ones (`for share`). */
 export function lockedRows(table: string): Statement {
   const setting = (name: string, value: string): string => ` and (select set_config('${name}', ${value}, true)) is not null`
   const text = (more: string): string => `with free as (

@@ -5,10 +5,8 @@ import { classify, isConflict } from './failures.ts'
 import type { Lanes, Locking, Statement } from './lanes.ts'
 import type { Row } from './clients/postgres-port.ts'
 
-/** Sends a statement. The options of the store's call say how the statement waits for locked rows. */
 type Send = (statement: Statement, values: readonly string[]) => Promise<readonly Row[]>
 
-/** Makes the backend of a compare-and-swap store from its two methods that depend on the form of the tables. */
 export function swapBackend(
   lanes: Lanes,
   read: SwapBackend['read'],

@@ -7,16 +7,15 @@ import { digestText } from './statements.ts'
 type SwapStatements = Record<'migrate' | 'read', string> & Record<'make' | 'change' | 'writeAll' | 'sweep', Statement>
 
 /**
- * How many microseconds a row is kept after it has expired. Otherwise a row could be inserted and deleted between another caller's read and
- * write, and the write would find the state unchanged.
+ * Microseconds for which an expired row is kept. Otherwise a row could be inserted and deleted, unnoticed, between another caller's read
+ * and write.
  */
 const NOTICED = KEPT_MS * 1_000
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::bigint'
 
 /**
- * Plain statements on one table. Its primary key is a digest, so that a distributed database spreads the rows over all nodes, by hash or by
- * range. The column `version` changes with each write of the row. The column `previous` only passes the expected version into a write of
- * several rows.
+ * The primary key is a digest, so that a distributed database spreads rows over its nodes. `previous` only passes the expected version into
+ * a write.
  */
 export function swapStatements(table: string): SwapStatements {
   const limit = (parameter: number): string => `set_config('lock_timeout', $${parameter}::text, true)`
@@ -24,7 +23,7 @@ export function swapStatements(table: string): SwapStatements {
     `insert into ${table} (id, version, fresh, until, numbers) select $1::text::uuid, $2::text::bigint, $3::text::bigint, $4::text::bigint, $5::text${from} on conflict (id) do nothing returning 1 as many`
   const change = (condition: string): string =>
     `update ${table} set version = $2::text::bigint, fresh = $3::text::bigint, until = $4::text::bigint, numbers = $5::text where id = $1::text::uuid and version = $6::text::bigint${condition} returning 1 as many`
-  // If one of the rows has changed, a division by zero makes the statement fail, which rolls back all of it.
+  // If a row has changed, a division by zero makes the statement fail, which rolls all of it back.
   const writeAll = (from: string): string => `with written as (
   insert into ${table} as r (id, version, fresh, until, numbers, previous)
   select u.* from unnest($1::text::uuid[], $2::text::bigint[], $3::text::bigint[], $4::text::bigint[], $5::text::text[], $6::text::bigint[]) u${from}
@@ -43,7 +42,7 @@ select 1 / case when count(*) = $7::text::bigint then 1 else 0 end as many from 
   }
 }
 
-/** Reads the reply of `read`. @throws StoreFailure protocol for an invalid reply */
+/** @throws StoreFailure protocol for an invalid reply */
 export function readRows(rows: readonly Row[]): SwapRead {
   const now = Number(rows[0]?.['now'])
   const found = new Map<string, SwapRow>()

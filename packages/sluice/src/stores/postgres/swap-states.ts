@@ -7,24 +7,19 @@ import { digestText } from './statements.ts'
 import { swapBackend } from './swap-backend.ts'
 import type { PostgresPort, Row } from './clients/postgres-port.ts'
 
-/**
- * For each value of the column `kind`: the tag of the algorithm, and the columns with a state's numbers, in the order in which the
- * algorithm encodes them (`codec`). n, m and burst are columns of the table of plans, the others of the table of states.
- */
+/** By `kind`: the algorithm's tag, and the columns of a state's numbers in the order of its `codec`. */
 const COLUMNS: readonly (readonly [AlgorithmTag | undefined, readonly string[]])[] = [
   ['tb', ['zero', 'rest', 'seen', 'keep_for', 'n', 'm', 'burst']],
   ['fw', ['ends', 'current', 'plan_id', 'turn']],
   ['sc', ['ends', 'current', 'previous', 'plan_id', 'absent']],
   ['sl', ['plan_id', 'keep_for']],
-  // For all other algorithms: the column `state` has the numbers as a text, and the column `ends` has the instant until which they are
-  // needed.
+  // Other algorithms: the column `state` has the numbers as text, and `ends` the instant until which they are needed.
   [undefined, []],
 ]
 const [LOG, OTHER] = [3, 4]
 const ALL =
   'id, kind, plan_id, zero, rest, seen, ends, current, previous, turn, absent, newest, charged, head, tail, keep_for, blocked_until, state'
 
-/** Columns in which 0 is stored as null, which takes no space. */
 const NULL_FOR_ZERO: ReadonlySet<string> = new Set(['rest', 'current', 'previous', 'turn', 'keep_for'])
 
 interface Statements {
@@ -32,13 +27,10 @@ interface Statements {
   readonly write: Statement
 }
 
-/**
- * Statements on the same tables that the SQL functions use. The version of a row is the id of the transaction that wrote it, and for a log
- * also the number of its last entry.
- */
+/** A row's version is the id of the transaction that wrote it, and for a log also the number of its last entry. */
 function statementsOf(table: string): Statements {
   const [state, plan, log] = ['state', 'plan', 'log'].map((name) => `${table}_${name}`)
-  // If a row was changed, deleted or inserted since it was read, a division by zero makes the statement fail, which rolls back all of it.
+  // A row that has changed since it was read makes the statement fail by a division by zero, which rolls all of it back.
   const write = (more: string): string => `with expected as (
   select e.id, e.version from jsonb_to_recordset($1::text::jsonb) as e (id uuid, version text)${more}),
 locked as (
@@ -65,7 +57,7 @@ from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now) t
   }
 }
 
-/** A backend for algorithms without SQL functions: compare-and-swap of states in the tables that the SQL functions use for the others. */
+/** Compare-and-swap for algorithms without SQL functions, in the same tables as those with. */
 export function stateBackend(client: PostgresPort, table: string, lanes: Lanes): SwapBackend {
   const statements = statementsOf(table)
   const read = async (ids: readonly string[]): Promise<SwapRead> => {
@@ -112,7 +104,6 @@ function parsed(json: unknown): Columns {
   return typeof json === 'string' ? (JSON.parse(json) as Columns) : {}
 }
 
-/** What is written for one state: its row, the plan of a bucket, and the entries of a log. */
 interface Records {
   readonly state: Columns
   readonly plan?: Columns
@@ -120,7 +111,7 @@ interface Records {
 }
 
 function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): Records {
-  // If neither a state nor a block is left, the row gets a block that ended in 1970, so that a sweep deletes the row.
+  // A row without state or block gets a block that ended in 1970, so that a sweep deletes it.
   const head = { id, version, blocked_until: numbers.length === 0 ? until || 1 : until || null }
   if (numbers.length === 0) return { state: head }
   const found = COLUMNS.findIndex(([known]) => known === tag)
@@ -146,7 +137,6 @@ function recordsOf({ id, version, numbers, tag, expiresAt, until }: SwapWrite): 
   return { state: { ...state, newest, charged, head: first, tail }, entries }
 }
 
-/** The form that a value of type bytea has in JSON, for an ASCII text. `textOf` is the inverse. */
 function bytesOf(text: string): string {
   return `\\x${Array.from(text, (char) => char.charCodeAt(0).toString(16)).join('')}`
 }

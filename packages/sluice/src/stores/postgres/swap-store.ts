@@ -12,13 +12,9 @@ import { createSweeper } from './sweeper.ts'
 import { swapBackend } from './swap-backend.ts'
 import { countOf, readRows, swapStatements } from './swap-rows.ts'
 
-/** A sweep of the whole table goes through this many ranges of ids, one after another. */
+/** How many ranges of ids a sweep of the table has. */
 const PARTS = 256
 
-/**
- * A store that decides in this process: it reads rows and writes them if they have not changed. It needs neither SQL functions nor explicit
- * row locks. A write of one row has a simpler statement than a write of several.
- */
 export function swapStore(options: Chosen): PostgresStore {
   const { client, table, onContention, sweepEveryMs, maxInFlight, clock, random } = options
   const own = `${table}_swap`
@@ -75,7 +71,6 @@ export function swapStore(options: Chosen): PostgresStore {
   }
 }
 
-/** The least id of a range. */
 function partId(part: number): string {
   return part.toString(16).padStart(2, '0').padEnd(32, '0')
 }

@@ -3,24 +3,18 @@ import type { CallOptions } from '../store.ts'
 
 const PAGES = 32
 
-/** Sweeps some pages of the table with one statement. Returns how many rows it deleted, and whether there are pages after these. */
+/** Returns how many rows were deleted, and whether more pages follow. */
 export type SweepPages = (first: number, pages: number, options?: CallOptions) => Promise<{ gone: number; more: boolean }>
 
 export interface Sweeper {
-  /** Sweeps the whole table, page by page; returns how many rows were deleted. */
   all(deadline: MonotonicInstant | undefined): Promise<number>
-  /**
-   * Called after every decision. If the pause since the last sweep is over, begins a sweep of the next pages. The caller does not wait for
-   * it.
-   */
+  /** Begins a sweep of the next pages if the pause is over. */
   decided(): void
 }
 
 /**
- * Deletes expired rows. Decisions start a sweep, not a timer: without calls no new rows appear, and a process that is finished can end by
- * itself. Pauses are random, so that many processes do not sweep at the same time. A failed sweep is not repeated at once: it does no harm
- * if an expired row stays, because it decides as if it were deleted.
- * @param everyMs milliseconds between two sweeps of some pages; 0: sweeps only when `all` is called
+ * Decisions start sweeps, not a timer, so that an idle process can end. Pauses are random, so that processes do not sweep at the same time.
+ * @param everyMs milliseconds between sweeps; 0: only when `all` is called
  */
 export function createSweeper(everyMs: number, clock: Time, random: Random, sweep: SweepPages): Sweeper {
   const pause = (): number => everyMs * (0.5 + random())

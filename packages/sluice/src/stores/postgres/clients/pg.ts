@@ -13,7 +13,7 @@ interface PgStatement {
 export interface PgLike {
   /** Options of a pool; `max` is the most connections. */
   readonly options?: { readonly max?: number | undefined }
-  /** Takes a client out of a pool. A single client also has a method of this name, which opens its connection. */
+  /** Takes a client out of a pool. Of a single client, it opens the connection. */
   connect?(taken: (error: Error | undefined, client?: unknown) => void): void
   /** Sends one prepared statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly Row[] }>
@@ -25,13 +25,12 @@ interface PooledClient extends Pick<PgLike, 'query'> {
   release(destroy?: boolean): void
 }
 
-/** With these SQLSTATEs a statement fails behind a pooler that drops prepared statements, or gives those of one client to another. */
+/** SQLSTATEs behind a pooler that drops prepared statements, or gives those of one client to another. */
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**
- * Adapts a `pg` Pool to the store's interface for clients. The caller owns the pool: the adapter neither configures nor closes it. Give the
- * pool `connectionTimeoutMillis` and a handler for `error`, so that a lost server causes an error and not a wait. Statements are prepared
- * once per connection, until a pooler refuses prepared statements.
+ * Adapts a `pg` Pool, which the caller owns and closes. Give the pool `connectionTimeoutMillis` and a handler for `error`, so that a lost
+ * server causes an error and not a wait. Statements are prepared, until a pooler refuses that.
  */
 export function pg(pool: PgLike): PostgresPort {
   requireMethods('pg', 'a pool or client of pg', pool, ['query'])
@@ -64,10 +63,7 @@ export function pg(pool: PgLike): PostgresPort {
   }
 }
 
-/**
- * Sends a statement as `pool.query` does, but keeps the connection if only the statement failed, for example because a row is locked.
- * `pool.query` would close the connection.
- */
+/** Unlike `pool.query`, keeps the connection if only the statement failed, for example because a row is locked. */
 async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise<readonly Row[]> {
   const client = await taken(pool)
   let destroy = false
@@ -82,11 +78,7 @@ async function sendOnce(pool: Required<PgLike>, statement: PgStatement): Promise
   }
 }
 
-/**
- * Takes a client out of the pool, and adds a listener for its errors at once. So it calls `connect` with a callback. A promise would settle
- * some time after the pool has removed its own listener. If the server ends the connection in that time, nobody would listen for the error,
- * and the process would end.
- */
+/** `connect` gets a callback, because a promise would settle after the pool has removed its own listener for errors. */
 function taken(pool: Required<PgLike>): Promise<PooledClient> {
   return new Promise((resolve, reject) => {
     pool.connect((error, client) => {
@@ -98,8 +90,5 @@ function taken(pool: Required<PgLike>): Promise<PooledClient> {
   })
 }
 
-/**
- * A listener for `error` that does nothing. A lost connection rejects its statement and also emits this event. Without a listener the event
- * would end the process.
- */
+/** A lost connection rejects its statement and also emits `error`, which would end the process without a listener. */
 function ignore(): void {}

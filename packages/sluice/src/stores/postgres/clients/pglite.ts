@@ -9,7 +9,7 @@ export interface PgliteLike {
   exec(statements: string): Promise<unknown>
 }
 
-/** Adapts a PGlite database (PostgreSQL in this process, in memory or in a folder) to the store's interface for clients. */
+/** Adapts a PGlite database: PostgreSQL in this process, in memory or in a folder. */
 export function pglite(database: PgliteLike): PostgresPort {
   requireMethods('pglite', 'a database of PGlite', database, ['query', 'exec'])
   return {

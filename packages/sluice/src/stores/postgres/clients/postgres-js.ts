@@ -14,9 +14,8 @@ export interface PostgresJsLike {
 }
 
 /**
- * Adapts a `postgres` client (postgres.js) to the store's interface for clients. The caller owns the client: the adapter neither configures
- * nor closes it. Give the client `connect_timeout` and a short `backoff`: by default its pauses between attempts to reach a lost server
- * grow up to twenty seconds. Statements are prepared unless the client's `prepare` is false (for poolers without prepared statements).
+ * Adapts a `postgres` (postgres.js) client, which the caller owns and closes. Give it `connect_timeout` and a short `backoff`: by default
+ * its pauses between attempts to reach a lost server grow up to twenty seconds. Statements are prepared unless its `prepare` is false.
  */
 export function postgresJs(sql: PostgresJsLike): PostgresPort {
   requireMethods('postgresJs', 'a client of postgres (postgres.js)', sql, ['unsafe'])

@@ -6,8 +6,8 @@ export type Row = Readonly<Record<string, unknown>>
 /** The operations of a client library that the store needs. An adapter passes errors on unchanged; their `code` is the SQLSTATE. */
 export interface PostgresPort {
   /**
-   * How many statements the client can run at once; absent if that is not known. The store keeps further statements in its own queue. So a
-   * statement whose caller stops waiting can be dropped before it is sent.
+   * How many statements the client can run at once; absent if unknown. Further ones wait in the store's queue, where they can still be
+   * dropped.
    */
   readonly connections?: number | undefined
   /** Set if no other client can use the database, so that no other transaction ever locks a row. */
@@ -20,10 +20,7 @@ export interface PostgresPort {
 
 const EXPECTED = 'expected what pg(pool), postgresJs(sql) or pglite(database) returns'
 
-/**
- * Checks that a client was wrapped by an adapter. A client of a library may have methods of the same names with other parameters. @throws
- * LimiterError INVALID_OPTIONS
- */
+/** Checks that a client was wrapped by an adapter. @throws LimiterError INVALID_OPTIONS */
 export function validPort(where: string, client: PostgresPort): PostgresPort {
   if (hasMethods(client, 'query', 'run')) return client
   const raw = ['connect', 'unsafe', 'exec'].some((method) => hasMethods(client, method))
