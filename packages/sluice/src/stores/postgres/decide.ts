@@ -64,8 +64,8 @@ const UNSETTLED: GroupVerdict = {
 }
 
 /**
- * The argument `waiting` of consume.sql. After two null replies, new rows are inserted first, which waits for callers that insert the same
- * ones.
+ * The argument `waiting` of consume.sql. After two null replies (others had inserted the same rows), new rows are inserted first, which
+ * waits for such callers.
  */
 function waitingAt(tries: number): string {
   return tries < 2 ? '1' : '2'

@@ -69,7 +69,7 @@ export class Caller<Item, Answer> {
     this.release = () => signal.removeEventListener('abort', abort)
   }
 
-  /** Items that wait to be sent again leave first, because they were not executed. */
+  /** Items that wait to be sent again leave first, so that they fail as not executed. */
   abort(): void {
     for (const part of this.#parts ?? []) part.at?.leave(part)
     this.at?.leave(this)

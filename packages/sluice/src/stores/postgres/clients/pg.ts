@@ -25,7 +25,7 @@ interface PooledClient extends Pick<PgLike, 'query'> {
   release(destroy?: boolean): void
 }
 
-/** SQLSTATEs behind a pooler that drops prepared statements, or gives those of one client to another. */
+/** SQLSTATEs that mean that a pooler drops prepared statements, or gives those of one client to another. */
 const NOT_PREPARED: ReadonlySet<string> = new Set(['26000', '42P05'])
 
 /**

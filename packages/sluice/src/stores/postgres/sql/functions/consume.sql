@@ -4,7 +4,7 @@
 -- at_us     microseconds since 1970; 0 for the database's own clock, which is read once every row is locked
 -- charging  false for a peek
 -- waiting   1: locks existing rows. 2: also inserts new rows first, which leaves dead rows. 3: the caller has locked
---           the rows; rows inserted since then are skipped, as waiting for them could deadlock
+--           the rows; rows inserted since then are not waited for, as that could deadlock
 -- ids       the states, each once, in the order of the ids: rows are locked in this order, so groups cannot deadlock
 -- firsts    for each state the plan of its first call: index into plans (from 1)
 -- sizes     the number of calls of each group
@@ -160,7 +160,7 @@ begin
       end if;
 
       if kind = 0 then
-        -- When the bucket was empty: not earlier than a full one.
+        -- The instant at which the bucket was empty, but not earlier than for a full bucket.
         at := greatest(now_us, s.seen);
         zero := at - empty_us;
         rest := empty_parts;

@@ -1,6 +1,6 @@
 -- Reads or replaces the record (what a database knows of its regions) and one cell (a key of a limit): its state, and
--- its rows, which say what units were sent and received. Replaces only if all is as it was read. sluice_guard keeps
--- decisions by shares away meanwhile.
+-- its rows, which say what units were sent and received. Replaces only if all is as it was read. Locks that
+-- sluice_guard takes too keep decisions by shares away meanwhile.
 --
 -- which         the row id of a cell; empty for none
 -- known_*       what was read, to write: run (life of the database's data); mark and number of the record in one text;

@@ -1,6 +1,6 @@
 -- Deletes rows that expired at least two seconds ago, in some pages of the table. Sooner, a caller could read before
 -- the row is inserted, write after it is deleted, and take the state for unchanged. Keys in sluice_cell are kept:
--- without units (parts of its limit) a bucket is not refilled, so its debt must not be forgotten. Returns how many rows
+-- without units (parts of the limit) a bucket is not refilled, so its debt must not be forgotten. Returns how many rows
 -- were deleted, and 1 if pages follow, else 0.
 create function sluice_sweep(first_page bigint, pages bigint) returns bigint[] language plpgsql volatile as $$
 declare

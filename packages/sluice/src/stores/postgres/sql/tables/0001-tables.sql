@@ -15,7 +15,7 @@
 -- keep_for       bucket, log: for how long an earlier, longer limit still needs the state (docs/algorithms)
 -- state          kind 4: the state's numbers as text
 -- blocked_until  nothing passes before this instant
--- Instants are microseconds since 1970. Zeros are stored as null, except in the columns zero, ends and newest.
+-- Instants are microseconds since 1970. In rest, current, previous, turn and keep_for, a zero is stored as null.
 create table sluice_state (
   id uuid primary key,
   plan_id bigint,
