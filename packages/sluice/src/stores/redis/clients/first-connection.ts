@@ -5,7 +5,7 @@ import { classify } from '../failures.ts'
 
 type Listener = (argument?: unknown) => void
 
-/** The part of a client that reports its connection. All clients are event emitters of Node. */
+/** The methods of Node's EventEmitter that are needed. */
 export interface ConnectionEvents {
   on(event: string, listener: Listener): unknown
   once(event: string, listener: Listener): unknown
@@ -13,15 +13,14 @@ export interface ConnectionEvents {
   listenerCount(event: string): number
 }
 
-/** `ended`: the client has given up or was closed, and makes no further attempt by itself. */
+/** `ended`: the client was closed or has given up connecting. */
 export type ConnectionState = 'connected' | 'trying' | 'ended'
 
-/** How an adapter reads the state of a client's connection. */
 export interface ConnectionView {
   state(): ConnectionState
-  /** The error of the last attempt to connect, if the client exposes it. Then no listener is needed for it. */
+  /** The error of the last attempt, if the client exposes it. */
   lastError?(): unknown
-  /** Starts the first attempt of a client that connects on demand. Absent if the client connects as soon as it is made. */
+  /** Starts connecting. Absent if the client starts by itself. */
   begin?(): void
   /** The events after which `state` may have changed. */
   readonly changes: readonly string[]
@@ -30,10 +29,9 @@ export interface ConnectionView {
 }
 
 /**
- * Waits for the client's first connection. Resolves at that connection; at once if it was made before or if there is no deadline. Rejects
- * at the deadline, or earlier if the client gave up or the server refuses the client's account. The failure's cause is the client's last
- * error.
- * @throws StoreFailure with `executed: 'no'`
+ * Resolves at the client's first connection, or at once without a deadline. Rejects at the deadline, or earlier if the client gave up or
+ * the server refuses its account.
+ * @throws StoreFailure with `executed: 'no'`; its cause is the client's last error
  */
 export type UntilConnected = (options: CallOptions | undefined, time: Time) => Promise<void>
 
@@ -44,9 +42,8 @@ export function isEmitter(client: object): client is ConnectionEvents {
 const known = new WeakMap<object, UntilConnected>()
 
 /**
- * Makes the wait for the first connection of a client, however many attempts the client needs. Stores that share a client share its
- * listeners. These exist only while a call waits; only the listener for `ready` stays until the first connection. An `error` listener is
- * added only if the program has added one: otherwise it would suppress the error that a client prints or throws when there is no listener.
+ * An `error` listener is added only if the program has one: as the only listener it would suppress the error that the client otherwise
+ * prints or throws.
  */
 export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView): UntilConnected {
   const found = known.get(client)
@@ -65,8 +62,7 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
       }
       const settle = (): void => {
         const state = connection.read()
-        // A client that was closed may have no last error. The wait then resolves, and the client rejects the calls that follow with its
-        // own reason.
+        // A closed client without an error: the wait resolves, and the client itself rejects the next calls.
         if (state === 'connected' || (state === 'ended' && connection.last === undefined)) finish(undefined)
         else if (state === 'ended' || connection.refused()) finish(failureOf(connection.last))
       }
@@ -83,25 +79,19 @@ export function untilConnectedOf(client: ConnectionEvents, view: ConnectionView)
   return until
 }
 
-/** What is known of a client's first connection, for those who wait for it. */
 interface Followed {
-  /** Whether it has been made. */
   readonly made: boolean
-  /** The last error, as of the last `read` or event. */
   readonly last: unknown
-  /** Reads state and last error of the client. */
+  /** Also updates `last`. */
   read(): ConnectionState
-  /**
-   * Whether the server refuses the account, so that waiting does not help. If the server accepts it later, the client connects by its own
-   * attempts.
-   */
+  /** Whether the server refuses the client's account. */
   refused(): boolean
-  /** Calls `settle` at each change that may end the wait, until `leave`. */
+  /** Calls `settle` at each change that may end the wait. */
   join(settle: () => void): void
   leave(settle: () => void): void
 }
 
-/** Follows a client. It has listeners for changes and errors only while somebody waits. */
+/** Listens for changes and errors only while somebody waits. */
 function followed(client: ConnectionEvents, view: ConnectionView): Followed {
   let made = view.state() === 'connected'
   if (!made) client.once('ready', () => (made = true))
@@ -153,16 +143,12 @@ function followed(client: ConnectionEvents, view: ConnectionView): Followed {
   }
 }
 
-/** Until the first connection has been made or has failed, returns a promise that resolves then. Afterwards returns undefined. */
+/** Returns a promise that resolves when the first connection is made or fails; undefined after that. */
 export type Opening = () => Promise<void> | undefined
 
 const openings = new WeakMap<object, Opening>()
 
-/**
- * Makes the `Opening` of a client that connects in the background. Each client gets one set of listeners, because many stores may share a
- * client.
- * @param ends events at which the promise resolves
- */
+/** @param ends events at which the promise resolves */
 export function openingOf(client: Pick<ConnectionEvents, 'once'>, ends: readonly string[]): Opening {
   const found = openings.get(client)
   if (found !== undefined) return found
@@ -179,16 +165,12 @@ export function openingOf(client: Pick<ConnectionEvents, 'once'>, ends: readonly
   return opening
 }
 
-/** The failure of a call that was not sent, because there was no connection. */
 function failureOf(error: unknown): StoreFailure {
   if (error === undefined) return new StoreFailure('timeout', 'no', 'redis: no connection by the deadline')
   return new StoreFailure(classify(error).kind, 'no', `redis: ${reasonOf(error)}`, { cause: error })
 }
 
-/**
- * The messages of an error and of the errors inside of it. If a host has several addresses, the outer error has no message. The error of a
- * cluster has that of the node in a separate field.
- */
+/** If a host has several addresses, only the inner errors have messages. A cluster's error has that of its node in `lastNodeError`. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { message, errors, lastNodeError } = error as Error & { readonly errors?: readonly unknown[]; readonly lastNodeError?: unknown }

@@ -3,22 +3,19 @@ import { keySlot } from '../key-slot.ts'
 import { type ConnectionState, isEmitter, openingOf, untilConnectedOf } from './first-connection.ts'
 import type { Connections, RedisPort } from './redis-port.ts'
 
-/** The part of an ioredis client (version 5 or 6) that the store uses; iovalkey has the same members. */
+/** What the store uses of ioredis (5 or 6) or iovalkey. */
 export interface IoredisLike {
-  /** Runs a command of any name. Texts in its reply are bytes. */
+  /** Runs a command. Texts in its reply are bytes. */
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
-  /** The socket, once it has been opened. */
   readonly stream?: { destroy(): unknown; readonly errored?: unknown } | undefined
-  /** The state of its connection, such as `connecting`. */
   readonly status?: string
   /** Makes the first connection of a client with `lazyConnect`. */
   connect?(): Promise<unknown>
 }
 
-/** The additional members of an ioredis `Cluster`. */
 interface ClusterLike {
   nodes(): readonly IoredisNode[]
-  /** For each slot, the addresses of the nodes that serve it, the primary's first. */
+  /** For each slot the addresses of its nodes, the primary's first. */
   readonly slots: readonly (readonly string[] | undefined)[]
 }
 
@@ -34,11 +31,9 @@ interface Queue {
 }
 
 /**
- * Adapts an ioredis or iovalkey client to the store's port. The client may be of one server, of one that Sentinel watches, or a `Cluster`.
- * The caller owns the client: the adapter neither configures nor closes it. If a connection gives no replies any more, the adapter ends it,
- * so that the client makes another. For limits that stay exact when a connection is lost, create the client with
- * `autoResendUnfulfilledCommands: false` and `maxRetriesPerRequest: 0`, a Cluster also with `retryDelayOnFailover: 0`. To avoid a queue
- * while the server is unreachable, set `enableOfflineQueue: false`; calls still wait for the first connection, within their deadlines.
+ * Adapts an ioredis or iovalkey client: of one server, of one that Sentinel watches, or a `Cluster`. The caller configures
+ * (docs/stores/clients-and-topologies.md) and closes the client. A connection that gives no replies any more is ended, so that the client
+ * makes another.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function ioredis(client: IoredisLike): RedisPort {
@@ -56,17 +51,12 @@ export function ioredis(client: IoredisLike): RedisPort {
 const OPENING: readonly unknown[] = ['wait', 'connecting', 'connect']
 const STATES: Readonly<Record<string, ConnectionState>> = { ready: 'connected', end: 'ended' }
 const CHANGES = ['ready', 'close', 'end']
-/** The event of a Cluster that carries the error of one of its nodes. */
 const NODE_ERROR = 'node error'
 
-/**
- * The members of the port with which calls wait for the first connection. Without an offline queue, a client refuses calls until it is
- * ready, even in its first milliseconds.
- */
+/** Without an offline queue, a client refuses calls until it is ready, even in its first milliseconds. */
 function firstConnection(client: IoredisLike): Pick<RedisPort, 'opening' | 'untilConnected'> {
   if (typeof client.status !== 'string' || !isEmitter(client)) return {}
-  // With `lazyConnect`, the client connects at its first call. A wait for the connection comes before that, so it must start the
-  // connection.
+  // With `lazyConnect` a client connects only at its first call, but calls wait for the connection first.
   const begin = (): void => {
     if (client.status === 'wait') client.connect?.().catch(() => {})
   }
@@ -103,8 +93,7 @@ function nodeOf(cluster: ClusterLike): Connections['of'] {
 
 function replace(connection: object): void {
   const { commandQueue, offlineQueue, stream } = connection as IoredisNode
-  // Before a redirected command, a Cluster sends ASKING, and nobody handles the promise of ASKING. A rejection of it would end the process,
-  // so it is handled here.
+  // A Cluster sends ASKING before a redirected command and ignores its promise. Unhandled, a rejection would end the process.
   for (const queue of [commandQueue, offlineQueue]) for (const { command } of queue?.toArray?.() ?? []) command?.promise?.catch(() => {})
   stream?.destroy()
 }

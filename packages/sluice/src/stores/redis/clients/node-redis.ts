@@ -8,30 +8,26 @@ interface EvalOptions {
   readonly arguments: string[]
 }
 
-/** Commands of a node-redis client. */
 interface NodeRedisCommands {
   evalSha(sha1: string, options: EvalOptions): Promise<unknown>
   eval(source: string, options: EvalOptions): Promise<unknown>
 }
 
-/** The part of a node-redis client (version 5 or 6) that the store uses. */
+/** What the store uses of node-redis (5 or 6). */
 export interface NodeRedisLike extends NodeRedisCommands {
-  /** Returns a view of the client. Commands sent through this view have these options. */
+  /** Returns a view of the client whose commands have these options. */
   // oxlint-disable-next-line typescript/no-explicit-any -- its options depend on the modules it was made with
   withCommandOptions(options: any): NodeRedisCommands
 }
 
-/** The type of texts in replies (`$` in the protocol RESP). The client is set to return them as bytes. */
+/** The type of texts in replies (`$` in the protocol RESP). */
 const BLOB_STRING = 36
 const { Buffer } = globalThis as unknown as { readonly Buffer: unknown }
 
 /**
- * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`) to the store's port. The caller owns the client: the
- * adapter neither configures nor closes it. For the store's calls the adapter switches off the client's timeout per command, because their
- * deadlines share one timer. If a connection gives no replies any more, the adapter destroys and reopens it (not with Sentinel, which does
- * not expose its connections). Create the client with `disableOfflineQueue: true`; node-redis never resends a command. A connection may
- * also stop replying while it is made. Against that, give the client a short `socket.connectTimeout`, a `socket.socketTimeout`, a
- * `pingInterval` below it, and a `reconnectStrategy` that never gives up.
+ * Adapts a client of node-redis (`createClient`, `createSentinel` or `createCluster`). The caller configures
+ * (docs/stores/clients-and-topologies.md) and closes the client. Its timeout per command does not apply to the store's calls. A connection
+ * that gives no replies any more is replaced, except with Sentinel.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function nodeRedis(client: NodeRedisLike): RedisPort {
@@ -50,10 +46,7 @@ export function nodeRedis(client: NodeRedisLike): RedisPort {
   }
 }
 
-/**
- * The members of the port with which calls wait for the first connection. If `connect()` was not awaited, the client is open but not ready.
- * Without an offline queue it refuses calls until it is ready.
- */
+/** If `connect()` was not awaited, the client is open but not ready. Without an offline queue it then refuses calls. */
 function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConnected'> {
   const held = client as { readonly isOpen?: unknown; readonly isReady?: unknown }
   if (typeof held.isOpen !== 'boolean' || typeof held.isReady !== 'boolean' || !isEmitter(client)) return {}
@@ -66,7 +59,6 @@ function firstConnection(client: object): Pick<RedisPort, 'opening' | 'untilConn
   return { untilConnected, opening: openingOf(client, ['ready', 'reconnecting', 'end']) }
 }
 
-/** A connection, with the methods that replace it. */
 interface Connection {
   readonly isReady: boolean
   destroy(): void
@@ -74,11 +66,11 @@ interface Connection {
 }
 
 interface ClusterLike {
-  /** The nodes, by slot. The client of a node is created when it is first used. */
+  /** The nodes by slot. A node's client is created at first use. */
   readonly slots: readonly ({ readonly master: { readonly address?: string; readonly client?: unknown } } | undefined)[]
 }
 
-/** The client as that of a cluster; undefined if it is not one. Only a cluster's client has `nodeClient`, one for each node. */
+/** Only a cluster's client has `nodeClient`. */
 function asCluster(client: object): ClusterLike | undefined {
   return 'nodeClient' in client && 'slots' in client ? (client as ClusterLike) : undefined
 }
@@ -94,7 +86,7 @@ function ofNode(cluster: ClusterLike): Connections['of'] {
   return (key) => (key === undefined ? undefined : asConnection(cluster.slots[keySlot(key)]?.master.client))
 }
 
-/** Replaces a connection, unless it is still being made. A second attempt to connect would leave two connections. */
+/** Not while the connection is being made: a second attempt would leave two connections. */
 function replace(connection: object): void {
   const { isReady } = connection as Connection
   if (!isReady) return

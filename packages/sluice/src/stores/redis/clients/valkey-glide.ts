@@ -1,16 +1,15 @@
 import { requireMethods } from '../../../errors/options.ts'
 import type { RedisPort } from './redis-port.ts'
 
-/** The part of a GlideClient or GlideClusterClient (version 2) that the store uses. */
+/** What the store uses of a GlideClient or GlideClusterClient (version 2). */
 export interface ValkeyGlideLike {
-  /** Runs a command of any name. */
   customCommand(args: string[], options?: { decoder: number }): Promise<unknown>
 }
 
 /** The decoder of replies that leaves texts as bytes. */
 const BYTES = 0
 
-/** Glide renames some errors; this maps them back to the first word of the server's reply. */
+/** Glide renames some errors. This maps them back to the first word of the server's reply. */
 const WORDS: Readonly<Record<string, string>> = {
   NoScriptError: 'NOSCRIPT',
   ReadOnly: 'READONLY',
@@ -26,9 +25,8 @@ const WORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Adapts a client of valkey-glide to the store's port. Glide always has its own timeout per command (250 ms unless `requestTimeout` sets
- * another): keep that above the store's deadline. Glide replaces connections itself. The caller owns the client: the adapter neither
- * configures nor closes it.
+ * Adapts a client of valkey-glide, which replaces connections itself. The caller configures and closes the client. Keep Glide's timeout per
+ * command (`requestTimeout`, 250 ms by default) above the store's deadline.
  * @throws LimiterError INVALID_OPTIONS for any other client
  */
 export function valkeyGlide(client: ValkeyGlideLike): RedisPort {
