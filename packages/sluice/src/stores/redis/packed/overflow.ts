@@ -6,16 +6,12 @@ import { FULL, type NewKeys, type OnFull, sharedScope } from './new-keys.ts'
 import type { Spread, Spreading } from './salt.ts'
 import { SharedDenials } from './shared-denials.ts'
 
-/** How many overflow states a limit has. Those of its keys that may not be created share them. */
+/** How many overflow states the keys of a limit share. */
 const SHARED = 1_024
-/** The most limits whose overflow states this process knows: which of them were emptied. */
+/** The most limits whose overflow states are remembered. */
 const REMEMBERED = 256
 
-/**
- * Wraps a store so that `onFull` decides groups whose new keys may not be created. With `shared`, one more call to the server decides all
- * such groups of one `decide`.
- * @param spreading resolves with the function that spreads keys over overflow states; called when such a state is needed
- */
+/** With `shared`, one more call decides all groups whose new keys may not be created. */
 export function withOverflow(
   store: Store,
   onFull: OnFull | undefined,
@@ -51,30 +47,29 @@ function isRefused({ failure }: GroupVerdict): boolean {
   return failure === FULL
 }
 
-/** Whether a call can be decided by an overflow state. Logs have none, because a log may be long. */
+/** Logs have no overflow states, because a log may be long. */
 function canShare({ limit }: Call): boolean {
   return limit.algorithm.cells !== 'log'
 }
 
-/** The verdict of a group whose states may not be created. With `shared`, only groups with logs get this verdict, and they are denied. */
+/** With `shared`, only groups with logs get here, and are denied. */
 function refusal(onFull: OnFull | undefined): GroupVerdict {
   return onFull === undefined ? { failure: FULL } : { failure: FULL, onFull: onFull === 'allow' ? 'allow' : 'deny' }
 }
 
-/** The overflow states of one limit: which of them were emptied, and their recent denials. */
 interface SharedStates {
   readonly scope: Scope
   readonly emptied: Set<string>
   readonly denials: SharedDenials
 }
 
-/** A call, with an overflow state in place of its own state if that may not be created. `states` is set in this case. */
+/** `states` is set if the call has an overflow state instead of its own. */
 interface SharedCall {
   readonly call: Call
   readonly states?: SharedStates
 }
 
-/** Makes a `decide` that uses overflow states in place of states that may not be created. It calls the store at most once. */
+/** Calls the store at most once. */
 function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spreading, clock: Time): Store['decide'] {
   const scopes = new Map<string, SharedStates>()
   const newStates = (text: string): SharedStates => {
@@ -89,7 +84,7 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
   const sharedCall = (call: Call, spread: Spread): SharedCall => {
     const { text } = call.id.scope
-    // Keys of this scope may be created again since the first decision. Then the call has its own state.
+    // Since the first decision, keys of this scope may have become allowed again.
     if (!isClosed(text)) return { call }
     const states = statesOf(text)
     return { call: { ...call, id: { scope: states.scope, key: String(spread(call.id.key) % SHARED) } }, states }
@@ -132,12 +127,12 @@ function createShared(store: Store, isClosed: NewKeys['closed'], spreading: Spre
   }
 }
 
-/** The cache for denials of a group. Undefined for a group of several calls, because their denials are not cached. */
+/** Denials of groups of several calls are not cached. */
 function denialsOf([only, ...more]: readonly SharedCall[]): SharedDenials | undefined {
   return more.length === 0 ? only?.states?.denials : undefined
 }
 
-/** For each overflow state that this process has not recorded as emptied, one of its calls. */
+/** One call for each overflow state that this process has not emptied yet. */
 function stillFull(calls: readonly SharedCall[]): SharedCall[] {
   const seen = new Map<SharedStates, Set<string>>()
   return calls.filter(({ call: { id }, states }) => {
@@ -150,10 +145,7 @@ function stillFull(calls: readonly SharedCall[]): SharedCall[] {
   })
 }
 
-/**
- * A group that empties an overflow state, so that a flood of new keys gets no burst. Its cost is the whole capacity, so it passes only if
- * the state is full. If another process uses the state already, it is not full, and nothing is charged.
- */
+/** Empties an overflow state, so that a flood of new keys gets no burst. It costs the whole capacity, so a state in use is not charged. */
 function emptying({ call }: SharedCall): CallGroup {
   return { calls: [{ ...call, cost: Math.round(call.limit.capacity * MICRO) }] }
 }

@@ -5,14 +5,9 @@ import { sha256 } from '../../../keys/sha256.ts'
 
 /** Options of the packed layout (`layout: 'packed'`). */
 export interface PackingOptions {
-  /**
-   * How many states are expected at the same time; default 100,000. The hashes stay small up to twice as many states. With more, each state
-   * needs about three times the memory.
-   */
+  /** How many states are expected at once; default 100,000. Above twice as many, each state takes about three times the memory. */
   readonly keys?: number
-  /**
-   * The secret key of the digests, which must be the same in every process. Default: derived from the prefix alone, which others may guess.
-   */
+  /** The secret key of the digests, the same in every process. By default it is derived from the prefix alone, which others may guess. */
   readonly secret?: string
 }
 
@@ -22,11 +17,10 @@ const FORMS: Readonly<Record<string, Form>> = {
   secret: TEXT,
 }
 
-/** Computes where a state is stored. */
 export interface Packing {
-  /** The number of the hash that holds all states of a key. */
+  /** All states of a key are in one hash. */
   hashOf(key: string): number
-  /** The digest of a state's name. It is the state's field in its hash. */
+  /** A state's field in its hash: the digest of its name. */
   memberOf(name: string): Digest
 }
 
@@ -36,13 +30,12 @@ export interface Digest {
   readonly low: number
 }
 
-/** How many members a hash has on average. Redis keeps up to 128 members in one compact piece of memory (`hash-max-listpack-entries`). */
+/** Average members of a hash. Redis keeps up to 128 of them in compact memory (`hash-max-listpack-entries`). */
 const PER_HASH = 64
 
 /**
- * Spreads keys over hashes, and names states within a hash, by a digest of 64 bits under a secret (HalfSipHash-1-3, Aumasson and
- * Bernstein). Two names with the same digest would be one state. Among k names the probability of this is about k^2 / 2^65: for a million
- * names, 1 in 37 million.
+ * Digests are HalfSipHash-1-3 (Aumasson and Bernstein) under a secret. Two names with one digest would be one state: for a million names,
+ * the probability of this is 1 in 37 million.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function createPacking(prefix: string, packing: PackingOptions): Packing {
@@ -53,10 +46,7 @@ export function createPacking(prefix: string, packing: PackingOptions): Packing 
   return { hashOf: (key) => digest(key).low % hashes, memberOf: digest }
 }
 
-/**
- * Makes a function that digests texts under a secret.
- * @param digits the secret: the first sixteen of these hexadecimal digits
- */
+/** @param digits hexadecimal; the first sixteen are the secret */
 export function digesting(digits: string): (text: string) => Digest {
   const digester = keyedDigester(Number.parseInt(digits.slice(0, 8), 16), Number.parseInt(digits.slice(8, 16), 16))
   return (text) => {

@@ -9,16 +9,16 @@ interface Denial {
   readonly until: MonotonicInstant
 }
 
-/** Longest time in milliseconds that a denial is cached, because another process may change a limit. */
+/** The longest time that a denial is cached, because another process may change the limit. */
 const MAX_MS = 1_000
 
 /**
- * A cache of denials by shared states (overflow states). It keeps each denial until its wait is over, at most `MAX_MS`. In a flood most
- * shared states are empty, so most calls need no request to the server. Only denials are cached, so the cache never admits a call.
+ * Caches denials by overflow states, so that a flood of new keys needs few requests. Only denials are cached, so the cache never admits a
+ * call.
  */
 export class SharedDenials {
   readonly #clock: Pick<Time, 'monotonic'>
-  /** The last denial of each shared state, by its key. */
+  /** By the key of the overflow state. */
   readonly #known = new Map<string, Denial>()
 
   constructor(clock: Pick<Time, 'monotonic'>) {
@@ -38,7 +38,7 @@ export class SharedDenials {
     return { ...verdict, at: verdict.at + passed, retryAfter, calls }
   }
 
-  /** @param sentAt an instant before the store was called. The store decided later, so the cached denial never outlasts its wait. */
+  /** @param sentAt an instant before the store was called, so that a cached denial never outlasts its wait */
   add(call: Call, verdict: Decided, sentAt: MonotonicInstant): void {
     const [only] = verdict.calls
     if (verdict.outcome !== 'denied' || only === undefined) return
