@@ -7,7 +7,7 @@ import { heldStates, holdResults, holdsArgument, type Release, releasesArgument 
 import { calledOf, type Named, namedOf } from './layout.ts'
 import { adjustProgram, blockProgram, holdsProgram, type Program, releaseProgram } from './programs.gen.ts'
 
-/** Runs a program on the keys of states. Resolves with its reply, and rejects with StoreFailure. */
+/** Rejects with StoreFailure. */
 export type SendProgram = (
   program: Program,
   states: readonly Named[],
@@ -15,10 +15,9 @@ export type SendProgram = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** Passed to block.lua in place of the length of a block: deletes a state but not its block. (A length of 0 ends the block.) */
+/** Passed to block.lua as the length of a block: deletes the state, but keeps its block. */
 export const FORGET = -1
 
-/** Makes the store's `change`. It calls one program for each run (successive changes of one kind, `ChangeRun`), in order. */
 export function changing(send: SendProgram): Store['change'] {
   return (changes, options) =>
     inRuns(changes, async (run) => {
@@ -27,24 +26,23 @@ export function changing(send: SendProgram): Store['change'] {
         return validated('redis: the program', ended, () => holdResults(run, ended))
       }
       const reply = await sendRun(send, run, options)
-      // The reply has the indexes, from 1, of the states that a newer version wrote. The program did not change these.
+      // Indexes, from 1, of states that a newer version of Sluice wrote.
       const newer = Array.isArray(reply) ? reply.map(Number) : []
       return run.map((_, index) => (newer.includes(index + 1) ? { failure: NEWER } : {}))
     })
 }
 
-/** Depending on `length`: above 0, blocks states for this many microseconds; 0, ends their blocks; `FORGET`, deletes the states. */
+/** @param length microseconds; 0 ends the blocks; `FORGET` deletes the states */
 export function marking(send: SendProgram, ids: readonly StateId[], length: number, options: CallOptions | undefined): Promise<unknown> {
   return send(blockProgram, ids.map(namedOf), [`[${options?.now ?? 0},${length}]`], options)
 }
 
-/** Whether a program can make a change: it has all kernels that the change needs. */
 export function isProgrammed(change: Change): boolean {
   if (isOfHold(change)) return change.calls.every(({ limit }) => hasProgram(limit))
   return (change.kind !== 'adjust' && change.kind !== 'release') || hasProgram(change.call.limit)
 }
 
-/** Whether all changes of a run are changes of holds. The first one shows it, because a run has one kind of changes. */
+/** All changes of a run have one kind. */
 function areOfHolds(run: ChangeRun): run is readonly HoldChange[] {
   return run[0] !== undefined && isOfHold(run[0])
 }

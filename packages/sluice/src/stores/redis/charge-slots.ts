@@ -12,11 +12,7 @@ import {
 import { corrected } from './peek-slots.ts'
 import { type Answered, type DecideSlot, joinSlots, type SlotCalls, uncharged } from './slot-groups.ts'
 
-/**
- * Charges the parts of a group in their Cluster slots, one slot after another. If a slot does not allow the group, gives back what the
- * earlier slots charged.
- * @param decideSlot decides a part of the group in its slot
- */
+/** If a slot does not allow the group, gives back what the earlier slots charged. */
 export async function chargeSlots(
   store: Store,
   parts: readonly SlotCalls[],
@@ -28,16 +24,14 @@ export async function chargeSlots(
     const verdict = await decideSlot(part)
     if (verdict.failure !== undefined) {
       if (charged.length === 0) return verdict
-      // The server has no room for the group, so `onFull` may decide it. Then the group must not stay charged in earlier slots.
+      // The option `onFull` may still allow or deny this group, so none of its charges may stay.
       if (verdict.failure.kind === 'memory') {
         const failure = await giveBack(store, charged, options)
         return failure === undefined ? verdict : inDoubt(failure)
       }
-      // The charges for a hold stay (see `bySlot`). The call may be a repeat: an earlier call may have charged this slot and written the
-      // hold's record, and this call only the other slots.
+      // Charges of a hold stay: an earlier attempt may have created the hold in the slot that failed.
       if (parts.some(({ calls }) => calls.some(({ limit }) => isRecord(limit)))) return inDoubt(verdict.failure)
-      // The verdict does not wait until tokens are given back, because the deadline has often passed by now. Tokens that cannot be given
-      // back stay charged, as after a lost reply.
+      // Not awaited, because the deadline has often passed by now. If this fails, the tokens stay charged.
       giveBack(store, charged, options?.now === undefined ? undefined : { now: options.now }).catch(() => {})
       return inDoubt(verdict.failure)
     }
@@ -47,10 +41,7 @@ export async function chargeSlots(
   return joinSlots(charged)
 }
 
-/**
- * Gives back what was charged in the slots before the one that refused. Then gets the verdicts of all other slots without charging them,
- * because the verdict of a group contains those of all its calls.
- */
+/** Gets the verdicts of the other slots without charging them. */
 async function refuse(
   store: Store,
   parts: readonly SlotCalls[],
@@ -66,7 +57,7 @@ async function refuse(
   return corrected(store, parts, joined, options)
 }
 
-/** Gives back what was charged. Returns the first failure if it is not certain that everything was given back. */
+/** Returns undefined if everything was given back, else the first failure. */
 async function giveBack(store: Store, charged: readonly Answered<Decided>[], options?: CallOptions): Promise<StoreFailure | undefined> {
   const results = await Promise.all(
     charged.map(({ part, verdict }) => {
@@ -75,7 +66,7 @@ async function giveBack(store: Store, charged: readonly Answered<Decided>[], opt
         if (isRecord(call.limit)) return [{ kind: 'reset', id: call.id }]
         const { after, grant } = verdict.calls[index] as Verdict
         const holder = part.options?.hold?.id
-        // What the holder had before stays its own.
+        // The holder had this slot before the call.
         if (grant?.again === true) return []
         if (grant !== undefined && holder !== undefined) return [{ kind: 'release', call, holder }]
         return after === undefined ? [{ kind: 'adjust', call, amount: call.cost, receipt }] : [{ kind: 'leave', call, after }]
@@ -91,7 +82,7 @@ function isReset({ kind }: Change): boolean {
   return kind === 'reset'
 }
 
-/** The failure of a group that was charged in some slots and may not have got its tokens back. So it reports `executed: 'unknown'`. */
+/** Earlier slots may still be charged, so `executed` is 'unknown'. */
 function inDoubt({ kind, message, cause }: StoreFailure): Failed {
   return { failure: new StoreFailure(kind, 'unknown', message, { cause }) }
 }

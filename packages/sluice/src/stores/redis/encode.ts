@@ -10,10 +10,8 @@ import type { Adjustment } from '../batch/change-runs.ts'
 import type { Call, DecideOptions } from '../store.ts'
 import { bucketsProgram, consumeProgram, type Program, reserveProgram } from './programs.gen.ts'
 
-/** A program, the states whose keys it gets, and its arguments. */
 export interface Request {
   readonly program: Program
-  /** The states, in the order of the program's keys. */
   readonly states: readonly BatchState[]
   readonly args: readonly (string | number)[]
 }
@@ -22,12 +20,11 @@ export interface Request {
 const MAX_KEYS = 4_000
 
 /**
- * Chooses the program for a batch, and encodes the batch for it. It is buckets.lua for calls of one cost on buckets of one small plan
- * (`isSmall`). It is reserve.lua if each group has a call on such a bucket, and the record of a hold. Otherwise it is consume.lua.
- * @param isPlain whether each state is a string of its own, which buckets.lua and reserve.lua require
+ * Chooses buckets.lua for equal calls of one token bucket limit, reserve.lua for calls of one such limit that each make a hold, else
+ * consume.lua.
+ * @param isPlain whether each state is a string of its own
  * @param closed states that may not be created
- * @param extra microseconds for which states are kept after they are needed; an argument of buckets.lua and reserve.lua. For other programs
- * the store itself adds it to the arguments
+ * @param extra microseconds for which states are kept after they are needed
  */
 export function requestOf(batch: Batch, options: DecideOptions, isPlain: boolean, closed: ReadonlySet<BatchState>, extra: Micros): Request {
   const { states, descriptors, entries } = batch
@@ -47,7 +44,7 @@ export function requestOf(batch: Batch, options: DecideOptions, isPlain: boolean
   return consumeRequest(batch, options, closed)
 }
 
-/** The arguments of reserve.lua for a batch whose first call has this plan; undefined if it cannot decide the batch. */
+/** Undefined if reserve.lua cannot decide the batch. */
 function reservedArguments({ states, descriptors, entries }: Batch, plan: BucketPlan, extra: Micros): number[] | undefined {
   const first = descriptors[entries[0]?.descriptors[1] ?? -1]
   if (first === undefined || !isRecord(first.limit)) return undefined
@@ -91,18 +88,16 @@ export function consumeRequest(
   return { program: consumeProgram, states: sorted, args: [`[${numbers.join(',')}]`] }
 }
 
-/** The index, from 1, of the first descriptor among the numbers of the argument. */
+/** The index, from 1, of the first limit descriptor. */
 const DESCRIPTORS_FROM = 5
 
-/** The index of a state among the program's keys, which Lua counts from 1. */
+/** Lua counts from 1. */
 function keyIndexOf({ index }: BatchState): number {
   return index + 1
 }
 
 /**
- * Writes one entry of the batch (a group, or a run of equal groups). Successive runs are written together if they have equal descriptors,
- * equal numbers of groups, and successive states.
- * @param indexes the index of each descriptor among the numbers of the argument
+ * Writes one entry together with later entries that differ only in having the next states.
  * @returns the index of the next entry that is not written yet
  */
 function encodeEntries(entries: readonly BatchEntry[], from: number, indexes: readonly number[], numbers: number[]): number {
@@ -138,19 +133,16 @@ export function adjustmentArgument(adjustments: readonly Adjustment[], now: Micr
   return `[${[now, adjustments[0]?.receipt ?? -1, adjustments.length, ...calls, ...encoded].join(',')}]`
 }
 
-/** The limit descriptor for a program: the number of the kernel, then numbers of limit, cost and phase, as lua/kernels documents. */
 export function descriptorOf(limit: AnyLimit, cost: MicroTokens, phase: number): readonly number[] {
   return (DESCRIPTORS[limit.algorithm.tag] as DescriptorOf)(limit, cost, phase)
 }
 
-/** Whether there is a program that decides calls of a limit. */
 export function hasProgram({ algorithm }: AnyLimit): boolean {
   return Object.hasOwn(DESCRIPTORS, algorithm.tag)
 }
 
 type DescriptorOf = (limit: AnyLimit, cost: MicroTokens, phase: number) => readonly number[]
 
-/** How descriptors are made, for the algorithms that programs decide and for hold records. */
 const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag | typeof HOLD_TAG, DescriptorOf>>> = {
   tb(limit, cost) {
     const plan = limit.plan as BucketPlan
@@ -180,15 +172,12 @@ const DESCRIPTORS: Readonly<Partial<Record<AlgorithmTag | typeof HOLD_TAG, Descr
   },
 }
 
-/** Whether 2 * burst * m is below 2^53, so that a program can multiply the plan's numbers exactly. */
+/** Whether products stay below 2^53, so that programs compute them exactly. */
 function isSmall({ m, burst }: BucketPlan): boolean {
   return 2 * burst * m < Number.MAX_SAFE_INTEGER
 }
 
-/**
- * Caps a cost at two bursts, so that numbers stay exact. A higher cost has the same effect: it never fits, and an adjust moves at most two
- * bursts.
- */
+/** Keeps numbers exact. Costs above two bursts have the same effect: they never fit, and an adjust moves at most two bursts. */
 function cappedCost({ burst }: BucketPlan, cost: MicroTokens): MicroTokens {
   return Math.min(cost, 2 * burst)
 }

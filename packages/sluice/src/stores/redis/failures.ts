@@ -1,6 +1,6 @@
 import { StoreFailure, type StoreFailureKind } from '../store.ts'
 
-/** The first words of error replies, for each kind of failure. With such a reply the server has executed nothing of the call. */
+/** First words of error replies after which nothing was executed, by kind of failure. */
 const REPLIES: readonly (readonly [StoreFailureKind, string])[] = [
   ['unavailable', 'LOADING NOSCRIPT BUSY MASTERDOWN CLUSTERDOWN TRYAGAIN MOVED ASK NOREPLICAS UNKILLABLE'],
   ['readonly', 'READONLY MISCONF'],
@@ -9,25 +9,22 @@ const REPLIES: readonly (readonly [StoreFailureKind, string])[] = [
 ]
 const KINDS = new Map(REPLIES.flatMap(([kind, words]) => words.split(' ').map((word) => [word, kind])))
 
-/** Messages of clients for a command that was never written to a socket. */
+/** Clients' messages for a command that was never sent. */
 const NEVER_SENT =
   /Stream isn't writeable|Cluster isn't ready|None of startup nodes|The client is (offline|closed)|root nodes are unavailable|ECONNREFUSED|ENOTFOUND|EAI_AGAIN|connect E(HOST|NET)UNREACH/
 
-/** Error replies whose kind does not follow from their first word. The second one is the reply to a long command before authentication. */
+/** Errors whose first word does not show their kind. The second is the reply to a long command before authentication. */
 const TEXTS: readonly (readonly [RegExp, StoreFailureKind])[] = [
   [/^ERR max number of clients/, 'unavailable'],
   [/^ERR Protocol error: unauthenticated/, 'setup'],
-  // The client gave up after too many redirections. Each of them was a refusal, so nothing was executed.
+  // Each redirection was a refusal, so nothing was executed.
   [/^Too many Cluster redirections/, 'unavailable'],
 ]
 
-/** The failure of a call or a change whose state a newer version of the library wrote. Nothing was charged or written. */
+/** Nothing was charged or written. */
 export const NEWER: StoreFailure = new StoreFailure('setup', 'no', 'redis: a newer version wrote this state: update this one')
 
-/**
- * Converts a client's error into a StoreFailure. The failure says that the call may have been charged (`executed: 'unknown'`), unless it is
- * certain that nothing was executed.
- */
+/** `executed` is 'unknown' unless it is certain that the server executed nothing. */
 export function classify(error: unknown): StoreFailure {
   const message = error instanceof Error ? error.message : String(error)
   const kind = KINDS.get(/^[A-Z]+/.exec(message)?.[0] ?? '') ?? TEXTS.find(([text]) => text.test(message))?.[1]
@@ -36,7 +33,7 @@ export function classify(error: unknown): StoreFailure {
   return new StoreFailure('connection', NEVER_SENT.test(message) ? 'no' : 'unknown', `redis: ${message}`, { cause: error })
 }
 
-/** Whether the server does not know the program. A restart, a failover or SCRIPT FLUSH empties its script cache. */
+/** A restart, a failover or SCRIPT FLUSH empties the server's script cache. */
 export function isNoScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT')
 }

@@ -11,10 +11,9 @@ import { NEWER } from './failures.ts'
 import { calledOf, type Named, namedOf } from './layout.ts'
 import { unsigned } from './value-bytes.ts'
 
-/** The change by which a holder of a concurrency limit gives back its slots. */
 export type Release = Extract<Change, { readonly kind: 'release' }>
 
-/** The states that holds.lua reads and writes for these changes, in the order of its KEYS: for each hold its record, then its calls. */
+/** In the order of the KEYS of holds.lua. */
 export function heldStates(changes: readonly HoldChange[]): readonly Named[] {
   const states: Named[] = []
   for (const { id, calls } of changes) {
@@ -24,13 +23,13 @@ export function heldStates(changes: readonly HoldChange[]): readonly Named[] {
   return states
 }
 
-/** Sent to holds.lua in place of an extension in microseconds, to settle a hold: with what was used, or with what was held. */
+/** Sent to holds.lua instead of an extension: settle with what was used, or with what was held. */
 const [USED, STANDS] = [-1, -2]
 
-/** Sent to holds.lua as the holder of slots, if no call of the hold has a concurrency limit. */
+/** Sent as the holder if no limit has slots. */
 const NOBODY: readonly [number, number] = [0, 0]
 
-/** Encodes changes of holds as ARGV[1] of holds.lua; its head describes the form. */
+/** Encodes changes as the head of holds.lua documents. */
 export function holdsArgument(changes: readonly HoldChange[], now: Micros): string {
   const numbers: number[] = [now, changes.length]
   const descriptors: number[] = []
@@ -59,23 +58,20 @@ function hasSlots({ limit }: Call): boolean {
   return limit.algorithm.holding !== undefined
 }
 
-/** Encodes releases as ARGV[1] of release.lua; its head describes the form. */
+/** Encodes releases as the head of release.lua documents. */
 export function releasesArgument(releases: readonly Release[], now: Micros): string {
   return `[${[now, ...releases.flatMap(({ holder }) => holderOf(holder))].join(',')}]`
 }
 
 /**
- * The status of a hold for each number that holds.lua returns as status. Two more numbers are possible: BEFORE, the hold was settled by an
- * earlier call; and NOT_CHANGED, because a newer version of Sluice wrote one of the states.
+ * Statuses by the number that holds.lua returns. BEFORE: an earlier call settled the hold. NOT_CHANGED: a newer version of Sluice wrote a
+ * state.
  */
 const STATUSES: readonly HoldStatus[] = ['unknown', 'open', 'settled', 'expired']
 const [BEFORE, NOT_CHANGED] = [4, 5]
 const NUMBER = 7
 
-/**
- * Reads the reply of holds.lua to these changes.
- * @throws InvalidReply for bytes that holds.lua does not return
- */
+/** @throws InvalidReply for bytes that holds.lua does not return */
 export function holdResults(changes: readonly HoldChange[], reply: unknown): readonly ChangeResult[] {
   const count = changes.reduce((sum, { calls }) => sum + 2 + 3 * calls.length, 0)
   if (!(reply instanceof Uint8Array) || reply.length !== NUMBER * count) throw new InvalidReply()

@@ -1,10 +1,10 @@
-/** The number of slots over which a Redis Cluster spreads keys. */
+/** The number of slots of a Redis Cluster. */
 export const SLOTS = 16_384
 
-/** The table of `createCrc16`. It is made for the first key, because making it at import would take most of the time of the import. */
+/** Made for the first key: at import it would take most of the import's time. */
 let crc16: Uint16Array | undefined
 
-/** The table of CRC16 with the polynomial x^16 + x^12 + x^5 + 1 (XMODEM), by byte: redis.io/docs, cluster specification, appendix A. */
+/** CRC16 by byte, with the polynomial x^16 + x^12 + x^5 + 1 (XMODEM): redis.io/docs, cluster specification, appendix A. */
 function createCrc16(): Uint16Array {
   return Uint16Array.from({ length: 256 }, (_, byte) => {
     let crc = byte << 8
@@ -14,9 +14,8 @@ function createCrc16(): Uint16Array {
 }
 
 /**
- * The Cluster slot of a key. The key must consist of one-byte characters, as the store's names do. The slot depends on the key's hash tag
- * only: the text between the first opening brace and the next closing one. Without a hash tag, or if it is empty, the slot depends on the
- * whole key.
+ * The key must have one-byte characters. If it has a non-empty hash tag (the text between the first `{` and the next `}`), only the tag
+ * counts.
  */
 export function keySlot(key: string): number {
   const open = key.indexOf('{') + 1

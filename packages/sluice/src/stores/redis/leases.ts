@@ -6,7 +6,6 @@ import type { LeaseAnswer, LeaseRequest } from '../store.ts'
 import { readReply } from './reply.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
-/** How many numbers each request has among the arguments. */
 const WIDTH = 10
 
 /** Encodes requests in the form that lease.lua documents. */
@@ -18,10 +17,7 @@ export function leaseArgument(requests: readonly LeaseRequest[], now: Micros): s
   return `[${[now, WIDTH, ...numbers].join(',')}]`
 }
 
-/**
- * Computes the answers to requests from the states that the program found.
- * @throws InvalidReply also if the program granted a different amount than the kernel
- */
+/** @throws InvalidReply also if program and kernel granted different amounts */
 export function replayLeases(requests: readonly LeaseRequest[], reply: unknown): LeaseAnswer[] {
   const { now, values, next } = readReply(reply, requests.length, 0)
   return requests.map((request, index) => {
@@ -41,7 +37,7 @@ function answerOf({ call, ...request }: LeaseRequest, found: Uint8Array | null, 
   const { granted, outcome, retryAfter, remaining, replenishAfter, resetAfter } = grant
   const verdict = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   if (wait <= 0) return { granted, at: now, verdict }
-  // A newer version wrote the state. The outcome `allowed` makes the caller call `decide`, which reports this failure.
+  // A newer version of Sluice wrote the state. After `allowed` the caller calls `decide`, which reports this failure.
   if (ends === NEWER_ENDS) return { granted, at: now, verdict: { ...verdict, outcome: 'allowed', retryAfter: 0 } }
   return { granted, at: now, verdict: { ...verdict, outcome: 'denied', retryAfter: Math.max(wait, retryAfter), blocked: true } }
 }

@@ -1,7 +1,7 @@
 import { type CallOptions, type DecideOptions, failedBy, type CallGroup, type GroupVerdict, type Store } from '../store.ts'
 import { type Answered, batched, joinSlots, leastWait, type SlotCalls, uncharged } from './slot-groups.ts'
 
-/** Decides parts of groups that are in one slot. If the slot fails, each of them gets the failure. */
+/** If the slot fails, each part gets the failure. */
 export async function decideParts(
   store: Store,
   parts: readonly SlotCalls[],
@@ -30,9 +30,8 @@ export async function peekSlots(
         Promise.all(parts.map(async (part) => ({ part, verdict: await decideSlot(refused.has(index) ? uncharged(part) : part) }))),
       ),
     )
-    // If a slot denies or fails a group over several slots, the group charges nothing. But its other slots have decided the groups after it
-    // as if it had been charged. So all groups are decided again. The first such group, and each group that failed, are then decided
-    // without charging them.
+    // If one slot denies or fails a group, its other slots have still decided later groups as if it were charged. So all groups are decided
+    // again. The first such group, and each that failed, are then not charged.
     const next = [...answers.keys()].filter((index) => {
       const parts = answers[index] as readonly Answered[]
       return parts.length > 1 && !refused.has(index) && parts.some(({ verdict }) => verdict.outcome !== 'allowed')
@@ -45,7 +44,7 @@ export async function peekSlots(
   }
 }
 
-/** Corrects the wait of a denied group with ramped limits, for which the longest wait of its calls may not be enough. */
+/** With ramped limits, the longest wait of a denied group's calls may not be enough. */
 export async function corrected(
   store: Store,
   parts: readonly SlotCalls[],

@@ -1,26 +1,21 @@
 import { unsigned } from './value-bytes.ts'
 
-/**
- * Bits of the first byte of a hold's record. All records have RECORD. The others are set if the hold is settled, if the record has the wide
- * form, and if a limit was charged another amount than was held.
- */
+/** Bits of the first byte. All records have RECORD. CHARGED: a limit was charged another amount than was held. */
 const RECORD = 8
 const [SETTLED, WIDE, CHARGED] = [1, 2, 4]
-/** The codec (hold-record.ts) gives a record HEAD numbers, then PART numbers for each limit that the hold charged. */
+/** The codec (hold-record.ts) has HEAD numbers, then PART numbers for each limit that was charged. */
 const [HEAD, PART] = [3, 5]
 /**
- * A record has the short form if all its numbers are below SHORT, otherwise the wide form. A mark is an instant that an algorithm needs to
- * settle the hold. It is stored as its distance from the instant of the charge. HALF is added, or WIDE_HALF in the wide form, so that the
- * stored number is not negative.
+ * Numbers from SHORT on need the wide form. A mark, an instant that settlement needs, is stored as its distance from the charge plus HALF,
+ * in the wide form WIDE_HALF, so that it is not negative.
  */
 const [SHORT, HALF, WIDE_HALF] = [2 ** 40, 2 ** 39, 2 ** 52]
 
-/** Whether these bytes are the value of a hold's record. */
 export function isRecordValue([first = 0]: Uint8Array): boolean {
   return (first & ~(SETTLED | WIDE | CHARGED)) === RECORD
 }
 
-/** Converts the value that lua/storage/record-value.lua writes to the numbers of the codec; undefined if the value is invalid. */
+/** Undefined if the value is invalid. */
 export function recordNumbers(bytes: Uint8Array): readonly number[] | undefined {
   const kind = bytes[0] as number
   const isWide = (kind & WIDE) !== 0
@@ -38,7 +33,7 @@ export function recordNumbers(bytes: Uint8Array): readonly number[] | undefined 
   return numbers
 }
 
-/** Converts the numbers of the codec to the value of a record, in hexadecimal digits. */
+/** In hexadecimal digits. */
 export function recordDigits(numbers: readonly number[]): string {
   const [at = 0, expires = 0, settled = 0] = numbers
   const parts = Array.from({ length: (numbers.length - HEAD) / PART }, (_, index) => {

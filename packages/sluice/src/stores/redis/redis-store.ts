@@ -30,23 +30,22 @@ import { watchSilence } from './silence.ts'
 import { bySlot } from './slots.ts'
 import { swapBackend } from './swap.ts'
 
-/** Options of the store in Redis itself. `redisStore` adds those of the ring. */
+/** `redisStore` adds the options of the ring. */
 export interface BareRedisOptions extends NewKeysOptions {
-  /** What `ioredis(client)`, `nodeRedis(client)` or `valkeyGlide(client)` returns. The caller owns the client and closes it. */
+  /** What `ioredis(client)`, `nodeRedis(client)` or `valkeyGlide(client)` returns. The caller closes the client. */
   readonly client: RedisPort
   /** Prefix of every key; default `sluice:`. */
   readonly prefix?: string
   /**
-   * `plain` (default): a string for each state. `packed`: small hashes with many states each, under digests of their names. That takes a
-   * sixth of the memory for millions of keys, but does not support leases. Logs are strings in both layouts. Processes that share states
-   * must use the same layout.
+   * `plain` (default): a string for each state. `packed`: small hashes with many states each, which take a sixth of the memory for millions
+   * of keys, but allow no leases. All processes must use the same layout.
    */
   readonly layout?: 'plain' | 'packed'
   /** Options of the packed layout. */
   readonly packing?: PackingOptions
-  /** The most calls in flight, including those that were abandoned at their deadline. Further calls are refused at once. Default 10,000. */
+  /** The most calls in flight, with those abandoned at their deadline; default 10,000. Further calls are refused at once. */
   readonly maxInFlight?: number
-  /** The clock for deadlines, for pauses between attempts, for `maxNewKeys` and for cached denials. Decisions use the server's clock. */
+  /** The clock for deadlines, pauses, `maxNewKeys` and cached denials. Decisions use the server's clock. */
   readonly clock?: Time
 }
 
@@ -64,20 +63,18 @@ export const REDIS_FORMS: Readonly<Record<string, Form>> = {
 const NONE: ReadonlySet<BatchState> = new Set()
 const CHANGES = ['adjust', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
-/** The answer to a lease request for a share of a region: shares are not leased. */
+/** Shares of a region are not leased. */
 const NO_LEASE: LeaseAnswer = {
   granted: 0,
   at: 0,
   verdict: { outcome: 'allowed', retryAfter: 0, remaining: 0, replenishAfter: 0, resetAfter: 0 },
 }
 
-/** The id of a state that no limiter has, because no limiter's scope is empty. */
+/** No limiter has this state, because no limiter's scope is empty. */
 const NOBODY: StateId = { scope: { text: '' }, key: '' }
 
 /**
- * States in Redis (7 or later, or Valkey). One program decides in one round trip on the server's clock, exactly, with any number of
- * processes. A state is a string or a member of a hash, and is kept until it equals the initial state. On a Cluster, a group whose states
- * are in one slot is one call. A group over several slots is decided slot by slot (see `bySlot`).
+ * Keeps states in Redis (7 or later) or Valkey. On a Cluster, a group over several slots is decided slot by slot (see `bySlot`).
  * @throws LimiterError INVALID_OPTIONS for an unknown option, a client without its adapter, or a prefix with braces or blanks
  */
 export function bareRedisStore(options: BareRedisOptions): Store {
@@ -94,7 +91,7 @@ export function bareRedisStore(options: BareRedisOptions): Store {
     callOptions?.deadline !== undefined && clock.monotonic() >= callOptions.deadline
   const send: SendProgram = (program, states, numbers, callOptions) => {
     const { keys, args } = layout.addressesOf(states)
-    // buckets.lua and reserve.lua have a separate argument for how long states are kept after they are needed. It is in `numbers` already.
+    // The arguments of buckets.lua and reserve.lua have `extra` already.
     const isTold = program === bucketsProgram || program === reserveProgram
     const all = extra === 0 || isTold ? [...numbers, ...args] : [...numbers, args[0] ?? '', extra]
     return calls.run(run(program, keys, all, lateFor(callOptions)), callOptions, classify)
@@ -116,10 +113,9 @@ export function bareRedisStore(options: BareRedisOptions): Store {
       capabilities: { clock: 'server', atomicBatch: 'any', changes: CHANGES, groupOptions: ['maxWait', 'hold'], sync: false, regions },
       decide,
       change: changeGuarded(changing(send), sendGuarded),
-      // No leases: the value of a bucket with leases is long, and would convert its hash to a larger form for good.
+      // A bucket with leases is long: Redis would convert its hash to a larger form for good.
       ...(layout.packed ? {} : { lease: leasing(send) }),
-      // Loads the programs, so that no call has to send their text. `marking` deletes a state that does not exist: this fails on a read-only
-      // server, on which the other programs succeed.
+      // Loads the programs. `marking` deletes nothing, but fails on a read-only server, where the others succeed.
       ready: async (callOptions) => {
         await client.untilConnected?.(callOptions, clock)
         await marking(send, [NOBODY], FORGET, callOptions)
@@ -139,7 +135,6 @@ export function bareRedisStore(options: BareRedisOptions): Store {
   return withOverflow(whole, options.onFull, newKeys.closed, spread, clock)
 }
 
-/** Makes the store's `lease`. */
 function leasing(send: SendProgram): Required<Store>['lease'] {
   return async (requests, callOptions) => {
     if (requests.length === 0) return []
@@ -151,8 +146,8 @@ function leasing(send: SendProgram): Required<Store>['lease'] {
 }
 
 /**
- * Makes a function that decides groups by one program, and replays the kernels on the states that the program found.
- * @param otherwise returns the function that decides the groups, if this one does not
+ * Computes the verdicts with the kernels, on the states that the program found.
+ * @param otherwise another `decide`, for groups that need one
  */
 function createDecide(
   { packed }: Layout,
@@ -162,7 +157,7 @@ function createDecide(
 ): Decide {
   const extra = newKeys === undefined ? 0 : KEPT
   return async (wanted, callOptions = {}, guarded) => {
-    // A caller may pass a third argument by mistake: `lists.map(store.decide)` passes the list of all lists.
+    // `lists.map(store.decide)` passes an array as third argument.
     const isGuarded = typeof guarded === 'function'
     const other = isGuarded ? undefined : otherwise(wanted)
     if (other !== undefined) return other(wanted, callOptions)

@@ -29,18 +29,15 @@ export type SendBatch = (
   options: DecideOptions,
 ) => Promise<unknown>
 
-/**
- * The store's `decide`.
- * @param guarded sends the batch together with guard.lua, which compares the shares that the groups have; absent if no group has shares
- */
+/** @param guarded sends the batch with guard.lua; absent if no group has shares of a region */
 export type Decide = (groups: readonly CallGroup[], options?: DecideOptions, guarded?: SendBatch) => Promise<readonly GroupVerdict[]>
 
-/** A state that a program on the server decides on, with the first call that names it. */
+/** `first` is the first call that names the state. */
 type ComparedState = Named & { readonly first: Call }
 
 /**
- * Runs a program on states. guard.lua runs before it, and compares the region's shares with those that this process knows. @throws
- * StaleShares
+ * Runs a program after guard.lua.
+ * @throws StaleShares if the region's shares have changed
  */
 type SendGuarded = (
   program: Program,
@@ -50,7 +47,6 @@ type SendGuarded = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/** @param addressesOf returns the Redis keys of states */
 export function createSendGuarded(
   send: SendKeys,
   keys: RegionKeys,
@@ -67,7 +63,6 @@ export function createSendGuarded(
   }
 }
 
-/** Makes the store's `decide` for calls by a region's shares. Before the program that decides, guard.lua compares the shares. */
 export function decideGuarded(decide: Decide, send: SendGuarded): Store['decide'] {
   const byShares = decideByShares('redis', (groups, used, options: DecideOptions) =>
     decide(groups, options, (program, states, args) => send(program, states, args, used, options)),
@@ -75,7 +70,6 @@ export function decideGuarded(decide: Decide, send: SendGuarded): Store['decide'
   return (groups, options = {}) => byShares(groups, options)
 }
 
-/** Makes the store's `change`. For settlements of holds that charged a region's shares, guard.lua runs before holds.lua. */
 export function changeGuarded(change: Store['change'], send: SendGuarded): Store['change'] {
   return changingByShares('redis', change, async (one, used, options) => {
     const record: Call = { id: one.id, limit: HOLD_RECORDS, cost: RECORD_COST, phase: 0 }
@@ -86,13 +80,10 @@ export function changeGuarded(change: Store['change'], send: SendGuarded): Store
   })
 }
 
-/**
- * Flags for guard.lua, which documents them. The last argument of guard.lua is four times the number of the program's arguments, plus these
- * flags.
- */
+/** Flags in the last argument of guard.lua, which documents them. */
 const [COMPARES, BRIEF] = [1, 2]
 
-/** The arguments of a program, and after them those of guard.lua. */
+/** Those of the program, then those of guard.lua. */
 function guardArguments(
   program: Program,
   states: readonly ComparedState[],
@@ -114,10 +105,7 @@ function guardArguments(
   return guard
 }
 
-/**
- * Adds what is compared of each key to the arguments of guard.lua. Keys whose states follow each other and whose shares are equal have
- * their arguments in common, as one run.
- */
+/** Successive states with equal shares have common arguments of guard.lua. */
 function addRuns(guard: (string | number)[], states: readonly ComparedState[], others: readonly ShareCall[]): void {
   for (let at = 0; at < states.length;) {
     const call = shareCall((states[at] as ComparedState).first)
@@ -143,7 +131,7 @@ function addRuns(guard: (string | number)[], states: readonly ComparedState[], o
   }
 }
 
-/** Adds one run: calls with equal shares whose states follow each other. @param first the index of the state of the run's first call */
+/** @param first the index of the first call's state */
 function addRun(guard: (string | number)[], run: readonly ShareCall[], first: number): void {
   const { known } = run[0] as ShareCall
   const { n, m, burst } = known.limit.plan as BucketPlan
@@ -152,22 +140,18 @@ function addRun(guard: (string | number)[], run: readonly ShareCall[], first: nu
   if (haveRows) for (const call of run) guard.push(changeOf(call))
 }
 
-/**
- * How the text of a key's rows (what was sent and received) begins: with the number of their last change. guard.lua compares this
- * beginning. 0 if the key has no rows.
- */
+/** The beginning of the stored rows, which guard.lua compares: the number of their last change. 0 without rows. */
 function changeOf({ known: { change } }: ShareCall): string | number {
   return change === 0 ? 0 : `${change} `
 }
 
-/** The name of the state that the program gets for a call. */
 function calledName({ cell, known }: ShareCall): string {
   return known.holds ? stateName(cell) : nothingOf(stateName(cell))
 }
 
 /**
- * Makes programs whose text contains the name of the server's run (one life of the server). A server in another run does not know the
- * digest of this text. So the text must be sent to it, and a call that sends the text also compares the run.
+ * The text begins with the server's run (one life of its data), so that a server in another run does not know it. A call that sends the
+ * text also compares the run.
  */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined

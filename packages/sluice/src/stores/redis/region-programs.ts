@@ -18,15 +18,12 @@ export type SendKeys = (
   options: CallOptions | undefined,
 ) => Promise<unknown>
 
-/**
- * The Redis keys of a region's data and of states. The key of a state has a brace after the store's prefix, so it differs from the keys of
- * a region's data.
- */
+/** A state's key has a brace after the prefix, so it differs from those of a region's data. */
 export interface RegionKeys {
-  /** The key under which the beginning of the region's record is stored. */
+  /** The key of the beginning of the region's record. */
   readonly record: string
   readonly needs: string
-  /** The keys that region.lua and cells.lua need, in the order of their KEYS. */
+  /** In the order of the KEYS of region.lua and cells.lua. */
   readonly region: readonly string[]
   stateOf(id: StateId): string
 }
@@ -44,10 +41,7 @@ export function regionKeys(prefix: string): RegionKeys {
   }
 }
 
-/**
- * The programs with which regions send each other units. They replace states and rows (what was sent and received of a key) by
- * compare-and-set.
- */
+/** Rows are what regions sent and received of a key. */
 export function regionPort(send: SendKeys, keys: RegionKeys): RegionPort {
   const keysOf = (id: StateId | undefined): readonly string[] => (id === undefined ? keys.region : [...keys.region, keys.stateOf(id)])
   const read = (reply: unknown): FoundRegion => validated('redis: region', reply, () => foundRegion(reply))
@@ -127,10 +121,7 @@ function recordOf(begins: unknown, record: unknown): Pick<FoundRegion, 'begins' 
   return { begins: textOf(begins), record: parsed(textOf(record)) }
 }
 
-/**
- * The text that is stored for the rows of a key (what was sent and received). Before the rows is the length of the scope, by which a reader
- * finds scope and key in the name of the field. If that name has only a digest of the key, the whole id is stored instead.
- */
+/** docs/decisions/0034-regions-on-redis.md has the form of this text. */
 function rowsText(id: StateId, rows: string): string {
   const { name, key } = namedOf(id)
   return isDigest(key) ? `=${cellName(id)} ${rows}` : `${name.length - key.length} ${rows}`

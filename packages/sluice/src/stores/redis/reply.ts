@@ -9,22 +9,16 @@ import { NEWER_ENDS, readValue } from './value.ts'
 
 /** What a program returned, decoded (lua/storage/reply.lua). */
 export interface Reply extends Pick<Found, 'now' | 'next'> {
-  /** The value of each state before the call; null if there was none. */
+  /** Of each state before the call; null for none. */
   readonly values: readonly (Uint8Array | null)[]
-  /**
-   * Whether the program and the replay (by the kernels in this process) let equally many groups of each entry pass. False, too, if numbers
-   * of the reply were not read.
-   */
+  /** Whether program and kernels let equally many groups pass. Also false if numbers of the reply were not read. */
   isPassed(entries: readonly Pick<BatchEntry, 'passed'>[]): boolean
 }
 
 /** How many bytes each number and the time have. */
 const NUMBER = 7
 
-/**
- * Reads a program's reply.
- * @throws InvalidReply, also if the reply is too short
- */
+/** @throws InvalidReply */
 export function readReply(reply: unknown, states: number, entries: number): Reply {
   if (!(reply instanceof Uint8Array)) throw new InvalidReply()
   const width = reply[0] ?? 0
@@ -54,7 +48,7 @@ export function readReply(reply: unknown, states: number, entries: number): Repl
 /** How many numbers a bucket without leases has. */
 const BUCKET = 7
 
-/** The verdict of a group that would create a state which may not be created. */
+/** For a group that would create a state beyond `maxNewKeys`. */
 const REFUSED: Failed = { failure: FULL }
 
 export interface RedisState extends FoundState {
@@ -63,7 +57,7 @@ export interface RedisState extends FoundState {
 }
 
 /**
- * Reads a state from what the program found: its value or, for a log, only the end of its block.
+ * @param value of a log only the end of its block
  * @param closed whether the state may not be created
  * @throws InvalidReply
  */

@@ -4,15 +4,12 @@ import type { Program } from './programs.gen.ts'
 import type { RedisPort } from './clients/redis-port.ts'
 import { NO_WATCH, type SilenceWatch } from './silence.ts'
 
-/** A program. `whenLoading` changes its arguments for the call that sends its text. */
+/** `whenLoading` changes the arguments of the call that sends the text. */
 export interface Loadable extends Program {
   readonly whenLoading?: (args: readonly (string | number)[]) => readonly (string | number)[]
 }
 
-/**
- * Returns a function that runs a program, and resolves with its reply.
- * @param late returns whether the caller has stopped waiting for the reply: then nothing more is sent
- */
+/** @param late whether the caller has stopped waiting: then nothing more is sent */
 export type RunProgram = (
   program: Loadable,
   keys: readonly string[],
@@ -21,11 +18,11 @@ export type RunProgram = (
 ) => () => Promise<unknown>
 
 /**
- * Runs programs by their digests. A server may forget a program after a restart, a failover or SCRIPT FLUSH. Then one call sends the text
- * and the other calls wait for that call. If a thousand calls sent it, they would hold up the server and this process.
+ * If the server has lost a program, one call sends the text and the others wait: a thousand texts would hold up the server and this
+ * process.
  */
 export function programRunner(client: RedisPort, silence: SilenceWatch = NO_WATCH): RunProgram {
-  /** The calls in flight that send a text, by the digest of the program. */
+  /** Calls in flight that send a text. */
   const loading = new Map<string, Promise<unknown>>()
   const load = ({ sha1, source, whenLoading }: Loadable, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> => {
     const watched = silence.sent(keys[0])
@@ -38,7 +35,7 @@ export function programRunner(client: RedisPort, silence: SilenceWatch = NO_WATC
     text.then(() => done(), done)
     return text
   }
-  /** @param isLast whether the call has waited for a text already, and must not wait for another */
+  /** @param isLast whether the call must not wait for a text again */
   const running =
     (program: Loadable, keys: readonly string[], args: readonly (string | number)[], late: () => boolean, isLast = false) =>
     async (): Promise<unknown> => {
@@ -54,14 +51,14 @@ export function programRunner(client: RedisPort, silence: SilenceWatch = NO_WATC
         if (text === undefined) return load(program, keys, args)
         await text.catch(() => {})
         throwUnlessLost(error, late)
-        // On a cluster, the text may have been sent to another node than that of this call. Then this call sends it too.
+        // On a Cluster, the text may have gone to another node. Then this call sends it too.
         return running(program, keys, args, late, true)()
       }
     }
   return running
 }
 
-/** Throws the error, unless it says that the server has forgotten the program and the caller still waits. */
+/** Returns only if the server has lost the program and the caller still waits. */
 function throwUnlessLost(error: unknown, late: () => boolean): void {
   if (!isNoScript(error)) throw error
   if (late()) throw new StoreFailure('timeout', 'no', 'redis: it had forgotten the program, and the deadline has passed', { cause: error })

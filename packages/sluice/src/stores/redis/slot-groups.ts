@@ -9,15 +9,14 @@ export type SlotOf = (id: StateId) => number
 export interface SlotCalls {
   readonly slot: number
   readonly calls: readonly Call[]
-  /** The options of the group. */
   readonly options?: GroupOptions | undefined
-  /** The index of each of these calls in the group. */
+  /** Of these calls in the group. */
   readonly indexes: readonly number[]
-  /** Set if `uncharged` added the last call. The verdict of that call is not part of the answer. */
+  /** Set if `uncharged` added the last call, whose verdict is dropped. */
   readonly neverFits?: true
 }
 
-/** Makes a list of the items of each key. The lists are in the order of their first items. */
+/** The lists are in the order of their first items. */
 export function gather<T>(items: Iterable<T>, keyOf: (item: T) => number): T[][] {
   const lists = new Map<number, T[]>()
   for (const item of items) {
@@ -41,10 +40,7 @@ export function areInOneSlot(groups: readonly CallGroup[], slotOf: SlotOf): bool
   return true
 }
 
-/**
- * Splits a group into its parts by slot. The most restrictive part comes first. It is the most likely to deny, and then nothing has been
- * charged in other slots.
- */
+/** The most restrictive part comes first: if it denies, nothing has been charged in other slots. */
 export function splitBySlot({ calls, options }: CallGroup, slotOf: SlotOf): readonly SlotCalls[] {
   const slots = calls.map(({ id }) => slotOf(id))
   const [slot = 0] = slots
@@ -56,25 +52,24 @@ export function splitBySlot({ calls, options }: CallGroup, slotOf: SlotOf): read
   return parts.sort((a, b) => (pace.get(a) as number) - (pace.get(b) as number))
 }
 
-/** How many calls of this cost the limit's rate allows per microsecond. */
+/** Calls of this cost per microsecond that the limit's rate allows. */
 function paceOf({ limit, cost }: Call): number {
   const { n, m } = limit.algorithm.envelope(limit.plan)
   return n / m / cost
 }
 
 /**
- * Adds a second call of the last call's state, with the whole capacity as its cost. The two calls together exceed the capacity. So nothing
- * is charged, and the verdicts of the part's own calls are still right.
+ * Adds a call that costs the whole capacity of the last call's limit. So the part exceeds this capacity and charges nothing, and the
+ * verdicts of its own calls are still right.
  */
 export function uncharged(part: SlotCalls): SlotCalls {
   const last = part.calls.at(-1) as Call
   return { ...part, calls: [...part.calls, { ...last, cost: Math.ceil(last.limit.capacity * MICRO) }], neverFits: true }
 }
 
-/** Decides one part of a group. */
 export type DecideSlot = (part: SlotCalls) => Promise<GroupVerdict>
 
-/** Batches the parts that are decided in one turn of the event loop: one call of `send` for each slot, with its parts in order. */
+/** Calls `send` once per slot with the parts that are decided in one turn of the event loop. */
 export function batched(send: (parts: readonly SlotCalls[]) => Promise<readonly GroupVerdict[]>): DecideSlot {
   let waiting: { part: SlotCalls; resolve: (verdict: GroupVerdict) => void; reject: (error: unknown) => void }[] = []
   const flush = (): void => {
@@ -100,9 +95,7 @@ export interface Answered<V extends GroupVerdict = GroupVerdict> {
 }
 
 /**
- * Combines the verdicts of all parts of a group. If parts failed, the group has the first failure. The wait of a denied group is the
- * longest wait of its calls. It is enough for all calls, unless a limit has a ramp. The wait of a group that was charged ahead is the
- * longest wait of its calls, too.
+ * The group gets the first failure of its parts, otherwise the longest wait of its calls. That wait is enough, unless a limit has a ramp.
  */
 export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   const calls: Verdict[] = []
@@ -122,13 +115,12 @@ export function joinSlots(answers: readonly Answered[]): GroupVerdict {
   return { outcome: 'allowed', at, ...(latest > at ? { retryAfter: latest - at } : {}), calls }
 }
 
-/** The most instants that `leastWait` tries; as many as the driver (`algorithms/group.ts`) tries. */
+/** As many instants as the driver (`algorithms/group.ts`) tries. */
 const MAX_ROUNDS = 16
 
 /**
- * The least wait after which all parts would pass (law 4). Each round decides all parts at the latest instant that any part has needed so
- * far. The search ends when no part needs a later one. Undefined if no wait was found.
- * @param decideSlot returns the verdict of a part at an instant, without charging
+ * The least wait after which all parts would pass (law 4); undefined if none was found.
+ * @param decideSlot decides a part at an instant, without charging
  */
 export async function leastWait(
   parts: readonly SlotCalls[],

@@ -5,15 +5,12 @@ import { decideParts, peekSlots } from './peek-slots.ts'
 import { areInOneSlot, batched, gather, splitBySlot, type SlotOf } from './slot-groups.ts'
 
 /**
- * Makes a store for keys in many Cluster slots, from a store that decides groups of one slot. Groups of one slot are batched. Slots are
- * called concurrently, and a slot that fails fails only its own groups.
+ * `store` decides groups of one Cluster slot. A slot that fails fails only its own groups.
  *
- * A group over several slots charges one slot after another, the most restrictive first (least rate per cost). If a slot does not allow the
- * group, the charges in earlier slots are given back. So a decided group has charged all or nothing. Until the charges are given back,
- * other groups may be denied because of them, even groups of the same `decide`. No group is ever admitted in excess. If a slot fails a
- * group that has the record of a hold, the charges in earlier slots stay, until the group is repeated, or its hold is settled or ends. Each
- * slot decides its calls in order. `at` of a group is the latest time of its slots. Bound G: that of `store`.
- * @param nodeOf the node of a slot; a slot whose node is not known counts as a server of its own
+ * A group over several slots charges one slot after another. If a slot denies, earlier charges are given back; until then other groups may
+ * be denied because of them, but none is admitted in excess. If a slot fails a group with a hold, earlier charges stay until the group is
+ * repeated, or its hold is settled or ends. Bound G (over-grant): that of `store`.
+ * @param nodeOf a slot whose node is not known counts as a server of its own
  */
 export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf']): Store {
   const laneOf = (slot: number): string | number => nodeOf?.(slot) ?? slot
@@ -57,7 +54,7 @@ export function bySlot(store: Store, slotOf: SlotOf, nodeOf?: RedisPort['nodeOf'
   }
 }
 
-/** Sends the items of each slot in one call, in order. The results are in the order of the items. */
+/** One call for each slot. The results are in the order of the items. */
 async function perSlot<T, R>(
   items: readonly T[],
   slotOf: (item: T) => number,
@@ -75,9 +72,8 @@ async function perSlot<T, R>(
 }
 
 /**
- * Returns the verdicts, unless all groups failed and nothing was executed: then the call as a whole has failed. Failures for lack of room
- * are returned, because `onFull` may decide those groups.
- * @throws StoreFailure the first failure
+ * Failures for lack of room are returned, because `onFull` may decide those groups.
+ * @throws StoreFailure the first, if all groups failed and nothing was executed
  */
 function settled(verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] {
   const first = verdicts[0]?.failure

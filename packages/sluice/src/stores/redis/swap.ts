@@ -9,10 +9,7 @@ import { swapProgram } from './programs.gen.ts'
 import { recordDigits } from './record-value.ts'
 import { NEWER_ENDS, readValue } from './value.ts'
 
-/**
- * A backend for algorithms that have no program: compare-and-swap of states in the form that programs read and write. The version of a row
- * is the digest of its value.
- */
+/** Compare-and-swap for algorithms without a program. A row's version is the digest of its value. */
 export function swapBackend(send: SendProgram, newKeys: NewKeys | undefined): SwapBackend {
   const sent = (ids: readonly string[], writes: readonly (string | number)[], options: DecideOptions | undefined): Promise<unknown> =>
     send(swapProgram, ids.map(namedBy), [JSON.stringify([options?.now ?? 0, ...writes])], options)
@@ -25,7 +22,7 @@ export function swapBackend(send: SendProgram, newKeys: NewKeys | undefined): Sw
     },
     limitOf: leasing,
     refuse: (id) => (newKeys?.closed(scopeOf(id)) === true ? FULL : undefined),
-    // Adds no bound on calls in flight and no deadline: each program call has these.
+    // Each program call has its own bound and deadline.
     run: (attempts) => attempts(),
     classify,
     async read(ids, options) {
@@ -68,10 +65,10 @@ function rowOf(value: Uint8Array, version: string): SwapRow {
   return ends === NEWER_ENDS ? { ...row, failure: NEWER } : row
 }
 
-/** The kinds of states in the top three bits of a value, and a number that is added to integers of a state so that they are positive. */
+/** Kinds of states, in the top three bits of a value. SIGNED is added to numbers so that they are positive. */
 const [BUCKET, WINDOW, COUNTER, SIGNED] = [4n << 53n, 5n << 53n, 6n << 53n, 1n << 53n]
 
-/** For each tag, a function that encodes a state in its longest form (lua/storage/*-value.lua). */
+/** Encodes a state, by the algorithm's tag, in its longest form (lua/storage/*-value.lua). */
 const FORMS: Readonly<Partial<Record<string, (numbers: readonly number[], until: number) => string>>> = {
   tb: ([zero = 0, ...others]) => seven(zero, BUCKET) + others.map((number) => seven(number)).join(''),
   fw: ([end = 0, count = 0, window = 0, turn = 0]) => seven(end, WINDOW) + seven(count) + seven(window, BigInt(turn) << 52n),
@@ -89,21 +86,17 @@ const FORMS: Readonly<Partial<Record<string, (numbers: readonly number[], until:
   },
 }
 
-/** The value of a token bucket, in hexadecimal digits. */
 export function bucketDigits(numbers: readonly number[]): string {
   return (FORMS['tb'] as (numbers: readonly number[], until: number) => string)(numbers, 0)
 }
 
-/**
- * The value of a state, in hexadecimal digits; empty if there is no state. Only the value of a log contains the end of a block. The program
- * adds the block to all other values.
- */
+/** In hexadecimal digits; empty if there is no state. Only a log contains the end of its block: the program adds it to other values. */
 function digitsOf({ numbers, tag = '', until, expiresAt }: SwapWrite): string {
   if (numbers.length === 0) return ''
   return FORMS[tag]?.(numbers, until) ?? `03${seven(expiresAt)}${numbers.map((number) => seven(number, SIGNED)).join('')}`
 }
 
-/** The sum of a number and `high`, as the hexadecimal digits of seven bytes. */
+/** `number + high` in seven bytes, as hexadecimal digits. */
 function seven(number: number, high = 0n): string {
   return (BigInt(number) + high).toString(16).padStart(14, '0')
 }

@@ -5,39 +5,35 @@ import type { Micros } from '../../time/micros.ts'
 import { isRecordValue, recordNumbers } from './record-value.ts'
 import { unsigned } from './value-bytes.ts'
 
-/** The contents of a value that a program wrote (lua/storage/*-value.lua). */
 export interface Stored {
-  /** The end of the block; 0 if there is no block. */
+  /** 0 if there is no block. */
   readonly ends: Micros
-  /** The tag of the algorithm that wrote the state. Absent for algorithms without a program: their tag is in the state's name only. */
+  /** Absent for algorithms without a program. */
   readonly tag?: AlgorithmTag
-  /** The state's numbers, in the order of its codec; absent if there is no state. */
+  /** In the order of the codec; absent if there is no state. */
   readonly numbers?: readonly number[]
 }
 
 const NOTHING: Stored = { ends: 0 }
-/** A state that a newer version wrote is read as a block with this end, here and in the programs. No other block ends so late. */
+/** A state of a newer version of Sluice is read as a block with this end. No other block ends so late. */
 export const NEWER_ENDS: Micros = 9_000_000_000_000_000
 const NEWER: Stored = { ends: NEWER_ENDS }
-/** The first byte of a state that a newer version wrote, of a log, and of a state of an algorithm without a program. */
+/** First bytes: a state of a newer version, a log, a state of an algorithm without a program. */
 const [NEWER_BYTE, LOG, OTHER] = [1, 2, 3]
-/** How many bytes a block, the head of a log, and an entry of a log have. */
+/** How many bytes a block, a log's head and a log's entry have. */
 const [BLOCK, HEAD, ENTRY] = [7, 47, 14]
 const TURN = 2 ** 52
 /**
- * The offset of an early instant. The value of a bucket begins with its `zero` (when it was last empty) plus 2^55. If `zero` is before
- * 1970, the top three bits are therefore EARLY_BUCKET, and the other 53 bits are `zero` plus 2^53.
+ * A bucket's value begins with `zero`, when it was last empty, plus 2^55. If that is before 1970, the top three bits are EARLY_BUCKET, and
+ * the others are `zero` plus this number.
  */
 const EARLY = 2 ** 53
-/** The most microseconds in which any plan fills a bucket, and so the largest `keepFor`: a little more than a hundred years. */
+/** The most microseconds in which a plan may fill a bucket: over a hundred years. */
 const MAX_SPAN = 3_200_000_000_000_000
-/** The kinds of values, in their top three bits. EARLY_BUCKET: a bucket that was last empty before 1970. */
+/** The kinds of values, in their top three bits. */
 const [EARLY_BUCKET, BUCKET, WINDOW, COUNTER, BLOCKED] = [3, 4, 5, 6, 7]
 
-/**
- * Reads a value of any kind, as the programs do: an invalid value counts as absent, and a value that a newer version wrote as blocked until
- * `NEWER_ENDS`.
- */
+/** An invalid value counts as absent, and one of a newer version of Sluice as blocked until `NEWER_ENDS`. */
 export function readValue(bytes: Uint8Array | null): Stored {
   if (bytes === null) return NOTHING
   if (bytes[0] === LOG) return readLog(bytes)
@@ -79,7 +75,7 @@ function readState(bytes: Uint8Array): Stored | undefined {
   return undefined
 }
 
-/** A bucket with these numbers; undefined if no plan can have written them. Computing with such numbers might not be exact. */
+/** Undefined if no plan can have written these numbers: computing with them might not be exact. */
 function bucket(numbers: readonly number[]): Stored | undefined {
   const [, rest = 0, seen = 0, keepFor = 0, n = 0, m = 0, burst = 0] = numbers
   if (rest >= n || seen > Number.MAX_SAFE_INTEGER || keepFor > MAX_SPAN || m < 1 || burst < 1 || m > Number.MAX_SAFE_INTEGER / MICRO)
@@ -88,7 +84,7 @@ function bucket(numbers: readonly number[]): Stored | undefined {
   return { ends: 0, tag: 'tb', numbers }
 }
 
-/** Reads a fixed window or a counter. Its last seven bytes are the window's length and, in the top four bits, `turn` or `absent`. */
+/** The last seven bytes are the window's length and, in their top four bits, `turn` or `absent`. */
 function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   const last = bytes.length - 7
   const top = bytes[last] as number
@@ -96,14 +92,14 @@ function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   return window < 1 ? undefined : { ends: 0, tag, numbers: [instant(bytes), ...sevens(bytes, last), window, top >> 4] }
 }
 
-/** Reads numbers of seven bytes each, from byte 7, the second number, up to the byte `to`. */
+/** Numbers of seven bytes, from the second one up to the byte `to`. */
 function sevens(bytes: Uint8Array, to: number): number[] {
   const numbers: number[] = []
   for (let at = 7; at < to; at += 7) numbers.push(unsigned(bytes, at, 7))
   return numbers
 }
 
-/** The first number of a value: its first seven bytes, without the kind in their top three bits. */
+/** The first seven bytes, without the kind in their top three bits. */
 function instant(bytes: Uint8Array): Micros {
   return ((bytes[0] as number) & 0x1f) * 2 ** 48 + unsigned(bytes, 1, 6)
 }
