@@ -1,10 +1,8 @@
--- Converts a bucket to a changed limit (law 7). The bucket keeps the tokens that it had under the old limit, capped at the new burst. For
--- whole numbers below 2^53, a % n is exact. So is (a - a % n) / n, the quotient rounded down.
+-- Converts a bucket to a changed limit (law 7): it keeps its tokens, capped at the new burst.
 
 local flow, cut, level_of, owed_span, latest_zero, out_on, settle = ...
 
--- Returns the converted bucket (bucket-value.lua): zero, rest, seen, keep_for and leases. zero is nil if the bucket equals the initial
--- state.
+-- Returns zero, rest, seen, keep_for and leases (bucket-value.lua). zero is nil if the bucket equals the initial state.
 local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst, n, m, burst, leases)
   local time = now
   if seen > now then time = seen end
@@ -19,10 +17,9 @@ local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst,
   if ends <= time then return nil end
   local longest = full
   if full_rest > 0 then longest = full + 1 end
-  -- The bucket is at most full.
   zero, rest = cut(zero, rest, old_n, old_m, old_burst, time)
-  -- A bucket below empty has a debt. Whole tokens are added to it first, because only a level that is not negative can be converted. After
-  -- the conversion the same tokens are taken out again, at the new rate.
+  -- Only a level that is not negative can be converted. So a bucket below empty first gets whole tokens (`debt`), which are taken out again
+  -- at the new rate.
   local debt = 0
   if zero > time or (zero == time and rest > 0) then
     local token = old_m * 1000000
@@ -39,7 +36,7 @@ local function adopt_bucket(zero, rest, seen, keep_for, old_n, old_m, old_burst,
   if debt == 0 and micro >= burst then
     micro = burst
   elseif part > 0 then
-    -- floor(part * m / old_m). The product may exceed 2^53, so m is multiplied in two parts; the result is exact.
+    -- floor(part * m / old_m), in two parts because the product may exceed 2^53.
     local half = m % 131072
     local one = part * ((m - half) / 131072)
     local carried = (one % old_m) * 131072 + part * half

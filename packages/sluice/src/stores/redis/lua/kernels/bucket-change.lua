@@ -1,15 +1,13 @@
--- Changes a token bucket by moving the instant at which it was last empty, and writes it. A refund (`adjust`) and the settlement of a hold
--- (`settle`) both do this.
+-- Changes a bucket for a refund or the settlement of a hold.
 
 local read, put, drop = ...
 local read_bucket, bucket_value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'
 local out_on, settle, leased_until = make('bucket-leases', flow, cut)
 
--- `span_of(zero, rest, time, leases)` says how to move the instant at which the bucket was empty. It returns 1 to give tokens back or -1 to
--- take tokens, then whole microseconds, then n-ths of a microsecond. It returns nil to change nothing. With `settles`, a bucket with leases
--- is always written, without the leases that have ended. `change_bucket` returns true, and changes nothing, if a newer version of Sluice
--- wrote the state.
+-- `span_of(zero, rest, time, leases)` returns 1 to give tokens back or -1 to take tokens, then how long their refill takes: whole
+-- microseconds and n-ths of a microsecond. It returns nil to change nothing. With `settles`, a bucket with leases is always written.
+-- Returns true if a newer version of Sluice wrote the state.
 local function change_bucket(state, n, m, burst, empty, empty_rest, settles, span_of)
   local time, ends = now, 0
   local value = read(state)
@@ -42,8 +40,7 @@ local function change_bucket(state, n, m, burst, empty, empty_rest, settles, spa
     if not zero then return drop(state, ends) end
   else
     zero, rest, keep_for = from, from_rest, kept
-    -- A penalty lowers the bucket to one burst below empty at most. If a change of the limit has left the bucket lower, the penalty does
-    -- not change it.
+    -- A penalty lowers the bucket to one burst below empty at most, and does not change a bucket that is lower already.
     local most, most_rest = time + empty, 0
     if empty_rest > 0 then most, most_rest = most - 1, n - empty_rest end
     local latest = latest_zero(n, m, burst, time)

@@ -1,12 +1,12 @@
--- Reads the numbers of a token bucket's limit from `args`. The limit refills n micro-tokens in m microseconds.
+-- The limit refills n micro-tokens in m microseconds.
 --
--- descriptor  the index of the first number, which names one of three forms:
+-- descriptor  the index in `args` of the first number of one of three forms:
 --             0, n, m, burst, cost
 --             4, n, m, burst, empty, empty_rest, cost, cost_rest: used if products of these numbers would exceed 2^53
---             5, the numbers of form 4, ahead, micro: used for calls that may be charged before their tokens are there
--- empty       in how many microseconds an empty bucket fills, rounded up; empty_rest: how many n-ths of a microsecond the rounding added
--- cost        in how many microseconds the cost is refilled, rounded down; cost_rest: how many n-ths of a microsecond the rounding removed
--- ahead       how many microseconds before its tokens are there a call may be charged; micro: the cost in micro-tokens
+--             5, the numbers of form 4, ahead, micro: for calls that may be charged before their tokens are there
+-- empty       microseconds to fill an empty bucket, rounded up; empty_rest: the n-ths of a microsecond that this added
+-- cost        microseconds to refill the cost, rounded down; cost_rest: the n-ths that this removed
+-- ahead       how many microseconds early a call may be charged; micro: the cost in micro-tokens
 
 local n, m, burst = args[descriptor + 1], args[descriptor + 2], args[descriptor + 3]
 local empty, empty_rest, cost, cost_rest = args[descriptor + 4], args[descriptor + 5], args[descriptor + 6], args[descriptor + 7]

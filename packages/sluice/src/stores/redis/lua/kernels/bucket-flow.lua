@@ -1,5 +1,5 @@
--- Returns the time in which `micro` micro-tokens are refilled, in whole microseconds and n-ths of a microsecond. The limit refills n
--- micro-tokens in m microseconds. The refill begins `from` n-ths of a microsecond late.
+-- Returns how long it takes to refill `micro` micro-tokens, at n in m microseconds: whole microseconds, and n-ths of a microsecond. `from`
+-- n-ths are added.
 local function flow(n, m, micro, from)
   local token = m * 1000000
   local token_rest, micro_rest = token % n, m % n
@@ -10,8 +10,8 @@ local function flow(n, m, micro, from)
   return tokens * ((token - token_rest) / n) + parts * ((m - micro_rest) / n) + (sum - left) / n, left
 end
 
--- Returns how many pieces of `unit` micro-tokens are refilled in `span` microseconds. The refill begins `from` n-ths of a microsecond late.
--- The first estimate, in floating point, is a little too low. Exact comparisons then correct it.
+-- Returns how many times `unit` micro-tokens are refilled in `span` microseconds less `from` n-ths. The floating-point guess is a little
+-- too low; exact comparisons correct it.
 local function pieces(n, m, unit, from, span)
   local count = 0
   if span <= 0 then return count end
@@ -24,8 +24,8 @@ local function pieces(n, m, unit, from, span)
   end
 end
 
--- Caps a bucket to `micro` micro-tokens at the instant `time`. zero and rest say when the bucket was last empty: whole microseconds, and
--- n-ths of a microsecond. Returns both for the capped bucket.
+-- Caps a bucket to `micro` micro-tokens at the instant `time`. zero and rest say when it was last empty: microseconds, and n-ths of a
+-- microsecond.
 local function cut(zero, rest, n, m, micro, time)
   if micro < 0 then micro = 0 end
   local span, left = flow(n, m, micro, 0)
@@ -35,8 +35,8 @@ local function cut(zero, rest, n, m, micro, time)
   return low, low_rest
 end
 
--- zero and rest say when a bucket was last empty: whole microseconds, and n-ths of a microsecond. Returns its micro-tokens at the instant
--- `time`; zero and rest of the bucket after all whole tokens are taken out; and the micro-tokens that are left in it then.
+-- Returns the micro-tokens of a bucket at `time`; its zero and rest after all whole tokens are taken out; and the micro-tokens that are
+-- left then.
 local function level_of(zero, rest, n, m, time)
   local tokens = pieces(n, m, 1000000, rest, time - zero)
   local micros, left = flow(n, m, tokens * 1000000, rest)
@@ -45,8 +45,7 @@ local function level_of(zero, rest, n, m, time)
   return tokens * 1000000 + parts, zero, rest, parts
 end
 
--- Returns the time in which this many whole tokens are refilled: whole microseconds, and n-ths of a microsecond. `tokens * rest` may exceed
--- 2^53, so the product is computed in two parts.
+-- As `flow`, for whole tokens. `tokens * rest` may exceed 2^53, so the product is computed in two parts.
 local function owed_span(n, m, tokens)
   local token = m * 1000000
   local rest = token % n
@@ -58,8 +57,8 @@ local function owed_span(n, m, tokens)
   return tokens * ((token - rest) / n) + (one - first) / n * 131072 + (carried - left) / n, left
 end
 
--- The latest instant at which a bucket may be empty, as `bounded` of algorithms/token-bucket.ts computes it. This bounds the debt of a
--- bucket below empty: it is refilled within a hundred years.
+-- The latest `zero` of a bucket below empty, as `bounded` of algorithms/token-bucket.ts computes it: a debt is refilled within a hundred
+-- years.
 local function latest_zero(n, m, burst, time)
   return math.min(time + 3155760000000000, 9007199254740990 - (flow(n, m, burst, 0)))
 end

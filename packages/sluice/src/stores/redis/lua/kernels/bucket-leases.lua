@@ -1,6 +1,5 @@
--- Leases of a bucket: tokens that processes took in advance (algorithms/leased-bucket.ts). They are a list of { holder, sequence, amount,
--- end }, ordered by end. The tokens in the bucket and the leased tokens together never exceed the burst. So the bucket is capped at the
--- burst less the leased tokens.
+-- Leases of a bucket: tokens that processes took in advance. They are a list of { holder, sequence, amount, end }, ordered by end. The
+-- tokens in the bucket and the leased tokens together never exceed the burst.
 
 local flow, cut = ...
 
@@ -10,8 +9,7 @@ local function out_on(leases)
   return out
 end
 
--- Removes the leases that have ended at `time`. Until a lease ends, the bucket is capped at the burst less the leased tokens. Returns zero
--- and rest, which say when the bucket was last empty, and the other leases, or nil if there are none.
+-- Removes the leases that have ended at `time`. Returns zero, rest and the other leases, nil for none.
 local function settle(zero, rest, n, m, burst, leases, time)
   local out, left = out_on(leases), {}
   for _, lease in ipairs(leases) do
@@ -27,8 +25,7 @@ local function settle(zero, rest, n, m, burst, leases, time)
   return zero, rest, left
 end
 
--- The instant until which the store must keep a bucket with leases. From then on it is full: every lease has ended, and the last tokens are
--- refilled.
+-- The instant until which the store must keep a bucket: all leases have ended, and it is full.
 local function leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   local out, kept = out_on(leases), math.min(math.max(seen, zero) + keep_for, 9007199254740991)
   for _, lease in ipairs(leases) do

@@ -1,13 +1,11 @@
--- The token bucket in Lua: the part of algorithms/token-bucket.ts that a store needs. It computes how many of `times` equal calls pass, one
--- after the other, and the state after them. In Lua, defining a function costs more than such a call. So only buckets that need more than
--- this file get functions (the slow path, bucket.lua). All numbers are whole and below 2^53. So a % n is exact, and so is (a - a % n) / n,
--- the quotient rounded down.
+-- In Lua, defining a function costs more than this whole step. So only buckets that need more use the functions of bucket.lua (the slow
+-- path). `(a - a % n) / n` is the exact quotient, rounded down.
 --
--- arguments   value, times, now; of the limit n, m, burst, empty, empty_rest; of the calls cost, cost_rest (bucket-descriptor.lua). For
---             calls that may be charged before their tokens are there also `ahead` and `capped`. `capped` is the cost in micro-tokens, plus
---             the costs of earlier calls of the same group to this state
--- results     `passed`: how many calls pass. If the value changes: `written`, the new value, and `expires`, the instant until which the
---             store must keep it
+-- arguments   value, times, now; n, m, burst, empty, empty_rest, cost, cost_rest (bucket-descriptor.lua). For calls that may be charged
+--             before their tokens are there also `ahead` and `capped`: the micro-tokens of this and earlier calls of the group to this
+--             state
+-- results     `passed`: how many of `times` equal calls pass. If the value changes: `written`, the new value, and `expires`, until when it
+--             must be kept
 
 local time, ends, passed = now, 0, 0
 local zero, rest, seen, keep_for, leases, converted, written, expires
@@ -23,8 +21,8 @@ if value then
   elseif size == 49 then
     high, low, rest, last, keep_for, old_n, old_m, old_burst = parse('>I3I4I7I7I7I7I7I7', value)
   end
-  -- A value in the form that this limit writes is read here. Its first three bytes are below 10485504, so `seen` is below 2^53. All other
-  -- values are read by bucket-value.lua, which checks more.
+  -- Values of this limit are read here. With first bytes below 10485504, `seen` is below 2^53. bucket-value.lua reads and checks all other
+  -- values.
   local same = old_n == n and old_m == m and old_burst == burst and (not last or last <= 9007199254740991 and keep_for <= 3200000000000000)
   if same and high >= 6291456 and high < 10485504 and rest < n then
     zero = (high - 8388608) * 4294967296 + low
@@ -54,8 +52,8 @@ elseif zero < oldest or (zero == oldest and rest <= empty_rest) then
 end
 local open, latest = times, time
 if ends > now then open = 0 end
--- A call that was charged ahead starts once its cost has been refilled. At that instant, the leased tokens may be spent too. So a call is
--- not charged ahead if its cost and the leased tokens together exceed the burst.
+-- When a call that was charged ahead starts, the leased tokens may be spent at the same instant. So its cost and these together must fit
+-- into the burst.
 if ahead and capped <= burst - (leases and made.out_on(leases) or 0) then latest = time + ahead end
 while passed < open do
   local moved, left = zero + cost, rest + cost_rest

@@ -1,5 +1,4 @@
--- All functions for buckets, in one table. A program makes this table when it first finds a bucket that bucket-step.lua cannot decide
--- without functions (the slow path).
+-- Made at the first bucket that bucket-step.lua cannot decide.
 
 local read, value = make 'bucket-value'
 local flow, cut, level_of, owed_span, latest_zero = make 'bucket-flow'

@@ -1,16 +1,15 @@
--- descriptor  2, cost, limit, window, quantum
+-- descriptor  the index in `args` of 2, cost, limit, window, quantum
 
--- Returns three values of a sliding window counter: when the current window ends, what was charged in it, and what was charged in the
--- previous window. After a window has ended, its charges count as those of the previous window for one more length.
+-- Returns the end of the current window, its charges, and those of the previous window. An ended window is the previous one for one more
+-- length.
 local function rolled(finish, current, previous, length)
   if finish and now < finish then return finish, current, previous end
   if not finish or now >= finish + length then return now - now % length + length, 0, 0 end
   return finish + length, 0, current
 end
 
--- Converts a counter to the limit of the call. Returns end (nil if the counter equals the initial state), current, previous, window,
--- absent, and whether it was converted. `absent` is 1 if the window has the length of a longer limit of the key, but no call in this window
--- had that limit.
+-- Returns end (nil if the counter equals the initial state), current, previous, window, absent (docs/algorithms/sliding-window-counter.md),
+-- and whether they were converted to the call's limit (law 7).
 local function adopt_counter(finish, current, previous, window, absent, descriptor)
   local length = args[descriptor + 3]
   if window == length then
@@ -28,8 +27,7 @@ local function adopt_counter(finish, current, previous, window, absent, descript
   return finish, current, previous, length, 0, true
 end
 
--- How many micro-tokens of the previous window still count: ceil(previous * left / quanta). `left` is how many of the window's `quanta`
--- equal steps are still to come. The product is computed in parts, because it may exceed 2^53.
+-- The micro-tokens of the previous window that still count: ceil(previous * left / quanta), in parts because the product may exceed 2^53.
 local function share(finish, previous, window, descriptor)
   if previous == 0 then return 0 end
   local quantum = args[descriptor + 4]

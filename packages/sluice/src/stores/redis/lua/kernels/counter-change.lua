@@ -1,13 +1,11 @@
--- Changes the counts of a sliding window counter, and writes them. A refund (`adjust`) and the settlement of a hold (`settle`) both do
--- this.
+-- Changes a counter for a refund or the settlement of a hold.
 
 local read, put, drop = ...
 local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'
 
--- `amounts_of(ended, current, previous, span, shared)` returns what is given back of the current window, and what of the previous window.
--- An amount below 0 is charged. `ended` is the end of the current window. `shared` is how much of the previous window still counts. The
--- function below returns true, and changes nothing, if a newer version of Sluice wrote the state.
+-- `amounts_of(ended, current, previous, span, shared)` returns what is given back of the current and of the previous window (below 0:
+-- charged). `shared` of the previous window still counts. Returns true if a newer version of Sluice wrote the state.
 return function(state, descriptor, amounts_of)
   local length = args[descriptor + 3]
   local ends = 0

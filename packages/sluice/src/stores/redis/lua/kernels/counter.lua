@@ -1,5 +1,4 @@
--- The sliding window counter in Lua (algorithms/sliding-window-counter.ts). Returns how many of `times` calls pass. If the value changes,
--- it also returns the new value, and the instant until which the store must keep it.
+-- Returns how many of `times` calls pass. If the value changes, also the new value, and until when it must be kept.
 
 local read_counter, counter_value = make 'counter-value'
 local adopt_counter, rolled, share = make 'counter-adopt'

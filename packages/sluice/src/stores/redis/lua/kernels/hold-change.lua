@@ -1,5 +1,4 @@
--- Settles or extends one hold, whatever its limits and state. Programs use this only for holds that the fast path in holds.lua does not
--- settle.
+-- Settles or extends one hold that holds.lua does not settle itself.
 
 local bucket_of = ...
 local read, put, keep, remove, extra = make 'state'
@@ -11,9 +10,8 @@ local NEWER = 9000000000000000
 local change_bucket, flow, level_of, owed_span
 local release, prolong
 
--- Computes the settlement of a bucket (algorithms/settle-bucket.ts). Returns what the bucket is charged for the hold in all, and how to
--- move the instant at which the bucket was empty. This is a sign (-1 later, 1 earlier), whole microseconds, and n-ths of a microsecond.
--- Without a sign the instant does not move.
+-- Returns what the bucket is charged for the hold in all, and how to move the instant at which it was empty: -1 later or 1 earlier (nil:
+-- not), whole microseconds, n-ths of a microsecond.
 local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, mark)
   if actual > held then
     local room = 0
@@ -54,8 +52,7 @@ local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, 
   return actual, 1, room, left
 end
 
--- This function and the next three settle the charge of a hold to one limit, each for one algorithm. They return what the limit is charged
--- for the hold in all, or nothing if a newer version of Sluice wrote the state.
+-- The functions settle_* return what a limit is charged in all; nothing if a newer version of Sluice wrote the state.
 local function settle_bucket(state, descriptor, held, actual, mark)
   if not change_bucket then change_bucket, flow, level_of, owed_span = make('bucket-change', read, put, drop) end
   local n, m, burst, empty, empty_rest = bucket_of(descriptor)
@@ -124,8 +121,7 @@ local function settle_log(state, descriptor, held, actual, _, at)
   return charged
 end
 
--- Gives back the slots of a hold (if `change_value` is `release`), or moves their end to a later instant (if it is `prolong`). Returns
--- true, and changes nothing, if a newer version of Sluice wrote the state.
+-- `change_value` is `release` or `prolong` (slots.lua). Returns true if a newer version of Sluice wrote the state.
 local function change_slots(state, change_value, ...)
   local value = read(state)
   if value and split(value) == NEWER then return true end
@@ -135,7 +131,6 @@ end
 
 local kernels = { [0] = settle_bucket, settle_window, settle_counter, settle_log, settle_bucket }
 
--- Whether a newer version of Sluice wrote the state of a call.
 local function is_newer(state, descriptor)
   if args[descriptor] == 3 then
     local _, _, _, _, logs = make('log-change', put, keep, drop)
@@ -145,16 +140,15 @@ local function is_newer(state, descriptor)
   return value and split(value) == NEWER
 end
 
--- A part of a hold's record says what one limit was charged. This finds the call of that limit, by the limit's name. Returns the index of
--- the name in the arguments, and the number of the call.
+-- Returns the index of the limit's name in the arguments, and the number of its call.
 local function call_of(part, first, calls)
   for call = 1, calls do
     if args[first + 3 * call - 3] == part[1] then return first + 3 * call - 3, call end
   end
 end
 
--- Settles the parts of a hold's record whose limits are among the calls; each part is what one limit was charged. With `stands`, charges
--- stay as they are and only slots are given back. Returns true if a newer version of Sluice wrote a state.
+-- Each part of a hold's record is the charge of one limit. With `stands`, only slots are given back. Returns true if a newer version of
+-- Sluice wrote a state.
 local function settle_parts(key, first, calls, parts, at, stands)
   for _, part in ipairs(parts) do
     local index, call = call_of(part, first, calls)
@@ -172,7 +166,7 @@ local function settle_parts(key, first, calls, parts, at, stands)
   end
 end
 
--- Moves the end of the slots of a hold to a later instant. Returns true if a newer version of Sluice wrote a state.
+-- Returns true if a newer version of Sluice wrote a state.
 local function prolong_slots(key, first, calls, parts, micros)
   for call = 1, calls do
     local name, descriptor = args[first + 3 * call - 3], args[first + 3 * call - 2]
@@ -185,8 +179,7 @@ local function prolong_slots(key, first, calls, parts, micros)
   end
 end
 
--- Whether a newer version of Sluice wrote one of several states. If so, no state may be changed. For a single state it returns false:
--- whatever changes that state makes the same check.
+-- All of several states are checked before one is changed. What changes a single state makes this check itself.
 local function has_newer(key, first, calls)
   if calls < 2 then return false end
   for call = 1, calls do
@@ -194,8 +187,7 @@ local function has_newer(key, first, calls)
   end
 end
 
--- Settles or extends the hold. Returns its status after that (holds.lua lists these), the instant at which it ends, and the parts of its
--- record.
+-- Returns status (listed in holds.lua), end and parts of the hold.
 return function(key, mode, first, calls)
   local value = read(key)
   if value and split(value) == NEWER then return 5, 0, {} end
@@ -205,7 +197,7 @@ return function(key, mode, first, calls)
   if now >= expires then
     for _, part in ipairs(parts) do
       local index = call_of(part, first, calls)
-      -- The hold has expired, so what was used beyond its charge can no longer be charged. That amount is reported as overage.
+      -- Too late to charge more: what was used beyond the charge is reported as overage.
       if mode == -1 and index then part[4] = math.max(0, args[index + 2] - part[3]) end
     end
     return 3, expires, parts

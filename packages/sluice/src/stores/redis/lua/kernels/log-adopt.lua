@@ -1,15 +1,12 @@
--- Functions for sliding window logs that all programs need.
---
--- descriptor  the index of 3, cost, limit, window, the most entries that are kept
+-- descriptor  the index in `args` of 3, cost, limit, window, the most entries that are kept
 
 local logs = ...
 local first_after, through = logs.first_after, logs.through
 
--- If an earlier limit of the key had a longer window, its entries are kept too. A log then has at most this many entries.
+-- The most entries of a log that is also kept for an earlier, longer window of the key.
 local MAX_KEPT = 10000
 
--- Returns the log, converted to the limit of the call (law 7), with all its entries. If it equals the initial state, returns a log without
--- entries.
+-- Converts a log to the call's limit (law 7). If it equals the initial state, returns a log without entries.
 local function adopt_log(log, descriptor)
   local length = args[descriptor + 3]
   if not log.there or log.window == length then return log end
@@ -30,15 +27,15 @@ local function used_of(log, descriptor)
   return time, first, through(log, log.size - 1) - through(log, first - 1)
 end
 
--- Returns the argument `charge` of `charge_log` (log-value.lua). Entries that no limit of this key needs any more are skipped.
+-- Returns the argument `charge` of `charge_log` (log-value.lua), without entries that no limit of this key needs.
 local function charge_of(log, descriptor, first, time, cost)
   local from, keep_for, most = first, log.keep_for, args[descriptor + 4]
   if keep_for > 0 then from, most = first_after(log, time - keep_for, log.skip), MAX_KEPT end
   local kept = log.size - from
   local merges = kept > 0 and log.at == time
   if not merges and kept >= most then
-    -- The log has as many entries as it may. If its oldest entry is kept only for an earlier limit, that entry is dropped. Otherwise
-    -- charges of less than a token have filled the log. Then this charge is added to the newest entry, which moves to `time`.
+    -- The log is full. If only an earlier limit needs the oldest entry, it is dropped. Otherwise charges of less than a token have filled
+    -- the log, and this charge is added to the newest entry.
     if from < first then from = from + 1 else merges = true end
   end
   if kept == 0 then keep_for = 0 end

@@ -1,12 +1,12 @@
--- Opens a sliding window log for a change, and writes it. A refund (`adjust`) and the settlement of a hold (`settle`) both do this.
+-- Changes a log for a refund or the settlement of a hold.
 
 local put, keep, drop = ...
 local logs = make('log-value', put, keep)
 local adopt_log, used_of, charge_of = make('log-adopt', logs)
 local refund_log, rewrite_log = make('log-refund', logs, drop, put)
 
--- `change(log, time, first, used)` changes the log. It returns true if it has also written the log. `used_of` computes its last three
--- arguments. `change_log` returns true, and changes nothing, if a newer version of Sluice wrote the state.
+-- `change(log, time, first, used)` returns true if it has also written the log. `change_log` returns true if a newer version of Sluice
+-- wrote the state.
 local function change_log(state, descriptor, change)
   local stored = logs.open(state)
   if stored.ends == 9000000000000000 then return true end

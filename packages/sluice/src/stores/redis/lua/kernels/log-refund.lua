@@ -1,9 +1,7 @@
--- Changes the amounts of entries of a log, and writes the log.
-
 local logs, drop, put = ...
 local entry, through, HEAD, ENTRY, TURN = logs.entry, logs.through, logs.HEAD, logs.ENTRY, logs.TURN
 
--- Takes the amount taken[index] out of each entry, from the entry `start` on, and writes the log. An amount below 0 is added.
+-- Takes taken[index] out of each entry from `start` on, or adds it if it is below 0.
 local function rewrite(log, start, taken)
   local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
   for index = start, log.size - 1 do
@@ -16,8 +14,7 @@ local function rewrite(log, start, taken)
   local ahead = start
   if #tail == 0 then
     if start == log.skip then return drop(log.state, log.ends) end
-    -- No entry is left from `start` on. The newest entry is now the one before `start`. The newest entry is stored in the head of the
-    -- value.
+    -- The newest entry, now the one before `start`, is stored in the head of the value.
     ahead = start - 1
     log.at, log.sum = entry(log, ahead)
   else
@@ -29,9 +26,8 @@ local function rewrite(log, start, taken)
   put(log.state, logs.head(log, 0) .. body, logs.expires(log))
 end
 
--- Gives an amount back, and returns how much was given back. With a receipt, which is the instant of a charge, it takes the amount out of
--- the entry of that instant and later ones. Without one (-1), it takes from the newest entries first. Entries up to the instant `oldest`
--- have left the window and are not changed.
+-- With a receipt (the instant of a charge), the entry of that instant and later ones are reduced; without one (-1), the newest first.
+-- Entries up to `oldest` have left the window. Returns how much was given back.
 local function refund(log, first, oldest, amount, receipt)
   local left, start, taken = amount, log.size, {}
   local function take(index)

@@ -1,11 +1,10 @@
--- The sliding window log in Lua (algorithms/sliding-window-log.ts). It computes complete verdicts. For other algorithms the caller computes
--- the verdict from the state, but it does not get the entries of a log.
+-- Computes complete verdicts, because the caller does not get the entries, which may be many.
 
 local logs = ...
 local entry, through, first_through = logs.entry, logs.through, logs.first_through
 local adopt_log, used_of, charge_of = make('log-adopt', logs)
 
--- The first instant at which a cost fits that does not fit now. Entries from the index `last` on count as charged at the instant `newest`.
+-- The first instant at which a cost fits. Entries from the index `last` on count as charged at the instant `newest`.
 local function fits_at(log, descriptor, first, last, newest, used, cost)
   local index = first_through(log, through(log, first - 1) + used + cost - args[descriptor + 2], first)
   if index < last then newest = entry(log, index) end
@@ -23,8 +22,7 @@ local function view_of(log, descriptor, first, last, newest, used)
   return remaining, fits_at(log, descriptor, first, last, newest, used, more) - now, reset
 end
 
--- Returns the outcome (0 allowed, 1 denied, 2 impossible), retryAfter, remaining, replenishAfter and resetAfter. If the call is allowed, it
--- also returns the charge for `charge_log`.
+-- Returns the outcome (0 allowed, 1 denied, 2 impossible), retryAfter, remaining, replenishAfter, resetAfter, and if allowed the charge.
 local function decide_log(log, descriptor, cost)
   local limit = args[descriptor + 2]
   local time, first, used = used_of(log, descriptor)

@@ -1,14 +1,11 @@
--- Makes the record of a hold (algorithms/hold-record.ts). The record is the last call of its group.
---
--- descriptor  the index of 6; how many microseconds the hold lasts; 1 if the record begins as settled, otherwise 0; how many calls of the
---             group, just before the record, it records; for each of them the name of its limit, and the micro-tokens that are held
+-- descriptor  the index in `args` of 6; microseconds that the hold lasts; 1 if the record begins as settled, else 0; how many calls of the
+--             group, just before the record, it records; for each of them the name of its limit, and the micro-tokens held
 
 local read_record, record_value = make 'record-value'
 local split = make 'block-value'
 
--- Decides the call that makes a record. `times` says how often the call is made; a record is made once at most. Returns 0 if `times` is 0 or
--- the record exists already. Otherwise it returns 1, the value of the record, and the instant until which the store must keep it. `marks`
--- has a number for each earlier call of the group, in order. The algorithm of that call needs it to settle the hold; 0 if it needs none.
+-- Returns 0 if `times` is 0 or the record exists; else 1, the value, and until when it must be kept. `marks` has, for each earlier call of
+-- the group, a number that its algorithm needs to settle the hold; 0 for none.
 return function(value, descriptor, times, _, marks)
   local _, ends = read_record(value)
   if times == 0 or ends and now < ends + 60000000 then return 0 end

@@ -1,14 +1,10 @@
--- Slots of a concurrency limit (algorithms/concurrency.ts): who holds slots, and until when. The value has the format of algorithms that
--- have no program (value.ts): the byte 3, the instant until which the store must keep it (7 bytes), then numbers of 7 bytes, each plus
--- 2^53. The numbers are: the latest time at which the state was written; the last fencing number; and for each holder its id in two
--- numbers, its cost, the end of its slot, and its fencing number. Holders are ordered by the ends of their slots.
+-- docs/stores/redis.md has the form of a value, docs/algorithms/concurrency.md its numbers.
 --
--- descriptor  the index of 7, cost, limit, for how many microseconds a slot is held, 1 if there is a holder or 0 if not, the holder's id in
---             two numbers
+-- descriptor  the index in `args` of 7, cost, limit, microseconds that a slot is held, 1 if there is a holder or 0 if not, the holder's id
+--             in two numbers
 
 local split, block_value, blocked = make 'block-value'
 
--- The most holders of one state.
 local MAX_HOLDERS = 4000
 
 local function number_at(value, from)
@@ -21,14 +17,14 @@ local function bytes_of(number)
   return pack('>I3I4', 2097152 + (number - low) / 4294967296, low)
 end
 
--- Returns the parts of a state: when it was written (nil if there is no state); the last fencing number; the bytes of the holders whose
--- slots have not ended; the sum of their costs; the time of the decision (law 3); and the end of the block.
+-- Returns when the state was written (nil for none); the last fencing number; the bytes of the holders whose slots have not ended; the sum
+-- of their costs; the time of the decision; the end of the block.
 local function read_slots(value)
   local ends, inner = 0, value or ''
   if value then ends, inner = split(value) end
   local size = #inner
   if string.byte(inner) ~= 3 or size % 35 ~= 22 then
-    -- A value that is neither a state nor only a block counts as absent. A block before it does not count either.
+    -- Any value but a state or a lone block counts as absent, and so does a block before it.
     return nil, nil, '', 0, now, inner == '' and ends or 0
   end
   local seen, last = number_at(inner, 9), number_at(inner, 16)
@@ -40,21 +36,21 @@ local function read_slots(value)
   return seen, last, string.sub(inner, from), used, time, ends
 end
 
--- The position of a holder's first byte; nil if it has no slot.
+-- The position of the holder's first byte, or nil.
 local function holder_of(held, id)
   local from = string.find(held, id, 1, true)
   while from and from % 35 ~= 1 do from = string.find(held, id, from + 1, true) end
   return from
 end
 
--- Inserts a holder after those whose slots end earlier or at the same time.
+-- After holders whose slots end earlier or at the same time.
 local function added(held, holder, ends)
   local from = #held + 1
   while from > 1 and number_at(held, from - 14) > ends do from = from - 35 end
   return string.sub(held, 1, from - 1) .. holder .. string.sub(held, from)
 end
 
--- Returns the value of a state, and two instants: until when the store must keep it, and the same if the state had no block.
+-- Returns the value, and until when it must be kept: with its block, and as if without.
 local function slots_value(time, last, held, ends)
   local expires = last + 1
   if held ~= '' then expires = math.max(expires, number_at(held, #held - 13)) end
@@ -63,9 +59,8 @@ local function slots_value(time, last, held, ends)
   return value, math.max(expires, ends), expires
 end
 
--- Decides calls of one holder, and returns how many pass. If the value changes, it also returns the new value, and the instant until which
--- the store must keep it. `before` is the sum of the costs of earlier calls to this state in the same group, all of whose calls are charged
--- or none.
+-- Returns how many calls pass. If the value changes, also the new value, and until when it must be kept. `before` is the cost of earlier
+-- calls to this state in the same group.
 local function take(value, descriptor, times, before)
   local cost, limit = (before or 0) + args[descriptor + 1], args[descriptor + 2]
   local passed, written, expires = 0, nil, nil
@@ -86,8 +81,8 @@ local function take(value, descriptor, times, before)
   return passed, written, expires
 end
 
--- Gives back a holder's slot. Returns the new value, and the instant until which the store must keep it. If no holder is left and the state
--- equals the initial one, returns false and the end of the block. If this holder has no slot, returns nil.
+-- Returns the new value, and until when it must be kept; false and the end of the block if the state equals the initial one; nil if the
+-- holder has no slot.
 local function release(value, one, other)
   local seen, last, held, _, time, ends = read_slots(value)
   local from = seen and holder_of(held, bytes_of(one) .. bytes_of(other))
@@ -98,8 +93,8 @@ local function release(value, one, other)
   return left, expires
 end
 
--- Moves the end of a holder's slot to `micros` microseconds from now. Returns the new value, and the instant until which the store must
--- keep it. Returns nil if the holder has no slot, or if its slot ends later already.
+-- Moves the end of a slot to `micros` microseconds from now. Returns the new value, and until when it must be kept; nil if the holder has
+-- no slot, or one that ends later.
 local function prolong(value, one, other, micros)
   local seen, last, held, _, time, ends = read_slots(value)
   local from = seen and holder_of(held, bytes_of(one) .. bytes_of(other))

@@ -1,16 +1,11 @@
--- descriptor  the index of 1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows begin
---             (microseconds). In the first `ramp` microseconds of a window, the limit grows by n micro-tokens in m microseconds
+-- descriptor  the index in `args` of 1, cost, limit, window, align (0 clock, 1 first, 2 key), ramp, n, m, and the offset at which windows
+--             begin (microseconds). In the first `ramp` microseconds of a window, the limit grows by n micro-tokens in m microseconds
 
--- Fixed windows of a key whose calls have limits of different lengths in turn (algorithms/window-turns.ts). `turn` says which of these
--- limits were called in the window:
--- 0 to 3      one limit alone; at most a 64th (0), a 16th (1), a quarter (2) or all (3) of it was used
--- 4           a longer and a shorter limit
--- 5           a shorter limit; the longer one was called in the previous window, and not yet in this one
--- 6           as 5, but the count became too large for exact numbers; the longer limit then finds nothing left
+-- docs/algorithms/fixed-window.md explains `turn` and the parts of a window, for limits that take turns on a key.
 
 local window_until = ...
 
--- For a key without a state: the end of the window to which a charge at `time` belongs.
+-- Without a state: the end of the window of a charge at `time`.
 local function fresh_end(descriptor, time)
   local length = args[descriptor + 3]
   if args[descriptor + 4] == 1 then return time + length end
@@ -18,8 +13,8 @@ local function fresh_end(descriptor, time)
   return shifted - shifted % length + length + args[descriptor + 8]
 end
 
--- Converts a fixed window to the limit of the call. Returns end (nil if the window equals the initial state), count, window, turn, and
--- whether it was converted.
+-- Returns end (nil if the window equals the initial state), count, window, turn, and whether they were converted to the call's limit (law
+-- 7).
 local function adopt_window(finish, count, window, turn, descriptor)
   local length = args[descriptor + 3]
   if window == length and turn < 5 then return finish, count, window, turn, false end
@@ -42,7 +37,7 @@ local function adopt_window(finish, count, window, turn, descriptor)
   return last, count, math.max(window, length), 4, true
 end
 
--- The window that a call begins now, because the previous window has ended or does not exist. Returns its end, length and turn.
+-- Returns end, length and turn of the window that begins now.
 local function begun(finish, window, turn, descriptor)
   local length, own = args[descriptor + 3], fresh_end(descriptor, now)
   if not finish or now >= window_until(finish, window, turn) then return own, length, 0 end
@@ -52,9 +47,8 @@ local function begun(finish, window, turn, descriptor)
   return own, length, 0
 end
 
--- While a longer limit of the key is not called, its window is counted in parts of the shorter limit's length. Returns the start of the
--- present part, what was taken before it, what was taken in it, then window and turn. If the count would become too large for exact
--- numbers, the window begins with this part, and turn is 6.
+-- Returns the start of the present part, what was taken before it, what was taken in it, window and turn. If the count would become
+-- inexact, the window begins with this part, and turn is 6.
 local function part_of(finish, count, window, turn, descriptor)
   local limit, length, part = args[descriptor + 2], args[descriptor + 3], 0
   if turn >= 5 and length < window then

@@ -1,12 +1,11 @@
--- Changes the count of a fixed window, and writes it. A refund (`adjust`) and the settlement of a hold (`settle`) both do this.
+-- Changes a window for a refund or the settlement of a hold.
 
 local read, put, drop = ...
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
 
--- `amount_of(used, start)` returns how much of `used` is given back; an amount below 0 is charged. `start` is the beginning of the window
--- or, of a window that is counted in parts, of the present part (window-adopt.lua). The function below returns true, and changes nothing,
--- if a newer version of Sluice wrote the state.
+-- `amount_of(used, start)` returns how much of `used` is given back (below 0: charged). `start` is that of the window or of its present
+-- part. Returns true if a newer version of Sluice wrote the state.
 return function(state, descriptor, amount_of)
   local limit = args[descriptor + 2]
   local ends = 0

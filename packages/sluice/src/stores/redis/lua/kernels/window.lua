@@ -1,5 +1,4 @@
--- The fixed window in Lua (algorithms/fixed-window.ts). Returns how many of `times` calls pass. If the value changes, it also returns the
--- new value, and the instant until which the store must keep it.
+-- Returns how many of `times` calls pass. If the value changes, also the new value, and until when it must be kept.
 
 local read_window, window_value, window_until = make 'window-value'
 local adopt_window, begun, part_of, turn_of = make('window-adopt', window_until)
