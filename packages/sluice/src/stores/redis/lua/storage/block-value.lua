@@ -1,8 +1,7 @@
--- A block denies a key until an instant. It is 7 bytes before those of the state: the end of the block, with 7 in the top three bits. From
--- that instant on, calls may pass again.
+-- A block is 7 bytes before a state: its end, with 7 in the top three bits.
 
--- Returns the end of the block, 0 for none, and the bytes of the state. If a newer version of Sluice wrote the state, it begins with the
--- byte 1. Such a state is read as a block without an end, so no call passes and the state is not overwritten.
+-- Returns the end of the block (0 for none) and the bytes of the state. A state of a newer version of Sluice (first byte 1) is read as a
+-- block without an end, so no call passes or overwrites it.
 local function split(value)
   local ends, inner = 0, value
   if #value >= 7 then
@@ -18,7 +17,7 @@ local function block_value(ends)
   return pack('>I3I4', 14680064 + (ends - low) / 4294967296, low)
 end
 
--- Puts a block before a state. A block that has ended is kept for a minute more, because a clock may step back.
+-- A block is kept for a minute after its end, because a clock may step back.
 local function blocked(value, ends)
   if ends + 60000000 <= now then return value end
   return block_value(ends) .. value

@@ -1,14 +1,4 @@
--- The value of a token bucket (algorithms/token-bucket.ts): { zero, rest, seen, keep_for, n, m, burst }. It has three forms, distinguished
--- by their lengths. Each begins with zero in 7 bytes, written as 2^55 + zero. So its top three bits are 4, or 3 if zero is before 1970.
--- That happens if a bucket takes longer to fill than the time since 1970.
---
--- 12 bytes    zero, seen - zero (3 bytes), n (1), burst in tokens (1); rest is 0, keep_for 0, m 1
--- 28 bytes    zero, rest (3), seen - zero (5), n (3), m (5), burst (5); keep_for is 0
--- 49 bytes    zero, rest, seen, keep_for, n, m, burst (7 each); then the leases, 28 bytes each: holder, sequence, amount, end
--- zero, rest  when the bucket was last empty: microseconds, and n-ths of a microsecond
--- seen        the latest time of a call
--- keep_for    how long the state is kept for an earlier limit of the key
--- n, m        the limit refills n micro-tokens in m microseconds
+-- docs/stores/redis.md has the forms of a bucket, docs/algorithms/token-bucket.md its numbers.
 
 local split, _, blocked = make 'block-value'
 
@@ -19,8 +9,7 @@ local function is_possible(rest, seen, keep_for, n, m, burst)
   return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 
--- Returns zero (nil if the value is not a bucket), rest, seen, keep_for, n, m and burst; the end of the block before the bucket; and its
--- leases (nil if there are none).
+-- Returns zero (nil if the value is not a bucket), rest, seen, keep_for, n, m, burst, the end of the block, and the leases (nil for none).
 local function read_bucket(value, ends)
   local size = #value
   local high, low, rest, age, seen, keep_for, n, m, burst

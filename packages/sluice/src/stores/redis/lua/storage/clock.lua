@@ -1,5 +1,3 @@
--- The beginning of programs that decode arguments: reads ARGV[1], and the time of the program's decisions.
---
 -- ARGV[1]     a JSON array of whole numbers. The first is the time in microseconds since 1970, or 0 for the server's own clock
 
 local call, KEYS = redis.call, KEYS

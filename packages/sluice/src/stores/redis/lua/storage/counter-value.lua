@@ -1,5 +1,4 @@
--- The value of a sliding window counter (algorithms/sliding-window-counter.ts): { end, current, previous, window }, 7 bytes each. The first
--- number has 6 in its top three bits. The last number has `absent` in its top four bits.
+-- docs/stores/redis.md has the form of this value.
 
 local split, _, blocked = make 'block-value'
 

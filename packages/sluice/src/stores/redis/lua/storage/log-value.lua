@@ -1,18 +1,15 @@
--- The value of a sliding window log (algorithms/sliding-window-log.ts). Programs read parts of the value and append to it, so a call on a
--- long log costs little. Its head has 47 bytes:
+-- Programs read parts of a log and append to it. Its value begins with 47 bytes:
 -- - the byte 2
 -- - in 7 bytes each: end of the block, window, keep_for, base, instant of the newest entry, sum of the newest entry
 -- - how many entries are skipped (4 bytes)
 -- The other entries follow, oldest first, with instant and sum (14 bytes). A sum counts the micro-tokens of all entries so far, modulo
--- 2^52, from an arbitrary start. `base` is the sum before the first entry that is not skipped. A value that is only a block is a log
--- without a state.
+-- 2^52. `base` is the sum before the first entry that is not skipped.
 
 local put, keep = ...
 local split = make 'block-value'
 
 local HEAD, ENTRY, PAGE, TURN = 47, 14, 64, 4503599627370496
 
--- A log without a state.
 local function new_log(state, ends)
   return { state = state, size = 0, skip = 0, base = 0, at = 0, sum = 0, window = 0, keep_for = 0, ends = ends, stored = 0, anew = true }
 end
@@ -37,7 +34,7 @@ local function open_log(state)
   return log
 end
 
--- Instant and running sum of the entry with this index. The first entry has index 0.
+-- Instant and running sum of an entry; indexes begin at 0.
 local function entry(log, index)
   if index == log.size - 1 then return log.at, log.sum end
   if index == log.stored then return log.old_at, log.old_sum end
@@ -53,14 +50,14 @@ local function entry(log, index)
   return at, sum
 end
 
--- How many micro-tokens were charged by the entries from the first that is not skipped to the one with this index.
+-- The micro-tokens of the entries up to this index, without the skipped ones.
 local function through(log, index)
   if index < log.skip then return 0 end
   local _, sum = entry(log, index)
   return (sum - log.base) % TURN
 end
 
--- The index of the first entry that is later than an instant. Searches from index `from` on. If no entry is, returns log.size.
+-- The index of the first entry after an instant, from index `from` on; log.size for none.
 local function first_after(log, instant, from)
   local low, high = from, log.size
   while low < high do
@@ -70,8 +67,7 @@ local function first_after(log, instant, from)
   return low
 end
 
--- The index of the first entry whose running sum (`through`) is at least `sum`. Searches from index `from` on. If no entry is, returns
--- log.size.
+-- The first index from `from` on whose running sum (`through`) is at least `sum`; log.size for none.
 local function first_through(log, sum, from)
   local low, high = from, log.size
   while low < high do
@@ -81,8 +77,7 @@ local function first_through(log, sum, from)
   return low
 end
 
--- Drops the entries before index `charge.from`, then adds a charge at the instant `charge.time`. This instant is never before the newest
--- entry.
+-- Drops the entries before index `charge.from`, then adds a charge at `charge.time`, which is never before the newest entry.
 local function charge_log(log, charge)
   local from = charge.from
   log.dirty, log.there, log.window, log.keep_for = true, true, charge.window, charge.keep_for

@@ -1,7 +1,8 @@
--- The packed layout: many states are members of one hash. A bucket of the 28-byte form (bucket-value.lua) then takes 13 or 14 bytes,
--- because the hash holds its limit. Its bytes are zero (7), seen - zero (5), the number of its limit (1), and its rest (1) unless that is
--- 0. The limits of a hash are in the member with the empty name. It has the time until which the hash is kept (6 bytes, milliseconds), then
--- for each limit n (3), m (5) and burst (5). There are at most four limits, so this member stays short. Other values are unchanged.
+-- Many states are members of one hash. A bucket of the 28-byte form (bucket-value.lua) becomes zero (7 bytes), seen - zero (5), the number
+-- of its limit (1), and its rest (1) unless that is 0. Other values are unchanged.
+--
+-- The member with the empty name has the time until which the hash is kept (6 bytes, milliseconds), then n (3), m (5) and burst (5) of at
+-- most four limits.
 
 local function expanded(value, head)
   local size = #value
@@ -14,8 +15,7 @@ local function expanded(value, head)
   return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
 end
 
--- Returns the value as it is written into the hash, and the limits of the hash. The value's own limit is added to these if it is not among
--- them.
+-- Returns the value as the hash stores it, and the hash's limits with its own.
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)

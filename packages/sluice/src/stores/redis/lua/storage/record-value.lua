@@ -1,16 +1,10 @@
--- Reads and writes the value of a hold's record (algorithms/hold-record.ts). A value consists of
--- - a byte: 8, plus 1 if the hold is settled, plus 2 for the wide form, plus 4 if a limit was charged another amount than was held;
--- - `at`, the instant of the charge (7 bytes), and how long after it the hold ends;
--- - for each part, which is the charge of one limit: the name of the limit (4 bytes), what was held, and a mark, which is a number that the
---   limit's algorithm needs to settle the hold;
--- - with the 4 above, for each part also what was charged, and the overage.
--- Numbers without a length here have 5 bytes, in the wide form 7. A mark of 0 means that there is none. Any other mark is written as its
--- distance from `at` plus 2^39, in the wide form plus 2^52.
+-- docs/stores/redis.md has the form of this value. A mark is a number that a limit's algorithm needs to settle the hold, 0 for none. Other
+-- marks are written as their distance from `at` plus 2^39, in the wide form plus 2^52.
 
 local SHORT, HALF, WIDE_HALF = 1099511627776, 549755813888, 4503599627370496
 
--- Returns `at` (the instant of the charge), the instant at which the hold ends, 1 if it is settled or else 0, and the parts. A part is {
--- name, held, charged, overage, mark }. Returns nil for a value that is not a record.
+-- Returns `at`, the end of the hold, 1 if it is settled or else 0, and the parts, each { name, held, charged, overage, mark }; nil for any
+-- other value.
 local function read_record(value)
   local kind, size = value and string.byte(value), value and #value
   if not kind or kind < 8 or kind > 15 or size < 13 then return nil end

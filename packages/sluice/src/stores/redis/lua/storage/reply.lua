@@ -1,4 +1,4 @@
--- The end of a program that decides: makes the reply. The reply is a text, because a server sends a text faster than a table. It has:
+-- Makes the reply of a program that decides. It is a text, because a server sends a text faster than a table. It has:
 -- - a byte: how many bytes each count and each length has (1 or 4);
 -- - for each state the length of its value, 0 for none;
 -- - the counts: how many groups passed;

@@ -1,4 +1,4 @@
--- Returns the instant until which the store must keep a state; nil if the value is not a state.
+-- Nil if the value is not a state.
 
 local split = make 'block-value'
 local read_bucket = make 'bucket-value'

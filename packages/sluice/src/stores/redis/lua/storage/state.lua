@@ -1,12 +1,9 @@
--- Reads and writes states. Each state is a string of its own, or a member of a hash that many states share (the packed layout). The name of
--- a member has 8 bytes. Its value is that of the string, in the form of packed-value.lua. The hash is kept at least as long as any of its
--- members is needed.
+-- States are strings, or members of hashes that many states share (packed-value.lua). A hash is kept at least as long as any of its members
+-- is needed.
 --
--- ARGV[2]     if states are members of hashes: a JSON array with the two halves of each state's member name, -1 twice for a state that is a
---             string. Empty or absent if all are strings
--- ARGV[3]     for how many microseconds values are kept after they are needed, so that their keys still exist; absent for 0
---
--- Returns read, put, keep, remove, extra (ARGV[3] as a number), and member_of, which is nil if all states are strings.
+-- ARGV[2]     a JSON array with the two halves (32 bits each) of each state's member name, -1 twice for a string; empty or absent if all
+--             states are strings
+-- ARGV[3]     microseconds for which values are kept after they are needed; absent for 0
 
 local read_string, put_string, keep, remove_string, extra, expiry_of = make 'strings'
 local members = ARGV[2] and ARGV[2] ~= '' and cjson.decode(ARGV[2])
@@ -42,17 +39,17 @@ local function put_member(key, member, value, expires)
       added = call('HSET', key, member, compact, '', string.sub(head, 1, 6) .. plans)
     end
   else
-    -- The hash expires later than needed, by a quarter of the time left. So not every charge must change when the hash expires.
+    -- The hash expires later than needed, by a quarter of the time left, so that not every charge must change its expiry.
     local longer = expires + math.max(0, expires - now) / 4
     added = call('HSET', key, member, compact, '', pack('>I6', math.max(last, math.floor(longer / 1000))) .. plans)
     if time_arg ~= 0 and head then
-      -- Other members may have been written with another clock's times. So the expiry of the hash is never made earlier.
+      -- Other clocks may have written other members, so the expiry is never made earlier.
       call('PEXPIREAT', key, expiry_of(longer), 'GT')
     else
       call('PEXPIREAT', key, expiry_of(longer))
     end
   end
-  -- About one in sixteen calls that add a member removes the members that have expired.
+  -- About one in sixteen added members removes the expired ones.
   if added > 0 and time_arg == 0 and now % 16 == 0 then
     make('sweep', expanded, extra)(key)
   end

@@ -1,28 +1,23 @@
--- Reads and writes states that are strings. See state.lua.
-
 local extra = (ARGV[3] or 0) + 0
 
--- Returns the value of a state that is not a log; false without a value.
+-- For states that are not logs; false without a value.
 local function read(state)
   local value = redis.pcall('GET', KEYS[state])
   return type(value) == 'string' and value
 end
 
--- Returns the millisecond at which a key must expire if its value is needed until the instant `expires`. It is the millisecond after that
--- instant. PEXPIREAT, and SET on newer servers, delete a key at once if it expires in the present millisecond. With a time argument a state
--- lives a minute longer, because a test's clock may stop between calls.
+-- PEXPIREAT, and SET on newer servers, delete a key at once if it expires in the present millisecond, hence the next one. With a time
+-- argument a key lives a minute longer, because a test's clock may stop.
 local function expiry_of(expires)
   if time_arg == 0 then return math.floor(expires / 1000) + 1 end
   local time = call('TIME')
   return time[1] * 1000 + math.ceil(math.max(0, expires - now) / 1000) + 60000
 end
 
--- Writes a value that is needed until the instant `expires`.
 local function put(state, value, expires)
   call('SET', KEYS[state], value, 'PXAT', expiry_of(expires + extra))
 end
 
--- Sets when a string that exists already expires, by the same rule as `put`.
 local function keep(state, expires)
   call('PEXPIREAT', KEYS[state], expiry_of(expires + extra))
 end

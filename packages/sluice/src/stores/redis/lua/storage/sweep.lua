@@ -1,5 +1,3 @@
--- Removes expired members of a hash.
-
 local expanded, extra = ...
 local split = make 'block-value'
 local state_until = make 'state-until'

@@ -1,5 +1,4 @@
--- The value of a fixed window (algorithms/fixed-window.ts): { end, count, window }, 7 bytes each. The first number has 5 in its top three
--- bits. The last number has `turn` in its top four bits.
+-- docs/stores/redis.md has the form of this value.
 
 local split, _, blocked = make 'block-value'
 
