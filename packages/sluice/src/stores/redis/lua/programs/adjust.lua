@@ -1,10 +1,9 @@
--- Gives tokens back to states, or takes tokens even if they are not there. It handles the calls one by one, as `adjust` of each algorithm
--- in algorithms/*.ts does.
+-- Gives tokens back, or takes tokens even if they are not there (algorithms/*.ts).
 --
 -- KEYS        the state of each call
 -- ARGV[1]     time; the instant of the receipt, -1 for none; how many calls; for each call the index of its descriptor, and 1 to give back
---             or -1 to take; then the descriptors: a limit's numbers (see kernels/*.lua), with the amount instead of the cost
--- returns     the indexes of the calls that changed nothing, because a newer version of Sluice wrote their states
+--             or -1 to take; then the descriptors (kernels/*.lua), with the amount instead of the cost
+-- returns     the indexes of calls that changed nothing, because a newer version of Sluice wrote their states
 
 -- include: clock.lua
 

@@ -1,8 +1,8 @@
--- Blocks states, lifts their blocks, or forgets states. A forgotten state keeps its block. A block does not change the state.
+-- Blocks states, lifts their blocks, or forgets states but not their blocks.
 --
 -- KEYS        the states
--- ARGV[1]     time; then how many microseconds the block lasts, 0 to lift the block, -1 to forget the states
--- returns     the indexes of the states that a newer version of Sluice wrote. They were not changed, unless they were to be forgotten
+-- ARGV[1]     time; microseconds that the block lasts, 0 to lift it, -1 to forget the states
+-- returns     the indexes of states that a newer version of Sluice wrote; these are only changed if they are to be forgotten
 
 -- include: clock.lua
 
@@ -12,8 +12,8 @@ local read, put, keep, remove, _, member_of = make 'state'
 local split, block_value = make 'block-value'
 local state_until = make 'state-until'
 
--- What is kept of a bucket that is forgotten: its leases, and the tokens up to the burst less the leased tokens. Returns the instant until
--- which this must be kept, and its value. Without leases returns nil and an empty value.
+-- Returns until when the bucket must be kept, and its value: its leases, and tokens up to the burst less these; nil and an empty value
+-- without leases.
 local function what_stays(value)
   local read_bucket, bucket_value = make 'bucket-value'
   local flow, cut = make 'bucket-flow'
@@ -46,8 +46,7 @@ for state = 1, #KEYS do
   local member, value = member_of and member_of(state), nil
   if member then value = read(state) else value = redis.pcall('GETRANGE', KEYS[state], 0, 2047) end
   if type(value) ~= 'string' then value = '' end
-  -- The value may be longer than the part that was read. Only logs and states of algorithms without a program can be that long. A log is
-  -- not needed in full.
+  -- Only logs (first byte 2) and states of algorithms without a program can be longer. A log is not needed in full.
   if #value == 2048 and string.byte(value) ~= 2 then value = call('GET', KEYS[state]) end
   local ends, inner, expires = 0, value, nil
   if string.byte(value) == 2 then
@@ -78,8 +77,7 @@ for state = 1, #KEYS do
       elseif member then
         call('HSET', KEYS[state], member, block_value(ends))
       else
-        -- The block has ended by this clock, but perhaps not by the clock of the call that set the block. So the block stays until the key
-        -- expires.
+        -- The block has ended by this clock, but perhaps not by the clock of the call that set it.
         call('SET', KEYS[state], block_value(ends), 'KEEPTTL')
       end
     elseif inner ~= '' then

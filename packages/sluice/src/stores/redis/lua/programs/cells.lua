@@ -1,8 +1,6 @@
--- Reads the rows of a region's cells that changed after a cursor, oldest changes first. A cell is one key of one limit, in all regions. Its
--- rows say which of its units (thousandths of the limit) were sent and received. A run is one life of the server's data.
+-- Reads the rows that changed after a cursor, oldest changes first (docs/decisions/0034-regions-on-redis.md).
 --
--- KEYS        the beginning of the region's record; the rest of the record; how many changes of its rows and its record there were so far;
---             a hash of all rows; the numbers of changes (see region.lua)
+-- KEYS        the first five of region.lua
 -- ARGV[1]     time; the cursor, which is the number of a change; the most cells to return
 -- returns     run; time; the beginning of the record, nil for none; its rest; the number of the last change; 1 if there are no more rows,
 --             else 0; how many cells have rows; then each cell's name and its rows
@@ -14,11 +12,10 @@ local info = call('INFO', 'server') .. call('INFO', 'replication')
 local server = string.match(info, 'run_id:(%x+)') .. '-' .. string.match(info, 'master_replid:(%x+)') .. '-'
 local begins = call('GET', KEYS[1])
 local run = begins and string.match(begins, '^%S+') or ''
--- The run in a record of another server does not count.
+-- A record of another server does not count.
 if string.sub(run, 1, #server) ~= server then run = server end
 local names = {}
--- Each list has the names of up to 64 successive changes. Only the first list may have no change after the cursor. So one list more than
--- the most cells to return is enough.
+-- Each list has up to 64 successive changes, and only the first may have none after the cursor.
 local lists = call('ZRANGEBYSCORE', KEYS[5], math.floor(cursor / 64), '+inf', 'LIMIT', 0, most + 1)
 for index = 1, #lists do
   local list, after = KEYS[5] .. ':' .. lists[index], '(' .. string.format('%.0f', cursor)

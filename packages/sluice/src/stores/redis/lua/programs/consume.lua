@@ -1,19 +1,18 @@
--- Decides groups of calls in order, each all or nothing, as the reference driver does (algorithms/group.ts). It returns the states as they
--- were before, the time, and how many groups passed. From these the caller computes the verdicts with the kernels. A log may be long, so
--- for calls of logs the program returns verdicts instead of states. The sections of the argument are those of stores/batch/batch.ts.
+-- Decides groups of calls in order, each all or nothing (algorithms/group.ts). Returns the states as they were before, from which the
+-- caller computes the verdicts; for calls of logs, which may be long, the verdicts themselves.
 --
 -- KEYS        the states, each once, those of logs last
 -- ARGV[1]     time
---             1 to charge, or 0 for a peek, which charges nothing; plus 2 for each state that may not be created
+--             1 to charge, or 0 for a peek; plus 2 for each state that may not be created
 --             how many states are not of logs
 --             how many numbers the next two sections have together
---             the limit descriptors (see kernels/*.lua), one for each different limit, cost and phase
+--             the limit descriptors (kernels/*.lua), one for each different limit, cost and phase
 --             the indexes of the states that may not be created; a group that would create one is not charged
---             then, to the end, runs and groups in order. A run is 0, descriptor, first state, last state, times: for each of these states,
---             `times` groups of one call. A group is its number of calls, then state and descriptor of each call. A descriptor is named by
---             the index of its first number in ARGV[1]
--- returns     the text of reply.lua. As value of a log it has the end of its block (7 bytes). Its numbers are, for each call of a log:
---             outcome, retryAfter, remaining, replenishAfter, resetAfter. Its counts are how many groups passed, for each state of a run
+--             runs and groups in order. A run is 0, descriptor, first state, last state, times: for each of these states, `times` groups of
+--             one call. A group is its number of calls, then state and descriptor of each. A descriptor is given by the index of its first
+--             number in ARGV[1]
+-- returns     the text of reply.lua. The value of a log is only the end of its block (7 bytes). The numbers are, for each call of a log:
+--             outcome, retryAfter, remaining, replenishAfter, resetAfter. The counts are how many groups passed, for each state of a run
 --             and for each group
 
 -- include: clock.lua
@@ -22,8 +21,7 @@
 
 local kernels, logs = {}, nil
 
--- Makes the functions of an algorithm when a call first needs them. In Lua, defining those of all algorithms would cost more than a
--- decision.
+-- Functions are made when a call needs them: defining those of all algorithms would cost more than a decision.
 local function kernel(tag)
   if tag == 1 then
     kernels[1] = make 'window'
@@ -53,7 +51,7 @@ local function kernel(tag)
 end
 
 local plain = args[3]
--- These functions are not needed if all states are strings and the server's clock is used.
+-- Not needed if all states are strings and the server's clock is used.
 local read, put, keep
 if ARGV[2] or time_arg ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
 local values = {}
@@ -63,20 +61,18 @@ if KEYS.found then
 elseif ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end
 elseif plain > 0 then
-  -- MGET returns nil for a key of another type. The number of arguments of a function is limited, so states after the 4,000th are read one
-  -- by one.
+  -- MGET returns nil for a key of another type. Lua limits the arguments of a function, hence the 4,000.
   values = call('MGET', unpack(KEYS, 1, math.min(plain, 4000)))
   for state = 4001, plain do values[state] = read(state) end
 end
--- For each state: the value to write, and the instant until which the store must keep it.
+-- By state: the value to write, and the instant until which it must be kept.
 local fresh, expires = {}, {}
 local verdicts, size = {}, 0
 local closed, charging = {}, args[2] % 2
 for index = 5 + args[4] - (args[2] - charging) / 2, 4 + args[4] do closed[args[index]] = true end
 local counts = {}
 
--- A verdict of a log has a view: remaining, replenishAfter and resetAfter. This replaces the views of one group's logs by the views without
--- the costs of the group.
+-- Replaces remaining, replenishAfter and resetAfter of a group's logs by those without the costs of the group.
 local function add_uncharged(at, calls, head, seen)
   for index = at, at + 2 * calls - 2, 2 do
     local state, descriptor = args[index], args[index + 1]
@@ -87,8 +83,7 @@ local function add_uncharged(at, calls, head, seen)
   end
 end
 
--- For each descriptor of a hold's record: the first bytes of the record's value. During one execution of this program, they are the same
--- for all records of this descriptor. False if these records always need the wide form (record-value.lua).
+-- The first bytes of records by descriptor. False if these records need the wide form (record-value.lua).
 local heads = {}
 local function head_of(descriptor)
   local micros, held = args[descriptor + 1], args[descriptor + 5]
@@ -97,8 +92,7 @@ local function head_of(descriptor)
   return heads[descriptor]
 end
 
--- Does the same as `group` in the common case: one call, and the record of its hold, which does not exist yet. Returns 1 if the group
--- passed. Otherwise it changes nothing and returns nothing, and `group` decides.
+-- The common case of `group`: one call, and the record of its hold. Returns 1 if the group passed. Otherwise changes and returns nothing.
 local function recorded(state, descriptor, record, plan)
   local head = heads[plan]
   if head == nil then head = head_of(plan) end
@@ -116,10 +110,10 @@ local function recorded(state, descriptor, record, plan)
   return 1
 end
 
--- Algorithms whose state is read and written as a whole, and whose calls in a group are decided one after the other (not slots).
+-- Algorithms whose state is one value, and whose calls in a group are decided one after the other.
 local WHOLE = { [0] = true, true, true, [4] = true }
 
--- Decides one group. Returns 1 if it passed, otherwise 0.
+-- Returns 1 if the group passed, otherwise 0.
 local function group(at, calls)
   if calls == 2 and args[args[at + 3]] == 6 and WHOLE[args[args[at + 1]]] then
     local passed = recorded(args[at], args[at + 1], args[at + 2], args[at + 3])
@@ -142,8 +136,8 @@ local function group(at, calls)
       marks[#marks + 1] = 0
       if outcome > 0 or log.ends > now then open = false end
     elseif open then
-      -- Slots (7): the limit bounds the sum of the costs of all holders. The calls of a holder in a group make one entry of the state, with
-      -- the sum of their costs. So each such call is decided on the state before the group, with the costs of the earlier calls added.
+      -- Slots (7): the calls of a holder in a group make one entry with the sum of their costs. So each is decided on the state before the
+      -- group, with the costs of the earlier calls added.
       local before = args[descriptor] ~= 7 and states[state] or fresh[state] or values[state]
       local passed, value, needed, mark =
         (kernels[args[descriptor]] or kernel(args[descriptor]))(before, descriptor, 1, taken[state], marks)
@@ -155,7 +149,7 @@ local function group(at, calls)
   end
   if open then
     for index = at, at + 2 * calls - 2, 2 do
-      -- For a log, `values` has the end of its block. It is false if there is neither a log nor a block.
+      -- `values` of a log is the end of its block; false without log and block.
       if closed[args[index]] and not values[args[index]] then return 0 end
     end
     if charging == 0 then add_uncharged(at, calls, head, seen) end
@@ -163,8 +157,8 @@ local function group(at, calls)
     for state, charge in pairs(charges) do logs.charge(state, seen[state], charge) end
     return 1
   end
-  -- The group does not pass, so nothing is charged. States that were converted to a changed limit are written all the same (law 7). The
-  -- verdicts of logs show what is left without the costs of this group (law 1).
+  -- Nothing is charged, but states that were converted to a changed limit are written (law 7). The verdicts of logs leave out the costs of
+  -- this group (law 1).
   add_uncharged(at, calls, head, seen)
   for index = at, at + 2 * calls - 2, 2 do
     local state, descriptor = args[index], args[index + 1]
@@ -227,7 +221,7 @@ while at <= last do
 end
 
 if charging == 1 then
-  -- `%d` drops the fraction. Without a format, redis.call would write the fraction too. Equal instants are formatted once.
+  -- `%d` drops the fraction, which redis.call would write. Equal instants are formatted once.
   local last, text
   for state, value in pairs(fresh) do
     if put then

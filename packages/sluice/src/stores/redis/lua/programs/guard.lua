@@ -1,25 +1,19 @@
--- Precedes a program that decides by a region's shares: the parts of limits that the region has. The caller computed these shares from the
--- run of the server, the region's record and the rows of cells (see region.lua). Only if all three are still the same does the program run.
--- Before that, the guard removes its own keys and arguments. It leaves the states that it read in KEYS.found, so the program need not read
--- them again.
+-- Runs before a program that decides by a region's shares of limits, and stops it if the server has another run, record or rows than those
+-- from which the shares were computed (docs/decisions/0034-regions-on-redis.md). Removes its own keys and arguments, and leaves the states
+-- that it read in KEYS.found.
 --
--- The text that is sent begins with the run (one life of the server's data). Scripts are neither in a snapshot nor replicated. So a server
--- that knows the text by its digest is in that run. A server gets the text only from a call that also compares the run. That call deletes
--- the record if another run wrote it.
+-- KEYS        after those of the program: the beginning of the region's record. A state of which the region holds nothing has `none:`
+--             before its name, and is never written
+-- ARGV        after those of the program: the beginning of the record; the latest instant at which the units of all cells changed; time, 0
+--             for the server's. Then the cells in order, those with equal shares and successive states together: n, m and burst of the
+--             share, n 0 if the region holds nothing; the instant from which a bucket without a state is full, and before which it must be
+--             read again; the index of the first state; how many cells, negative if none has rows. If it is positive, the number of each
+--             cell's rows and a space follow, 0 for none. Last, 4 * how many arguments the program has, plus 1 to compare the run, plus 2
+--             for the brief form
 --
--- KEYS        after those of the program: the beginning of the region's record (see region.lua). That key followed by `:rows` names the
---             hash of all rows. In the hash, the rows of a cell have the name of its state, without prefix and hash tag. If the region
---             holds nothing of a cell, its state in KEYS has `none:` before the name, and is never written
--- ARGV        after those of the program: the beginning of the record; the latest shift, an instant at which the units of all cells
---             changed; time, 0 for the server's. Then the cells in order. Cells with equal shares and successive states are together: n, m
---             and burst of the share, n 0 if the region holds nothing; the instant from which a bucket without a state is full, before
---             which it must be read again; the index of the first state; how many cells, negative if none has rows. If it is not negative,
---             the number of each cell's rows and a space follow, 0 for none. The last argument is 4 * how many arguments the program has,
---             plus 1 to compare the run, plus 2 for the brief form
---
---             The brief form is for buckets.lua on the server's time, if all states have the share that the program's arguments state.
---             After the latest shift it has only the instant from which a bucket without a state is full, and the number of each cell's
---             rows as above, nothing if none has rows
+--             The brief form is for buckets.lua on the server's time, if all states have the share in its arguments. It has the first two
+--             arguments, the instant from which a bucket without a state is full, and the number of each cell's rows, nothing if none has
+--             rows
 -- returns     if the program may not run: which cells must be read again, counted from 1; 0 for the region's record
 
 do
@@ -38,11 +32,11 @@ do
     if record and sub(record, 1, #server) ~= server then call('DEL', KEYS[region]) end
     if sub(begins, 1, #server) ~= server then return { 0 } end
   end
-  -- The number of arguments of a function is limited. So keys after the 4,000th are read one by one, and so are rows.
+  -- Lua limits the arguments of a function. So keys and rows after the 4,000th are read one by one.
   local found = call('MGET', unpack(KEYS, 1, math.min(region, 4000)))
   for key = 4001, region do found[key] = call('MGET', KEYS[key])[1] end
   if found[region] ~= begins then return { 0 } end
-  -- A key begins with the prefix, which is also before `region` in the record's key. A hash tag of three digits follows.
+  -- A key begins with the prefix, as the record's key `PREFIXregion` does. A hash tag of three digits follows.
   local prefixed = #KEYS[region] - 5
   local at, cell, stale, now = own + 4, 0, nil, nil
   local brief = form >= 2

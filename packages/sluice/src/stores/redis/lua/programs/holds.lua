@@ -1,16 +1,14 @@
--- Settles or extends holds, one after the other, by the rules of algorithms/settle-hold.ts. The record of a hold changes together with the
--- limits that were charged for the hold.
+-- Settles or extends holds, one after the other, by the rules of algorithms/settle-hold.ts.
 --
--- KEYS        for each hold the key of its record, then the keys of the states of its calls
--- ARGV[1]     the time (0: the server's)
---             the number of holds
---             for each hold what to do: -1 settles it with what was used; -2 settles it and leaves charged what was held; any other number
---             extends it to end at least that many microseconds from now
+-- KEYS        for each hold its record, then the states of its calls
+-- ARGV[1]     time; the number of holds
+--             for each hold -1 to settle it with what was used, -2 to settle it with what was held, or for how many microseconds from now,
+--             at least, it is extended
 --             then, for the same hold, the number of its calls, and the id of the holder of its slots, in two numbers
 --             for each of its calls the name of its limit in the record, the index of its descriptor, and the micro-tokens that were used
---             last, the descriptors (see kernels/*.lua; the costs in them are ignored)
--- returns     a text of numbers of 7 bytes. For each hold: its status, and the instant at which it ends. For each call: what was held (0 if
---             the hold did not charge the call's limit), what is charged, and the overage, which was used and could not be charged
+--             last, the descriptors (kernels/*.lua), whose costs are ignored
+-- returns     numbers of 7 bytes. For each hold: its status, and the instant at which it ends. For each call: what was held (0 if the hold
+--             did not charge its limit), what is charged, and the overage, which was used and could not be charged
 -- status      0 unknown, 1 open, 2 settled, 3 expired, 4 settled by an earlier call, 5 not changed because a newer version of Sluice wrote
 --             a state
 
@@ -18,8 +16,7 @@
 
 -- modules
 
--- The values of all states by key, false for a missing state. It is nil for the packed layout, whose states are members of hashes. It is
--- also nil for more keys than a function can have arguments.
+-- Values by key, false if missing. Nil for the packed layout, and for more than 4,000 keys.
 local cached, put
 if not ARGV[2] and #KEYS <= 4000 then
   cached = {}
@@ -34,7 +31,7 @@ end
 local function write(state, value, expires)
   cached[KEYS[state]] = value
   if put then return put(state, value, expires) end
-  -- redis.call would write the number with its fraction, so the number is formatted here.
+  -- redis.call would write the fraction.
   call('SET', KEYS[state], value, 'PXAT', string.format('%d', expires / 1000 + 1))
 end
 
@@ -43,12 +40,11 @@ local function bucket_of(descriptor)
   return n, m, burst, empty, empty_rest
 end
 
--- The descriptor of the previous bucket, and its numbers. They are kept because most holds have the same limit.
+-- Of the previous bucket, because most holds have the same limit.
 local previous, n, m, burst, empty, empty_rest
 
--- Settles the common case of one bucket, with the same result as bucket-change.lua: moves the instant at which the bucket was empty, and
--- returns true. It changes and returns nothing in three cases. The bucket has leases; another limit wrote it; or the difference between
--- held and used can be given back or charged only in part. Then the caller uses hold-change.lua.
+-- The common case of bucket-change.lua: returns true. Changes and returns nothing if the bucket has leases, if another limit wrote it, or
+-- if the difference between held and used can be given back or charged only in part.
 local function settle_bucket(state, descriptor, held, actual, mark)
   if descriptor ~= previous then
     previous, n, m, burst, empty, empty_rest = descriptor, bucket_of(descriptor)
@@ -77,7 +73,7 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   end
   if more == 0 then return true end
   if more < 0 then
-    -- Only what still fits into the bucket is given back: the burst less what was refilled since the charge.
+    -- Only what still fits is given back: the burst less what was refilled since the charge.
     local passed = (now - mark) * n
     if passed > 9000000000000000 or passed < -9000000000000000 then return end
     local room = burst * m - passed
@@ -110,9 +106,8 @@ local function settle_bucket(state, descriptor, held, actual, mark)
   return true
 end
 
--- Settles the common case: an open hold of one bucket, whose record was not changed before (record-value.lua). Returns the instant at which
--- the hold ends, what was held, and what is charged. In every other case it changes and returns nothing, and the caller uses
--- hold-change.lua.
+-- The common case of hold-change.lua: an open hold of one bucket, never changed. Returns its end, what was held, and what is charged.
+-- Otherwise changes and returns nothing.
 local function settle(key, mode, first)
   local value, descriptor = cached[KEYS[key]], args[first + 1]
   if mode >= 0 or args[descriptor] ~= 0 or not value then return end

@@ -1,12 +1,10 @@
--- Grants, renews and settles leases of token buckets: tokens that a process takes in advance. It handles the requests one by one, as
--- `grantLease` does (algorithms/leased-bucket.ts).
+-- Grants, renews and settles leases: tokens of a bucket that a process takes in advance (`grantLease` in algorithms/leased-bucket.ts).
 --
--- KEYS        the state of each request's bucket
--- ARGV[1]     time; how many numbers each request has; then for each request: n, m, burst, the least amount, the most, the holder, the
---             request's number among those of the holder (sequence), how many microseconds the lease lasts (life), how many of its previous
---             tokens the holder keeps, and how many it returns. Amounts are micro-tokens. A request that is not newer than the lease is
---             ignored
--- returns     the text of reply.lua. Its numbers are the amount that was granted for each request. It has no counts
+-- KEYS        the bucket of each request
+-- ARGV[1]     time; how many numbers each request has; for each request n, m, burst, the least amount, the most, the holder, the request's
+--             number among those of the holder (sequence), microseconds that the lease lasts (life), how many of its tokens the holder
+--             keeps, and how many it returns. Amounts are micro-tokens. A request that is not newer than the lease is ignored
+-- returns     the text of reply.lua, without counts. Its numbers are the granted amounts
 
 -- include: clock.lua
 
@@ -17,7 +15,6 @@ local drop = make('drop', put, remove, extra)
 local bucket = make 'bucket'
 local flow, cut, level_of, out_on = bucket.flow, bucket.cut, bucket.level_of, bucket.out_on
 
--- The most holders with leases of one bucket at once.
 local MAX_HOLDERS = 64
 
 local function with(leases, lease)

@@ -1,9 +1,7 @@
--- Publishes what the callers of one process need from a region: for each key, how much they try to charge per second, and their largest
--- cost. Returns what the callers of the region's other processes need.
+-- Exchanges what the callers of a region's processes need: for each key, how much they try to charge per second, and their largest cost.
 --
 -- KEYS[1]     a hash: for each process the time at which it published, and what it published
--- ARGV[1]     time; the process; for how many microseconds an entry counts; the most processes; what it publishes, empty to remove its
---             entry
+-- ARGV[1]     time; the process; microseconds that an entry counts; the most processes; what it publishes, empty to remove its entry
 -- returns     what the other processes published
 
 -- include: clock.lua

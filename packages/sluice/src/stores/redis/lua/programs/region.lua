@@ -1,21 +1,14 @@
--- Reads or replaces what a store knows of its regions (the record), and one cell. A cell is one key of one limit, in all regions: its
--- state, and its rows, which say what units (thousandths of the limit) were sent and received. The program replaces only if run, record,
--- state and rows are still those that were read.
+-- Reads or replaces, by compare-and-set, the region's record and one cell: the state of a key, and its rows.
+-- docs/decisions/0034-regions-on-redis.md explains these words.
 --
--- KEYS        the beginning of the region's record (its run and the number of its last change); the rest of the record; how often rows and
---             record were written; a hash of the rows of all cells, each with the number of its last change; the numbers of changes; then,
---             for a cell, its state
+-- KEYS        the region's keys `region`, `region:record`, `region:changes`, `region:rows` and `region:cells`; then, for a cell, its state
 -- ARGV[1]     time. To write, then what was read: the run; the beginning of the record; then the new record, empty to leave it. For a cell
---             also: the digest of the state that was read, empty for none; the number of the rows that were read, 0 for none; the new state
---             in hexadecimal digits, empty for none, `-` to leave the state, even if it is not the one that was read; the end of its block,
---             0 for none; the instant until which it must be kept; the new rows, empty for none, `-` to leave them; the most cells
+--             also: the digest of the state and the number of the rows that were read; the new state in hexadecimal digits; the end of its
+--             block, 0 for none; the instant until which it must be kept; the new rows; the most cells. New state and rows are empty for
+--             none, and `-` to leave what is there. A state that is left need not be the one that was read
 -- returns     to read, or if something has changed, or if the state is left: run, time, the beginning of the record, its rest, state,
 --             digest of the state, rows; nil for what is missing. Otherwise the number of this change, or 0 if there is no room for another
 --             cell
---
--- Each change has a number. The numbers are in sorted sets of cells' names, one set for each 64 successive numbers, and a further set lists
--- these sets. A single set of all names would take half of the memory of a cell, because Redis does not pack a set of more than 128
--- members. The name of a cell is that of its state, without prefix and hash tag.
 
 -- include: clock.lua
 
@@ -37,9 +30,7 @@ local rows = has_cell and call('HGET', KEYS[4], name)
 local digest = value and redis.sha1hex(value) or ''
 local change = rows and tonumber(string.match(rows, '^%d+')) or 0
 
--- `run` names one life of the server's data. It is read from the record if this server wrote the record. Otherwise it is the name that the
--- call proposes for the first record, or else a new one. A new name ends with the time. So a server that was emptied without a restart gets
--- another name than before.
+-- The run is that of the record if this server wrote it. Otherwise the call may propose one for the first record, or a new one is made.
 local run = string.match(begins, '^%S+') or ''
 if string.sub(run, 1, #server) ~= server then
   local time = call('TIME')

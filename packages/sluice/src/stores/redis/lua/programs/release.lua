@@ -1,8 +1,8 @@
--- Gives back slots of concurrency limits, one holder after the other, as `release` of algorithms/concurrency.ts does.
+-- Gives back slots of concurrency limits, one holder after the other.
 --
 -- KEYS        the state of each holder's slot
 -- ARGV[1]     time; for each holder its id in two numbers
--- returns     the indexes of the holders whose slots were not given back, because a newer version of Sluice wrote their states
+-- returns     the indexes of holders whose slots were not given back, because a newer version of Sluice wrote their states
 
 -- include: clock.lua
 

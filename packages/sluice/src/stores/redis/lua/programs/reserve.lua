@@ -1,14 +1,14 @@
--- Reserves on token buckets of one limit, for the same length of time each. A group is one call to a bucket, then the record of its hold.
--- Most reservations are such, so the program is written to run fast. consume.lua decides all others.
+-- Reserves on token buckets of one limit, for the same length of time each: the common case of consume.lua, written to run fast. A group is
+-- one call to a bucket, then the record of its hold.
 --
 -- KEYS        the states, each once
--- ARGV        n, m, burst (2 * burst * m is below 2^53); for how many microseconds values are kept after they are needed; how many
---             microseconds the holds last; 1 if they begin as settled, otherwise 0; the name of the limit. Two forms follow:
---             - the cost, at most two bursts, and the micro-tokens that are held: if all costs are equal, and each group has a bucket of
---               its own, which its record follows in KEYS
---             - otherwise for each group the indexes of its bucket and of its record, then its cost and what is held
--- returns     the text of reply.lua. It has no numbers. Its counts are 1 for each group that passed, else 0. Nil, with nothing changed, if
---             one of the records exists already: then consume.lua decides
+-- ARGV        n, m, burst (2 * burst * m is below 2^53); microseconds for which values are kept after they are needed; microseconds that
+--             the holds last; 1 if they begin as settled, else 0; the name of the limit. Two forms follow:
+--             - the cost, at most two bursts, and the micro-tokens held: if all costs are equal, and each group has a bucket of its own,
+--             which its record follows in KEYS
+--             - otherwise for each group the indexes of its bucket and record, then its cost and what is held
+-- returns     the text of reply.lua, without numbers. Its counts are 1 for each group that passed, else 0. Nil, with nothing changed, if a
+--             record exists already
 
 local call, KEYS, ARGV = redis.call, KEYS, ARGV
 local pack, parse, format = struct.pack, struct.unpack, string.format
@@ -16,8 +16,7 @@ local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
 local made
 
--- The modules use `now`, `pack` and `parse`. These are parameters, because a function that uses no variable from outside (no upvalue) costs
--- the least to define.
+-- Functions without upvalues cost the least to define.
 local function slow_path(now, pack, parse)
   -- modules
   return make 'bucket'
@@ -36,10 +35,10 @@ local parts = burst * m
 local empty_rest = -parts % n
 local empty = (parts + empty_rest) / n
 local extra, micros, settled, name = ARGV[4] + 0, ARGV[5] + 0, ARGV[6] + 0, ARGV[7] + 0
--- The values of all records begin with the same bytes, and all records expire at the same time (record-value.lua).
+-- Equal for all records (record-value.lua).
 local head = micros < 1099511627776 and pack('>BI7I5I4', 8 + settled, now, micros, name)
 local forgotten = format('%d', (now + micros + 60000000 + extra) / 1000 + 1)
--- Used if a bucket may have several groups: for each state the value to write, and for each bucket the instant until which it must be kept.
+-- Used if a bucket may have several groups.
 local fresh, needed = {}, {}
 local counts, numbers = {}, {}
 local ahead, capped
@@ -60,7 +59,7 @@ for group = 1, groups do
   local held = ARGV[from + 1] + 0
   local value = fresh[bucket] or values[bucket]
   -- inline: bucket-step.lua
-  -- `%d` drops the fraction. Without a format, redis.call would write the fraction too.
+  -- `%d` drops the fraction, which redis.call would write.
   if written and alike then
     call('SET', KEYS[bucket], written, 'PXAT', format('%d', (expires + extra) / 1000 + 1))
   elseif written then
@@ -82,7 +81,7 @@ for group = 1, groups do
   end
   counts[group] = passed
 end
--- Buckets are written first. Redis may give the first written value a buffer that is longer than needed, and records should stay small.
+-- Redis may give the first written value a buffer that is longer than needed. Buckets are written first, to keep records small.
 for state = 1, alike and 0 or states do
   local expires = needed[state]
   if fresh[state] then

@@ -1,8 +1,7 @@
--- Returns the salt of a store. When the store is full, new keys share overflow states, and a hash with this salt chooses one for each key.
--- If no salt is stored yet, the offered one is stored.
+-- When the store is full, new keys share overflow states, and a hash with this salt chooses one for each key.
 --
 -- KEYS[1]     the key of the salt
--- ARGV[1]     the offered salt
+-- ARGV[1]     the offered salt, which is stored if there is none
 -- returns     the stored salt
 
 redis.call('SET', KEYS[1], ARGV[1], 'NX')
