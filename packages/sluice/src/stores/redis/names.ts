@@ -3,7 +3,6 @@ import { hash32 } from '../../decision/jitter.ts'
 import { requireForm, TEXT } from '../../errors/options.ts'
 import { DIGITS, shortDigest } from '../../keys/sha256.ts'
 
-/** The end of scopes of hold records. */
 const RECORDS = `:${HOLD_TAG}:`
 
 /** 18 bits of a hash without a secret, as three base-64 digits. All states of a key have one tag, and so one Cluster slot. */

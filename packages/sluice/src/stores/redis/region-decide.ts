@@ -36,8 +36,8 @@ export type Decide = (groups: readonly CallGroup[], options?: DecideOptions, gua
 type ComparedState = Named & { readonly first: Call }
 
 /**
- * Runs a program after guard.lua.
- * @throws StaleShares if the region's shares have changed
+ * Runs a program after guard.lua, which compares the region's shares.
+ * @throws StaleShares if these have changed
  */
 type SendGuarded = (
   program: Program,

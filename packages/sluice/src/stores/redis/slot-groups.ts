@@ -10,7 +10,7 @@ export interface SlotCalls {
   readonly slot: number
   readonly calls: readonly Call[]
   readonly options?: GroupOptions | undefined
-  /** Of these calls in the group. */
+  /** The index of each of these calls in the group. */
   readonly indexes: readonly number[]
   /** Set if `uncharged` added the last call, whose verdict is dropped. */
   readonly neverFits?: true

@@ -10,7 +10,7 @@ export interface Stored {
   readonly ends: Micros
   /** Absent for algorithms without a program. */
   readonly tag?: AlgorithmTag
-  /** In the order of the codec; absent if there is no state. */
+  /** In the order of the algorithm's codec; absent if there is no state. */
   readonly numbers?: readonly number[]
 }
 
@@ -84,7 +84,7 @@ function bucket(numbers: readonly number[]): Stored | undefined {
   return { ends: 0, tag: 'tb', numbers }
 }
 
-/** The last seven bytes are the window's length and, in their top four bits, `turn` or `absent`. */
+/** The last seven bytes are the window's length and, in their top four bits, the last number of the state. */
 function windows(tag: AlgorithmTag, bytes: Uint8Array): Stored | undefined {
   const last = bytes.length - 7
   const top = bytes[last] as number

@@ -11,7 +11,7 @@ const SHARED = 1_024
 /** The most limits whose overflow states are remembered. */
 const REMEMBERED = 256
 
-/** With `shared`, one more call decides all groups whose new keys may not be created. */
+/** With `onFull: 'shared'`, one more call decides all groups whose new keys may not be created. */
 export function withOverflow(
   store: Store,
   onFull: OnFull | undefined,

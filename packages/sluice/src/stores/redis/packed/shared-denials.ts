@@ -13,19 +13,19 @@ interface Denial {
 const MAX_MS = 1_000
 
 /**
- * Caches denials by overflow states, so that a flood of new keys needs few requests. Only denials are cached, so the cache never admits a
- * call.
+ * Caches denials by the states that keys beyond `maxNewKeys` share, so that a flood of keys needs few requests. Only denials are cached, so
+ * the cache never admits a call.
  */
 export class SharedDenials {
   readonly #clock: Pick<Time, 'monotonic'>
-  /** By the key of the overflow state. */
+  /** By the key of the shared state. */
   readonly #known = new Map<string, Denial>()
 
   constructor(clock: Pick<Time, 'monotonic'>) {
     this.#clock = clock
   }
 
-  /** The cached verdict, adjusted to the present; undefined if the store must decide. */
+  /** The cached verdict, its waits reduced by the time since; undefined if the store must decide. */
   find({ id: { key }, limit, cost, phase }: Call): Decided | undefined {
     const known = this.#known.get(key)
     const now = this.#clock.monotonic()

@@ -25,7 +25,7 @@ local function settle(zero, rest, n, m, burst, leases, time)
   return zero, rest, left
 end
 
--- The instant until which the store must keep a bucket: all leases have ended, and it is full.
+-- From this instant on all leases have ended and the bucket is full, so that the store may forget it.
 local function leased_until(zero, rest, seen, keep_for, n, m, burst, leases)
   local out, kept = out_on(leases), math.min(math.max(seen, zero) + keep_for, 9007199254740991)
   for _, lease in ipairs(leases) do

@@ -50,7 +50,7 @@ local function added(held, holder, ends)
   return string.sub(held, 1, from - 1) .. holder .. string.sub(held, from)
 end
 
--- Returns the value, and until when it must be kept: with its block, and as if without.
+-- Returns the value, until when it must be kept, and until when without its block.
 local function slots_value(time, last, held, ends)
   local expires = last + 1
   if held ~= '' then expires = math.max(expires, number_at(held, #held - 13)) end

@@ -26,7 +26,7 @@ local empty_rest = -parts % n
 local empty = (parts + empty_rest) / n
 
 local states, counted, extra = #KEYS, #ARGV > 5, ARGV[5] + 0
--- If guard.lua precedes this program, it has read the states.
+-- guard.lua may have read the states.
 local values = KEYS.found or states == 1 and call('MGET', KEYS[1]) or states > 1 and call('MGET', unpack(KEYS)) or {}
 local counts, numbers, times = {}, {}, 1
 local ahead, capped

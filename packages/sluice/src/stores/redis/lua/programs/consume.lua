@@ -56,7 +56,7 @@ local read, put, keep
 if ARGV[2] or time_arg ~= 0 or plain < #KEYS or plain > 4000 then read, put, keep = make 'state' end
 local values = {}
 if KEYS.found then
-  -- guard.lua precedes this program, and has read the states.
+  -- guard.lua has read the states.
   values = KEYS.found
 elseif ARGV[2] and ARGV[2] ~= '' then
   for state = 1, plain do values[state] = read(state) end

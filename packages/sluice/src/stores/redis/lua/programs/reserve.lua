@@ -23,7 +23,7 @@ local function slow_path(now, pack, parse)
 end
 
 local states, alike = #KEYS, #ARGV == 9
--- If guard.lua precedes this program, it has read the states.
+-- guard.lua may have read the states.
 local values = KEYS.found or call('MGET', unpack(KEYS))
 local groups = alike and states / 2 or (#ARGV - 7) / 4
 for group = 1, groups do

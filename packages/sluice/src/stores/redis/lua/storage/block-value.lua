@@ -1,4 +1,4 @@
--- A block is 7 bytes before a state: its end, with 7 in the top three bits.
+-- A block denies a key until an instant: 7 bytes before a state, with 7 in their top three bits.
 
 -- Returns the end of the block (0 for none) and the bytes of the state. A state of a newer version of Sluice (first byte 1) is read as a
 -- block without an end, so no call passes or overwrites it.

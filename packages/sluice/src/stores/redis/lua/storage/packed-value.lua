@@ -15,7 +15,7 @@ local function expanded(value, head)
   return pack('>I3I4I3I5I3I5I5', high, low, rest, age, n, m, burst)
 end
 
--- Returns the value as the hash stores it, and the hash's limits with its own.
+-- Returns the value as the hash stores it, and the hash's limits including that of the value.
 local function compacted(value, plans)
   if #value ~= 28 then return value, plans end
   local high, low, rest, age = parse('>I3I4I3I5', value)
