@@ -52,7 +52,7 @@ local function settle_span(zero, rest, time, leases, n, m, burst, held, actual, 
   return actual, 1, room, left
 end
 
--- The functions settle_* return what a limit is charged in all; nothing if a newer version of Sluice wrote the state.
+-- This function and the next three return what a limit is charged in all; nothing if a newer version of Sluice wrote the state.
 local function settle_bucket(state, descriptor, held, actual, mark)
   if not change_bucket then change_bucket, flow, level_of, owed_span = make('bucket-change', read, put, drop) end
   local n, m, burst, empty, empty_rest = bucket_of(descriptor)

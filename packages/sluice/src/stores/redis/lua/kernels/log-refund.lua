@@ -1,7 +1,7 @@
 local logs, drop, put = ...
 local entry, through, HEAD, ENTRY, TURN = logs.entry, logs.through, logs.HEAD, logs.ENTRY, logs.TURN
 
--- Takes taken[index] out of each entry from `start` on, or adds it if it is below 0.
+-- Takes taken[index] out of each entry from `start` on; an amount below 0 is added.
 local function rewrite(log, start, taken)
   local tail, sum = {}, (log.base + through(log, start - 1)) % TURN
   for index = start, log.size - 1 do

@@ -2,7 +2,7 @@
 --
 -- KEYS        the states
 -- ARGV[1]     time; microseconds that the block lasts, 0 to lift it, -1 to forget the states
--- returns     the indexes of states that a newer version of Sluice wrote; these are only changed if they are to be forgotten
+-- returns     the indexes of states that were not changed, because a newer version of Sluice wrote them; all states can be forgotten
 
 -- include: clock.lua
 

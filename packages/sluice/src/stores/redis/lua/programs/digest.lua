@@ -1,4 +1,4 @@
--- The server computes a program's digest, because some processes cannot compute SHA-1.
+-- Some processes cannot compute SHA-1.
 --
 -- ARGV[1]     the text
 -- returns     its SHA-1 in hexadecimal digits

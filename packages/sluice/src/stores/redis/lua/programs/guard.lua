@@ -1,6 +1,6 @@
--- Runs before a program that decides by a region's shares of limits, and stops it if the server has another run, record or rows than those
--- from which the shares were computed (docs/decisions/0034-regions-on-redis.md). Removes its own keys and arguments, and leaves the states
--- that it read in KEYS.found.
+-- Runs before a program that decides by a region's shares of limits. Stops it if the server has another run, record or rows than those from
+-- which the shares were computed, or a state of another share (docs/decisions/0034-regions-on-redis.md). Otherwise removes its own keys and
+-- arguments, and leaves the states in KEYS.found.
 --
 -- KEYS        after those of the program: the beginning of the region's record. A state of which the region holds nothing has `none:`
 --             before its name, and is never written
