@@ -19,29 +19,23 @@ export interface BatcherParts<Item, Answer extends Answered> extends BatcherOpti
 const SMALL = 4
 const WORTH_A_BATCH = 16
 const SLOW_MS = 2
-/** Milliseconds after a caller's deadline until the batcher answers the caller itself. Until then the store should settle the batch. */
+/** The store should settle a batch by its deadline. If it has not done so this many milliseconds later, the batcher answers the callers. */
 const SETTLE_MS = 1
-/**
- * Milliseconds to wait before items that were not executed are sent again. The wait doubles each time, up to the maximum. It returns to the
- * minimum after a batch without such items.
- */
+/** Milliseconds until items that were not executed are sent again. Doubles each time, up to the maximum, until a batch has no such items. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [2, 16]
 const NO_ANSWER = 'no answer by the deadline'
 const NOT_SENT = 'earlier calls took until the deadline, and this one was not sent'
 const NEVER = Number.POSITIVE_INFINITY
 const TICK = Promise.resolve(undefined)
 
-/**
- * Sends items of many callers in batches. With nothing in flight, a batch is sent in the same tick. Items that arrive while a batch is in
- * flight wait for the next one. Each caller has its answers by its deadline.
- */
+/** Sends items of many callers in batches. Each caller has its answers by its deadline. docs/ring.md says when a batch is sent. */
 export class Batcher<Item, Answer extends Answered> {
   readonly #parts: BatcherParts<Item, Answer>
   readonly #queue: Queue<Item, Answer>
   #flights: Flight<Item, Answer>[] = []
-  /** Items that are sent before all that wait, those of each caller in a batch of their own, after a batch was refused as misuse. */
+  /** Items of a batch that the store refused as misuse. They are sent first, those of each caller in a separate batch. */
   readonly #separate: ItemRange<Item, Answer>[] = []
-  /** The earliest instant of the next batch, and the failure (`#trouble`), if no item of the last batch was executed. */
+  /** Set if no item of the last batch was executed: when the next batch may be sent, and the failure. */
   #notBefore: MonotonicInstant = 0
   #trouble: StoreFailure | undefined
   #pause = MIN_PAUSE_MS
@@ -87,7 +81,7 @@ export class Batcher<Item, Answer extends Answered> {
     return caller.answered
   }
 
-  /** Called when the caller has aborted: fails all its items that have no answer yet. */
+  /** The caller has aborted: fails its items without an answer. */
   leave(caller: Caller<Item, Answer>): void {
     if (caller.open === 0) return
     this.#failWaiting((other) => other === caller, this.#failure('aborted', 'no', 'aborted by the caller'))
@@ -124,10 +118,7 @@ export class Batcher<Item, Answer extends Answered> {
     return isWorth ? this.#notBefore : Math.max(this.#notBefore, sentAt + SLOW_MS)
   }
 
-  /**
-   * Whether another batch in flight is worth it: at least `calls` calls wait, and no batch of another kind is in flight to the same
-   * servers.
-   */
+  /** Whether at least `calls` calls wait, and no batch of another kind (see `isBusy`) is in flight. */
   #isWorth(calls: number): boolean {
     return this.#queue.weight >= calls && this.#parts.isBusy?.() !== true
   }
@@ -139,7 +130,7 @@ export class Batcher<Item, Answer extends Answered> {
   readonly #pump = (at?: MonotonicInstant): void => {
     const { clock, send, sendOptions } = this.#parts
     if (at === undefined) this.#scheduled = false
-    // A batch has failed at once, and this function was called to send the next one. The loop below does so.
+    // `send` has failed at once, and its handler called this function. The loop below sends the next batch.
     if (this.#isPumping) return
     this.#isPumping = true
     const now = at ?? clock.monotonic()
@@ -175,18 +166,18 @@ export class Batcher<Item, Answer extends Answered> {
   #next(now: MonotonicInstant): readonly ItemRange<Item, Answer>[] {
     const separate = this.#separate.shift()
     if (separate !== undefined) return [separate]
-    // If many calls wait, they are split into two batches: the server works on one while this process reads the answers to the other.
+    // Many calls are split into two batches, so that the server decides one while this process reads the answers to the other.
     const isMuch = this.#parts.maxInFlight - this.#flights.length >= 2 && this.#isWorth(2 * WORTH_A_BATCH)
     return this.#queue.take(now, isMuch ? 2 : 1)
   }
 
-  /** Settles a rejected batch. A StoreFailure fails its items; any other error is misuse or a defect, and the callers get that error. */
+  /** Settles a batch whose promise has rejected. A StoreFailure fails its items. Any other error is passed to the callers. */
   #crash(flight: Flight<Item, Answer>, error: unknown): void {
     if (error instanceof StoreFailure) return this.#land(flight, allFailed(flight.items, error))
-    // Its callers have had their answers since the deadline.
+    // Already settled at its deadline.
     if (!this.#flights.includes(flight)) return
     const { ranges } = flight
-    // Misuse is refused before anything is charged, and is the fault of one caller. So each caller's items are sent again separately.
+    // One caller has made a mistake, and nothing was charged. The items of each caller are sent again separately, to find it.
     if (error instanceof LimiterError && ranges.length > 1) this.#separate.push(...ranges.filter(({ caller }) => caller.open > 0))
     else for (const { caller } of ranges) caller.reject(error)
     this.#land(flight, [])
@@ -199,14 +190,14 @@ export class Batcher<Item, Answer extends Answered> {
    */
   #land(flight: Flight<Item, Answer>, answers: readonly (Answer | Failed)[], isReply = false): void {
     const at = this.#flights.indexOf(flight)
-    // The batch was settled at its deadline before, so its callers have their answers.
+    // Already settled at its deadline.
     if (at === -1) return
     this.#flights.splice(at, 1)
     const { items, ranges, sentAt } = flight
     const now = this.#parts.clock.monotonic()
     this.#parts.count(items, answers, { isReply, isPrompt: ranges.some(({ caller }) => isPrompt(caller, sentAt)) })
     const later = this.#sendAgain(flight, answers, now)
-    // The next batch is sent before the callers get their answers, so that the server need not wait for them.
+    // First sends the next batch, so that the server works while this process answers the callers.
     this.#pump(now)
     if (answers.length === 0) return
     let item = 0
