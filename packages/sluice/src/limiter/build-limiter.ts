@@ -22,29 +22,25 @@ export interface LimiterParts {
   readonly limits: Readonly<Record<string, AnyLimit>>
   readonly store: Store
   readonly onStoreFailure: FailurePolicy
-  /**
-   * The store in this process that decides if `store` fails and `onStoreFailure` is `local`. If it is undefined, these calls are refused.
-   */
+  /** Decides if `store` fails and `onStoreFailure` is `local`. */
   readonly local: Store | undefined
   readonly clock: Time
   readonly deadline: Deadline
-  /** The most holds of a key that are open at once; undefined: only the limits and the store bound open holds. */
+  /** The most open holds of a key; undefined: no such bound. */
   readonly maxHolds: number | undefined
   readonly observers: readonly Observer[]
-  /** Random numbers in [0, 1), unpredictable for other processes: the ids of slot holders and of holds are made from them. */
+  /** Numbers in [0, 1), unpredictable for other processes. */
   readonly random: Random
-  /** Runs when the limiter is closed. */
   readonly onClose: () => Promise<void>
 }
 
-/** Builds a limiter from its parts. `createLimiter` fills in the defaults. */
+/** `createLimiter` fills in the defaults. */
 export function buildLimiter(parts: LimiterParts): Limiter {
   const { store, clock, observers, local } = parts
   const main = createStoreCaller(store, clock, observers)
   return limiterOver({ main, local: local === undefined ? undefined : createStoreCaller(local, clock) }, parts)
 }
 
-/** What a limiter that `withLimit` made shares with the original limiter. */
 interface Parent {
   readonly calls: KeyCalls
   readonly releases: Releases
@@ -85,7 +81,6 @@ function listed(limits: readonly ScopedLimit[]): string {
   return limits.map(({ name }) => name).join(', ')
 }
 
-/** @throws LimiterError INVALID_OPTIONS for a value that is not a limit, and if there are no limits */
 function scopedLimits(where: string, { name, store, limits }: LimiterParts): readonly ScopedLimit[] {
   const scoped = Object.entries(limits).map(([limitName, limit]): ScopedLimit => {
     requireLimit(where, limitName, limit)
@@ -96,7 +91,6 @@ function scopedLimits(where: string, { name, store, limits }: LimiterParts): rea
   return scoped
 }
 
-/** @throws LimiterError NOT_SUPPORTED for a store without slots or holds, INVALID_OPTIONS for a limit with the name `maxHolds` */
 function boundOf(where: string, { name, store, maxHolds, limits }: LimiterParts): HoldBound | undefined {
   if (maxHolds === undefined) return undefined
   if (Object.hasOwn(limits, MAX_HOLDS))
@@ -104,17 +98,12 @@ function boundOf(where: string, { name, store, maxHolds, limits }: LimiterParts)
   return holdBound(`${where}: ${MAX_HOLDS}`, store, name, maxHolds)
 }
 
-/** @throws LimiterError INVALID_OPTIONS */
 function requireLimit(where: string, name: string, limit: AnyLimit): void {
   if (typeof limit?.algorithm?.decide !== 'function')
     throw new LimiterError('INVALID_OPTIONS', `${where}: limit ${name} is not a limit; expected one made by tokenBucket or its like`)
 }
 
-/**
- * Requires the algorithm of the limiter's own limit. Each algorithm has its own state of a key, and a block is part of the state. So under
- * another algorithm a blocked key could pass.
- * @throws LimiterError INVALID_OPTIONS
- */
+/** Under another algorithm a blocked key could pass, because a block is part of an algorithm's state of the key. */
 function requireAlgorithm(where: string, { name, limit: own }: ScopedLimit, { algorithm }: AnyLimit): void {
   if (algorithm.tag === own.algorithm.tag) return
   const both = `limit ${name} is a ${algorithm.name}, but the limiter's own limit is a ${own.algorithm.name}`

@@ -16,28 +16,23 @@ import { createDeadlines } from '../time/deadlines.ts'
 import type { MonotonicInstant, Stopwatch, Time } from '../time/time.ts'
 
 /**
- * Milliseconds after the deadline until a call is settled here: first 2, then 1 more. The store's own timer should settle the call first,
- * because the store knows why there is no answer. If a busy process has delayed both timers, the second step lets the store's timer run
- * before this one.
+ * Milliseconds after the deadline, so that the store's own timer fires first: the store knows why there is no answer. `LAST_MS` gives that
+ * timer a second chance in a busy process.
  */
 const [GRACE_MS, LAST_MS] = [2, 1]
-/** The end of an extended default deadline (see `stretch`), in milliseconds from the call. */
+/** How long a call with `stretch` may take. */
 const STRETCHED_MS = 1_000
-/** The value of `due` during the last millisecond: at its end the call fails as `timeout`. */
+/** Value of `due` in the last millisecond, after which the call fails as `timeout`. */
 const LATE = Number.POSITIVE_INFINITY
 
-/** Calls a store, trusting none of its promises: every call settles by its deadline, and an answer that makes no sense is a failure. */
+/** Every call settles by its deadline; answers that make no sense become failures. */
 export interface StoreCaller {
   readonly store: Store
-  /**
-   * One verdict for each group, in order. If the whole call fails, each group gets the failure as its verdict. So the promise rejects only
-   * because of a bug.
-   */
+  /** One verdict for each group, in order. Never rejects: if the call fails, each verdict is the failure. */
   decide(groups: readonly CallGroup[], options: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
-   * The store's `decideNow`; absent if the store lacks it.
-   * @param watch a stopwatch that the caller has just started. It is stopped here if the call is reported to an observer. If it is absent,
-   * the call is timed here
+   * Absent if the store lacks it.
+   * @param watch a started stopwatch, which is stopped when observers are notified
    */
   decideNow?(group: CallGroup, watch?: Stopwatch): GroupVerdict | undefined
   /** One result for each change. Rejects with the first StoreFailure. */
@@ -46,10 +41,7 @@ export interface StoreCaller {
   ready(options: CallOptions): Promise<void>
 }
 
-/**
- * @param clock times deadlines
- * @param observers are notified of calls that reach the store, but not of decisions from cached denials or leased tokens
- */
+/** @param observers are not notified of decisions from cached denials or leased tokens */
 export function createStoreCaller(store: Store, clock: Time, observers: readonly Observer[] = []): StoreCaller {
   const timed = createTimed(store, clock)
   const reporter = createReporter(store, clock, observers)
@@ -86,7 +78,7 @@ function createDecideNow(store: Store, { isObserved, start, report }: Reporter):
   const answerOf = (group: CallGroup): GroupVerdict | undefined => {
     try {
       const verdict = (store as Required<Store>).decideNow(group)
-      // To save time, a verdict with one result for each call of the group is not checked further.
+      // For speed, only the number of results is checked.
       if (verdict?.calls?.length === group.calls.length) return verdict
       return verdict === undefined && !sync ? undefined : checked(store, verdict, group)
     } catch (error) {
@@ -105,7 +97,7 @@ function createDecideNow(store: Store, { isObserved, start, report }: Reporter):
 }
 
 function createDecide(store: Store, timed: Timed, { isObserved, start, report }: Reporter): StoreCaller['decide'] {
-  // Not an async function: this code runs for every call, and `async` would cost as much time as the whole ring (`stores/remote`).
+  // Not async: this runs for every call, and `async` would cost as much as all of `stores/remote`.
   return (groups, options) => {
     const started = start()
     const decided = (verdicts: readonly GroupVerdict[]): readonly GroupVerdict[] => {
@@ -130,23 +122,20 @@ function createDecide(store: Store, timed: Timed, { isObserved, start, report }:
   }
 }
 
-/** @throws StoreFailure if the caller has aborted */
 function refuseAborted({ name }: Store, { signal }: CallOptions): void {
   if (signal?.aborted === true) throw new StoreFailure('aborted', 'no', `${name}: aborted by the caller`)
 }
 
 type Timed = ReturnType<typeof createTimed>
 
-/** Settles calls by their deadline, whatever the store does. A late answer is dropped. */
 function createTimed(store: Store, clock: Time) {
   const deadlines = createDeadlines(clock)
   return <T>({ deadline, stretch }: CallOptions, call: Promise<T>): Promise<T> => {
     if (deadline === undefined) return call
-    // A call first waits until `deadline`, and then until `latest`, which may be later. Most answers come before `deadline`, and deadlines
-    // that are close together share a timer.
+    // `latest` has its own timer only if `deadline` passes: most answers come before, and close deadlines share a timer.
     const latest = stretch === true ? Math.max(deadline, clock.monotonic() + STRETCHED_MS) : deadline
     return new Promise<T>((resolve, reject) => {
-      // One function for all steps. It is created for every call, and each further function would cost as much time as a promise.
+      // One function for all steps: each further one would cost every call as much as a promise.
       let due = deadline
       const next = (): void => {
         if (due === LATE) return reject(new StoreFailure('timeout', 'unknown', `${store.name}: no answer by the deadline`))
@@ -156,7 +145,7 @@ function createTimed(store: Store, clock: Time) {
         waiting = deadlines.add(at, next)
       }
       let waiting = deadlines.add(deadline + GRACE_MS, next)
-      // `Promise.resolve`, because a store may return a value that is not a promise.
+      // The store may return a value that is not a promise.
       Promise.resolve(call).then(
         (answer) => {
           waiting.cancel()
@@ -171,12 +160,10 @@ function createTimed(store: Store, clock: Time) {
   }
 }
 
-/** Reports the calls of a store to the observers that have `onStoreCall`. */
 function createReporter(store: Store, clock: Time, observers: readonly Observer[]) {
   const listening = listeningTo(observers, 'onStoreCall')
   const isObserved = listening.length > 0
   const start = (): MonotonicInstant => (isObserved ? clock.monotonic() : 0)
-  /** Reports a call to the observers. Returns the instant at which the call ended. */
   const report = (operation: StoreEvent['operation'], started: MonotonicInstant, failure: unknown): MonotonicInstant => {
     const ended = clock.monotonic()
     const event = { store: store.name, operation, durationMs: ended - started }
@@ -203,7 +190,7 @@ function isOfStore({ failure, source = 'store' }: GroupVerdict & { readonly sour
   return failure !== undefined || source === 'store'
 }
 
-/** The list that a store returned; empty if the store returned anything but a list. */
+/** Empty if the store returned anything but a list. */
 function listOf<T>(answer: readonly T[]): readonly (T | undefined)[] {
   return Array.isArray(answer) ? answer : []
 }
@@ -214,7 +201,6 @@ function verdictsOf(store: Store, answer: readonly GroupVerdict[], groups: reado
   return groups.map((group, index) => checked(store, verdicts[index], group))
 }
 
-/** The verdict, or a failure if the store did not return a valid verdict about this group. */
 function checked(store: Store, verdict: GroupVerdict | undefined, { calls }: CallGroup): GroupVerdict {
   return isVerdict(verdict, calls.length) ? verdict : { failure: nonsense(store, 'verdict') }
 }
@@ -227,7 +213,7 @@ function isVerdict(verdict: GroupVerdict | null | undefined, count: number): ver
   if (verdict?.failure !== undefined) return verdict.failure instanceof StoreFailure
   const { outcome, at, retryAfter = 0, calls } = verdict ?? ({} as Partial<Decided>)
   if (!Array.isArray(calls) || calls.length !== count || !((at as number) >= 0 && retryAfter >= 0)) return false
-  // At least one call has the outcome of the group: a denied group, for example, has a denied call.
+  // A group has the outcome of at least one of its calls.
   let named = false
   for (const call of calls as readonly (Verdict | null | undefined)[]) {
     if (!isCallVerdict(call)) return false

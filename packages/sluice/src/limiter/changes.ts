@@ -12,7 +12,6 @@ import type { Deciders } from './on-failure.ts'
 import type { Releases } from './releases.ts'
 import { CHECK, REFUND, WAIT, type WaitOptions } from './timing.ts'
 
-/** The verbs of a limiter that change states without a decision. */
 export function createChanges(
   where: string,
   { main, local }: Deciders,
@@ -20,7 +19,6 @@ export function createChanges(
   timing: (options?: WaitOptions) => CallOptions,
   releases: Releases,
 ): Pick<Limiter, 'refund' | 'penalize' | 'release' | 'block' | 'unblock' | 'reset'> {
-  /** @throws LimiterError NOT_SUPPORTED if the store does not make changes of this kind */
   const change = async (changes: readonly Change[], options: CallOptions = timing()): Promise<void> => {
     for (const { kind } of changes) requireChange(where, main.store, kind)
     await main.change(changes, options)
@@ -35,7 +33,7 @@ export function createChanges(
       timing(wait),
     )
   }
-  // Only the first limit's state is blocked, because one blocked state is enough to deny the group.
+  // One blocked state is enough to deny the group.
   const firstOf = (key: string): StateId => (groupOf(key).calls[0] as Call).id
   return {
     refund: (key, options = {}) => adjust(key, 1, options, REFUND),
@@ -62,14 +60,13 @@ export function createChanges(
       await change([{ kind: 'unblock', id: firstOf(key) }])
     },
     async reset(key) {
-      // Slots are not reset, because their holders are still at work.
+      // Holders of slots are still at work.
       const calls = groupOf(key).calls.filter(({ limit }) => !takesSlots(limit))
       await change(calls.map(({ id }) => ({ kind: 'reset', id })))
     },
   }
 }
 
-/** Returns the instant of a receipt. @throws LimiterError INVALID_OPTIONS if the receipt is not a decision */
 function instantOf(where: string, receipt: Pick<Decision, 'atMicros'> | null): Micros {
   const at = receipt?.atMicros
   if (Number.isSafeInteger(at) && (at as Micros) >= 0) return at as Micros

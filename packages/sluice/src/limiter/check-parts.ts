@@ -7,18 +7,16 @@ import type { Deciders } from './on-failure.ts'
 import type { Releases } from './releases.ts'
 import type { WaitOptions } from './timing.ts'
 
-/** What the deciding verbs of a limiter work with. */
 export interface CheckParts {
   readonly name: string
   /** Names the limiter in error messages. */
   readonly where: string
   readonly onStoreFailure: FailurePolicy
   readonly clock: Time
-  /** Random numbers in [0, 1), for the pauses between two tries to take a slot. */
+  /** Random numbers in [0, 1), for pauses between tries to take a slot. */
   readonly random: Random
   readonly releases: Releases
   readonly observers: readonly Observer[]
-  /** Bounds how many holds of a key are open at once; undefined: there is no such bound. */
   readonly bound: HoldBound | undefined
   readonly limits: readonly ScopedLimit[]
   readonly calls: KeyCalls

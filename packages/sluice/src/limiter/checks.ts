@@ -18,7 +18,6 @@ import { createWaits } from './waits.ts'
 
 type Deferred = Decision | Promise<Decision>
 
-/** The verbs of a limiter that decide. */
 export function createChecks(
   parts: CheckParts & { readonly random: Random },
 ): Pick<Limiter, 'check' | 'checkSync' | 'checkMany' | 'peek' | 'wait'> & Reserving {
@@ -53,7 +52,7 @@ export function createChecks(
     checkSync(key, options) {
       if (!sync) throw new LimiterError('NOT_SYNCHRONOUS', `${where}: its store answers only asynchronously; use check`)
       if (options !== undefined) refuseUnknown(where, options, COST)
-      // The store and its local fallback are both synchronous here, so the result is never a promise.
+      // Never a promise: the store and its local fallback are both synchronous here.
       return decideNow(key, options, syncLocal) as Decision
     },
     async checkMany(requests, options) {
@@ -78,7 +77,7 @@ export function createChecks(
   return { ...checks, ...holds, ...createWaits({ ...parts, finish, start, check: checks.check }) }
 }
 
-/** Decides without calling a server; undefined if the store cannot. */
+/** Undefined if the store cannot decide without calling a server. */
 function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwatch | undefined) {
   const { calls, timing } = parts
   const { main } = parts.deciders
@@ -92,8 +91,7 @@ function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwat
     if (verdict === undefined) return undefined
     if (verdict.failure === undefined) return finish(verdict, group, watch)
     if (watch !== undefined) watch.ended = undefined
-    // The local fallback decides under the holder id of the failed call, because the store may have granted slots under this id. `release`
-    // with the id then gives back the slots of both.
+    // The failed store may have granted slots under this id. The local fallback uses the same one, so that one `release` frees both.
     const own: CallGroup = { ...group, ...calls.groupOf(key, options?.cost) }
     const resolved = onFailure(verdict, parts.onStoreFailure, fallback, own, timing(options))
     return resolved instanceof Promise ? resolved.then((one) => finish(one, own, watch)) : finish(resolved, own, watch)
@@ -103,9 +101,9 @@ function createDecideNow(parts: CheckParts, finish: Finish, start: () => Stopwat
 type Finish = ReturnType<typeof createFinish>
 
 /**
- * Makes a decision from the verdict `resolved`. If a stopwatch is passed, the decision is reported to the observers. The group is read
- * before this returns, so the caller may reuse it. If `as` is passed, the decision is made from that verdict instead: for example, from the
- * verdict as of the instant at which a waiting call may start. The results of the limits that observers get are always those of `resolved`.
+ * The group is read before this returns, so the caller may reuse it.
+ * @param watch if passed, observers are notified of `resolved`
+ * @param as the verdict for the decision, if another one
  */
 function createFinish({ name, limits, clock, deciders }: CheckParts, listening: readonly Listening<'onDecision'>[]) {
   const report = (resolved: Resolved, group: CallGroup, decision: Decision, { started, ended }: Stopwatch): void => {

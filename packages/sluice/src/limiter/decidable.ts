@@ -2,10 +2,6 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { LimiterError } from '../errors/limiter-error.ts'
 import type { Change, Store } from '../stores/store.ts'
 
-/**
- * Requires that the store supports the limit and its algorithm.
- * @throws LimiterError NOT_SUPPORTED if it does not
- */
 export function requireDecidable(where: string, { name, capabilities }: Store, limit: AnyLimit): void {
   const { algorithm } = limit
   const holds = algorithm.holding === undefined || capabilities.groupOptions?.includes('hold') === true
@@ -20,10 +16,6 @@ export function requireDecidable(where: string, { name, capabilities }: Store, l
   )
 }
 
-/**
- * Requires that the store makes changes of this kind.
- * @throws LimiterError NOT_SUPPORTED if it does not
- */
 export function requireChange(where: string, { name, capabilities }: Store, kind: Change['kind']): void {
   if (capabilities.changes.includes(kind)) return
   throw new LimiterError('NOT_SUPPORTED', `${where}: its store (${name}) cannot ${kind} keys ${capabilities.lacks ?? 'in this version'}`)

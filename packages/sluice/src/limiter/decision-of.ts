@@ -12,21 +12,19 @@ import type { Answered, Resolved } from './on-failure.ts'
 export interface NamedLimit {
   readonly name: string
   readonly limit: AnyLimit
-  /** The window in milliseconds that the policy states. Decisions report it instead of the limit's own window. */
+  /** Milliseconds; decisions report it instead of the limit's own window. */
   readonly windowMs?: number
 }
 
 /**
- * Makes the decision of a group, from its verdict or from what the failure policy says. `limitName` of a refusal is the limit with the
- * longest wait among those that refused, or `maxHolds` if too many holds are open.
- * @param clock this process's clock, read if no store decided
- * @param holder the id under which the group takes slots of concurrency limits
+ * `limitName` of a refusal: the limit with the longest wait, or `maxHolds` if too many reservations are open.
+ * @param clock read only if no store decided
  */
 export function decisionOf(resolved: Resolved, named: readonly NamedLimit[], clock: Pick<Time, 'now'>, holder?: string): Decision {
   const { outcome, calls, source = 'store', degraded } = resolved
   const atMicros = resolved.outcome === 'undecided' ? clock.now() : resolved.at
   const at = Math.floor(atMicros / MICROS_PER_MS)
-  // A fast path: most limiters have one limit, and for one limit an array literal is faster than `map`.
+  // An array literal is faster than `map`, and most limiters have one limit.
   const limits =
     calls?.length === 1
       ? [viewOf(calls[0] as Verdict, named[0] as NamedLimit)]
@@ -57,12 +55,12 @@ function refusal(
   if (outcome !== 'denied')
     return { outcome: 'impossible', allowed: false, limitName, reason: 'capacity', limits: views, at, atMicros, source }
   const blocked = calls.some(isBlocked)
-  // A blocked limit reports 0 remaining, because a caller cannot use what is left. Other limits report what they have.
+  // A caller cannot use what is left of a blocked limit.
   const limits = blocked ? views.map((view, nth) => (isBlocked(calls[nth] as Verdict) ? { ...view, remaining: 0 } : view)) : views
-  // If the longest wait is for slots, no wait is reported, because a slot may be given back at any earlier time.
+  // If the longest wait is for a slot, no wait is reported: a holder may give its slot back earlier.
   const slots = takesSlots(limit) && !isBlocked(calls[index] as Verdict)
   const why = blocked ? 'blocked' : (reason ?? (slots ? 'concurrency' : 'quota'))
-  // Two literals instead of a spread, which takes three times as long. Under overload most calls are denied here.
+  // A spread takes three times as long, and most denials under overload end here.
   if (retryAfter === undefined || slots) return { outcome, allowed: false, limitName, reason: why, limits, at, atMicros, source }
   return { outcome, allowed: false, limitName, reason: why, retryAfterMs: toMillis(retryAfter), limits, at, atMicros, source }
 }
@@ -71,7 +69,6 @@ function isBlocked({ blocked }: Verdict): boolean {
   return blocked === true
 }
 
-/** The result of one call of a group, for observers. @param rule the name of the rule or limit that the call charges */
 export function resultOf(rule: string, call: Call, resolved: Resolved, index: number): RuleResult {
   const { outcome, degraded } = resolved
   if (resolved.calls === undefined) return { rule, result: outcome, failure: resolved.degraded.kind }
@@ -81,7 +78,6 @@ export function resultOf(rule: string, call: Call, resolved: Resolved, index: nu
   return result === 'allowed' && makesKey(call, verdict, resolved) ? { rule, result, newKey: true } : { rule, result }
 }
 
-/** Converts one call's verdict to the view that decisions report. */
 export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): LimitView {
   const view = {
     name,
@@ -94,7 +90,7 @@ export function viewOf(call: Verdict, { name, limit, windowMs }: NamedLimit): Li
   return takesSlots(limit) ? { ...view, unit: 'concurrent-requests' } : view
 }
 
-/** The index of the call with this outcome that has the longest wait. */
+/** Index of the call with this outcome and the longest wait. */
 function latest(calls: readonly Verdict[], outcome: Verdict['outcome']): number {
   let worst = -1
   let longest = -1

@@ -6,12 +6,11 @@ import type { Time } from '../time/time.ts'
 import type { CheckParts } from './check-parts.ts'
 import { decideGroups, type Resolved } from './on-failure.ts'
 
-/** Milliseconds by which the instant of a forecast may be in the past, because time passes between `new Date()` and this check. */
+/** Milliseconds that `at` may be in the past, because time passes between a caller's `new Date()` and this check. */
 const JUST_NOW_MS = 1_000
 
 /**
- * Microseconds from now until an instant of this process's wall clock. Stores get this length instead of the instant. So if the clock is
- * wrong, and the caller computed the instant by this clock, the forecast is still right.
+ * Stores get this length and not the instant, because their clock may differ from this process's.
  * @throws LimiterError INVALID_OPTIONS for an instant in the past, or after 2099
  */
 export function microsUntil(where: string, clock: Time, at: Date | number): Micros {
@@ -27,9 +26,8 @@ export function microsUntil(where: string, clock: Time, at: Date | number): Micr
 }
 
 /**
- * Peeks at a group (decides it without a charge) as it will be after `length` if nobody calls until then. A first peek returns the store's
- * time. The second peek is decided at that time plus `length`, so the instant is on the store's clock.
- * @param options of both peeks. A deadline that the caller set covers both peeks together; the default deadline starts again for the second
+ * Decides without a charge, as of `length` later if nobody calls until then. A first peek finds the store's time; the second is decided at
+ * that time plus `length`.
  */
 export async function forecast(
   { deciders, onStoreFailure, timing }: CheckParts,
@@ -42,7 +40,7 @@ export async function forecast(
   const { main, local } = deciders
   const store = present.source === 'fallback' ? local : main
   if (present.outcome === 'undecided' || store === undefined) return present
-  // Only the store that answered the first peek may answer the second one: the clock of another store could be hours apart.
+  // Only the store that answered first may answer again: the clock of another store could be hours apart.
   const later: DecideOptions = { ...peeking, ...(options.stretch === true ? timing() : undefined), now: present.at + length }
   const [then] = (await decideGroups({ main: store, local: undefined }, [group], () => onStoreFailure, later)) as [Resolved]
   const { source, degraded, nodes } = present

@@ -13,25 +13,18 @@ import { takesSlots } from './holders.ts'
 import type { Deciders } from './on-failure.ts'
 import type { Settlement, SettledLimit } from './reservation.ts'
 
-/**
- * The most times that a change of a hold is sent. It is sent again if it is unknown whether the store made it; a repeated change has no
- * further effect.
- */
+/** A change is sent again if it is unknown whether the store made it. A repeated change has no further effect. */
 const TRIES = 2
 
 /**
- * What happens to a hold. `used`: it is settled, and charged with what was used. `stands`: it is settled, and its original charge stays. A
- * number: the hold is extended, so that it ends no earlier than this many milliseconds from now.
+ * `used`: the reservation is charged with what was used. `stands`: it is settled with its original charge. A number: it ends no earlier
+ * than this many milliseconds from now.
  */
 export type HoldEnd = 'used' | 'stands' | number
 
 /**
- * Makes a change of a hold where the hold is: in the store, or in the local fallback, which may have charged the hold while the store
- * failed. If the store fails, and the fallback does not know the hold either, this rejects with the failure of the store.
- * @param calls the calls that the hold may have charged; the cost of each is what was used. Each key of the calls has its own record
- * @param bound counts open holds: the hold's slot of this bound is given back, or held longer, together with the hold
- * @param timing makes the deadline of each attempt
- * @returns the settlement; its limits are in the order of the calls
+ * Changes a reservation in the store, and in the local fallback, which may have charged it while the store failed.
+ * @param calls the cost of each is what was used
  */
 export async function changeHold(
   where: string,
@@ -42,7 +35,7 @@ export async function changeHold(
   names: readonly string[],
   timing: () => CallOptions,
 ): Promise<Settlement> {
-  // A concurrency limit does not count what was used. With a cost of 0 it has no overage, even if the hold has expired.
+  // Slots do not count what was used: a cost of 0 means no overage.
   const all = calls.map((call) => (takesSlots(call.limit) ? { ...call, cost: 0 } : call))
   const changes = keysOf(calls).map((key): HoldChange => {
     const own = [...(all.length === 1 ? all : all.filter((call) => call.id.key === key)), ...openHold(bound, key)]
@@ -103,10 +96,7 @@ function settlementOf(
   return { status, expiresAt: Math.ceil(expires / MICROS_PER_MS), repeated, limits, overage: most }
 }
 
-/**
- * The part of the hold that belongs to the call at this index. The report of the call's key has one part for each call of this key, in
- * order.
- */
+/** The report of a key has one part for each of its calls, in order. */
 function partOf(
   index: number,
   calls: readonly Call[],
@@ -120,12 +110,11 @@ function partOf(
   return reports[at]?.parts[own.indexOf(calls[index] as Call)]
 }
 
-/** The settlement of a reservation that holds nothing. */
 export const NOTHING_HELD: Settlement = Object.freeze({ status: 'unknown', repeated: false, limits: [], overage: 0 })
 
 /**
- * What was used, in micro-tokens; undefined if the caller did not say.
- * @throws LimiterError INVALID_COST unless `actual` is absent, or a number of at least 0 with at most six decimals
+ * In micro-tokens; undefined if the caller did not say.
+ * @throws LimiterError INVALID_COST
  */
 export function usedOf(actual: unknown): MicroTokens | undefined {
   const micro = typeof actual === 'number' ? toMicroTokens(actual) : undefined

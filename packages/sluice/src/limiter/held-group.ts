@@ -19,37 +19,31 @@ import { type HoldBound, isFull, openHold } from './hold-bound.ts'
 import { takesSlots } from './holders.ts'
 import { type Answered, decideGroup, decideGroups, type Deciders, type Resolved } from './on-failure.ts'
 
-/** A hold that is to be made: its id, how long it lasts, and what bounds it. */
+/** A charge that may be settled later, or else ends by itself after `micros`. */
 export interface NewHold {
-  /** Name of the limiter. Different limiters may use the same id for different holds. */
+  /** Different limiters may use the same id for different holds. */
   readonly limiter: string
   readonly id: string
   readonly micros: Micros
-  /** True for `check` with an id: nobody will settle the hold, and its record only says that the group was charged. */
+  /** True for `check` with an id: nobody settles it, it only remembers that the group was charged. */
   readonly final: boolean
-  /** Bounds how many holds of a key are open at once; absent if there is no such bound. */
   readonly bound?: HoldBound | undefined
 }
 
-/** The answer to a group that is charged once. */
 export interface ChargedOnce {
-  /** The result of the calls, without that of their records. */
+  /** Verdicts of the calls, without those of the records. */
   readonly resolved: Resolved
-  /** Store time of the first charge, if the group was charged before under the same id. */
+  /** Store time of the first charge; absent unless repeated. */
   readonly before?: Micros | undefined
 }
 
-/**
- * The state id of a hold's record. It contains the key that the hold charged, so a store with several servers keeps the record on the
- * server of the charged states.
- */
+/** The id contains the charged key, so that a store with several servers keeps the record with the charged states. */
 export function recordOf(limiter: string, key: string, id: string): StateId {
   return { scope: scopeOf(limiter, id, HOLD_TAG), key }
 }
 
 /**
- * Charges calls once, all or nothing, however often this is repeated with the same id. Each key gets a record of what it was charged.
- * @param where names the caller in error messages
+ * Charges calls once, all or nothing, however often this is repeated with the same id.
  * @throws LimiterError ID_REUSED if the id was used for another cost, or if its hold was settled or has ended
  */
 export function chargeOnce(
@@ -66,14 +60,14 @@ export function chargeOnce(
     if (verdicts === undefined) return { resolved }
     const own = { ...resolved, calls: calls.length === 1 ? verdicts.slice(0, 1) : places.map((place) => verdicts[place] as Verdict) }
     const known = knownIn(group, verdicts)
-    // An earlier call with this id has charged some keys of the group. The store that has decided now also decides the rest.
+    // An earlier call with this id has charged some of the keys.
     if (known.size > 0) return chargeRest(own, known, where, decidersOf(own, deciders), calls, hold, policy, options)
     return { resolved: hold.bound && isFull(hold.bound, group.calls, resolved) ? { ...own, reason: 'holds' as const } : own }
   }
   return decideGroup(deciders, group, policy, options).then(charged)
 }
 
-/** A hold that was charged before, and whether it has ended by the clock of the store. */
+/** A hold that was charged before. `hasEnded` is by the store's clock. */
 interface KnownHold {
   readonly record: HoldState
   readonly hasEnded: boolean
@@ -81,7 +75,7 @@ interface KnownHold {
 
 const NONE_KNOWN: ReadonlyMap<string, KnownHold> = new Map()
 
-/** The records that existed before this group was decided, by key. */
+/** By key: the records that existed before this group was decided. */
 function knownIn({ calls }: CallGroup, verdicts: readonly Verdict[]): ReadonlyMap<string, KnownHold> {
   if (verdicts.every(({ record }) => record === undefined)) return NONE_KNOWN
   const known = new Map<string, KnownHold>()
@@ -90,12 +84,7 @@ function knownIn({ calls }: CallGroup, verdicts: readonly Verdict[]): ReadonlyMa
   return known
 }
 
-/**
- * Completes a repeated call, which finds records for at least one key of its group. The keys without a record are charged. If all keys have
- * one, slots are requested again.
- * @param own the verdicts of the calls
- * @param known the records that existed before, by key
- */
+/** For a repeated call: charges the keys that have no record of a first charge. If there are none, requests slots again. */
 async function chargeRest(
   own: Answered,
   known: ReadonlyMap<string, KnownHold>,
@@ -111,9 +100,8 @@ async function chargeRest(
   const before = Math.min(...[...known.values()].map(({ record }) => record.at))
   const resolved: Answered = { ...own, outcome: 'allowed', retryAfter: undefined, calls: own.calls.map(passed) }
   if (missing.length > 0) {
-    // The keys of a group may be in several slots of a cluster, so an earlier call may have charged only some of them. The other keys are
-    // charged now. The earlier call may meanwhile have given back what it charged. So the keys with a record are decided once more: they
-    // are charged only if their record is gone.
+    // The earlier call may meanwhile have given back its charges. So keys with a record of a charge are decided again, and charged only if
+    // the record is gone.
     const rest = await chargeOnce(where, deciders, missing, hold, policy, options)
     const partial = together(resolved, calls, missing, rest.resolved)
     if (partial.calls === undefined || partial.outcome !== 'allowed') return { resolved: partial, before }
@@ -122,19 +110,14 @@ async function chargeRest(
   }
   const slots = calls.filter(({ limit }) => takesSlots(limit))
   if (slots.length === 0) return { resolved, before }
-  // A record does not say whether its slots were given back, so they are requested again. A holder that still has a slot is granted the
-  // same one.
+  // A record does not say whether its slots were given back. A holder that still has a slot gets the same one.
   const group: CallGroup = { calls: slots, options: { hold: { id: hold.id, micros: hold.micros } } }
   const [held] = (await decideGroups(deciders, [group], () => policy, options)) as readonly [Resolved]
   if (!hold.final && held.outcome === 'allowed') await requireOpen(where, deciders, calls, slots, hold, policy, options)
   return { resolved: together(resolved, calls, slots, held), before }
 }
 
-/**
- * Requires that a hold is open. It may have been settled after its record was read, and before its slots were requested again. Then nobody
- * would give back these slots, so they are given back here.
- * @throws LimiterError ID_REUSED if the hold is not open any more
- */
+/** The hold may have been settled just before its slots were requested again. Nobody else would then give these slots back. */
 async function requireOpen(
   where: string,
   deciders: Deciders,
@@ -157,7 +140,7 @@ async function requireOpen(
   }
 }
 
-/** Merges two results of a group: `before` for all its calls, and `decided` for those calls that were decided later. */
+/** Replaces the verdicts in `before` of calls that were decided later. */
 function together(before: Answered, calls: readonly Call[], later: readonly Call[], decided: Resolved): Resolved {
   if (decided.calls === undefined) return decided
   const { outcome, reason, retryAfter } = decided
@@ -165,23 +148,16 @@ function together(before: Answered, calls: readonly Call[], later: readonly Call
   return { ...before, outcome, ...(reason === undefined ? {} : { reason }), retryAfter, calls: verdicts }
 }
 
-/**
- * Who decides the rest of a group. If the local fallback decided the group, it alone. Otherwise the store, and the fallback if the store
- * fails.
- */
+/** What the local fallback has begun, it decides alone. */
 function decidersOf({ source }: Answered, { main, local }: Deciders): Deciders {
   return source === 'fallback' && local !== undefined ? { main: local, local: undefined } : { main, local }
 }
 
-/** The verdict of a call that an earlier attempt has charged: allowed, with what its limit has left now. */
 function passed({ remaining, replenishAfter, resetAfter }: Verdict): Verdict {
   return { outcome: 'allowed', retryAfter: 0, remaining, replenishAfter, resetAfter }
 }
 
-/**
- * The group that charges calls with their records: the calls of each key, followed by the key's record. `places[i]` is the index of
- * `calls[i]` in this group.
- */
+/** Each key's calls, then the record of their charge. `places[i]` is the index of `calls[i]`. */
 function recorded(calls: readonly Call[], { limiter, id, micros, final, bound }: NewHold): { group: CallGroup; places: readonly number[] } {
   const all: Call[] = []
   const places: number[] = []
@@ -201,10 +177,7 @@ function recorded(calls: readonly Call[], { limiter, id, micros, final, bound }:
   return { group: { calls: all, options: { hold: { id, micros } } }, places }
 }
 
-/**
- * The limit of the latest record. Most records have an equal limit, and then reuse this object, because a batch encodes each limit object
- * only once.
- */
+/** Most records have an equal limit, and reuse this object: a batch encodes each limit object only once. */
 let last: AnyLimit = HOLD_RECORDS
 
 function recordLimit(plan: HoldPlan): AnyLimit {
@@ -216,16 +189,12 @@ function recordLimit(plan: HoldPlan): AnyLimit {
   return last
 }
 
-/** The distinct keys of calls, in the order in which they first appear. */
 export function keysOf(calls: readonly Call[]): readonly string[] {
   const first = calls[0]?.id.key
   if (first !== undefined && (calls.length === 1 || calls.every(({ id }) => id.key === first))) return [first]
   return [...new Set(calls.map(({ id }) => id.key))]
 }
 
-/**
- * @throws LimiterError ID_REUSED if the call differs from the one that was charged under this id, or if its hold was settled or has ended
- */
 function requireSame(where: string, { id, final }: NewHold, known: KnownHold | undefined, { id: { scope }, cost }: Call): void {
   if (known === undefined) return
   const { record, hasEnded } = known

@@ -16,20 +16,16 @@ import type { Resolved } from './on-failure.ts'
 import type { Extension, Reservation, ReserveOptions, Reserving, Settlement } from './reservation.ts'
 import { ONCE, WAIT, type WaitOptions } from './timing.ts'
 
-/** Defaults of `holdMs`, in milliseconds: of a reservation, and of a `check` with an id. */
+/** Default `holdMs`: of `reserve`, and of `check` with an id. */
 const [HOLD_MS, REMEMBERED_MS] = [60_000, 600_000]
 
 export interface HoldParts extends CheckParts {
   readonly random: Random
-  /** Makes a decision from a verdict, and reports the decision to observers. */
   readonly finish: (resolved: Resolved, group: CallGroup, watch: Stopwatch | undefined) => Decision
-  /** Starts the stopwatch whose time is reported; undefined if no observer listens. */
   readonly start: () => Stopwatch | undefined
 }
 
-/** The verbs of a limiter for holds, and `check` with an id. */
 export interface Holds extends Reserving {
-  /** Charges a call once, however often it is repeated with its id. */
   checkOnce(key: string, options: OnceOptions): Promise<Decision>
 }
 
@@ -48,7 +44,7 @@ export function createHolds(parts: HoldParts): Holds {
     const hold = { limiter: name, id, micros: Math.ceil(holdMs * MICROS_PER_MS), final, bound: final ? undefined : bound }
     return chargeOnce(where, deciders, group.calls, hold, onStoreFailure, timing(options)).then(({ resolved, before }) => {
       const decision = finish(resolved, { calls: group.calls, options: { hold } }, watch)
-      // A repeated call gets the instant of the first charge, because a refund must find the window that was charged then.
+      // A refund must find the window of the first charge.
       return before === undefined ? decision : { ...decision, atMicros: before }
     })
   }
@@ -95,7 +91,6 @@ export function createHolds(parts: HoldParts): Holds {
   }
 }
 
-/** The checks of the arguments of a hold's verbs. @throws LimiterError INVALID_OPTIONS */
 interface Checks {
   wait(options: WaitOptions | undefined): void
   holdMs(holdMs: unknown): void
@@ -112,10 +107,7 @@ function checksOf({ where, timing }: HoldParts): Checks {
   }
 }
 
-/**
- * The reservation of a refused call: it holds nothing, and its verbs call no store. They check their arguments nevertheless, so that
- * a wrong argument is found whether or not the call is allowed.
- */
+/** Holds nothing. The methods still check their arguments, so that wrong ones are found in any case. */
 function refused(decision: Decision, id: string, check: Checks): Reservation {
   return {
     decision,

@@ -11,7 +11,7 @@ export interface ScopedLimit extends NamedLimit {
   readonly scope: Scope
 }
 
-/** A call object that is filled in again for each check. */
+/** Filled in again for each check. */
 interface OpenCall {
   readonly id: { readonly scope: Scope; key: string }
   readonly limit: AnyLimit
@@ -19,27 +19,20 @@ interface OpenCall {
   phase: number
 }
 
-/** Makes the calls of a key, one for each limit. After `close` it throws CLOSED instead. */
+/** Makes one call for each limit of a key. Throws CLOSED after `close`. */
 export interface KeyCalls {
-  /**
-   * Fills in the same call objects each time, so nothing may keep a reference to them. The group has a new holder id if a limit has slots.
-   */
+  /** Reuses the same call objects, so nothing may keep a reference to them. The group has a new holder id if a limit has slots. */
   sharedOf(key: string, cost: number | undefined): CallGroup
   groupOf(key: string, cost?: number): CallGroup
-  /** As `groupOf`, with a new holder id if a limit has slots. Used for charges. */
+  /** As `groupOf`, with a new holder id for slots. */
   heldOf(key: string, cost?: number): CallGroup
-  /** The calls of a settlement. @param used their cost in micro-tokens, which may be 0 */
+  /** @param used micro-tokens; may be 0 */
   settledOf(key: string, used: MicroTokens): readonly Call[]
   isClosed(): boolean
-  /** Returns false if this was closed before. */
   close(): boolean
 }
 
-/**
- * @param where names the limiter in error messages
- * @param newHolder makes the id under which a group takes slots
- * @param parent if the parent is closed, these calls count as closed too
- */
+/** @param parent if it is closed, these calls count as closed too */
 export function createKeyCalls(where: string, limits: readonly ScopedLimit[], newHolder: NewHolder, parent?: KeyCalls): KeyCalls {
   const phased = limits.some(({ limit }) => limit.phased)
   const slots = limits.some(({ limit }) => takesSlots(limit))

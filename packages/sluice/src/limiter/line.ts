@@ -5,12 +5,9 @@ import type { CheckOptions, Limiter } from './limiter.ts'
 import type { Releases } from './releases.ts'
 import type { Sleep } from './sleep.ts'
 
-/** Milliseconds until the next try where a denial has no `retryAfterMs`. */
+/** Pause after a denial without `retryAfterMs`. */
 const RETRY_MS = 100
-/**
- * Milliseconds: the longest pause between two tries to take a slot, which another process may give back. The shortest pause is half of
- * it.
- */
+/** Longest pause between two tries for a slot; the shortest is half. */
 const SLOT_RETRY_MS = 50
 
 export interface LineParts {
@@ -18,30 +15,28 @@ export interface LineParts {
   readonly random: Random
   readonly sleep: Sleep
   readonly check: Limiter['check']
-  /** The deadline of a check with these options that begins now. */
   readonly deadline: (options: CheckOptions) => MonotonicInstant
   /** Gives back what a decision was charged. Never rejects. */
   readonly giveBack: (key: string, cost: number | undefined, decision: Decision) => Promise<void>
-  /** Notifies of slots that are given back in this process; undefined if no limit has slots. */
+  /** Undefined if no limit has slots. */
   readonly releases: Releases | undefined
 }
 
-/** Callers of each key in the order in which they came. The first one calls the store; the others wait for it. */
+/** Callers of each key, in order of arrival. Only the first one calls the store. */
 export interface Line {
   /**
-   * Resolves with the decision when the caller's turn has come, or with a denial if the wait would be longer than `maxWaitMs`.
-   * @param fits whether the capacity is enough for the cost. A caller that can never pass waits for nobody.
+   * Resolves when the caller's turn has come, or with a denial if the wait would be longer than `maxWaitMs`.
+   * @param fits false if the cost is above the capacity; such a caller waits for nobody
    */
   join(key: string, options: CheckOptions, maxWaitMs: number, fits: boolean): Promise<Decision>
 }
 
-/** The callers of one key. */
 interface Callers {
-  /** Settles when the last caller and all callers before it have left the line. */
+  /** Settles when all callers have left the line. */
   last: Promise<unknown>
-  /** The latest denial of the first caller, if that caller waits, and when the denial came. */
+  /** The latest denial of the first caller, while that caller waits. */
   denial: { readonly decision: Denied; readonly at: MonotonicInstant } | undefined
-  /** Resolves at the next answer of the store to the first caller. */
+  /** Resolves at the store's next answer to the first caller. */
   next: NextAnswer
 }
 
@@ -50,7 +45,7 @@ interface NextAnswer {
   readonly resolve: () => void
 }
 
-/** Creates lines, for limits that cannot be charged ahead. They keep the order of callers within this process only. */
+/** Keeps the order of callers within this process only. */
 export function createLine({ clock, random, sleep, check, deadline, giveBack, releases }: LineParts): Line {
   const lines = new Map<string, Callers>()
 
@@ -59,7 +54,7 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
     line.denial = undefined
     for (;;) {
       signal?.throwIfAborted()
-      // Listens from before the check, because a slot may be given back while the denial is on its way.
+      // A slot may be given back while the denial is on its way.
       const released = releases?.next(key)
       try {
         const decision = await check(key, options)
@@ -89,8 +84,8 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
     void before.then(() => (turn.isMine = true))
     await sleep.until(latest, signal, before)
     const denied = (): Denied | undefined => line.denial && agedBy(clock.monotonic() - line.denial.at, line.denial.decision)
-    // If it is still not this caller's turn, `maxWaitMs` has passed. The caller then gets the first caller's denial. Without one, or if
-    // its wait is over, this caller waits for the next answer to the first caller, within the deadline of a check.
+    // If it is still not this caller's turn, `maxWaitMs` has passed: the caller gets the first caller's denial. Without a current denial,
+    // this caller waits for one, at most for the deadline of a check.
     const bound = deadline(options)
     while (!turn.isMine && denied() === undefined && clock.monotonic() < bound) {
       await sleep.until(bound, signal, Promise.race([before, line.next.promise]))
@@ -105,7 +100,7 @@ export function createLine({ clock, random, sleep, check, deadline, giveBack, re
       const line = known ?? newLine()
       const before = line.last
       const mine = known === undefined ? first(line, key, options, latest) : behind(before, line, key, options, latest)
-      // When a caller gives up, the next caller still waits for all callers before it.
+      // The next caller waits for all earlier ones, even if one gives up.
       const left = Promise.allSettled([before, mine])
       line.last = left
       lines.set(key, line)
@@ -125,9 +120,9 @@ function nextAnswer(): NextAnswer {
   return { promise, resolve }
 }
 
-/** A denial as it would be this many milliseconds later; undefined if its wait is over by then. */
+/** The denial `ms` milliseconds later; undefined if its wait is over. */
 function agedBy(ms: number, denied: Denied): Denied | undefined {
-  // The time that has passed is rounded down, so that the remaining wait is never too short.
+  // Rounded down, so that the remaining wait is never too short.
   const passed = Math.floor(ms)
   const { retryAfterMs, at, atMicros } = denied
   if (retryAfterMs !== undefined && passed >= retryAfterMs) return undefined

@@ -1,36 +1,28 @@
 import type { Micros } from '../time/micros.ts'
 import type { MonotonicInstant, Time } from '../time/time.ts'
 
-/** Starts the callers of each key in the order in which the store charged them, even if the reply to one of them was late. */
+/** Starts the callers of a key in the order in which the store charged them, even if a reply was late. */
 export interface Order {
-  /** How many keys are kept: those with callers that wait, and a few whose callers have started. */
+  /** Keys with waiting callers, and a few whose callers have started. */
   readonly size: number
   /**
-   * Returns when a caller starts: at `start`, or together with the caller before it if that caller starts later.
+   * Returns when a caller starts: at `start`, or with the caller before it, if that is later.
    * @param instant when the caller may start, in store time
-   * @param start the same instant by this process's clock; late by at most the duration of the store call
-   * @param lateMs the duration of the store call, in milliseconds
+   * @param start the same by this process's clock, late by at most `lateMs`
    */
   startOf(key: string, instant: Micros, start: MonotonicInstant, lateMs: number): MonotonicInstant
 }
 
-/** The last caller of a key. */
 interface Last {
   instant: Micros
   start: MonotonicInstant
-  /**
-   * Milliseconds by which this caller's start may be late. The next caller waits for it at most that long, plus `STEP_MS` in case the
-   * store's clock was set.
-   */
+  /** Milliseconds by which `start` may be late. */
   lateMs: number
 }
 
-/**
- * The largest step (sudden change) of the store's clock, in milliseconds, that keeps the order. After a larger step callers do not wait for
- * those before them.
- */
+/** Sudden changes of the store's clock up to this long keep the order. */
 const STEP_MS = 50
-/** Keys whose callers have started are removed when there are this many keys, and at least twice as many as the last removal left. */
+/** Keys whose callers have started are removed at this number of keys, or at twice what the last removal left. */
 const MIN_KEYS = 64
 
 export function createOrder(clock: Time): Order {

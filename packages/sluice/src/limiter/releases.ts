@@ -1,14 +1,12 @@
-/** Notifies callers that wait for a slot of a key when such a slot is given back in this process. */
+/** Notifies callers that wait for a slot when one is given back in this process. */
 export interface Releases {
-  /** The next slot of the key that is given back after this call. */
   next(key: string): NextRelease
-  /** Call it when a slot of the key was given back. */
   report(key: string): void
 }
 
 export interface NextRelease {
   readonly promise: Promise<void>
-  /** Stops listening for the slot: the promise may then never settle. */
+  /** The promise may then never settle. */
   cancel(): void
 }
 

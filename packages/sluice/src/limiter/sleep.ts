@@ -2,16 +2,15 @@ import { onAbort } from '../time/abort-listeners.ts'
 import type { MonotonicInstant, Time } from '../time/time.ts'
 import { createWakeups, type Wakeup } from '../time/wakeups.ts'
 
-/** How callers wait: until an instant, or until they give up. */
 export interface Sleep {
   /** How many callers wait now. */
   readonly size: number
   /**
-   * Resolves with false at the instant, never early, or with true as soon as `unless` settles. Rejects with the signal's reason as soon as
-   * the signal aborts.
+   * Resolves with false at the instant, never early, or with true once `unless` settles. Rejects with the signal's reason when the signal
+   * aborts.
    */
   until(at: MonotonicInstant, signal: AbortSignal | undefined, unless?: Promise<unknown>): Promise<boolean>
-  /** Calls `resolve` with the value at the instant, never early. For many callers that cannot give up: each costs one small object. */
+  /** Calls `resolve` at the instant, never early. Cheaper than `until`. */
   pass<T>(at: MonotonicInstant, resolve: (value: T) => void, value: T): void
 }
 

@@ -4,11 +4,11 @@ import type { Time } from '../time/time.ts'
 
 export interface WaitOptions {
   readonly signal?: AbortSignal
-  /** Milliseconds that a remote store may take for this call; default the configured deadline. */
+  /** Milliseconds that a remote store may take; default: the configured deadline. */
   readonly deadlineMs?: number
 }
 
-/** The names of the options of calls: `refuseUnknown` rejects others, because a misspelt cost would charge 1. */
+/** Other option names are refused, because a misspelt cost would charge 1. */
 export const WAIT: readonly string[] = ['deadlineMs', 'signal']
 export const CHECK: readonly string[] = [...WAIT, 'cost']
 export const PEEK: readonly string[] = [...CHECK, 'at']
@@ -17,22 +17,18 @@ export const REFUND: readonly string[] = [...CHECK, 'receipt']
 export const REQUEST: readonly string[] = ['key', 'cost']
 export const COST: readonly string[] = ['cost']
 
-/** The deadline of calls that pass no `deadlineMs`; `ms` is in milliseconds from the call. */
+/** For calls without `deadlineMs`; `ms` counts from the call. */
 export interface Deadline {
   readonly ms: number
-  /** Set for the built-in default, which may be extended while the first connection is made. A configured deadline is never extended. */
+  /** Set for the built-in default, which may be extended while the first connection is made. */
   readonly stretch?: true
 }
 
 export const DEFAULT_DEADLINE: Deadline = { ms: 50, stretch: true }
 
-/**
- * Computes deadline and signal of one call.
- * @param deadline undefined for a store in this process, which answers at once and gets no deadline
- * @throws LimiterError INVALID_OPTIONS if `deadlineMs` is not a number of milliseconds above 0, or `signal` is not a signal
- */
+/** @param deadline undefined for a store in this process, which answers at once */
 export function timingOf(where: string, clock: Time, deadline: Deadline | undefined, options?: WaitOptions): CallOptions {
-  // Fast path: most calls pass no options. One object literal is also faster than spreading partial objects.
+  // Fast path: most calls pass no options.
   if (options === undefined) return deadline === undefined ? NO_OPTIONS : deadlineOf(clock, deadline)
   const { signal, deadlineMs } = options
   if (deadlineMs !== undefined) requireForm(where, 'deadlineMs', deadlineMs, MILLISECONDS)

@@ -18,21 +18,25 @@ import { CHECK } from './timing.ts'
 
 const DEFAULT_WAIT_MS = 60_000
 const PATIENT: readonly string[] = [...CHECK, 'maxWaitMs']
-/** How many callers may wait at once; the next one is refused with OVERLOAD. */
+/** The next caller is refused with OVERLOAD. */
 const MAX_WAITING = 100_000
 
 export interface WaitParts extends CheckParts {
-  /** Makes a decision from a verdict, and reports the verdict. @param as another verdict, from which the decision is made instead */
+  /**
+   * Also reports `resolved` to observers.
+   * @param as the verdict for the decision, if not `resolved`
+   */
   readonly finish: (resolved: Resolved, group: CallGroup, watch: Stopwatch | undefined, as?: Resolved) => Decision
-  /** Starts the stopwatch whose time is reported; undefined if no observer listens. */
   readonly start: () => Stopwatch | undefined
   readonly check: Limiter['check']
 }
 
-/** Waits for the turn of a caller whose options were checked. @throws LimiterError OVERLOAD */
+/**
+ * The options were checked before.
+ * @throws LimiterError OVERLOAD
+ */
 type Waiting = (key: string, options: CheckOptions, maxWaitMs: number) => Promise<Decision>
 
-/** The verb of a limiter that waits. */
 export function createWaits(parts: WaitParts): Pick<Limiter, 'wait'> {
   const { where, limits, deciders, calls, timing } = parts
   const { capabilities } = deciders.main.store
@@ -61,7 +65,7 @@ function requireRoom(where: string, waiting: number): void {
   if (waiting >= MAX_WAITING) throw new LimiterError('OVERLOAD', `${where}: ${MAX_WAITING} callers are waiting already`)
 }
 
-/** Charges calls before their tokens are available, and waits until they are. The store keeps the order of callers of all processes. */
+/** Charges calls before their tokens are available, then waits. The store keeps the order of callers of all processes. */
 function aheadOf(parts: WaitParts): Waiting {
   const { where, calls, clock, deciders, finish, onStoreFailure, start, timing } = parts
   const { decideNow, store } = deciders.main
@@ -80,7 +84,7 @@ function aheadOf(parts: WaitParts): Waiting {
     const watch = start()
     const sent = clock.monotonic()
     const decided = (resolved: Resolved): Decision | Wait => {
-      // The wait that the store stated began before its answer came. So a wait of this length that begins now is never too short.
+      // The stated wait began before the answer came, so a wait of this length from now is never too short.
       const received = clock.monotonic()
       const decision = finish(resolved, group, watch, atStart(resolved, group))
       if (resolved.outcome !== 'allowed') return decision
@@ -95,7 +99,7 @@ function aheadOf(parts: WaitParts): Waiting {
       return verdict.failure === undefined ? verdict : onFailure(verdict, onStoreFailure, deciders.local, group, timing(own))
     }
     const answered = answer()
-    // Each waiting caller costs one promise and one small object. An async function would keep its frame and more promises while it waits.
+    // Each waiting caller costs one promise and one small object. An async function would keep its frame and more promises.
     return new Promise<Decision>((resolve, reject) => {
       const settle = (wait: Decision | Wait): void => {
         if (!('resolved' in wait)) resolve(wait)
@@ -119,10 +123,7 @@ function aheadOf(parts: WaitParts): Waiting {
   }
 }
 
-/**
- * Lets decisions with equal views share one list of views. Consecutive waiters mostly have equal views, and a list for each would take a
- * quarter of the memory of a waiter.
- */
+/** Consecutive waiters mostly have equal views. A list of views for each would take a quarter of a waiter's memory. */
 function sharedViews(): (decision: Decision) => Decision {
   let last: Decision['limits'] = []
   return (decision) => {
@@ -133,20 +134,19 @@ function sharedViews(): (decision: Decision) => Decision {
   }
 }
 
-/** Whether two views of one limit are equal. */
 function isEqual(one: LimitView, other: LimitView): boolean {
   const { remaining, replenishAfterMs, resetAfterMs } = other
   return one.remaining === remaining && one.replenishAfterMs === replenishAfterMs && one.resetAfterMs === resetAfterMs
 }
 
-/** A call that was charged, and the instant `at` by this process's clock at which it may start. */
+/** `at`: when the call may start, by this process's clock. */
 interface Wait {
   readonly decision: Decision
   readonly resolved: Resolved
   readonly at: number
 }
 
-/** The verdict as of the instant at which the work may start. */
+/** The verdict as of the start of the work. */
 function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
   if (resolved.outcome !== 'allowed' || resolved.retryAfter === undefined) return resolved
   const { retryAfter } = resolved
@@ -163,7 +163,6 @@ function atStart(resolved: Resolved, { calls: charged }: CallGroup): Resolved {
   return { ...resolved, at, calls }
 }
 
-/** The changes that give back the charges of a group whose caller has stopped waiting. */
 function leaving({ calls }: CallGroup, verdicts: readonly Verdict[]): readonly Change[] {
   return calls.flatMap((call, index): Change[] => {
     const after = verdicts[index]?.after
@@ -171,7 +170,7 @@ function leaving({ calls }: CallGroup, verdicts: readonly Verdict[]): readonly C
   })
 }
 
-/** Waits in the order of arrival in this process, for limits that cannot be charged ahead. */
+/** For limits that cannot be charged before their tokens are there. Callers keep the order of arrival in this process. */
 function inLine(parts: WaitParts): Waiting {
   const { where, calls, check, clock, deciders, limits, random, releases, timing } = parts
   const { mostOf } = deciders.main.store.capabilities
@@ -190,7 +189,7 @@ function inLine(parts: WaitParts): Waiting {
     waiting += 1
     const group = calls.groupOf(key, options.cost).calls
     const fits = group.every((call) => call.cost <= call.limit.capacity * MICRO)
-    // If the store grants only a part of the limit, and the cost is above this part, waiting does not help.
+    // Waiting does not help if the cost is above the part of the limit that the store grants.
     const isBeyond = mostOf !== undefined && fits && group.some(({ cost, limit }) => cost > mostOf(limit) * MICRO)
     const answered = isBeyond ? check(key, options) : line.join(key, options, maxWaitMs, fits)
     return answered.finally(() => (waiting -= 1))
@@ -198,9 +197,8 @@ function inLine(parts: WaitParts): Waiting {
 }
 
 /**
- * Gives back, in the store that decided, what a caller that stopped waiting was charged. Slots are given back in every store that may have
- * granted them; this is safe, because only this caller's slots have its id. Tokens of an undecided call stay charged, because it is unknown
- * whether they were charged. Never rejects.
+ * Slots are released in every store that may have granted them; only this caller's slots have its id. Tokens of an undecided call stay
+ * charged, because it is unknown whether they were. Never rejects.
  */
 async function giveBack(
   { calls, deciders: { main, local }, releases, timing }: WaitParts,
