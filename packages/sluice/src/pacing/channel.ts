@@ -5,31 +5,28 @@ import { stoppable } from './stoppable.ts'
 
 /** Options of `put` and `take`. */
 export interface ChannelWait {
-  /** Ends the wait: the call then rejects with the signal's reason, and has put or taken nothing. */
+  /** Ends the wait: the call rejects with the signal's reason, and has put or taken nothing. */
   readonly signal?: AbortSignal
 }
 
 /**
- * A bounded queue between tasks, whose items can be taken no faster than a limit allows. It has the rules of channels in Clojure's
- * core.async. Items come out in the order in which they went in, and go to takers in the order of their calls. Iterating over the channel
- * takes items until the channel ends. A consumer that stops iterating leaves the channel open.
+ * A bounded queue between tasks, whose items can be taken no faster than a limit allows, like the channels of Clojure's core.async. Items
+ * and takers keep their order. A consumer that stops iterating leaves the channel open.
  */
 export interface Channel<Item> extends AsyncIterable<Item> {
   /**
-   * Resolves when the channel has the item: at once while fewer than `capacity` items are in the channel, otherwise when an item is taken.
-   * Rejects with CLOSED after `close`, and with OVERLOAD if `maxWaiting` puts wait already. Rejects for the item undefined, because `take`
-   * returns undefined at the end of the channel.
+   * Resolves when the channel has room for the item. Rejects with CLOSED after `close`, and with OVERLOAD if `maxWaiting` puts wait
+   * already. The item may not be undefined, which `take` returns at the end.
    */
   put(item: Item, options?: ChannelWait): Promise<void>
   /**
-   * Resolves with the next item when its turn comes, or with undefined when the channel is closed and empty. A turn is taken only when an
-   * item is there. Rejects with OVERLOAD if `maxWaiting` takes wait already, or if the turn would come later than `maxWaitMs`. The item
-   * then stays in the channel.
+   * Resolves when the turn of the next item comes, or with undefined when the channel is closed and empty. Rejects with OVERLOAD if
+   * `maxWaiting` takes wait already, or if the turn would come later than `maxWaitMs`: the item then stays.
    */
   take(options?: ChannelWait): Promise<Item | undefined>
-  /** Ends the channel: it accepts no more items. Items in the channel, and those of puts that wait already, can still be taken. */
+  /** Accepts no more items. Those in the channel, and those of waiting puts, can still be taken. */
   close(): void
-  /** The number of items in the channel, including those of puts that wait. */
+  /** Items in the channel, including those of puts that wait. */
   readonly size: number
 }
 
@@ -37,7 +34,6 @@ const FORMS = { signal: SIGNAL }
 
 export function createChannel<Item>(parts: ExchangeParts): Channel<Item> {
   const exchange = new Exchange<Item>(parts)
-  /** Checks a call's options. @throws LimiterError for wrong options, and the reason of a signal that has aborted */
   const requireOpen = (what: string, own: ChannelWait): void => {
     checkOptions(`channel.${what}`, own, FORMS)
     parts.signal?.throwIfAborted()

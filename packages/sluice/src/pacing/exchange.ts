@@ -8,15 +8,14 @@ export interface ExchangeParts {
   readonly turns: Turns
   /** The most items in the buffer. Their puts have already resolved. */
   readonly capacity: number
-  /** The most puts that may wait, and also the most takes that may wait. */
+  /** The most waiting puts, and the most waiting takes. */
   readonly maxWaiting: number
   /** Tokens that an item takes; default 1. */
   readonly cost: number | undefined
-  /** When it aborts, all waiting puts and takes reject with its reason. */
+  /** Its abort rejects all waiting puts and takes with its reason. */
   readonly signal: AbortSignal | undefined
 }
 
-/** A put or take that waits. */
 interface Waiter<T> {
   resolve(value: T): void
   reject(reason: unknown): void
@@ -27,8 +26,7 @@ interface Put<Item> extends Waiter<void> {
 }
 
 /**
- * Passes items to takers. Each item needs a turn, which is granted as the limit allows. A turn belongs to no particular taker or item. As
- * many turns are requested as there are pairs of an item and a taker. Each turn that comes passes the first item to the first taker, so
+ * Requests one turn of the limit for each pair of an item and a taker. Each turn that comes passes the first item to the first taker, so
  * both keep their order even if some leave.
  */
 export class Exchange<Item> {
@@ -36,7 +34,7 @@ export class Exchange<Item> {
   readonly #buffer = createQueue<Item>()
   readonly #puts = createQueue<Put<Item>>()
   readonly #takers = createQueue<Waiter<Item | undefined>>()
-  /** The controllers of the turns that were requested and have not come, in the order of the requests. */
+  /** Of turns that were requested and have not come, in order. */
   readonly #turns: AbortController[] = []
   readonly #unlink: Cancel
   #isClosed = false
@@ -47,7 +45,7 @@ export class Exchange<Item> {
     this.#unlink = signal === undefined || signal.aborted ? () => {} : onAbort(signal, () => this.#end(signal.reason))
   }
 
-  /** The number of items, including those of puts that wait. */
+  /** Includes the items of puts that wait. */
   get size(): number {
     return this.#buffer.size + this.#puts.size
   }
@@ -70,7 +68,6 @@ export class Exchange<Item> {
     this.#balance()
   }
 
-  /** Adds a waiter. It is removed when its signal aborts. */
   #wait<T, W extends Waiter<T>>(
     what: string,
     queue: Queue<W>,
@@ -103,7 +100,7 @@ export class Exchange<Item> {
     })
   }
 
-  /** Requests turns until there are as many as pairs of an item and a taker. If there are more turns than pairs, gives back the surplus. */
+  /** Requests missing turns, and gives back surplus ones. */
   #balance(): void {
     if (this.#isClosed && this.size === 0) {
       this.#unlink()
@@ -124,7 +121,7 @@ export class Exchange<Item> {
     )
   }
 
-  /** Handles a turn that came or failed. A turn that was given back has no effect. */
+  /** A turn that was given back has no effect. */
   #came(controller: AbortController, then: () => void): void {
     const index = this.#turns.indexOf(controller)
     if (index === -1) return
@@ -136,8 +133,7 @@ export class Exchange<Item> {
   #deliver(): void {
     const { capacity } = this.#parts
     const put = this.#puts.shift()
-    // The first waiting put fills the place of the item that leaves the buffer. Without a buffer, the item of that put itself goes to the
-    // taker.
+    // The first waiting put fills the free place in the buffer. Without a buffer, its item goes to the taker itself.
     if (put !== undefined && capacity > 0) this.#buffer.add(put.item)
     this.#takers.shift()?.resolve(capacity > 0 ? this.#buffer.shift() : put?.item)
     put?.resolve()

@@ -2,18 +2,17 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import type { Release, Turns } from './turns.ts'
 
-/** How items of one kind are slowed down. */
 export interface Pace<Item> {
-  /** The parts of an item that take turns one after another: only the item itself, unless items are split. */
+  /** Only the item itself, unless items are split. */
   partsOf(item: Item): Iterable<Item>
-  /** Resolves when the turn of a part comes, with the result of `Turns.next`. */
+  /** Resolves when the turn comes, with the result of `Turns.next`. */
   turn(part: Item, signal: AbortSignal): Promise<Release | undefined>
 }
 
-/** What an item costs, in tokens: one number for all items, or a function of the item. */
+/** Tokens: one number for all items, or a function of each. */
 export type CostOf<Args extends unknown[]> = number | ((...args: Args) => number)
 
-/** Computes the cost of a call. @throws LimiterError INVALID_COST if a function returns undefined, which would count as 1 */
+/** @throws LimiterError INVALID_COST if a function returns no number, because undefined would count as 1 */
 export function costOf<Args extends unknown[]>(where: string, cost: CostOf<Args> | undefined, args: Args): number | undefined {
   if (typeof cost !== 'function') return cost
   const value: unknown = cost(...args)
@@ -28,9 +27,7 @@ export function byItem<Item>(where: string, turns: Turns, cost: CostOf<[Item]> |
   }
 }
 
-/**
- * A pace at which each byte costs one token. A chunk with more bytes than the limit's capacity is split, because its turn could never come.
- */
+/** Each byte costs one token. A chunk above the limit's capacity is split, because its turn could never come. */
 export function byBytes<Item>(where: string, turns: Turns, capacity: number): Pace<Item> {
   const most = Math.floor(capacity)
   return {
@@ -48,7 +45,7 @@ export function byBytes<Item>(where: string, turns: Turns, capacity: number): Pa
 }
 
 function bytesOf(where: string, item: unknown): Uint8Array {
-  // The chunk is recognized by its members and not by `instanceof`, because it may come from another realm.
+  // No `instanceof`, because the chunk may come from another realm.
   if (ArrayBuffer.isView(item) && (item as Uint8Array).BYTES_PER_ELEMENT === 1 && 'subarray' in item) return item as Uint8Array
   throw new LimiterError('INVALID_OPTIONS', `${where}: a chunk is ${shown(item)}, expected bytes (a Uint8Array); encode texts first`)
 }

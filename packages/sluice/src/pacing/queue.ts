@@ -1,17 +1,17 @@
-/** A value in a queue. It is a link of a circular list, so that it can be removed from any position. */
+/** A link of a circular list, so that any entry can be removed. */
 interface Entry<T> {
   readonly value: T
   before: Entry<T>
   after: Entry<T>
 }
 
-/** A first-in, first-out queue whose entries can also be removed from the middle. */
+/** First in, first out; entries can be removed from the middle. */
 export interface Queue<T> {
   readonly size: number
   add(value: T): Entry<T>
-  /** Removes an entry. Returns false if it was removed before. */
+  /** Returns false if the entry was removed before. */
   remove(entry: Entry<T>): boolean
-  /** Removes the first value and returns it; undefined if the queue is empty. */
+  /** Undefined if the queue is empty. */
   shift(): T | undefined
 }
 

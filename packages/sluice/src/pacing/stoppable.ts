@@ -1,10 +1,10 @@
 import { onAbort } from '../time/abort-listeners.ts'
 import type { Cancel } from '../time/time.ts'
 
-/** The abort reason that ends the generator's wait when its consumer stops. */
+/** The abort reason when the consumer stops. */
 const STOPPED: unique symbol = Symbol('sluice: the consumer stopped')
 
-/** Aborts a controller when a signal aborts. The returned function ends this link. */
+/** Aborts `controller` when `signal` aborts, until the returned function is called. */
 export function linked(controller: AbortController, signal: AbortSignal | undefined): Cancel {
   if (signal?.aborted === true) controller.abort(signal.reason)
   if (signal === undefined || signal.aborted) return () => {}
@@ -12,9 +12,8 @@ export function linked(controller: AbortController, signal: AbortSignal | undefi
 }
 
 /**
- * Returns a generator whose `return` also ends the wait for its next value. Otherwise a consumer that stops would wait until the next turn
- * comes, and that turn would be used for nothing.
- * @param generate makes the generator. The signal that it gets aborts when the consumer stops, or when `signal` aborts
+ * A generator whose `return` also ends the wait for its next value. Otherwise that wait would last until the next turn, and use the turn
+ * for nothing.
  */
 export function stoppable<Item>(
   generate: (signal: AbortSignal) => AsyncGenerator<Item, void, undefined>,

@@ -4,9 +4,8 @@ import type { Pace } from './pace.ts'
 import { linked } from './stoppable.ts'
 
 /**
- * A pair of streams: a chunk that is written to one can be read from the other when its turn comes. A chunk takes its turn only when a
- * reader requests a chunk. At most one chunk is queued before that. The class TransformStream is not used, because its `transform` is not
- * notified when a side is aborted or cancelled. A `transform` would go on waiting, and use up a turn for a chunk that nobody reads.
+ * A chunk takes its turn only when a reader requests one; at most one chunk is queued. A TransformStream would use up a turn for a chunk
+ * that nobody reads, because its `transform` is not notified of an abort.
  */
 export function throttledStream<Chunk>({ partsOf, turn }: Pace<Chunk>, signal: AbortSignal | undefined): TransformStream<Chunk, Chunk> {
   const stop = new AbortController()
@@ -47,13 +46,13 @@ export function throttledStream<Chunk>({ partsOf, turn }: Pace<Chunk>, signal: A
   )
   // The types of Node.js 20 lack the property `signal`.
   const { signal: aborted } = input as WritableStreamDefaultController & { readonly signal: AbortSignal }
-  // Both sides, and a chunk that waits, end with the reason of whoever ended the pair first.
+  // Both sides, and a chunk that waits, end with the reason of whoever ended first.
   onAbort(stop.signal, () => {
     const reason: unknown = stop.signal.reason
     unlink()
     demand.reject(reason)
     output.error(reason)
-    // A writable side that is being aborted gets its error without this call.
+    // A writable side that is being aborted gets its error anyway.
     if (!aborted.aborted) input.error(reason)
   })
   onAbort(aborted, () => stop.abort(aborted.reason))
@@ -74,7 +73,7 @@ function deferred(): Deferred {
     resolve = settle
     reject = fail
   })
-  // Avoids an unhandled rejection if a side ends while nothing waits for this promise.
+  // Avoids an unhandled rejection if nothing waits for this promise.
   wanted.catch(() => {})
   return { wanted, resolve, reject }
 }

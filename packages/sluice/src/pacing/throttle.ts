@@ -5,10 +5,7 @@ import type { Turns } from './turns.ts'
 /** A function that waits for its turn before it runs. */
 export type Throttled<Args extends unknown[], Result> = (...args: Args) => Promise<Result>
 
-/**
- * Runs each call when its turn comes, in the order of the calls. It passes `this` to `fn`, and settles with what `fn` returns or throws. A
- * slot of a concurrency limit is held until the call has settled.
- */
+/** In the order of the calls. A slot of a concurrency limit is held until the call has settled. */
 export function throttledFunction<Args extends unknown[], Result>(
   where: string,
   fn: (...args: Args) => Result | PromiseLike<Result>,
@@ -26,10 +23,7 @@ export function throttledFunction<Args extends unknown[], Result>(
   }
 }
 
-/**
- * Yields the items of `items`, each when its turn comes. Reads an item only after the consumer has requested it. A slot of a concurrency
- * limit is held until the consumer requests the next item, or stops.
- */
+/** Reads an item only when the consumer requests it. A slot of a concurrency limit is held until the next request, or the end. */
 export function throttledIterable<Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   { partsOf, turn }: Pace<Item>,
