@@ -1,7 +1,4 @@
-/**
- * A 32-bit hash of a text without a secret (FNV-1a with a final mix), the same in every process. It is for spreading load, not for
- * security.
- */
+/** FNV-1a with a final mix, the same in every process. For spreading load, not for security. */
 export function hash32(text: string, seed = 0): number {
   let hash = (0x811c9dc5 ^ seed) >>> 0
   for (let index = 0; index < text.length; index += 1) {
@@ -14,17 +11,15 @@ export function hash32(text: string, seed = 0): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** Converts a wait in milliseconds to whole seconds for a Retry-After field: rounded up, at least 1. */
+/** For Retry-After: rounded up, at least 1. */
 export function wholeSeconds(retryAfterMs: number): number {
   return Math.max(1, Math.ceil(retryAfterMs / 1_000))
 }
 
 /**
- * Seconds for a Retry-After field. With w, the exact wait in seconds, they are at least w rounded up (and at least 1), and at most 1.5 * w
- * + 1. One identity always gets the same seconds for the same wait. Identities get different ones, so that clients denied together do not
- * return together. The rule is that of the document Fairvisor's Token Bucket.
- * @param retryAfterMs the exact wait in milliseconds
- * @param identity distinguishes clients: subject, address, path and key of the limit
+ * With w, the wait in seconds, rounded up: at least w, and at most 1.5 * w + 1. Differs by identity, so that clients denied together do not
+ * return together (document: Fairvisor's Token Bucket).
+ * @param identity subject, address, path and key of the limit
  */
 export function jitteredSeconds(retryAfterMs: number, identity: string): number {
   const base = wholeSeconds(retryAfterMs)
