@@ -8,14 +8,13 @@ interface Listeners {
 const known = new WeakMap<AbortSignal, Listeners>()
 
 /**
- * Runs `fn` when the signal aborts, unless the returned function cancels that before. A signal gets one listener, however many functions
- * wait for it. Thousands of listeners would be slow, and Node.js would warn of a leak. The listener is removed when no function waits any
- * more.
+ * Runs `fn` when the signal aborts, unless it is cancelled before. A signal gets one listener for all functions: thousands would be slow,
+ * and Node.js would warn of a leak.
  */
 export function onAbort(signal: AbortSignal, fn: () => void): Cancel {
   const listeners = known.get(signal) ?? listened(signal)
   const { fns, run } = listeners
-  // A new function for each call of `onAbort`, because callers may pass the same `fn` twice.
+  // Callers may pass the same `fn` twice.
   const own = (): void => fn()
   fns.add(own)
   return () => {
@@ -29,7 +28,7 @@ function listened(signal: AbortSignal): Listeners {
   const fns = new Set<() => void>()
   const run = (): void => {
     known.delete(signal)
-    // A function that an earlier function cancels does not run, because the iteration skips entries that were deleted.
+    // The iteration skips deleted entries, so a function that an earlier one cancels does not run.
     for (const fn of fns) {
       fns.delete(fn)
       fn()

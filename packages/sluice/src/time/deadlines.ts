@@ -1,8 +1,8 @@
 import type { Cancel, MonotonicInstant, Time } from './time.ts'
 
 /**
- * Milliseconds. If no deadline is left, a timer that is due within this time is not cleared, so that the next call can share it. Node.js
- * then exits at most this much later, because it waits for the timer.
+ * If no deadline is left, a timer due within this time stays set, so that the next call can share it. Node.js then exits at most this much
+ * later.
  */
 const SOON_MS = 100
 
@@ -11,12 +11,12 @@ export interface Bounds {
   readonly signal?: AbortSignal
 }
 
-/** A deadline that was added. It is also its own link in a circular list. */
+/** Also its own link in a circular list. */
 export class Deadline {
   before: Deadline = this
   after: Deadline = this
   readonly at: MonotonicInstant
-  /** What to run at the deadline. Undefined once it has run or was cancelled. */
+  /** Undefined once it has run or was cancelled. */
   fn: (() => void) | undefined
   readonly #cancel: (deadline: Deadline) => void
 
@@ -26,27 +26,25 @@ export class Deadline {
     this.#cancel = cancel
   }
 
-  /** Cancels the deadline. Has no effect if it was cancelled before or has passed. */
+  /** No effect if it was cancelled before or has passed. */
   cancel(): void {
     if (this.fn !== undefined) this.#cancel(this)
   }
 }
 
-/** Many deadlines with one timer, so that a call which is answered in time needs no timer of its own. */
+/** One timer for many deadlines: a call that is answered in time needs no timer of its own. */
 export interface Deadlines {
   /** Runs `fn` at the deadline unless it is cancelled before. */
   add(at: MonotonicInstant, fn: () => void): Deadline
   /**
-   * Returns a promise that resolves or rejects as `call` does. If the deadline passes or the signal aborts first, the promise rejects with
-   * what `late` returns, and a later result of `call` is dropped.
+   * Settles as `call` does. If the deadline passes or the signal aborts first, rejects with what `late` returns, and drops a later result.
    */
   within<T>(bounds: Bounds, call: Promise<T>, late: (why: 'timeout' | 'aborted') => unknown): Promise<T>
 }
 
 /**
- * Keeps deadlines in a circular list; the timer is set for the earliest. Sequential calls share the timer of an earlier call, so that not
- * every call sets and clears one. A Set in place of the list would cost more: its discarded internal tables keep their entries alive.
- * With many concurrent calls this costs more time than the calls themselves.
+ * A circular list and not a Set, because a Set's discarded internal tables keep their entries alive. With many concurrent calls, that costs
+ * more time than the calls themselves.
  */
 export function createDeadlines(time: Time): Deadlines {
   let stop: Cancel | undefined
@@ -67,7 +65,7 @@ export function createDeadlines(time: Time): Deadlines {
     entry.fn = undefined
     entry.before.after = entry.after
     entry.after.before = entry.before
-    // A removed entry points to itself, so that it does not keep later entries in memory.
+    // A removed entry must not keep later entries in memory.
     entry.before = entry
     entry.after = entry
   }

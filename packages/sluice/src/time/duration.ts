@@ -2,7 +2,7 @@ import { LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 import { MAX_MICROS, type Micros } from './micros.ts'
 
-/** How many microseconds each unit has. A long name, such as `second`, means the unit of its first letter. */
+/** Microseconds. A long name, such as `second`, means the unit of its first letter. */
 const UNITS: Readonly<Record<string, Micros>> = {
   us: 1,
   ms: 1_000,
@@ -17,8 +17,7 @@ const FORM = /^\s*(?:(\d{1,16})(?:\.(\d{1,6}))?)?\s*(us|ms|s|sec|second|m|min|mi
 export const DURATION_FORM = 'a number and a unit (us, ms, s, min or m, h, d, w), such as 30s or 1.5h, or milliseconds as a number'
 
 /**
- * Parses a length of time exactly: `'30s'`, `'1.5h'`, a unit alone (`'min'` is one minute), or milliseconds as a number.
- * @param place text at the beginning of the error message
+ * `'30s'`, `'1.5h'`, a unit alone (`'min'` is one minute), or milliseconds as a number.
  * @throws LimiterError INVALID_DURATION if it is not positive, not whole in microseconds, or above a hundred years
  */
 export function parseDuration(value: string | number, place: string = ''): Micros {
@@ -37,22 +36,22 @@ function read(text: string): Micros | undefined {
   if (match === null) return undefined
   const [, whole = '1', decimals = '', name = ''] = match
   const unit = (UNITS[name] ?? UNITS[name.charAt(0)]) as Micros
-  // A double represents this product exactly: a unit has at most 27 significant bits, and six decimals have 20.
+  // Exact in a double: a unit has at most 27 significant bits, and six decimals have 20.
   const part = (Number(decimals.padEnd(6, '0')) * unit) / 1_000_000
   return Number.isInteger(part) ? Number(whole) * unit + part : undefined
 }
 
-/** The least number without a unit that is accepted as milliseconds. A lower one is most often meant as seconds. */
+/** A lower number without a unit is most often meant as seconds. */
 const MIN_BARE_MS = 1_000
 
-/** An error text for a number without a unit that is so low that it may be meant as seconds; undefined for any other value. */
+/** An error text for a positive number below `MIN_BARE_MS`; undefined for any other value. */
 export function bareProblem(value: unknown): string | undefined {
   if (typeof value !== 'number' || !(value > 0 && value < MIN_BARE_MS)) return undefined
   return `${value} has no unit: write '${value}s' for seconds or '${value}ms' for milliseconds`
 }
 
 /**
- * Parses a text as `parseDuration` does, but refuses a number below 1,000, which has no unit. For periods of limits and lengths of blocks.
+ * As `parseDuration`, but refuses numbers below `MIN_BARE_MS`.
  * @throws LimiterError INVALID_DURATION
  */
 export function parsePeriod(value: string | number, place: string = ''): Micros {

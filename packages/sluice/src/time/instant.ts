@@ -5,7 +5,7 @@ export const INSTANT_FORM = 'an instant such as 2026-12-31T23:59:59Z or 2026-12-
 const MICROS_PER_SECOND = 1_000_000
 const FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(?:Z|([+-])(\d{2}):(\d{2}))$/
 
-/** Parses an instant of RFC 3339, from 1970 to 2254. Returns undefined for invalid text, such as the 30th of February. */
+/** An instant of RFC 3339, from 1970 to 2254. Undefined for invalid text, such as the 30th of February. */
 export function parseInstant(text: string): Micros | undefined {
   const match = FORM.exec(text)
   if (match === null) return undefined

@@ -4,9 +4,9 @@ import type { Cancel, Time } from './time.ts'
 
 /** A clock that moves only on command, for tests without sleeping. */
 export interface ManualClock extends Time {
-  /** Moves the clock forward by `ms` milliseconds, and runs the timers that fall due, in order. */
+  /** Moves the clock by milliseconds, and runs due timers in order. */
   advance(ms: number): void
-  /** Moves wall time by microseconds, backwards if they are negative. Monotonic time moves with it, but only forward. Runs no timers. */
+  /** Moves wall time, backwards if negative. Monotonic time moves with it, but only forward. Runs no timers. */
   shift(micros: Micros): void
 }
 
@@ -14,9 +14,8 @@ const INSTANT: Form = [Number.isSafeInteger, 'whole microseconds']
 const AHEAD: Form = [(value) => typeof value === 'number' && value >= 0 && value < Infinity, 'a number of milliseconds of at least 0']
 
 /**
- * Makes a clock whose time changes only when it is moved.
- * @param start initial time in microseconds since 1970
- * @throws LimiterError INVALID_OPTIONS, as the clock's functions do, for a time that is not a number in the right unit
+ * @param start microseconds since 1970
+ * @throws LimiterError INVALID_OPTIONS
  */
 export function manualClock(start: Micros = 1_700_000_000_000_000): ManualClock {
   requireForm('manualClock', 'start', start, INSTANT)

@@ -1,18 +1,17 @@
 import { MICROS_PER_MS, type Micros } from './micros.ts'
 import type { Cancel, Random, Time } from './time.ts'
 
-/** By how many microseconds wall time may be ahead of this clock before the clock is moved forward to wall time. */
+/** Microseconds by which wall time may be ahead before this clock is moved forward to it. */
 const TOLERANCE: Micros = 1_000
 const ANCHOR_EVERY_MS = 250
 
-// `performance` is kept in a variable. In Node.js the global is a getter, and calling the getter takes as long as reading the clock.
+// In Node.js the global is a getter, and calling it takes as long as reading the clock.
 const { performance: stopwatch } = globalThis
 const monotonic = (): number => stopwatch.now()
 
 /**
- * The real clock and the runtime's timers. No other code reads these. `now` follows the process's monotonic clock. If wall time is ahead of
- * it by more than a millisecond (after a sleep of the machine, or a step of the wall clock), `now` is moved forward to wall time. It is
- * never moved back.
+ * `now` follows the monotonic clock. If wall time is more than a millisecond ahead (after a sleep of the machine, or a step), `now` moves
+ * forward to wall time. It never moves back.
  */
 export function createSystemTime(): Time {
   let anchor = Date.now() * MICROS_PER_MS - monotonic() * MICROS_PER_MS
@@ -22,8 +21,7 @@ export function createSystemTime(): Time {
     if (elapsed >= nextAnchor) {
       nextAnchor = elapsed + ANCHOR_EVERY_MS
       const wall = Date.now()
-      // Monotonic time is read again, after wall time. Otherwise, if the process were stopped between the two readings, `ahead` would
-      // include the time of the stop, and the clock would be too far ahead from then on.
+      // Read again after wall time. If the process were stopped between the two readings, the clock would be too far ahead from then on.
       elapsed = monotonic()
       const ahead = wall * MICROS_PER_MS - (anchor + elapsed * MICROS_PER_MS)
       if (ahead > TOLERANCE) anchor += ahead
@@ -33,23 +31,17 @@ export function createSystemTime(): Time {
   return { now, monotonic, wall: () => Date.now(), after }
 }
 
-/** The process's clock. All limiters that were created without a clock share it. */
+/** Shared by all limiters that were created without a clock. */
 export const systemTime: Time = createSystemTime()
 
 export const systemRandom: Random = Math.random
 
-/**
- * How many secret numbers are drawn at once. One draw takes about as long as a decision in memory, whether it draws one number or this
- * many.
- */
+/** One draw takes about as long as a decision in memory, for one number or for this many. */
 const DRAWN = 256
 let drawn: Uint32Array | undefined
 let unused = 0
 
-/**
- * Numbers of 32 bits, as fractions in [0, 1), for seeds of hash tables and for ids. Nobody outside can guess them if the runtime has secure
- * randomness.
- */
+/** Fractions in [0, 1) of 32 bits; unpredictable if the runtime has `crypto`. */
 export const systemSecret: Random = () => {
   const source = (globalThis as { crypto?: { getRandomValues(into: Uint32Array): Uint32Array } }).crypto
   if (source === undefined) return Math.random()
@@ -63,13 +55,12 @@ export const systemSecret: Random = () => {
 
 const soon: (fn: () => void) => void = typeof setImmediate === 'function' ? (fn) => void setImmediate(fn) : (fn) => void setTimeout(fn, 0)
 
-/** The longest wait of a runtime's timer. A timer with a longer wait would fire at once. */
+/** A runtime's timer with a longer wait would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
 function after(ms: number, fn: () => void): Cancel {
   let live = true
-  // A timer fires before the event loop reads its sockets. `soon` lets the loop read first, because input may have arrived while it was
-  // busy.
+  // A timer fires before the event loop reads its sockets. `soon` lets the loop first read input that arrived while it was busy.
   const fire = (): void => soon(() => (live ? fn() : undefined))
   const wait = (left: number): ReturnType<typeof setTimeout> =>
     left > MAX_TIMER_MS ? setTimeout(() => (timer = wait(left - MAX_TIMER_MS)), MAX_TIMER_MS) : setTimeout(fire, left)

@@ -1,11 +1,11 @@
 import type { Cancel, MonotonicInstant, Time } from './time.ts'
 
-/** Something that is to run at an instant. The heap keeps its own data in this object, so that a waiter needs no second object. */
+/** The heap keeps its own data in this object, so that a waiter needs no second one. */
 export interface Wakeup {
   readonly at: MonotonicInstant
-  /** Set by the heap: the number of the entry in the order of adding. Entries with the same instant run in this order. */
+  /** Set by the heap: the order of adding. Entries with the same instant run in this order. */
   nth: number
-  /** Set by the heap: the index in it; -1 if it is not in the heap. */
+  /** Set by the heap; -1 if the entry is not in it. */
   index: number
   /** Called at the instant or later, never before. */
   run(): void
@@ -16,11 +16,10 @@ export interface Wakeups {
   /** How many entries have not run yet. */
   readonly size: number
   add(entry: Wakeup): void
-  /** Removes an entry. Has no effect if the entry is not in the heap. */
+  /** No effect if the entry is not in the heap. */
   remove(entry: Wakeup): void
 }
 
-/** A binary heap with the earliest instant on top. The timer is set for that instant. */
 export function createWakeups(time: Time): Wakeups {
   const heap: Wakeup[] = []
   let added = 0
@@ -73,7 +72,6 @@ function put(heap: Wakeup[], entry: Wakeup, index: number): void {
   entry.index = index
 }
 
-/** Moves an entry up to its place, past later ones. */
 function rise(heap: Wakeup[], entry: Wakeup): void {
   let { index } = entry
   while (index > 0) {
@@ -85,7 +83,6 @@ function rise(heap: Wakeup[], entry: Wakeup): void {
   put(heap, entry, index)
 }
 
-/** Moves an entry down to its place, past earlier ones. */
 function sink(heap: Wakeup[], entry: Wakeup): void {
   let { index } = entry
   for (;;) {
