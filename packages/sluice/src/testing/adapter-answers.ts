@@ -6,7 +6,6 @@ import { type Store, StoreFailure } from '../stores/store.ts'
 import { type Bench, FIELDS, LEGACY, PROBLEM, QUOTA, sent, statuses } from './adapter-bench.ts'
 import { type HttpRequest, oneConnection } from './send-http.ts'
 
-/** Tests of the responses to allowed, denied and undecided requests, over one connection or many. */
 export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>): void {
   it('lets pass with headers, and leaves what the handler says', async () => {
     const send = await serve({ limiter: limiter() })
@@ -134,7 +133,6 @@ export function answerCases<Request>({ limiter, serve, clock }: Bench<Request>):
   })
 }
 
-/** A store that fails. */
 function broken({ capabilities, decideNow: _none, ...store }: Store): Store {
   return {
     ...store,

@@ -7,54 +7,48 @@ import type { Limiter } from '../limiter/limiter.ts'
 import { type ManualClock, manualClock } from '../time/manual.ts'
 import { sendRequest, type HttpAnswer, type HttpRequest } from './send-http.ts'
 
-/** A server that listens on the loopback address. */
 export interface Served {
-  /** Its origin, such as `http://127.0.0.1:8080`. */
+  /** Such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Stops the server and ends its connections. */
   close(): Promise<void>
 }
 
-/** An adapter under test: how to serve with it, and how to read its requests. */
 export interface AdapterSuiteOptions<Request> {
   /**
-   * Starts a server. Every request, of any path and method, passes through the adapter with `options` and then to a handler. The handler
-   * sends 200 and `hello`, with `Vary: Accept` and `Cache-Control: max-age=60`. An error of the adapter becomes 500. Rejects for options
-   * that the adapter refuses.
-   * @param answer if present, the adapter's `onDenied` sends 418 with its text
+   * Starts a server. Every request passes through the adapter, and then to a handler that sends 200 and `hello`, with `Vary: Accept` and
+   * `Cache-Control: max-age=60`. An error of the adapter becomes 500. Rejects for options that the adapter refuses.
+   * @param answer if present, `onDenied` sends 418 with its text
    */
   serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Served>
-  /** One header field of the framework's request, by its name in lower case. */
+  /** A header field of the request, by its name in lower case. */
   header(request: Request, name: string): string | undefined
   /** The framework's path, with the query. */
   path(request: Request): string
 }
 
-/** Sends requests to one server. */
 export interface Send {
   (request?: HttpRequest): Promise<HttpAnswer>
   readonly url: string
 }
 
-/** The tools of the adapter suite's cases. Everything that a case opened with them is closed after the case. */
+/** Everything that a test case opened with these tools is closed after the case. */
 export interface Bench<Request> {
   readonly adapter: AdapterSuiteOptions<Request>
-  /** A clock that stands still until a test case moves it. */
+  /** Stands still until a test case moves it. */
   clock(): ManualClock
-  /** Makes a limiter. By default it allows two requests at once and one more per minute. */
+  /** By default two requests at once, and one more per minute. */
   limiter(options?: Partial<LimiterOptions>): Limiter
   serve(options: GateOptions<Request>, answer?: (decision: Decision) => string): Promise<Send>
-  /** The lines that were written to the console. */
   readonly said: readonly string[]
 }
 
 export const PROBLEM: RegExp = /^application\/problem\+json\b/
 export const QUOTA: string[] = ['', '-policy', '-limit', '-remaining', '-reset'].map((end) => `ratelimit${end}`)
 export const LEGACY = ['x-ratelimit-limit', 'x-ratelimit-remaining'] as const
-/** The names of all header fields of a limit except Retry-After. */
+/** All header fields of a limit except Retry-After. */
 export const FIELDS: readonly string[] = [...QUOTA, ...LEGACY]
 
-/** Makes the bench, and registers hooks that open and close it around each case. To be called inside `describe`. */
+/** Also registers hooks for each case; to be called inside `describe`. */
 export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Bench<Request> {
   let clock = manualClock()
   let open: { close(): Promise<void> }[] = []
@@ -89,12 +83,10 @@ export function adapterBench<Request>(adapter: AdapterSuiteOptions<Request>): Be
   }
 }
 
-/** The names of headers that a response has. */
 export function sent({ headers }: HttpAnswer, names: readonly string[]): string[] {
   return names.filter((each) => headers[each] !== undefined)
 }
 
-/** Sends requests one after another; returns their statuses. */
 export async function statuses(send: Send, requests: readonly HttpRequest[]): Promise<number[]> {
   const seen: number[] = []
   for (const request of requests) seen.push((await send(request)).status)

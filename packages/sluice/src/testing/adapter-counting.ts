@@ -6,7 +6,7 @@ import type { Bench } from './adapter-bench.ts'
 const KEY = 'one'
 const key = (): string => KEY
 
-/** Tests of `countWhen` and `actualCost`. The handler succeeds, and the clock stands still, so no token comes back with time. */
+/** The handler succeeds, and the clock stands still: no token comes back with time. */
 export function countingCases<Request>({ adapter, limiter, serve }: Bench<Request>): void {
   const left = async (limits: Limiter): Promise<number | undefined> => (await limits.peek(KEY)).limits[0]?.remaining
   const fails = (): never => {

@@ -6,7 +6,6 @@ import type { HttpRequest } from './send-http.ts'
 
 const PLAN = 'x-plan'
 
-/** Tests of the options about the limit, the key by address, and Retry-After. */
 export function limitCases<Request>({ adapter, limiter, serve }: Bench<Request>): void {
   const plans = { free: tokenBucket({ rate: '1/min', burst: 1 }), pro: tokenBucket({ rate: '1/min', burst: 4 }) }
   const as = (plan: string): HttpRequest => ({ headers: { [PLAN]: plan } })

@@ -8,9 +8,7 @@ import type { Bench } from './adapter-bench.ts'
 const KEY = 'one'
 const key = (): string => KEY
 
-/**
- * Tests of concurrency limits: a request holds its slot until its response has ended. The clock stands still, so no hold ends with time.
- */
+/** The clock stands still, so no hold ends with time. */
 export function slotCases<Request>({ clock, limiter, serve }: Bench<Request>): void {
   const slots = (limit: number, store?: Store): Limiter =>
     limiter({ limits: { atOnce: concurrency({ limit, holdMs: 60_000 }) }, ...(store === undefined ? {} : { store }) })

@@ -11,8 +11,7 @@ import { waitCases } from './adapter-waits.ts'
 const FORMS: Readonly<Record<string, Form>> = { serve: FUNCTION, header: FUNCTION, path: FUNCTION }
 
 /**
- * Registers with vitest the tests that every adapter must pass, over real connections: headers, denials, failures, keys, limits, costs,
- * slots, waits, settlements, hostile clients.
+ * Registers with vitest the tests that every adapter must pass, over real connections.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function adapterSuite<Request>(name: string, adapter: AdapterSuiteOptions<Request>): void {

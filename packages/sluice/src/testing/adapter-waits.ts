@@ -8,14 +8,13 @@ import type { HttpAnswer } from './send-http.ts'
 const MINUTE_MS = 60_000
 
 /**
- * Resolves when a peek at a bucket of one token a minute reports a wait for this many tokens: one for each request that waits, and one for
- * the peek itself.
+ * Resolves when a peek at a bucket of one token a minute states a wait for this many tokens: one for each waiting request, and one for the
+ * peek.
  */
 async function missing(limiter: Limiter, tokens: number): Promise<void> {
   await expect.poll(async () => (await limiter.peek('all')).retryAfterMs, { interval: 5 }).toBe(tokens * MINUTE_MS)
 }
 
-/** Tests of `onDenied: 'wait'`. */
 export function waitCases<Request>({ adapter, clock, limiter, serve }: Bench<Request>): void {
   const waiting = (within: Limiter, more: object = {}): GateOptions<Request> =>
     ({ limiter: within, key: () => 'all', onDenied: 'wait', maxWaitMs: 10 * MINUTE_MS, ...more }) as GateOptions<Request>

@@ -12,14 +12,12 @@ const MAX_TOKENS = 9_007_199_254
 const MAX_PER_WINDOW = 4_503_599_627
 const MAX_ENTRIES = 10_000
 
-/** The most attempts to draw a valid limit. Some drawn numbers need more digits than exact integers have, and are refused. */
+/** Some drawn numbers need more digits than exact integers have, and are refused. */
 const TRIES = 1_000
 
 /**
- * A random limit of an algorithm, drawn from the whole accepted range. Buckets fill, and windows last, from a millisecond to a hundred
- * years. Bursts and limits are from a millionth of a token to billions. Numbers have few or many digits. Windows have every alignment, and
- * some have ramps.
- * @param random numbers in [0, 1)
+ * A random limit from the whole accepted range: fill times and windows from a millisecond to a hundred years, limits from a millionth of a
+ * token to billions.
  */
 export function anyLimit(tag: TimedTag, random: () => number): AnyLimit {
   for (let tries = 0; tries < TRIES; tries += 1) {
@@ -37,7 +35,7 @@ const DRAW: Readonly<Record<TimedTag, (random: () => number) => AnyLimit>> = {
     const burst = tokens(random, MAX_TOKENS)
     const fill = time(random)
     const whole = Number(burst)
-    // The rate has few tokens or many. `per` is chosen so that the bucket fills in about `fill` microseconds.
+    // `per` is chosen so that the bucket fills in about `fill` microseconds.
     const rate = random() < 0.5 ? digits(random, 1 + 9_999 * random() ** 4) : burst
     const per = Math.max(1, Math.min(MAX_MICROS, Math.round(odd(random, (fill / whole) * Number(rate)))))
     return tokenBucket({ rate: { tokens: rate, per: `${per}us` }, burst })
@@ -55,7 +53,7 @@ const DRAW: Readonly<Record<TimedTag, (random: () => number) => AnyLimit>> = {
   sl: (random) => slidingWindowLog({ limit: tokens(random, MAX_ENTRIES), window: `${time(random)}us` }),
 }
 
-/** From a millisecond to a hundred years, with equal probability for each power of ten; sometimes one of the ends. */
+/** From a millisecond to a hundred years, equally often for each power of ten; sometimes one of the ends. */
 function time(random: () => number): Micros {
   const kind = random()
   if (kind < 0.05) return MIN_MICROS
@@ -77,7 +75,7 @@ function digits(random: () => number, value: number): string {
   return value >= 1 && random() < 0.5 ? String(Math.floor(value)) : value.toFixed(6)
 }
 
-/** The number itself, or the number rounded to one to three significant digits, each with probability one half. */
+/** Half of the numbers are rounded to one to three significant digits. */
 function odd(random: () => number, value: number): number {
   return random() < 0.5 || !(value > 0) ? value : Number(value.toPrecision(1 + Math.floor(random() * 3)))
 }

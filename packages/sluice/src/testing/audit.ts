@@ -3,29 +3,27 @@ import { type Form, LIMIT, requireForm } from '../errors/options.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Micros } from '../time/micros.ts'
 
-/** A call as observed: when the store decided it, its cost and whether it passed. */
 export interface TraceEntry {
   /** Store time, microseconds since 1970. */
   readonly at: Micros
   /** Tokens; above 0, at most six decimals. */
   readonly cost: number
-  /** Whether the call passed. Only calls that passed count. */
+  /** Only calls that passed count. */
   readonly allowed: boolean
 }
 
-/** The result of `audit`: the interval in which a trace exceeded its limit by the most tokens. */
+/** The interval in which a trace exceeded its limit most. */
 export interface Audit {
   /** Tokens admitted in the worst interval above burst + rate * its length; 0 if no interval has more. */
   readonly overGrant: number
   /** `overGrant` in percent of `permitted`. */
   readonly overGrantPercent: number
-  /** The worst interval: the one with the largest excess, or if no interval has an excess, with the smallest margin. */
+  /** Start of the interval with the largest excess; without an excess, with the smallest margin. */
   readonly from: Micros
-  /** End of that interval, microseconds since 1970. */
+  /** Microseconds since 1970. */
   readonly to: Micros
-  /** Tokens admitted in the interval. */
   readonly admitted: number
-  /** Tokens that the limit permits in an interval of this length: burst + rate * length. */
+  /** burst + rate * length of the interval, in tokens. */
   readonly permitted: number
 }
 
@@ -36,9 +34,8 @@ function isEntry(value: Partial<TraceEntry> | null | undefined): boolean {
 }
 
 /**
- * Finds the largest over-grant over every interval of a trace (law 5), in exact integers. The order of the entries does not matter. Apart
- * from sorting, the time is linear: the start that gives the largest over-grant is remembered from one admission to the next.
- * @throws LimiterError INVALID_OPTIONS for a trace or limit that is not one; INVALID_COST for an invalid cost of an admitted entry
+ * Finds the largest over-grant over every interval of a trace, in exact integers. The order of the entries does not matter.
+ * @throws LimiterError INVALID_OPTIONS for an invalid trace or limit; INVALID_COST for an invalid cost of an admitted entry
  */
 export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
   requireForm('audit', 'trace', trace, TRACE)
@@ -50,7 +47,7 @@ export function audit(trace: readonly TraceEntry[], limit: AnyLimit): Audit {
   let start = { value: 0n, at: admitted[0]?.at ?? 0, before: 0n }
   let worst = { value: -BigInt(burst) * per, from: 0, to: 0, taken: 0n }
   for (const { at, cost } of admitted) {
-    // Amounts are multiplied by m of the rate n / m, so that all numbers stay integers.
+    // All amounts are multiplied by m of the rate n / m, to stay integers.
     const here = rate * BigInt(at) - sum * per
     if (sum === 0n || here > start.value) start = { value: here, at, before: sum }
     sum += BigInt(microCost(cost))

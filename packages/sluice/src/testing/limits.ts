@@ -4,10 +4,7 @@ import { slidingWindowCounter } from '../algorithms/sliding-window-counter.ts'
 import { slidingWindowLog } from '../algorithms/sliding-window-log.ts'
 import { tokenBucket } from '../algorithms/token-bucket.ts'
 
-/**
- * Limits of every algorithm whose tokens come back with time, for tests of a store. Rates are whole or fractions, slow or fast. Bursts are
- * from a fraction of a token to a million. Windows are aligned by the clock, by the first charge or by key, with and without a ramp.
- */
+/** Limits of every algorithm whose tokens come back with time, with small and large numbers. */
 export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '10/s', burst: 10 }),
   tokenBucket({ rate: '10/s', burst: 100 }),
@@ -21,7 +18,7 @@ export const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '1234567/d', burst: 1_234_567 }),
   tokenBucket({ rate: '0.333333/7s', burst: '2.5' }),
   tokenBucket({ rate: '333.333333/s', burst: 10_000 }),
-  // This bucket fills so slowly that the instant at which it was last empty is before 1970.
+  // Fills so slowly that it was last empty before 1970.
   tokenBucket({ rate: '1/365d', burst: 100 }),
   tokenBucket({ rate: '1/d', burst: 20_800 }),
   fixedWindow({ limit: 10, window: '1s' }),
@@ -44,15 +41,11 @@ export const LIMITS: readonly AnyLimit[] = [
   slidingWindowLog({ limit: 1, window: '1d' }),
 ]
 
-/**
- * The tags of algorithms whose tokens come back with time. Slots come back from their holders; the suite's tests of slots have separate
- * limits.
- */
+/** Algorithms whose tokens come back with time. Slots of concurrency limits (`cc`) come back from their holders instead. */
 export type TimedTag = Exclude<AlgorithmTag, 'cc'>
 
 type Limits = Readonly<Record<TimedTag, AnyLimit>>
 
-/** For each algorithm, a limit of this many tokens. */
 function limitsOf(tokens: number, rate: string, window: string): Limits {
   return {
     tb: tokenBucket({ rate, burst: tokens }),
@@ -62,16 +55,13 @@ function limitsOf(tokens: number, rate: string, window: string): Limits {
   }
 }
 
-/** For each algorithm, a limit of ten tokens. After all were used, they are all there again within two seconds. */
+/** Used up, these limits are full again within two seconds. */
 export const TENS: Limits = limitsOf(10, '10/s', '1s')
 
 export const ALL_TAGS = Object.keys(TENS) as readonly TimedTag[]
 
-/** For each algorithm, a limit that admits ten tokens at once. After all were used, they are all there again within a tenth of a second. */
+/** Used up, these limits are full again within a tenth of a second. */
 export const QUICK: Limits = limitsOf(10, '200/s', '50ms')
 
-/**
- * For each algorithm, a limit of three tokens. The window of the fixed window differs from that of the others. For tests of changed limits
- * and of neighbouring states.
- */
+/** The fixed window is shorter than the windows of the others. */
 export const THREES: Limits = { ...limitsOf(3, '1/s', '2s'), fw: fixedWindow({ limit: 3, window: '1s' }) }

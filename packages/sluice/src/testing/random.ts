@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): equal seeds give equal traces on every machine. */
+/** Mulberry32: equal seeds give equal traces on every machine. */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

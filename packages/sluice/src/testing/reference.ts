@@ -12,25 +12,21 @@ import type { Micros } from '../time/micros.ts'
 export interface ReferenceState {
   readonly id: StateId
   readonly state: unknown
-  /** The state as numbers, as its codec encodes it. */
+  /** As the algorithm's codec encodes the state. */
   readonly numbers: readonly number[]
-  /** The first instant at which the state is expired. */
   readonly expires: Micros
 }
 
-/**
- * Whether the bucket of a call, if it is full and its limit changes, keeps the tokens that it has. Otherwise it is full by the new limit,
- * too.
- */
+/** Whether a full bucket keeps its tokens when its limit changes, instead of being full under the new limit, too. */
 export type KeepsTokens = (call: Pick<Call, 'id' | 'limit'>) => boolean
 
-/** Decides with the reference driver (`applyGroup`) over a plain map, in which nothing ever expires. Every store must decide as it does. */
+/** Decides with the kernels over a plain map, in which nothing expires. Every store must decide as this does. */
 export class Reference {
-  /** States by name; nothing is ever deleted for its age. */
+  /** By name; nothing is deleted for its age. */
   readonly states: Map<string, ReferenceState>
   readonly #blocks: Map<string, Micros>
 
-  /** The limit of the last call of each state that keeps its tokens, by the name of the state. */
+  /** By name of the state: the limit of its last call, if it keeps its tokens. */
   readonly #limits: Map<string, AnyLimit>
   readonly #keepsTokens: KeepsTokens
 
@@ -41,7 +37,7 @@ export class Reference {
     this.#keepsTokens = from === undefined ? keepsTokens : from.#keepsTokens
   }
 
-  /** @param dryRun true: the new states are not stored, and the views show what is left without the charge */
+  /** `dryRun`: no states are stored, and the views do not include the charge. */
   decide(group: CallGroup, now: Micros, dryRun = false): Pick<Decided, 'outcome' | 'at' | 'retryAfter' | 'calls'> {
     const calls = callsOf(group).map((call) => this.#by(call, now))
     const names = [...new Set(calls.map(({ id }) => stateName(id)))]
@@ -56,7 +52,7 @@ export class Reference {
     return { outcome: result.outcome, at: now, retryAfter: result.retryAfter, calls: result.calls }
   }
 
-  /** Gives micro-tokens back (above 0) or takes them (below 0). The amount for each call is the one with the same index. */
+  /** Micro-tokens by call: above 0 are given back, below 0 are taken. */
   adjust(
     calls: readonly Call[],
     amounts: readonly MicroTokens[],
@@ -71,7 +67,7 @@ export class Reference {
     })
   }
 
-  /** Gives back what a call was charged ahead (`leave`), or the slots of a holder (`release`). */
+  /** Gives back what was charged before tokens were there (`leave`), or slots (`release`). */
   giveBack(change: Parameters<typeof givenBack>[0], now: Micros): void {
     const call = this.#by(change.call, now)
     const stored = this.states.get(stateName(call.id))?.state
@@ -79,7 +75,6 @@ export class Reference {
     if (left !== stored) this.#write(call, left)
   }
 
-  /** Settles or extends a hold. */
   changeHold(change: HoldChange, now: Micros): HoldReport {
     const limits = change.calls.map((call) => this.#by(call, now).limit)
     const states = changedStates(change).map((id) => this.states.get(stateName(id))?.state)
@@ -97,24 +92,24 @@ export class Reference {
     return report
   }
 
-  /** The numbers into which the algorithm encodes a state; undefined if there is no state. */
+  /** As the algorithm encodes a state; undefined if there is none. */
   numbersOf(id: StateId): readonly number[] | undefined {
     return this.states.get(stateName(id))?.numbers
   }
 
-  /** @param until end of the block; 0 lifts it */
+  /** `until`: end of the block; 0 lifts it. */
   block(id: StateId, until: Micros): void {
     this.#blocks.set(stateName(id), until)
   }
 
-  /** Deletes a state; a block stays. */
+  /** A block stays. */
   reset(id: StateId): void {
     this.states.delete(stateName(id))
   }
 
   /**
-   * Returns the call. If its bucket keeps its tokens when the limit changes (`KeepsTokens`), the call gets a limit that does so. If such a
-   * bucket has no state, it was full under the limit of its last call. This full state is then converted to the new limit and stored.
+   * Gives the call a limit by which its bucket keeps its tokens (`KeepsTokens`). Without a state, such a bucket is full under its last
+   * limit: this full state is converted and stored.
    */
   #by(call: Call, now: Micros): Call {
     if (call.limit.algorithm.tag !== 'tb' || !this.#keepsTokens(call)) return call
@@ -131,10 +126,7 @@ export class Reference {
     return { ...call, limit }
   }
 
-  /**
-   * Stores a state after encoding and decoding it, so that it is a copy. The state that an algorithm returns may refer to the arguments of
-   * the call, which the caller may change.
-   */
+  /** Encoded and decoded, because a state may refer to arguments of the call, which the caller may change. */
   #write({ id, limit }: Call, state: unknown): void {
     const { codec } = limit.algorithm
     if (state === undefined) return this.reset(id)
@@ -144,10 +136,7 @@ export class Reference {
   }
 }
 
-/**
- * The token bucket's algorithm with another `adopt`, the conversion to a changed limit. Here a full bucket, whose state is expired, keeps
- * its tokens when the limit changes, like any other bucket.
- */
+/** A token bucket that keeps its tokens when the limit changes, even if it is full. */
 const KEEPING: typeof tokenBucketKernel = {
   ...tokenBucketKernel,
   adopt(plan, state, now) {

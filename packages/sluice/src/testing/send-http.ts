@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 
-/** The response of an HTTP server, with header names in lower case. */
+/** Header names are in lower case. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
@@ -17,7 +17,7 @@ export interface HttpRequest {
   readonly agent?: Agent
 }
 
-/** Sends one request over HTTP/1.1; rejects if the connection breaks. */
+/** Rejects if the connection breaks. */
 export function sendRequest(url: string, options: HttpRequest = {}): Promise<HttpAnswer> {
   const { path = '/', method = 'GET', headers = {}, body, agent = false } = options
   return new Promise((resolve, reject) => {
@@ -35,7 +35,6 @@ export function sendRequest(url: string, options: HttpRequest = {}): Promise<Htt
   })
 }
 
-/** An agent that sends all its requests over one connection, one after another. */
 export function oneConnection(): Agent {
   return new Agent({ keepAlive: true, maxSockets: 1 })
 }

@@ -54,8 +54,7 @@ const PARTS = [
 ]
 
 /**
- * Registers with vitest the tests that every store must pass: the interface, the laws on each algorithm, groups, keys, changes, failures,
- * and random traces. Every decision at a given time is compared with the reference driver.
+ * Registers with vitest the tests that every store must pass. Every decision at a given time is compared with the reference.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function storeSuite(name: string, options: StoreSuiteOptions): void {

@@ -7,19 +7,18 @@ import type { Micros } from '../time/micros.ts'
 import { ALL_TAGS, LIMITS, type TimedTag } from './limits.ts'
 import { seeded } from './random.ts'
 
-/** The arguments of one store call: groups that are decided at one time. */
+/** The groups of one store call, decided at one time. */
 export interface TraceStep {
-  /** The time at which the groups are decided, microseconds since 1970. */
+  /** Microseconds since 1970. */
   readonly now: Micros
-  /** The groups, decided in order. Each is charged completely or not at all. */
+  /** Decided in order; each is charged completely or not at all. */
   readonly groups: readonly CallGroup[]
 }
 
 /** Options of `traces`. */
 export interface TraceOptions {
-  /** The algorithms whose limits are used; default all whose tokens come back with time. */
+  /** Default: all whose tokens come back with time. */
   readonly algorithms?: readonly TimedTag[]
-  /** Time of the first step. */
   readonly start?: Micros
   /** True if time must never run backwards. */
   readonly forwards?: boolean
@@ -28,9 +27,8 @@ export interface TraceOptions {
 }
 
 /**
- * Random traces from a seed, with few keys. Groups have one to four limits of several algorithms, and may have several calls of one state.
- * Some steps repeat one call. Costs are from a fraction of a token to more than the capacity. A key mostly keeps its limit, and sometimes
- * gets another one. Some steps are at the same instant, some days apart, and some go back in time.
+ * Random traces with few keys. Groups have one to four limits, and may have several calls of one state. Steps may repeat one call, change a
+ * key's limit, or go back in time.
  * @param seed a whole number; equal seeds give equal traces
  * @param calls about how many calls the steps have in all
  * @throws LimiterError INVALID_OPTIONS
@@ -42,7 +40,6 @@ export function traces(seed: number, calls: number, options: TraceOptions = {}):
   return steps(seed, calls, options)
 }
 
-/** Names of algorithms, as states contain them. */
 export const TAGS_FORM: Form = [
   (value) => Array.isArray(value) && value.length > 0 && value.every((tag) => ALL_TAGS.includes(tag)),
   `a list of ${ALL_TAGS.join(', ')}`,
@@ -67,19 +64,16 @@ function* steps(seed: number, calls: number, options: TraceOptions): Generator<T
 
 export interface DrawOptions {
   readonly scope: string
-  /** The most groups in one step. */
   readonly most: number
   readonly keys: number
-  /** The probability that a key keeps the limit of its last call. */
+  /** The probability that a key keeps its last limit. */
   readonly steady: number
-  /** The probability of a step that repeats one call, for the same key or for several keys, as busy callers do. */
+  /** The probability of a step that repeats one call, as busy callers do. */
   readonly alike: number
 }
 
-/** Draws the groups of a step, with about `left` calls at most. */
 type DrawGroups = (left?: number) => CallGroup[]
 
-/** Draws one step after another. */
 export function groupDrawer(limits: readonly AnyLimit[], random: () => number, options: DrawOptions): DrawGroups {
   const { scope, most, keys, steady, alike } = options
   const pick = (count: number): number => Math.floor(random() * count)
@@ -107,18 +101,17 @@ export function groupDrawer(limits: readonly AnyLimit[], random: () => number, o
   }
 }
 
-/** One scope for each algorithm. A scope is the part of a state's id that all keys of one limit share. */
+/** All keys of one limit share a scope. */
 export function scopesOf(prefix: string): Readonly<Record<AlgorithmTag, Scope>> {
   const scopes = [...ALL_TAGS, 'cc'].map((tag) => [tag, { text: `${prefix}:${tag}:` }])
   return Object.fromEntries(scopes) as Record<AlgorithmTag, Scope>
 }
 
-/** The same call for another key. */
 function again(call: Call, key: string): Call {
   return { ...call, id: { ...call.id, key }, phase: phaseOf(call.limit, key) }
 }
 
-/** Gives all calls of one state in a group the limit and phase of the first one. */
+/** Gives all calls of one state the limit and phase of the first. */
 function consistent(calls: readonly Call[]): Call[] {
   return calls.map((call) => {
     const { limit, phase } = calls.find(({ id }) => id.scope === call.id.scope && id.key === call.id.key) as Call

@@ -9,11 +9,9 @@ import { type Answer, type Bench, START } from './bench.ts'
 const SECOND: Micros = 1_000_000
 const TRACE = 400
 
-/** Tests of groups that are charged before their tokens are there (`maxWait`), and of the change `leave`. */
 export function aheadOf(bench: Bench): void {
   const { call, decide, fresh, list, sameState } = bench
   const offered = (): boolean => bench.store.capabilities.groupOptions?.includes('maxWait') === true
-  /** Decides a group that may wait so many seconds. */
   const wait = async (calls: readonly Call[], seconds: number, now: Micros): Promise<Answer> => {
     const group: CallGroup = { calls, options: { maxWait: seconds * SECOND } }
     const [answer] = await list([group], now)
@@ -93,16 +91,15 @@ export function aheadOf(bench: Bench): void {
       const second = await wait([one], 10, START)
       const third = await wait([one], 10, START)
       expect(third.retryAfter).toBe(2 * SECOND)
-      // The turn of the third group was computed with the charge of the second. So the second group gets back only its charge less what was
-      // charged after it. Both are one token, so nothing is given back.
+      // The third group's turn was computed with the second's charge. So the second gets back only its charge less what was charged after
+      // it: nothing.
       await leave(one, second, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(3 * SECOND)
       const fifth = await wait([one], 10, START)
       await leave(one, fifth, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(4 * SECOND)
-      // The turn of the third group has come. Its token is not given back, because the bucket has no room for it before the later calls
-      // start.
+      // The turn of the third group has come. The bucket has no room for its token before the later calls start.
       await leave(one, third, START + 2 * SECOND)
       await sameState(one.id)
       expect((await wait([one], 10, START + 2 * SECOND)).retryAfter).toBe(3 * SECOND)
@@ -116,15 +113,14 @@ export function aheadOf(bench: Bench): void {
       const first = await wait([two], 10, START)
       await wait([two], 10, START)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
-      // The calls after the first take three tokens, and start within a second. So until then the bucket of four tokens has room for only
-      // one more.
+      // The later calls take three tokens within a second. Until then the bucket of four has room for only one more.
       await leave(two, first, START)
       await sameState(one.id)
       expect((await wait([one], 10, START)).retryAfter).toBe(SECOND)
       const last = await wait([four], 10, START + 2 * SECOND)
       expect(last.retryAfter).toBe(3 * SECOND)
-      // Without the last call, the bucket would have been full when the turn of that call came. After the call of one token, it would be
-      // one token short of full. So only three of the four tokens are given back.
+      // Without the last call, the bucket would have been full at that call's turn. The call of one token leaves it one short of full, so
+      // three of four tokens are given back.
       await decide([one], START + 6 * SECOND)
       await leave(four, last, START + 6 * SECOND)
       await sameState(one.id)

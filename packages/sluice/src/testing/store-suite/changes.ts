@@ -3,7 +3,6 @@ import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import { TENS, THREES } from '../limits.ts'
 import { type Bench, START } from './bench.ts'
 
-/** Tests of refunds and penalties: as the first call under a changed limit, and on a bucket in debt. */
 export function changesOf(bench: Bench): void {
   const { decide, adjust, call, fresh, tags } = bench
 
@@ -38,7 +37,7 @@ export function changesOf(bench: Bench): void {
 
     it('X7: a penalty ends at one burst of debt to the part of a microsecond, and leaves a deeper debt as it is', async (context) => {
       context.skip(!tags.includes('tb') || !bench.can('adjust'), 'the store has no adjust, or no program for buckets')
-      // A micro-token refills in a third of a microsecond. The smaller burst is smaller by one micro-token.
+      // A micro-token refills in a third of a microsecond.
       const larger = tokenBucket({ rate: '3/s', burst: 2 })
       const smaller = tokenBucket({ rate: '3/s', burst: '1.999999' })
       const key = fresh()

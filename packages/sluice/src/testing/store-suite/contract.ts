@@ -5,12 +5,11 @@ import * as verbs from '../store-verbs.ts'
 import { type Bench, START } from './bench.ts'
 
 const KINDS: readonly Change['kind'][] = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset']
-/** For each option of a group, the changes that end what the option begins. */
+/** The changes that end what each option of a group begins. */
 const ENDS: Readonly<Record<keyof GroupOptions, readonly Change['kind'][]>> = { maxWait: ['leave'], hold: ['release'] }
 const ALWAYS: readonly (keyof Decided)[] = ['outcome', 'at', 'retryAfter', 'calls']
 const FIELDS: readonly (keyof Decided)[] = [...ALWAYS, 'source', 'reason', 'degraded', 'failure']
 
-/** Tests of a store's capabilities, and of the form of its answers. */
 export function contractOf(bench: Bench): void {
   const { decide, decideNow, call, fresh, tags } = bench
   const limits = tags.map((tag) => TENS[tag])
@@ -51,7 +50,7 @@ export function contractOf(bench: Bench): void {
       for (const limit of limits) {
         const [key, other] = [call(fresh(), limit), call(fresh(), limit)]
         const kept = [key, key, other, key].map((one) => {
-          // The caller reuses the group for its next call, so the store must not keep a reference to it.
+          // The store must not keep a reference to the caller's group.
           const shared = { ...one, id: { ...one.id }, cost: 4_000_000 }
           const verdict = decideNow([shared], START)
           Object.assign(shared.id, { key: 'another' })

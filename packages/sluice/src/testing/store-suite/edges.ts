@@ -8,9 +8,8 @@ import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 /**
- * Tests at the instants at which a state changes by itself: a bucket is full, a window ends, an entry leaves a log. Each case runs at such
- * an instant, one microsecond before it, and one microsecond after it. Each case runs under the limit that wrote the state, and under a
- * changed limit. These cases find programs that compare with `<` instead of `<=`.
+ * At the instants at which a state changes by itself, and a microsecond before and after. Finds programs that compare with `<` instead of
+ * `<=`.
  */
 export function edgesOf(bench: Bench): void {
   const { tags } = bench
@@ -19,7 +18,7 @@ export function edgesOf(bench: Bench): void {
       'X7: %s decides, gives back and takes as the kernel does, under the same limit and a changed one',
       async (tag) => {
         const random = seeded(tags.indexOf(tag))
-        // A short test is for a store around another store. One limit is enough for it, because nothing that it adds depends on the limit.
+        // A short test is for a wrapper around a store, whose work does not depend on the limit.
         const limits = bench.short ? [TENS[tag]] : LIMITS.filter(({ algorithm }) => algorithm.tag === tag)
         for (const limit of limits) {
           const other = limits[Math.floor(random() * limits.length)] as AnyLimit
@@ -34,7 +33,6 @@ export function edgesOf(bench: Bench): void {
 
 type Way = (call: Call, at: Micros) => Promise<unknown>
 
-/** The ways to reach a state: a call alone, a call in a list with another key, and an adjustment. */
 function waysOf(bench: Bench, random: () => number): readonly Way[] {
   const decide: Way = (call, at) => bench.decide([call], at)
   const list: Way = (call, at) => {

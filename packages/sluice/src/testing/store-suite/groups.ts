@@ -4,7 +4,6 @@ import { TENS } from '../limits.ts'
 import { type Bench, START } from './bench.ts'
 import * as verbs from '../store-verbs.ts'
 
-/** Tests of groups, blocks, resets and keys, whose behaviour does not depend on the algorithm. */
 export function groupsOf(bench: Bench): void {
   const { decide, call, fresh, tags } = bench
   const limits = tags.map((tag) => TENS[tag])

@@ -12,10 +12,7 @@ import { heldGroup, recordOf, settlementOf } from './held.ts'
 const STEPS = 40
 const MINUTE: Micros = 60_000_000
 
-/**
- * Compares a store with the reference on random traces of holds, under limits of every size that change during the trace. Answers and
- * states must be equal.
- */
+/** Compares a store with the reference on random traces of holds, under limits that change during the trace. */
 export function holdTracesOf(bench: Bench): void {
   const { tags } = bench
   const steps = bench.short ? STEPS / 2 : STEPS
@@ -48,7 +45,7 @@ async function trace(bench: Bench, limits: readonly AnyLimit[], random: () => nu
   const pick = (choices: number): number => Math.floor(random() * choices)
   const key = fresh()
   const open: { readonly calls: readonly Call[]; readonly id: string }[] = []
-  // A second limit, which some of the holds also charge.
+  // Some of the holds also charge this limit.
   const second = TENS[limits[0]?.algorithm.tag === 'fw' ? 'sc' : 'fw']
   const slots = concurrency({ limit: 4, holdMs: 5_000 })
   let now = START
@@ -90,10 +87,6 @@ async function trace(bench: Bench, limits: readonly AnyLimit[], random: () => nu
   expect(open.length).toBeGreaterThan(0)
 }
 
-/**
- * How much time passes before a step. Mostly it is a part of the time in which all tokens of the limit come back. Sometimes it is 0, more
- * than that time, or below 0.
- */
 function stepOf({ windowMs }: AnyLimit, random: () => number): Micros {
   const kind = random()
   if (kind < 0.3) return 0

@@ -13,7 +13,6 @@ const SECOND: Micros = 1_000_000
 const MINUTE = 60 * SECOND
 const TRACE = 300
 
-/** Tests of holds: groups with a record as their last call, which are settled later (`settle`, `extend`). */
 export function holdsOf(bench: Bench): void {
   const { call, decide, fresh, list, sameState, tags } = bench
   const offered = (): boolean => bench.store.capabilities.groupOptions?.includes('hold') === true && bench.can('settle', 'extend')
@@ -68,7 +67,7 @@ export function holdsOf(bench: Bench): void {
         const one = call(fresh(), limit, 6)
         await reserve([one], 'a', START)
         const again = await reserve([one], 'a', START + 1)
-        // The record is kept for a minute after the hold's end. So `resetAfter` shows when the hold ends.
+        // The record is kept for a minute after the hold's end, so `resetAfter` shows that end.
         expect(again.calls[1]).toMatchObject({ outcome: 'denied', record: { at: START }, resetAfter: 2 * MINUTE - 1 })
         await sameState(one.id)
         expect(await settle([one], 'a', 0, START + 60 * SECOND)).toMatchObject({ status: 'expired' })
@@ -142,13 +141,13 @@ export function holdsOf(bench: Bench): void {
       for (const id of ['a', 'b']) await reserve([slot, bucket], id, START, 2)
       expect(await extend([slot, bucket], 'a', 6, START + SECOND)).toMatchObject({ status: 'open', expires: START + 7 * SECOND })
       await sameState(slot.id)
-      // A shorter extension does not move the end of the hold, and an extended slot keeps its fencing number.
+      // A shorter extension does not move the hold's end. An extended slot keeps its fencing number.
       expect(await extend([slot, bucket], 'a', 1, START + SECOND)).toMatchObject({ status: 'open', expires: START + 7 * SECOND })
       expect(await list([{ calls: [slot], options: { hold: { id: 'a' } } }], START + SECOND)).toMatchObject([
         { calls: [{ grant: { until: START + 7 * SECOND, fence: START, again: true } }] },
       ])
       expect([await heldNow(START + 2 * SECOND), await heldNow(START + 7 * SECOND - 1)]).toEqual([1, 1])
-      // The hold is open, but its slot was given back. An extension of the hold does not take the slot again.
+      // The slot of the open hold was given back. An extension does not take it again.
       await bench.change([{ kind: 'release', call: slot, holder: 'a' }], START + 3 * SECOND)
       expect(await extend([slot, bucket], 'a', 9, START + 3 * SECOND)).toMatchObject({ status: 'open', expires: START + 12 * SECOND })
       expect(await heldNow(START + 3 * SECOND)).toBe(0)

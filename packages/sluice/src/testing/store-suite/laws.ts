@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { TENS, THREES, type TimedTag } from '../limits.ts'
 import { type Bench, START } from './bench.ts'
 
-/** Tests of the laws for one algorithm, through the store's interface. */
 export function lawsOn(tag: TimedTag, bench: Bench): void {
   const [ten, three] = [TENS[tag], THREES[tag]]
   const { decide, call, fresh } = bench

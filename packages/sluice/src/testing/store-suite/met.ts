@@ -5,27 +5,23 @@ import type { Micros } from '../../time/micros.ts'
 import type { Reference } from '../reference.ts'
 import type { Answer } from './bench.ts'
 
-/** The index of `keepFor` among the numbers into which an algorithm encodes a state. Absent for algorithms without a `keepFor`. */
+/** Index of `keepFor` in an encoded state; absent for algorithms without it. */
 const KEEP_FOR: Readonly<Partial<Record<AlgorithmTag, number>>> = { tb: 3, sl: 1 }
 
-/**
- * Counts the cases that a trace covered. A trace without a block proves nothing about blocks, so each trace fails if it covers too few
- * cases.
- */
+/** Counts the cases that a trace covered, because a trace without a block proves nothing about blocks. */
 export interface Met {
-  /** Counts the cases of these groups, before the reference decides them. */
+  /** Must be called before the reference decides the groups. */
   before(groups: readonly CallGroup[], now: Micros, reference: Reference): void
-  /** Counts the cases of the groups' verdicts. */
   after(groups: readonly CallGroup[], answers: readonly Answer[]): void
   count(what: string, times?: number): void
-  /** The names that were counted less often than `least`, with their counts. */
+  /** Names that were counted less often than `least`, with their counts. */
   tooFew(names: readonly string[], least: number): string[]
 }
 
 export function createMet(): Met {
   const counts = new Map<string, number>()
   const limits = new Map<string, AnyLimit>()
-  /** For each state, when it expires. */
+  /** When each state expires. */
   const spentAt = new Map<string, Micros>()
   let latest: Micros = 0
   const count = (what: string, times = 1): void => void counts.set(what, (counts.get(what) ?? 0) + times)

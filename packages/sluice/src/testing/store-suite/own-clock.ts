@@ -8,7 +8,6 @@ import { QUICK } from '../limits.ts'
 import type { Bench } from './bench.ts'
 import * as verbs from '../store-verbs.ts'
 
-/** Tests of calls at the store's own time: the envelope (the most that may pass in an interval, law 5), deadlines, signals. */
 export function ownClock(bench: Bench): void {
   const { tags } = bench
   const leastMs = bench.short ? 50 : 300
@@ -20,7 +19,7 @@ export function ownClock(bench: Bench): void {
       const seen: TraceEntry[] = []
       const start = systemTime.monotonic()
       let admitted = 0
-      // The loop goes on until a refill was seen, because a busy machine takes longer for that.
+      // Goes on until a refill was seen, because that takes longer on a busy machine.
       const goesOn = (): boolean => {
         const passed = systemTime.monotonic() - start
         return passed < leastMs || (admitted <= 20 && passed < 10_000)
@@ -46,7 +45,7 @@ export function ownClock(bench: Bench): void {
       const hour = 3_600_000_000
       const call = { ...bench.call(bench.fresh(), tokenBucket({ rate: '1/h', burst: 20 })), cost: 1_000_000 }
       const peek = async (): Promise<Decided> => (await verbs.peek(store, [{ calls: [call] }]))[0] as Decided
-      /** The instant at which the bucket is full again, or at which the block ends. */
+      /** When the bucket is full again, or when the block ends. */
       const endOf = ({ at, calls: [view] }: Decided): Micros => at + (view?.blocked === true ? view.retryAfter : (view?.resetAfter ?? 0))
       const between = (from: Decided, to: Decided, length: Micros): boolean[] => [
         endOf(to) >= from.at + length,
@@ -76,7 +75,7 @@ export function ownClock(bench: Bench): void {
   })
 }
 
-/** The failure that a store rejects with or reports for the group; undefined if it decided. */
+/** Undefined if the store decided. */
 function failureOf(answer: Promise<readonly GroupVerdict[]>): Promise<unknown> {
   return answer.then(
     ([verdict]) => verdict?.failure,

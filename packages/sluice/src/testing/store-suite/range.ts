@@ -11,15 +11,13 @@ import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 const STEPS = 10
-/** A start a little before the fixed date (2100) up to which decisions are exact. */
+/** Shortly before 2100, up to which decisions are exact. */
 const LATE: Micros = 4_102_000_000_123_457
 
-/** The number of limits per algorithm, in proportion to the calls of the differential test. A store around another store has few calls. */
 function limitsOf({ options }: Bench): number {
   return Math.ceil(Math.min(40, (options.differentialCalls ?? 100_000) / 2_500))
 }
 
-/** Tests that every accepted limit is decided exactly: alone, in groups, in lists, and when the limit of a key changes. */
 export function rangeOf(bench: Bench): void {
   const { tags } = bench
   describe('the whole accepted range', () => {
@@ -73,7 +71,6 @@ export function rangeOf(bench: Bench): void {
   })
 }
 
-/** Makes random calls on two keys, under random limits of the whole accepted range. Compares every answer with the reference's. */
 async function tryLimits(tag: TimedTag, bench: Bench, random: () => number): Promise<void> {
   const { tags } = bench
   const other = tags[Math.floor(random() * tags.length)] as TimedTag
@@ -101,10 +98,7 @@ async function tryLimits(tag: TimedTag, bench: Bench, random: () => number): Pro
   await bench.sameState(one(0).id)
 }
 
-/**
- * Draws groups. If the store refunds parts of denied groups (`givesBack`), each call is a group of its own, because a refunded charge would
- * leave another state.
- */
+/** With `givesBack`, each call is a group of its own, because a refunded charge would leave another state. */
 function groupsOf(one: (index: 0 | 1) => Call, random: () => number, { options }: Bench): CallGroup[] {
   const both = options.givesBack === true ? 0 : 0.3
   const size = 1 + Math.floor(random() * 4)
@@ -116,12 +110,12 @@ function callOf(bench: Bench, key: string, limit: AnyLimit, tokens: number): Cal
   return { ...bench.call(key, limit), cost }
 }
 
-/** The time after a step that suits the limit: up to two windows, sometimes backwards. */
+/** Up to two windows later, sometimes backwards. */
 function moved(now: Micros, limit: AnyLimit, random: () => number): Micros {
   const length = Math.min(MAX_MICROS, Math.max(1_000, limit.windowMs * 1_000))
   const kind = random()
   const step = Math.floor(length * random() ** 4 * (kind < 0.9 ? 1 : 2))
-  // Exactness is not required after the fixed date.
+  // Exactness ends in 2100.
   const next = kind < 0.08 ? now - Math.min(step, 30_000_000) : now + step
   return next > 4_102_444_800_000_000 ? now : next
 }

@@ -14,10 +14,7 @@ import { answerOf, type Bench, changeBoth, type Pair } from './bench.ts'
 import { createMet, type Met } from './met.ts'
 
 const SEED = 20_261_122
-/**
- * Limits whose tokens are all there again after 2 to 300 ms, so that states expire, are deleted and begin again during the trace. Some
- * others last longer.
- */
+/** Most are full again after 2 to 300 ms, so that states expire, are deleted and begin again during the trace. */
 const LIMITS: readonly AnyLimit[] = [
   tokenBucket({ rate: '200/s', burst: 4 }),
   tokenBucket({ rate: '2000/s', burst: 5 }),
@@ -38,7 +35,7 @@ const LIMITS: readonly AnyLimit[] = [
 const DRAW = { scope: 'own', most: 4, keys: 10, steady: 0.9, alike: 0.5 }
 const VERBS = 0.3
 const SWEEPS = 0.1
-/** A trace of this many calls must cover each case once, a trace of twice as many calls twice, and so on. */
+/** The trace must cover each case once per this many calls. */
 const CALLS_TO_MEET = 250
 const MEETS = [
   'allowed',
@@ -53,10 +50,7 @@ const MEETS = [
   'reset',
 ]
 
-/**
- * Makes calls on the store's own clock. Each verdict reports its time, and must equal the verdict of the reference at that time, even if
- * the store has deleted expired states.
- */
+/** Each verdict reports its time, and must equal the reference's at that time, even if the store has deleted expired states. */
 export function replayOwnClock(bench: Bench): void {
   const { options, tags } = bench
   const total = options.ownClockCalls ?? 0
@@ -86,14 +80,14 @@ export function replayOwnClock(bench: Bench): void {
   })
 }
 
-/** Makes calls to the store and to a reference, which decides at the times that the store reports. */
+/** The reference decides at the times that the store reports. */
 function pairOf({ store, reference }: Pair, met: Met, random: () => number) {
   const pair = { store, reference }
   const blocks = new Map<string, Micros>()
   const pick = (count: number): number => Math.floor(random() * count)
   let latest: Micros = 0
   let stepsBack = false
-  /** Returns the store's time; undefined if the store decided differently because its clock has stepped back. */
+  /** Returns the store's time; undefined if its clock stepped back and it decided differently. */
   const decide = async (groups: readonly CallGroup[]): Promise<Micros | undefined> => {
     const verdicts = await verbs.decide(store, groups)
     const { at } = verdicts[0] as Decided
@@ -120,28 +114,27 @@ function pairOf({ store, reference }: Pair, met: Met, random: () => number) {
     blocks.set(stateName(id), 0)
     met.count('unblocked')
   }
-  /** @param now absent: the store's own time */
+  /** `now` undefined: the store's own time. */
   const block = async (call: Call, micros: Micros, at: Micros, now: Micros | undefined): Promise<void> => {
     await verbs.block(store, [call.id], micros, now === undefined ? {} : { now })
     let ends = at + micros
     if (now === undefined) {
-      // Only the store knows when the block began. A denied call shows when it ends.
+      // Only the store knows when the block began; a denied call shows when it ends.
       const [verdict] = await verbs.peek(store, [{ calls: [{ ...call, cost: 1 }] }])
       const { at: seen, calls } = verdict as Decided
       ends = calls[0]?.blocked === true ? seen + calls[0].retryAfter : 0
-      // The wait is longer than the block, so the limit denies the key too, and the block's end is unknown. The block is lifted again.
+      // If the wait is longer than the block, the limit denies the key too, and the block's end is unknown.
       if (ends > seen + micros) return unblock(call, at)
     }
     reference.block(call.id, ends)
     blocks.set(stateName(call.id), ends)
   }
   return {
-    /** Decides groups in the store and in the reference, at the store's time. Returns that time. */
     decide,
-    /** Changes the state of a call in the store and in the reference. @param at a time that the store has reported */
+    /** `at`: a time that the store has reported. */
     async verb(call: Call, at: Micros): Promise<void> {
       const kind = random()
-      // Some blocks last at most 20 ms. Others last up to two seconds, so that even a slow machine makes further calls during them.
+      // Blocks of up to two seconds let even a slow machine make calls during them.
       if (kind < 0.3) return block(call, 1 + pick(random() < 0.5 ? 20_000 : 2_000_000), at, random() < 0.5 ? undefined : at)
       if (kind < 0.4) return unblock(call, at)
       if (kind < 0.8 && (await adjustBoth(pair, call, at, random))) return met.count('adjusted')
@@ -151,9 +144,7 @@ function pairOf({ store, reference }: Pair, met: Met, random: () => number) {
   }
 }
 
-/**
- * Refunds or penalizes a call. False if the state may have expired before the store applied the change, which happens on a busy machine.
- */
+/** False if the state may have expired before the store applied the change, as on a busy machine. */
 async function adjustBoth({ store, reference }: Pair, call: Call, at: Micros, random: () => number) {
   const options = random() < 0.5 ? { now: at } : { now: at, receipt: at - Math.floor(random() * 100_000) }
   const amount = random() < 0.5 ? call.cost : -call.cost

@@ -8,32 +8,26 @@ import { type Answer, type Bench, changeBoth, decideBoth, type Pair, peekBoth } 
 import { createMet, type Met } from './met.ts'
 
 const SEED = 20_261_121
-/** Before about one in this many calls of the differential test, the test also peeks at the call. */
+/** A peek comes before about one in this many calls. */
 const PEEK_EVERY = 1_000
-/** The probability that a step with few groups is followed by a refund, penalty, block or reset. */
 const VERBS = 0.5
-/** A trace of this many calls must cover each rare case once, a trace of twice as many calls twice, and so on. */
+/** The trace must cover each rare case once per this many calls. */
 const CALLS_TO_MEET = 1_000
-/** The fewest calls of the trace with refunds, penalties, blocks and resets. With fewer it would not cover all cases. */
+/** With fewer calls, the trace would not cover all cases. */
 const MIN_WITH_VERBS = 1_000
 const MEETS = ['allowed', 'denied', 'impossible', 'changed limit', 'twice in a group', 'run of one call', 'spent state']
 const MEETS_WITH_VERBS = ['blocked', 'unblocked', 'refund in time', 'refund too late', 'penalty', 'reset']
 
-/** One group for each step. */
 function* apart(steps: Iterable<TraceStep>): Generator<TraceStep> {
   for (const { now, groups } of steps) for (const group of groups) yield { now, groups: [group] }
 }
 
-/**
- * A denied answer without refill times. The store may have charged tokens in one place and then refunded them (`givesBack`). This leaves a
- * state as full as before. But the state may report later refill times than the reference, as if it had been charged when it was refunded.
- */
+/** With `givesBack`, a state may report later refill times than the reference's, as if charged when it was refunded. */
 function withoutReturns(answer: Answer): Answer {
   if (answer.outcome === 'allowed') return answer
   return { ...answer, calls: answer.calls.map((call) => ({ ...call, replenishAfter: 0, resetAfter: 0 })) }
 }
 
-/** Tests that the store makes the same decisions and states as the kernel on random traces, with every change that the store supports. */
 export function replay(bench: Bench): void {
   const { options, tags } = bench
   const stepsOf = (seed: number, calls: number, more: TraceOptions = {}): Generator<TraceStep> => {
@@ -48,14 +42,11 @@ export function replay(bench: Bench): void {
     if (options.givesBack !== true) return equal ? undefined : expect(actual).toEqual(expected)
     if (!equal) expect(actual.map(withoutReturns)).toEqual(expected.map(withoutReturns))
     if (expected.every(({ outcome }) => outcome === 'allowed')) return
-    // After a charge and its refund the states of a denied group decide like those of the reference, but are not equal. So both are reset.
+    // After a charge and its refund, states decide like the reference's but are not equal. So both are reset.
     const resets = groups.flatMap(({ calls }) => calls.map(({ id }): Change => ({ kind: 'reset', id })))
     await changeBoth(pair, resets, now)
   }
-  /**
-   * The cases that a trace must cover. Two do not occur if the store refunds parts of denied groups (`givesBack`): a step that repeats one
-   * call (`run of one call`), and time that runs backwards.
-   */
+  /** With `givesBack`, groups are decided one by one and time never runs backwards, so two cases do not occur. */
   const meets = [
     ...MEETS.filter((name) => options.givesBack !== true || name !== 'run of one call'),
     ...(options.givesBack === true ? [] : ['backwards']),
@@ -94,7 +85,7 @@ export function replay(bench: Bench): void {
         const { calls } = groups[Math.floor(random() * groups.length)] as { calls: readonly Call[] }
         const recent = receipts.slice(-4)
         await verb(calls, now, recent[Math.floor(random() * recent.length)])
-        // The effect of a change shows at the next call. The call is made alone, because a store may have a fast path for single calls.
+        // Made alone, because a store may have a fast path for single calls.
         if (options.givesBack === true) continue
         for (const call of calls) if (random() < 0.5) await decide(pair, met, [{ calls: [call] }], now + Math.floor(random() * 3))
       }
@@ -128,7 +119,7 @@ export function replay(bench: Bench): void {
       }
     }, 60_000)
 
-    /** Compares the states of store and reference. The store may have deleted an expired state (law 6). */
+    /** The store may have deleted an expired state (law 6). */
     async function sameStates(reference: Reference, now: Micros): Promise<void> {
       expect(reference.states.size).toBeGreaterThan(0)
       for (const { id, numbers, expires } of reference.states.values()) {

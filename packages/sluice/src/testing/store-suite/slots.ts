@@ -11,7 +11,6 @@ const SECOND: Micros = 1_000_000
 const HOLD: Micros = 10 * SECOND
 const NO_HOLD = 'the store has no hold'
 
-/** Tests of the slots of concurrency limits: groups with a holder (`hold`), and the change `release`. */
 export function slotsOf(bench: Bench): void {
   const { call, fresh, list, sameState } = bench
   const offered = (): boolean => bench.store.capabilities.groupOptions?.includes('hold') === true && bench.can('release')
@@ -47,7 +46,7 @@ export function slotsOf(bench: Bench): void {
       context.skip(!offered(), NO_HOLD)
       const one = call(fresh(), slots(2))
       await acquire([one], 'died', START)
-      // A busy key: other holders take and give back slots all the time, and are denied all the time.
+      // A busy key: holders take slots, give them back and are denied.
       for (let turn = 1; turn < 10; turn += 1) {
         expect(await outcomeOf([one], `busy ${turn}`, START + turn * SECOND)).toBe('allowed')
         expect(await outcomeOf([one], 'too many', START + turn * SECOND)).toBe('denied')

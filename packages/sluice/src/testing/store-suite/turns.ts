@@ -4,10 +4,9 @@ import { tokenBucket } from '../../algorithms/token-bucket.ts'
 import type { Micros } from '../../time/micros.ts'
 import { type Bench, START } from './bench.ts'
 
-/** Why the tests of peeks under a changed limit are left out. */
 const ADOPTS = 'a peek under a changed limit adopts it'
 
-/** Tests of plans that alternate on a key (law 7), in cases that need more calls than random traces have. */
+/** Cases in which limits alternate on a key, and which random traces are too short for. */
 export function turnsOf(bench: Bench): void {
   const { decide, call, fresh, tags } = bench
 
@@ -94,7 +93,7 @@ export function turnsOf(bench: Bench): void {
       const seen = await bench.peek([call(key, fast)], START)
       expect(await bench.options.readState(call(key, slow).id)).toEqual(before)
       expect(seen).toMatchObject({ outcome: 'denied', retryAfter: 1_000_000 })
-      // The denied call converts the state to the plan of the call. So the wait that it reports is right from now on.
+      // The denied call converts the state to its limit, so the stated wait is right from now on.
       expect(await decide([call(key, fast)], START)).toEqual(seen)
       expect((await decide([call(key, fast)], START + 999_999)).outcome).toBe('denied')
       expect((await decide([call(key, fast)], START + 1_000_000)).outcome).toBe('allowed')

@@ -10,7 +10,7 @@ import { seeded } from '../random.ts'
 import { type Bench, START } from './bench.ts'
 
 /**
- * Short limits of every algorithm. Most fixed windows have a ramp, so they may allow a call and deny it a moment later in the next window.
+ * Most fixed windows have a ramp (the limit grows within the window): they may allow a call and deny it a moment later in the next window.
  */
 const SHORT: readonly AnyLimit[] = [
   tokenBucket({ rate: '1/s', burst: 5 }),
@@ -25,7 +25,7 @@ const SHORT: readonly AnyLimit[] = [
 const GROUPS = 60
 const GROUPS_IF_SHORT = 30
 
-/** Tests of law 4 for groups and blocks: the reported wait is the shortest one after which all calls would pass. */
+/** The stated wait must be the shortest one after which all calls would pass (law 4). */
 export function waitsOf(bench: Bench): void {
   const { decide, call, fresh, peek, tags } = bench
   const limits = SHORT.filter(({ algorithm }) => tags.some((tag) => tag === algorithm.tag))
@@ -37,7 +37,7 @@ export function waitsOf(bench: Bench): void {
       let [denied, found, longer] = [0, 0, 0]
       const groups = bench.short ? GROUPS_IF_SHORT : GROUPS
       for (let made = 0; made < groups; made += 1) {
-        // The hash of a key decides when its windows begin. So the keys are fixed and do not depend on other tests.
+        // Keys are fixed, because the hash of a key decides when its windows begin.
         const key = `wait${made}`
         const now = START + made * 100_000_000 + pick(30_000_000)
         const calls = Array.from({ length: 1 + pick(3) }, (_, index): Call => {
@@ -45,7 +45,7 @@ export function waitsOf(bench: Bench): void {
         })
         const names = calls.map(({ id }) => stateName(id))
         const group = names.map((name) => calls[names.indexOf(name)] as Call)
-        // Uses up a part of the limits, call by call, so that some calls of the group are denied and others are not.
+        // Some calls of the group are then denied, and others not.
         for (const one of group.slice(0, 1 + pick(group.length)))
           for (let times = pick(6); times > 0; times -= 1) await decide([one], now - pick(900_000))
         if (bench.can('block') && pick(4) === 0) {
@@ -65,7 +65,7 @@ export function waitsOf(bench: Bench): void {
       }
       expect(denied).toBeGreaterThan(groups / 5)
       expect(found).toBeGreaterThan(denied / 2)
-      // The wait of a group is longer than the longest wait of its calls only if a limit has a ramp.
+      // Only limits with a ramp make a group wait longer than each of its calls.
       if (tags.includes('fw')) expect(longer).toBeGreaterThan(0)
     })
 
@@ -101,8 +101,7 @@ export function waitsOf(bench: Bench): void {
 
     it('is absent where no instant is found: two ramps that never let the same cost pass together', async (context) => {
       context.skip(!tags.includes('fw'), 'the store has no program for fixed windows')
-      // Each limit allows five tokens at once only in the last tenth of its window, and the windows of the two keys are half a window
-      // apart.
+      // Each limit allows five tokens only in the last tenth of its window; the windows are half a window apart.
       const ramped = fixedWindow({ limit: 5, window: '10s', ramp: '9s', align: 'key' })
       const one = call(fresh(), ramped, 5)
       const group = [
