@@ -14,29 +14,21 @@ import type { Cell, RegionStore } from '../rights/state.ts'
 import { inDoubt } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** The limit of a cell (one key of one limit), or a function that chooses the limit by the cell's state and rows. */
+/** A cell is one key of one limit. */
 export type CellLimit = OwnLimit | ((cell: Cell) => OwnLimit)
 
-/**
- * The cells of a region whose store is in this process. A cell is the state of a key in the store, and the key's rows: what was sent and
- * received of it.
- */
+/** A cell is the state of a key in the store, and the key's rows: what was sent and received of it. */
 export interface EscrowCells {
-  /**
-   * Calls `program` with a cell, and stores the state and the rows (what was sent and received) that it returns. Returns false, with
-   * nothing stored, if it returned nothing or if the store has no room.
-   */
+  /** Returns false, with nothing stored, if `program` returned nothing, or if the store has no room. */
   rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
   /**
-   * Notes the limit by which a key is called of which units were sent or received. If the key has no state, its bucket is full by the limit
-   * of its last use. Before a call by another limit is decided, this method writes that bucket as a state. A stored state shows by its plan
-   * which limit was used last. Returns false if the state is still one of another limit, or if the store has no room.
+   * Notes the limit by which a key is called. A key without a state is full under its last limit: before a call by another limit, that full
+   * bucket is written as a state. Returns false if the state is still one of another limit, or if the store has no room.
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**
-   * An era is the time in which weights stay the same. For each key with rows of an era that is over (what was sent and received in it):
-   * computes the key's state at the end of that era, and drops the rows, which do not count any more. The rows are needed until then,
-   * because only they show the share that the key had.
+   * After another era (with other weights) has begun: writes each key's state at the end of the old one, and drops what was sent and
+   * received in it. Until then, only these rows show the key's share.
    * @param before the region in the era that is over
    */
   settleAll(before: RegionStore): void
@@ -99,10 +91,7 @@ export function createEscrowCells(
   }
 }
 
-/**
- * Writes the state that a key has after another era (with other weights) has begun, if units of it were sent or received before. Returns
- * false if the store has no room.
- */
+/** After an era in which units of the key were sent or received. Returns false if the store has no room. */
 function settle(store: RewritingStore, before: RegionStore, region: RegionStore, entry: Entry, limits: LastLimits): boolean {
   const { id, whole, limit, rows, doubtful } = entry
   return store.rewrite(id, tokenBucketKernel, (state, now) => {

@@ -3,23 +3,15 @@ import { meet, open } from '../rights/era.ts'
 import type { Region } from '../rights/roster.ts'
 import type { RegionStore, Status } from '../rights/state.ts'
 
-/**
- * What a region whose store is in this process knows of all regions and their eras, and the operations that change this knowledge. An era
- * is the time in which the weights stay the same.
- */
+/** What a region knows of all regions and their eras. An era is the time in which the weights stay the same. */
 export interface EscrowEras {
-  /** The region as it knows itself now. */
   readonly region: RegionStore
-  /**
-   * Replaces what the region knows by what `program` returns, and begins the next era (with the next weights) if all regions are ready for
-   * it.
-   */
+  /** Also begins the next era if all regions are ready. */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
-  /** Applies the status that a peer reports. */
   meet(status: Status): void
 }
 
-/** @param onEra called when another era has begun, with the region as it was before */
+/** @param onEra called with the region as it was before */
 export function createEscrowEras(begun: RegionStore, now: () => Micros, onEra: (before: RegionStore) => void): EscrowEras {
   let region = begun
   const statuses = new Map<Region, Status>()

@@ -21,58 +21,41 @@ import type { Page, RegionStore, Run, Transfers } from '../rights/state.ts'
 import { rowTo } from '../rights/transfer.ts'
 import { keyed, limitOfKey } from '../rights/undivided.ts'
 
-/** The escrow of one region whose store is in this process: the units that the region holds, and the operations that change them. */
 export interface Escrow {
   readonly region: RegionStore
-  /** How many keys have rows. */
+  /** Keys of which units were sent or received. */
   readonly cells: number
-  /** Called before the state of a key is deleted. The key's bucket is then full by the limit of its last call. */
+  /** Called before a state is deleted. The bucket is then full under the limit of its last call. */
   reset(id: StateId): void
-  /** The limit by which a key is full if it has no state; undefined for keys of which no units were sent or received. */
+  /** The limit by which a key without a state is full; undefined if no units of the key were sent or received. */
   fullBy(id: StateId): RegionalLimit | undefined
-  /** The limit by which a call of a token bucket is decided now: the region's share of the key. */
+  /** The region's present share of the key. */
   limitOf(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit): AnyLimit
   held(id: StateId, limit: RegionalLimit): Held
-  /** By which limits keys were called. */
   readonly limits: LastLimits
   /**
-   * The limit by which a key was last called. If it is not known, the limit that a peer names by `policy`. Undefined if that limit cannot
-   * be divided among regions.
+   * The limit by which a key was last called; if that is not known, the limit that a peer names by `policy`. Undefined if this limit cannot
+   * be divided.
    */
   limitIn(id: StateId, policy: string): ScopeLimit | undefined
-  /** How often, and how many, units were sent and received since the store was started. */
+  /** Since the store was started. */
   readonly transfers: Transfers
-  /**
-   * Sends units of a key to a peer. Returns false if they may not be sent. Also returns false if there are `maxCells` keys of which units
-   * were sent or received, and the key is not one of them.
-   */
+  /** Sends units of a key to a peer. Returns false if they may not be sent, or if `maxCells` other keys have sent or received units. */
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): boolean
-  /**
-   * Sends units like `give`, for a peer that names a limit by `policy`. If the key was called in this region by another limit, that one is
-   * used.
-   */
+  /** As `give`, for a peer that names a limit by `policy`. If this region called the key by another limit, that one is used. */
   lend(id: StateId, policy: string, to: Region, units: UnitsToGive): boolean
-  /** The page for a peer that has read the changes up to `cursor`. It has what was sent to this peer since then. */
+  /** What was sent to the peer after the change number `cursor`. */
   page(to: Region, cursor: number): Page
-  /**
-   * Receives a page of a peer: the units that it sent, and its era and phase. Returns false if there was no room for a key: the page must
-   * then be read again later.
-   */
+  /** Returns false if there was no room for a key: the page must then be read again later. */
   receive(page: Page): boolean
-  /**
-   * Replaces what this region knows of all regions by what `program` returns, and begins the next era (with the next weights) if all
-   * regions are ready for it.
-   */
+  /** Also begins the next era if all regions are ready. */
   update(program: (region: RegionStore, now: Micros) => RegionStore): void
-  /** The cursor from which the next page of a peer is read. */
+  /** Where the next page of a peer begins. */
   cursorOf(peer: RegionStore): number
   setCursor(peer: RegionStore, cursor: number): void
 }
 
-/**
- * @param run identifies this life of the store
- * @param maxCells the most keys that may have rows
- */
+/** @param run names this life of the store */
 export function createEscrow(store: RewritingStore, self: Region, roster: Roster, run: Run, maxCells: number): Escrow {
   const cursors = createCursors()
   const keys = createEscrowKeys()

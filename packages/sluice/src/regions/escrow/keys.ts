@@ -2,17 +2,16 @@ import type { Scope, StateId } from '../../stores/store.ts'
 import { createChangeLog } from '../change-log.ts'
 import type { Entry } from './entry.ts'
 
-/** The keys of a region of which units were sent or received (they have rows), in the order of the last changes of their rows. */
+/** Keys of which units were sent or received, in the order of their last changes. */
 export interface EscrowKeys {
   readonly size: number
-  /** The number of the latest change of any rows. */
+  /** The number of the latest change. */
   readonly last: number
   find(id: StateId): Entry | undefined
   all(): Iterable<Entry>
-  /** The keys of which units were sent or received after a change number (the cursor), the oldest changes first. */
+  /** The keys that changed after `cursor`, oldest changes first. */
   after(cursor: number, most: number): readonly Entry[]
   add(entry: Entry): void
-  /** Notes that the rows of a key have changed. */
   change(entry: Entry): void
   drop(entry: Entry): void
 }
@@ -20,8 +19,7 @@ export interface EscrowKeys {
 export function createEscrowKeys(): EscrowKeys {
   const scopes = new Map<string, Map<string, Entry>>()
   const log = createChangeLog<Entry>()
-  // The scope of the previous call. Cached because most calls have the scope of the call before, and a map lookup takes a tenth of the time
-  // of a decision.
+  // A map lookup takes a tenth of the time of a decision.
   let lastScope: Scope | undefined
   let lastKey = ''
   let lastEntry: Entry | undefined

@@ -7,20 +7,16 @@ import type { RegionStore, Rows } from '../rights/state.ts'
 import { newRows } from '../rights/transfer.ts'
 import { limitOfKey, mayBeWhole } from '../rights/undivided.ts'
 
-/**
- * A region's shares of one limit: the token buckets by which its keys are decided. They are valid as long as the region does not change.
- */
+/** A region's shares of one limit, valid while `region` is unchanged. */
 export interface LimitShares {
   readonly whole: AnyLimit
   readonly region: RegionStore
-  /** @param rows the key's rows; undefined if it has none */
   shareOf(id: StateId, rows: Rows | undefined): Share
 }
 
 export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: RegionalLimit): LimitShares {
   /**
-   * The share of all keys of which no units were sent or received. Undefined if the limit is not divided: each key is then in one region,
-   * so the share depends on the key.
+   * The share of all keys without rows. Undefined if in some era one region holds all units of a key: the share then depends on the key.
    */
   const plain = mayBeWhole(region, limit) ? undefined : shareOf(whole, limit, region, undefined)
   const byUnits = new Map<number, Share>()
@@ -28,8 +24,7 @@ export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: R
   const shareOfPlain = (id: StateId): Share => {
     if (plain !== undefined) return plain
     const own = limitOfKey(limit, id)
-    // A shift is an instant at which an era closes or opens, and units change. Keys that hold the same units after each shift have the same
-    // share.
+    // Keys with the same units after each shift (close or open of an era) have the same share.
     const units = unitsByShift(region, own).join(' ')
     const share = byHome.get(units) ?? shareOf(whole, own, region, undefined)
     byHome.set(units, share)
@@ -42,7 +37,7 @@ export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: R
       if (rows === undefined) return shareOfPlain(id)
       if (rows.era !== region.era || rows.whole || plain === undefined) return shareOf(whole, limitOfKey(limit, id), region, rows)
       const units = unitsIn(rows)
-      // Keys that have rows of this era have the same share if the region holds the same number of units of them.
+      // Keys with rows of this era and equal units have the same share.
       const share = byUnits.get(units) ?? shareOf(whole, limit, region, newRows(region, units, limit))
       byUnits.set(units, share)
       return share

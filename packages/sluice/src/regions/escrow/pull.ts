@@ -3,7 +3,7 @@ import type { Escrow } from './escrow.ts'
 import { greet, hello, invite, learn, mustGreet } from '../rights/recovery.ts'
 import type { Roster } from '../rights/roster.ts'
 
-/** Reads, in pages, what a peer has for a region: rows, which say what it sent of each key, and its era and phase. */
+/** Reads, in pages, what a peer has for a region: rows of what it sent of each key, and its era and phase. */
 export function pull(reader: Escrow, peer: Escrow): void {
   bind(reader, peer)
   const { region: name } = reader.region
@@ -15,16 +15,12 @@ export function pull(reader: Escrow, peer: Escrow): void {
     cursor = page.cursor
     all = page.status !== undefined
     fits = reader.receive(page) && fits
-    // The cursor (up to which change the peer was read) is kept on two conditions: there was room for all keys, and no era began here
-    // meanwhile. Otherwise the same pages are read again at the next pull.
+    // The same pages are read again at the next pull if there was no room for a key, or if an era began here meanwhile.
     if (fits && reader.region.era === era) reader.setCursor(peer.region, cursor)
   }
 }
 
-/**
- * Makes the peer bind the run of a region (one life of its store), if it has not: from then on the peer exchanges rows with this run only.
- * This must be done before the region reads rows of the peer.
- */
+/** Before the region reads rows of the peer, the peer must exchange rows with the region's present run (life of the store) only. */
 export function bind(reader: Escrow, peer: Escrow): void {
   if (!mustGreet(reader.region, peer.region.region)) return
   const greeting = hello(reader.region, invite(peer.region, reader.region.region))

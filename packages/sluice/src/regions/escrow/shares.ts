@@ -8,7 +8,6 @@ import type { RegionalLimit } from '../rights/limit.ts'
 import { createLimitShares, type LimitShares } from './limit-shares.ts'
 import { limitOfKey } from '../rights/undivided.ts'
 
-/** Returns the limit by which a call of a token bucket is decided now: the region's share of the key. */
 export type EscrowShares = (call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit) => AnyLimit
 
 export function createEscrowShares(
@@ -18,8 +17,7 @@ export function createEscrowShares(
   limits: LastLimits,
 ): EscrowShares {
   const shares = new WeakMap<AnyLimit, LimitShares>()
-  // The scope of the previous call. Cached because most calls have the scope of the call before, and a map lookup takes a tenth of the time
-  // of a decision.
+  // A map lookup takes a tenth of the time of a decision.
   let lastScope: Scope | undefined
   let last: LimitShares | undefined
   const sharesOf = (scope: Scope, whole: AnyLimit, limit: RegionalLimit): LimitShares => {

@@ -10,18 +10,17 @@ import type { CellRow, Transfers } from '../rights/state.ts'
 import { give, merge, unitsReceived } from '../rights/transfer.ts'
 import { keyed } from '../rights/undivided.ts'
 
-/** Sends units of keys to peers, and receives units that peers have sent. */
 export interface EscrowTransfers {
   readonly counts: Transfers
-  /** Sends units of a key. Returns false if they may not be sent, or if there is no room for another key of which units were sent. */
+  /** Returns false if the units may not be sent, or if there is no room for another key. */
   send(id: StateId, by: CellLimit, to: Region, wanted: UnitsToGive, most?: number): boolean
-  /** Receives a row, which says what a peer has sent of a key. Returns false if there was no room for it. */
+  /** A row says what a peer has sent of a key. Returns false if there was no room for it. */
   receive(row: CellRow): boolean
-  /** Chooses the limit of a key for which a peer has named a limit. Calls in this region may have used another one. */
+  /** Chooses the limit of a key for which a peer has named one, because calls in this region may have used another. */
   limitBy(id: StateId, named: ScopeLimit): CellLimit
 }
 
-/** @param calledBy returns the limit by which a key was last called; undefined if that is not known */
+/** @param calledBy the limit of a key's last call, if known */
 export function createEscrowTransfers(
   eras: Pick<EscrowEras, 'region'>,
   cells: Pick<EscrowCells, 'rewrite'>,
@@ -52,7 +51,7 @@ export function createEscrowTransfers(
       const { region } = eras
       const id = { scope: named.scope, key }
       let units = 0
-      // `rewrite` does not run the program if there is no room for another key. Then this stays true.
+      // Stays true if there is no room for another key, because `rewrite` then does not run the program.
       let refused = true
       const merged = cells.rewrite(id, limitBy(id, named), (cell, { limit, doubt }, now) => {
         const next = merge(region, cell, limit, row, now, doubt)
