@@ -6,21 +6,20 @@ import type { Roster } from './roster.ts'
 import type { Cell, RegionStore, Rows, Shift } from './state.ts'
 import { firstUnits, isWhole } from './undivided.ts'
 
-/** A cell (one key of one limit) to which all shifts of its store (closes and opens of eras) have been applied. */
+/** A cell (one key of one limit) with all shifts (closes and opens of eras) applied. */
 export interface CurrentCell {
-  /** The store time for which the other fields hold; never before the latest shift (close or open of an era). */
+  /** The store time for which the other fields hold. */
   readonly time: Micros
   readonly units: number
   /** Undefined: the bucket is full. */
   readonly bucket: BucketState | undefined
-  /** The cell's rows, if they are of this era. */
+  /** Only rows of this era. */
   readonly rows: Rows | undefined
 }
 
 /**
- * Computes a cell as of now. A shift (close or open of an era) changes the units of all cells of a store at one instant. This function
- * applies it to a cell when the cell is next used, as if it had been applied at that instant. If the shift took effect only at that use,
- * the cell would accrue tokens at its old share up to then.
+ * A shift (close or open of an era) changes the units of all cells at one instant. It is applied at a cell's next use, as of that instant:
+ * otherwise the cell would accrue tokens at its old share until then.
  */
 export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): CurrentCell {
   const last = lastShift(store)
@@ -31,24 +30,23 @@ export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit
   return { time, units, bucket, rows }
 }
 
-/** The units that a region holds of a cell (one key of one limit). At every instant, all regions together hold at most UNITS of a cell. */
+/** At every instant, all regions together hold at most UNITS of a cell. */
 export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): number {
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
-/** For each shift (close or open of an era), the units of a cell after it, if none were sent or received. */
+/** For each shift (close or open of an era), the units after it of a cell that has sent and received none. */
 export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly number[] {
   return store.shifts.map((shift) => weightAfter(store, shift, limit))
 }
 
-/** What a region holds of a key. */
 export interface Held {
   readonly units: number
-  /** Whether the key is not divided among regions: one region at a time holds all units. */
+  /** Whether one region at a time holds all units of the key. */
   readonly whole: boolean
-  /** What the key has sent and received; undefined if it has done neither in this era. */
+  /** Undefined if nothing was sent or received in this era. */
   readonly rows: Rows | undefined
-  /** A text that is different after each sending or receiving of units of the key. Empty if there was none in this era. */
+  /** Different after each transfer of units; empty if there was none in this era. */
   readonly change: string
 }
 
@@ -58,7 +56,7 @@ export function heldOf(store: RegionStore, limit: RegionalLimit, rows: Rows | un
   return rows?.era === store.era ? { units, whole, rows, change: `${store.run} ${change}` } : { units, whole, rows: undefined, change: '' }
 }
 
-/** How many units to send, or a function that computes it from what the region holds at the instant of sending. 0 sends nothing. */
+/** A number, or a function of what the region holds at the instant of sending. 0 sends nothing. */
 export type UnitsToGive = number | ((held: Held) => number)
 
 export function unitsToGive(units: UnitsToGive, held: () => Held): number {
@@ -70,9 +68,8 @@ export function lastShift({ shifts }: RegionStore): Shift {
 }
 
 /**
- * Whether the state of a cell (one key of one limit) shows that the cell was last called by this limit. It does if it has the plan of one
- * of the limit's shares. A share of one unit shows nothing, because if the limit of a cell is in doubt, its state is also written with that
- * share.
+ * Whether the state's plan shows that the cell was last called by this limit. A share of one unit shows nothing: it is also written if the
+ * limit is in doubt.
  */
 export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: RegionalLimit): boolean {
   if (bucket === undefined) return false
@@ -82,19 +79,13 @@ export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: Regional
   })
 }
 
-/**
- * The first instant from which a cell (one key of one limit) need not be stored. Infinity if units of it were sent or received. What was
- * sent and received is dropped at the first use after that era.
- */
+/** The first instant from which a cell need not be stored. Infinity if units of it were sent or received. */
 export function keepUntil({ bucket, rows }: Cell): Micros {
   if (rows !== undefined) return Infinity
   return bucket === undefined ? -Infinity : tokenBucketKernel.expiresAt(bucket.plan, bucket)
 }
 
-/**
- * The state of a cell (one key of one limit) that is up to date with the present era. A cell without a state is full: then the state of a
- * full bucket is returned. A level below empty (a debt) is kept, also if the region holds no units of the cell.
- */
+/** A cell without a state is full. A debt (a level below empty) is kept, even without units. */
 export function explicitBucket({ bucket, units, time }: CurrentCell, limit: RegionalLimit): BucketState {
   if (bucket !== undefined) return bucket
   if (units === 0) return bucketWith(limit.share(1), 0n, time, 0)
@@ -103,35 +94,30 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
 }
 
 /**
- * The state of a key that has no stored state, and of which units were sent or received. Its bucket is full by the limit of its last use
- * (`last`), because states expire when they are full. By another limit the bucket need not be full: peers may have sent units whose tokens
- * they had used up by that limit.
+ * A key without a stored state is full under its last limit. By another limit it need not be: peers may have sent units whose tokens were
+ * used up.
  */
 export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
   return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)
 }
 
-/**
- * The state of a key of which units were sent or received, converted to this limit. It keeps the tokens that the key has by the limit of
- * its last use, up to the burst of the share of this limit.
- */
+/** Converts a key's state to this limit. Its tokens stay, up to the burst of the new share. */
 export function convertedBucket(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): BucketState {
   const current = currentCell(store, cell, limit, now)
   const bucket = explicitBucket(current, limit)
   return resettle(limit, bucket, current.units, current.units, Math.max(current.time, bucket.seen))
 }
 
-/** Whole micro-tokens in a bucket at a time not before `seen`; below 0 for a debt. If the region holds no units, nothing is refilled. */
+/** Whole micro-tokens at a time not before `seen`; below 0 for a debt. Without units, nothing is refilled. */
 export function levelOf(bucket: BucketState, units: number, time: Micros): number {
   return Number(floorDiv(partsOf(bucket, units, time), BigInt(bucket.plan.m)))
 }
 
 /**
- * Refills a bucket up to now at the rate that it had, adds tokens, and converts it to another share. Its tokens are capped at the new
- * burst. They are never raised to the new burst: a full bucket of a small share has fewer tokens than a full one of a larger share. The
- * state is kept as long as law 7 requires.
- * @param before units of the share that the bucket has
- * @param after units of the share for which it is written
+ * Refills a bucket at its old rate, adds tokens, and converts it to another share. Tokens are never raised to the new burst: a full small
+ * share has fewer tokens than a full large one.
+ * @param before units of the old share
+ * @param after units of the new share
  * @param time not before `seen`
  * @param tokens micro-tokens to add, or below 0 to take
  */
@@ -157,18 +143,18 @@ function partsOf(bucket: BucketState, units: number, time: Micros): bigint {
   return levelAt(bucket.plan, filled(bucket.plan, bucket, at), at)
 }
 
-/** The units that a region holds of a key right after a shift (the close or the open of an era). */
+/** The units held right after a shift (the close or the open of an era). */
 function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, limit: RegionalLimit): number {
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight
   const units = unitsIn(rows)
-  // Rows say what was sent and received of a key. They may have been made while the limit was divided among regions, and it is not divided
-  // now, or the reverse. Then the region holds no more units than without these rows.
+  // The limit was divided among regions when the rows were made and is not now, or the reverse. Then the region holds no more units than
+  // without these rows.
   if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)
   return shift.cut ? Math.min(units, weight) : units
 }
 
-/** The units that a region holds of a key by its rows: its weight, plus what it received, less what it sent. */
+/** Weight, plus what was received, less what was sent. */
 export function unitsIn(rows: Rows): number {
   let units = rows.weight
   for (const row of rows.received.values()) units += row.units
@@ -176,37 +162,30 @@ export function unitsIn(rows: Rows): number {
   return units
 }
 
-/**
- * Whether the rows of a key fit an era. Either the key was divided among regions when the rows were made, and is divided in that era. Or it
- * was undivided when they were made, and is undivided in that era.
- */
+/** Rows fit an era if the key is divided among regions in both, or in neither. */
 export function isOfRows({ whole }: Rows, roster: Roster | undefined, limit: RegionalLimit): boolean {
   return roster !== undefined && (whole === true) === isWhole(roster, limit)
 }
 
-/** A shift is the close or the open of an era. The units that a region holds of a key after it, if none were sent or received. */
+/** Units after a shift (the close or the open of an era), if none were sent or received. */
 function weightAfter({ region }: RegionStore, shift: Shift, limit: RegionalLimit): number {
   if (limit.hash === undefined) return shift.units
   return shift.rosters === undefined ? 0 : Math.min(...shift.rosters.map((roster) => firstUnits(roster, region, limit)))
 }
 
-/**
- * A stored bucket, with the shifts applied (closes and opens of eras) that happened after it was written. The state does not say which
- * shift was applied last. So the time of each shift is compared with `seen`, the time at which the state was written.
- */
+/** Applies the shifts (closes and opens of eras) that came after `seen`, the time of the state. */
 function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined, limit: RegionalLimit, held: number): BucketState {
   const { shifts } = store
   if (lastShift(store).at < bucket.seen && isShare(limit, held, bucket.plan)) return bucket
   const units = shifts.map((shift) => unitsAfter(store, shift, rows, limit))
   let known = shifts.findLastIndex(({ at }) => at < bucket.seen)
-  // A shift is the close or the open of an era. If the clock stepped back, a bucket that was written before a shift may have a later time
-  // than the shift. Then it still has the share from before that shift.
+  // If the clock stepped back, a bucket that was written before a shift may have a later time than the shift. It then still has the older
+  // share.
   if (known > 0 && !isShare(limit, units[known] as number, bucket.plan)) {
     const older = units.findLastIndex((count, index) => index < known && isShare(limit, count, bucket.plan))
     if (older >= 0) known = older
   }
-  // The latest `MAX_SHIFTS` shifts (closes and opens of eras) are kept. If a key missed more than these, its tokens are dropped, and only a
-  // debt stays.
+  // A key that missed more shifts than are kept (`MAX_SHIFTS`) loses its tokens, but keeps its debt.
   let state = known < 0 ? resettle(limit, bucket, 0, 0, bucket.seen) : bucket
   for (let next = known + 1; next < shifts.length; next += 1) {
     const time = Math.max((shifts[next] as Shift).at, state.seen)
@@ -217,10 +196,8 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
 }
 
 /**
- * The bucket of a cell that has no state; undefined if it is full. Such a cell was full at the last shift (close or open of an era), or its
- * state has expired since. In both cases it had at least a number of tokens at the shift: the burst of its old share, less what the old
- * share refills from then to now. A fill time is the time in which an empty bucket becomes full. If an earlier shift raised the units less
- * than a fill time before the last one, the cell counts as empty at the last shift.
+ * The bucket of a cell without a state; undefined if it is full. Units that the last shift (close or open of an era) added start empty, and
+ * fill up from then on. Earlier units count as full, unless they were added so shortly before that they had not filled up.
  */
 function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): BucketState | undefined {
   const { shifts } = store

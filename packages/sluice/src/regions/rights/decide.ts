@@ -6,17 +6,16 @@ import { type CurrentCell, currentCell, lastShift, levelOf, resettle } from './c
 import type { RegionalLimit } from './limit.ts'
 import type { Cell, RegionStore } from './state.ts'
 
-/** One decision in a region. */
 export interface RegionalStep {
   readonly outcome: CallOutcome
-  /** Microseconds from `now`, as in `Step`. Absent if the region's share can never grant the cost. */
+  /** Microseconds from `now`. Absent if the region's share can never grant the cost. */
   readonly retryAfter?: Micros
   readonly cell: Cell
 }
 
 /**
- * Decides a call by the region's share of the limit, like a token bucket with a part of rate and burst. Calls no other region. A cost above
- * the share's burst is denied. Only a cost above the burst of the whole limit is impossible.
+ * A share is a token bucket with a part of the limit's rate and burst. A cost above the share's burst is denied; only a cost above the
+ * whole burst is impossible.
  * @param cost micro-tokens, above 0
  */
 export function decide(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros, cost: number): RegionalStep {
@@ -25,8 +24,7 @@ export function decide(store: RegionStore, cell: Cell, limit: RegionalLimit, now
   if (units === 0) return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell }
   const state = adopted(store, current, limit)
   const step = tokenBucketKernel.decide(limit.share(units), state, time, cost, 0)
-  // The state is written even if the call is denied: it may have been converted to another limit, and a changed limit applies from the
-  // first call on (law 7).
+  // Written even if the call is denied, because a changed limit applies from the first call on (law 7).
   const next = { bucket: step.state, rows }
   if (step.outcome === 'impossible') return { outcome: cost > limit.whole.burst ? 'impossible' : 'denied', cell: next }
   return { outcome: step.outcome, retryAfter: step.outcome === 'denied' ? step.retryAfter + time - now : 0, cell: next }
@@ -43,10 +41,9 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * The state of a cell, converted to this limit's share. A shift is the close or the open of an era. A bucket that is full by another limit
- * becomes full by this one, as in a single region, on two conditions. The cell has no rows, and the last shift is longer ago than both
- * limits together take to fill. Sooner after a shift, the bucket keeps its tokens. The tokens that a shift takes are in proportion to the
- * limit. So a bucket that is full by a smaller limit may not be full by a larger one.
+ * Converts a state to this limit's share. A bucket that is full under another limit becomes full under this one, unless units were moved:
+ * by rows, or lately by a shift (close or open of an era). Then it keeps its tokens, because what a smaller limit fills need not fill a
+ * larger one.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)

@@ -8,9 +8,8 @@ import { isBound } from './status.ts'
 export { statusFor } from './status.ts'
 
 /**
- * Ends this era (the time in which weights stay the same) in one store: the store sends and receives no units any more. From now on it
- * holds of each key the lower of two numbers: the units that it has in this era, and those that it gets in the next. If the store is closed
- * already, a newer roster replaces that of the next era. Then the store also holds no more than by that roster.
+ * Ends this era (a time of constant weights) in one store, which then sends and receives no units. Of each key it holds at most the lower
+ * of its units in this era and in the next.
  */
 export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
   const { phase, roster, next, region } = store
@@ -23,9 +22,8 @@ export function close(store: RegionStore, wanted: Roster, now: Micros): RegionSt
 }
 
 /**
- * Follows a peer that has closed this era or has begun a later one: closes this store, too. While this store is learning, replaces the
- * answer that the peer gave by its status. A run is one life of a store. A status of another run than the one that this store has bound
- * changes nothing.
+ * Follows a peer that has closed this era or has begun a later one: closes this store, too. A store that just started (`learning`) updates
+ * the peer's answer instead.
  */
 export function meet(store: RegionStore, status: Status, now: Micros): RegionStore {
   if (!isBound(store, status) || status.phase === 'learning') return store
@@ -36,12 +34,9 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 }
 
 /**
- * Begins the next era, if all regions are ready. If a peer has begun it, that peer's roster is used. Otherwise each peer must be known to
- * be closed in this era with the same roster for the next one. Or it must be gone for good by that roster. A region that is not in the
- * roster of this era never begins the next one first: the others do not wait for it, and may still choose another roster. A run (one life
- * of a store) that is gone by the next roster does not count as a peer that has begun. In the new era the region holds its weight of every
- * key again, whatever was sent or received before. The tokens in buckets stay. Then the statuses are applied to the new era, in which the
- * store may be closed again.
+ * Begins the next era if a peer has begun it, or if every peer is closed with the same next roster, or gone for good by it. A region
+ * outside this era's roster never begins first: the others do not wait for it. Each region then holds its weight of every key again;
+ * buckets keep their tokens.
  * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
@@ -58,8 +53,7 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   const era = store.era + 1
   const shifts = shiftedAt(store, { era, units: weightOf(roster, store.region), rosters: [roster], cut: false }, now)
   const opened: RegionStore = { ...store, phase: 'open', era, roster, next: undefined, shifts }
-  // The statuses of peers may already say that a peer has closed the era that opens here. If they were applied only at the next pull, the
-  // regions would take longer to agree.
+  // Peers may already have closed the era that opens here. Waiting for the next pull would delay their agreement.
   let met = opened
   for (const peer of peersOf(roster, store.region)) {
     const status = statuses.get(peer)
@@ -68,10 +62,7 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   return open(met, statuses, now)
 }
 
-/**
- * Whether a peer will begin the next era with the same roster (regions and weights) as this store. Also true if the peer will never do so,
- * because it is gone for good by that roster.
- */
+/** Whether a peer has the same next roster (regions and weights) as this store, or is gone for good by that roster. */
 function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Status | undefined): boolean {
   const run = store.bound.get(peer)
   if (run !== undefined && isGone(next, peer, run)) return true
@@ -79,10 +70,7 @@ function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Statu
   return status.next !== undefined && isSame(status.next, next)
 }
 
-/**
- * An era is the time in which weights stay the same. Called if peers are two or more eras ahead. Nothing that this store held counts any
- * more, and it holds nothing until the next era.
- */
+/** If peers are two or more eras ahead, nothing that this store held counts any more. It holds nothing until the next era. */
 function skip(store: RegionStore, { era, roster, next }: Status, now: Micros): RegionStore {
   const coming = newest([roster, ...[next, store.next].filter((known) => known !== undefined)])
   return {

@@ -3,19 +3,14 @@ import { isNewer, newest, peersOf, type Region, type Roster } from './roster.ts'
 import type { Answer, Hello, Invitation, RegionStore, Run, Status } from './state.ts'
 import { statusFor } from './status.ts'
 
-/**
- * What a region knows whose store now has the run `run` (one life of a store): what is stored if that run wrote it, otherwise what a new
- * run begins with. Each operation compares the runs, because the server may have been replaced since the previous operation.
- */
+/** The server may have been replaced since the previous operation: what another run (life of the store) has stored does not count. */
 export function inRun(stored: RegionStore | undefined, region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   return stored?.run === run ? stored : newRun(region, run, roster, now)
 }
 
 /**
- * What the region knows at the start of a new run (another life of the store): the store was lost, restored from a snapshot, promoted from
- * a replica, or started for the first time. Units and tokens that are still stored do not count. The region holds nothing until its peers
- * know the new run, and the next era gives it its weight back. Its buckets are empty then, and fill up.
- * @param roster the roster by configuration
+ * A run is one life of a store. A new one begins after a loss, a restore, a promotion, or at the first start. Units and tokens that are
+ * still stored do not count. The region holds nothing until its peers know the run, and the next era gives it its weight back.
  */
 export function newRun(region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   const store: RegionStore = {
@@ -34,32 +29,27 @@ export function newRun(region: Region, run: Run, roster: Roster, now: Micros): R
 }
 
 /**
- * What a store knows after a peer has bound a later run of its region: the peer now exchanges units with another store of the same name.
- * That store may hold what this one held. So this store holds nothing from now on. It requests no peer to bind it again, because two stores
- * that run at the same time would then replace each other for ever.
+ * For a store whose region's name a later store has taken. That one may hold the units, so this store holds nothing from now on. It sends
+ * no hello to take the name back: two running stores would replace each other for ever.
  */
 export function replace(store: RegionStore, now: Micros): RegionStore {
   if (store.replaced === true) return store
   return { ...newRun(store.region, store.run, store.roster, now), phase: 'learning', joins: store.joins, replaced: true }
 }
 
-/** What a peer whose store just started or was restored must name in its hello, the message that makes it known to this store. */
+/** What a new run (life of a store) of a peer must name in its hello, the message that makes it known here. */
 export function invite(store: RegionStore, guest: Region): Invitation {
   return { from: store.region, run: store.run, joins: joinsOf(store, guest) }
 }
 
-/**
- * The message with which a store that just started or was restored (a new run) requests that a peer binds it. The peer then exchanges units
- * with this run only.
- */
+/** The message by which a new run (life of a store) requests that a peer exchanges units with it only. */
 export function hello(store: RegionStore, { from, run, joins }: Invitation): Hello {
   return { from: store.region, run: store.run, to: from, toRun: run, joins, seen: joinsOf(store, from) }
 }
 
 /**
- * Binds a peer's new run (another life of its store): from now on, rows and statuses of the peer's earlier runs do not count. The hello
- * names how many runs of the peer this store had bound. If this count is another now, the hello is late and changes nothing, and the answer
- * is undefined.
+ * From now on, rows and statuses of earlier runs (lives of the store) of the peer do not count. If this store has accepted another run of
+ * the peer since the invitation, the hello is late: nothing changes, and the answer is undefined.
  */
 export function greet(store: RegionStore, guest: Hello): { readonly store: RegionStore; readonly answer: Answer | undefined } {
   const joins = joinsOf(store, guest.from)
@@ -70,9 +60,9 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 }
 
 /**
- * Binds a peer's run (life of its store) by the peer's answer to a hello: from now on this store exchanges units with this run only. While
- * the store is learning, also stores the answer. When all peers have answered, the store is in the phase `closed` of the latest era that
- * any of them knows. In that era it holds nothing, because an earlier run of this region may have sent its units away.
+ * By the answer to a hello: this store now exchanges units with this run (life of the peer's store) only. When all peers have answered, a
+ * store that just started is `closed` in the latest era that any of them knows. It holds nothing then, because an earlier run may have sent
+ * its units away.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
   const { from, run } = answer
@@ -85,9 +75,8 @@ export function learn(store: RegionStore, answer: Answer): RegionStore {
 }
 
 /**
- * While this store is learning, updates the answer of a peer by a status (its era and roster) that the peer reports later. The peer may
- * know by then that a region is gone for which this store waits, or have begun another era. Of answer and status, the one with the later
- * era or the newer roster counts.
+ * A store that just started (`learning`) updates a peer's answer by later statuses: the peer may have begun another era, or know that a
+ * region is gone.
  */
 export function relearn(store: RegionStore, status: Status): RegionStore {
   const known = store.answers.get(status.from)
@@ -97,16 +86,15 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
 }
 
 /**
- * Whether this store must send a peer a hello, the message that makes it known. While it is learning, it does so to peers whose answers it
- * needs. Later it does so to peers of which it has bound no run, because they were in no roster while it was learning. Until both have
- * bound each other, no era that both take part in can end.
+ * A hello makes this store known to a peer. A store that just started (`learning`) needs the answers of all peers. Later, peers that were
+ * in no roster before are greeted, too: until two stores know each other, no era of both can end.
  */
 export function mustGreet(store: RegionStore, peer: Region): boolean {
   if (store.replaced === true) return false
   return store.phase === 'learning' ? unanswered(store).includes(peer) : !store.bound.has(peer)
 }
 
-/** The peers whose answers a store that just started still needs, including peers of which it learned from other answers. */
+/** Includes peers of which this store learned from other answers. */
 function unanswered(store: RegionStore): readonly Region[] {
   return peersOf(latestRoster(store), store.region).filter((peer) => !store.answers.has(peer))
 }

@@ -1,25 +1,23 @@
 import { UNITS } from './limit.ts'
 
-/** The name of a region. */
 export type Region = string
-/** One life of a store, identified by its server process and replication history. A store that was restored or promoted has another run. */
+/** One life of a store. A store that was restarted, restored or promoted has another run. */
 export type Run = string
-/** A life of a region's store (a run) of which an operator has said that it will never run again. */
+/** A run that an operator has declared gone for good. */
 export type Gone = readonly [region: Region, run: Run]
 
 /** The regions of one era and their weights. */
 export interface Roster {
   readonly version: number
   /**
-   * The units of every key that each region holds at the start of the era; together at most UNITS. A region of weight 0 holds nothing, but
-   * the others wait for it when the era ends.
+   * Units of every key at the start of the era; together at most UNITS. The others wait for a region of weight 0, too, when the era ends.
    */
   readonly weights: ReadonlyMap<Region, number>
-  /** Lives of stores (runs) for which no region waits when the era of this roster begins. Absent: none. */
+  /** No region waits for these runs (lives of stores) when the era of this roster begins. Absent: none. */
   readonly gone?: readonly Gone[]
 }
 
-/** Makes a roster (regions and weights) with equal weights. The first region also gets the remainder of the division. */
+/** Equal weights; the first region also gets the remainder. */
 export function equalRoster(regions: readonly Region[], version = 1): Roster {
   const each = Math.floor(UNITS / regions.length)
   const first = UNITS - each * (regions.length - 1)
@@ -35,28 +33,21 @@ export function peersOf(roster: Roster, region: Region): readonly Region[] {
   return [...roster.weights.keys()].filter((name) => name !== region)
 }
 
-/**
- * Whether the roster says that a run (life of a store) will never run again. Another run of the same region is not gone, because it may
- * hold units.
- */
+/** Another run of the same region is not gone, because it may hold units. */
 export function isGone({ gone = [] }: Roster, region: Region, run: Run): boolean {
   return gone.some(([name, dead]) => name === region && dead === run)
 }
 
 /**
- * Returns a roster that replaces another one, with the runs (lives of stores) that are gone for good by the other one. The reason is that
- * peers may have begun an era by the other roster. If the new roster lacked some of these runs, they are added, and it gets the next
- * version.
+ * Peers may have begun an era by the other roster, so the runs (lives of stores) that it declares gone are added. The version is then the
+ * next one.
  */
 export function keepingGone(roster: Roster, { gone = [] }: Roster): Roster {
   const more = gone.filter(([region, run]) => !isGone(roster, region, run))
   return more.length === 0 ? roster : { ...roster, version: roster.version + 1, gone: [...(roster.gone ?? []), ...more] }
 }
 
-/**
- * Whether all regions choose the roster `one` over `other`. Of two different rosters of one version, the one with the greater text is
- * chosen.
- */
+/** Whether all regions choose `one` over `other`. Of two rosters of one version, the one with the greater text is chosen. */
 export function isNewer(one: Roster, other: Roster): boolean {
   return one.version > other.version || (one.version === other.version && textOf(one) > textOf(other))
 }

@@ -11,17 +11,15 @@ import type { RegionStore, Rows } from './state.ts'
 
 type Bucket = Algorithm<BucketPlan, BucketState>
 
-/** A region's share of a bucket, as a limit. Any store that runs kernels can decide it, alone or with other limits in a group. */
+/** A region's share of a bucket, as a limit. Any store that runs kernels (algorithms in TypeScript) can decide it. */
 export interface Share {
-  /** The limit by which the next call is decided. It is replaced by a simpler one as soon as all keys without a state are full. */
+  /** Replaced by a simpler limit as soon as all keys without a state are full. */
   limit: AnyLimit
 }
 
 /**
- * Makes the share of a key. It decides like a token bucket. It also applies the shifts of the region's store (closes and opens of eras), to
- * states and to keys without a state. A fill time (in which an empty bucket becomes full) after the last shift, all keys without a state
- * are full. From then on, shifts are applied only to states.
- * @param rows the key's rows; undefined if it has none
+ * Decides like a token bucket, and applies the shifts (closes and opens of eras) to states. Keys without a state need this only until they
+ * are full: for the time that fills an empty bucket, from the last shift on.
  */
 export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
   const units = unitsOf(region, { bucket: undefined, rows }, limit)
@@ -29,7 +27,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   const made = { ...whole, plan, capacity: fromMicroTokens(plan.burst) }
   if (units === 0) return { limit: Object.freeze({ ...made, capacity: 0, algorithm: EMPTY }) }
   const { at } = lastShift(region)
-  /** The state at `now`, up to date with the present era and converted to the share's plan (rate and burst); undefined if it is full. */
+  /** Up to date with the present era and the share's plan; undefined if full. */
   const current = (bucket: BucketState | undefined, now: Micros): BucketState | undefined => {
     const cell = currentCell(region, { bucket, rows }, limit, now)
     return adopted(region, cell, limit) ?? (cell.time > now ? explicitBucket(cell, limit) : undefined)
@@ -45,10 +43,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   const share: Share = { limit: Object.freeze({ ...made, algorithm: settled }) }
   const later = share.limit
   const settledAt = at + plan.emptyBefore.micros
-  /**
-   * The stored state, or the state that a key without one has. A store's time never goes back, so once all keys without a state are full,
-   * they stay full.
-   */
+  /** Store time never goes back, so once all keys without a state are full, they stay full. */
   const orAbsent = (state: BucketState | undefined, now: Micros): BucketState | undefined => {
     if (now >= settledAt) share.limit = later
     return state ?? current(undefined, now)
@@ -64,20 +59,14 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   return share
 }
 
-/**
- * The share of a key, for a region that holds `units` of it. Unlike `shareOf`, it does not convert states to the weights of the present
- * era: `settle` of `KnownShares` does that.
- */
+/** Unlike `shareOf`, does not apply closes and opens of eras to states. */
 export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number): AnyLimit {
   const plan = limit.share(Math.max(units, 1))
   if (units === 0) return Object.freeze({ ...whole, plan, capacity: 0, algorithm: EMPTY })
   return Object.freeze({ ...whole, plan, capacity: fromMicroTokens(plan.burst), algorithm: base })
 }
 
-/**
- * The kernel of a share without units. Every cost is above the share, and no state changes. So the state is as it was when units arrive
- * later.
- */
+/** A share without units: every cost is above it. No state changes, so that it is intact when units arrive later. */
 const EMPTY: Bucket = {
   ...base,
   adopt: (_plan, state) => state,

@@ -5,100 +5,90 @@ import type { Region, Roster, Run } from './roster.ts'
 export type { Run }
 
 /**
- * The phase of a store. `learning`: a store that just started or was restored holds nothing until all peers know it. `open`: units may be
- * sent and received. `closed`: they may not, and the era ends once all regions are closed. A closed store still decides calls.
+ * `learning`: a store that just started or was restored holds nothing until all peers know it. `open`: units may be sent and received.
+ * `closed`: they may not, and the era ends once all regions are closed. Calls are decided in each phase.
  */
 export type Phase = 'learning' | 'open' | 'closed'
 
 /**
- * A change of the units that a region holds of all cells (keys of limits): an era closes or opens. It is applied to each cell when the cell
- * is next used, as if that were at `at`.
+ * An era closes or opens, which changes the units that a region holds of all cells (keys of limits). It is applied to a cell at its next
+ * use, but as of `at`.
  */
 export interface Shift {
   readonly era: number
-  /** Store time at which the era closed or opened. A later shift has the same or a later time. */
+  /** Store time; never before that of an earlier shift. */
   readonly at: Micros
   readonly units: number
   /**
-   * The roster (regions and weights) of the era, and those that may follow it. Of a cell that is not divided, the region holds the least
-   * that any of these rosters gives it. Undefined: the region holds nothing.
+   * The roster (regions and weights) of the era, and those that may follow. Of an undivided cell, the region holds the least that any of
+   * them gives it. Undefined: the region holds nothing.
    */
   readonly rosters: readonly Roster[] | undefined
-  /**
-   * If true, an era closes: the region keeps at most `units` of each cell. Otherwise an era opens, and the region holds exactly `units`.
-   */
+  /** If true, an era closes: the region keeps at most `units` of each cell. Otherwise it holds exactly `units`. */
   readonly cut: boolean
 }
 
-/** What a region's store knows of all regions and their eras. It applies to all keys. */
+/** What a region's store knows of all regions and eras. */
 export interface RegionStore {
   readonly region: Region
   readonly run: Run
   readonly phase: Phase
   readonly era: number
-  /** The weights of this era. */
   readonly roster: Roster
-  /**
-   * A roster has regions and weights. In the phase `closed`: that of the next era. In `learning`: that of the configuration. Undefined in
-   * `open`.
-   */
+  /** The roster of the next era (in `closed`) or of the configuration (in `learning`). Undefined in `open`. */
   readonly next: Roster | undefined
-  /** The latest shifts of this run (one life of the store), oldest first: at least one, at most MAX_SHIFTS. */
+  /** Of this run, oldest first: one to MAX_SHIFTS. */
   readonly shifts: readonly [Shift, ...Shift[]]
-  /** For each peer, the run (life of the peer's store) with which this store exchanges rows. */
+  /** For each peer, the run (life of its store) with which this store exchanges rows. */
   readonly bound: ReadonlyMap<Region, Run>
-  /** For each peer, how many of its runs this run has bound, that is, exchanged rows with. */
+  /** For each peer, how many of its runs this run has exchanged rows with. */
   readonly joins: ReadonlyMap<Region, number>
-  /** The answers of peers, while learning. */
   readonly answers: ReadonlyMap<Region, Answer>
-  /**
-   * Set if a peer exchanges rows with a later run of this region, so another store has the region's name. This store then holds nothing any
-   * more, and requests no peer to exchange rows with it.
-   */
+  /** Set if another store has this region's name now. This store then holds nothing. */
   readonly replaced?: true
 }
 
-/** The most shifts (closes and opens of eras) that are kept. They are enough for a cell that was last used in the previous era. */
+/** Enough for a cell that was last used in the previous era. */
 export const MAX_SHIFTS = 4
 
 /** One key of one limit in one region. */
 export interface Cell {
-  /** Undefined: the key is in its initial state. Always present if there are rows. */
+  /** Undefined: the initial state. Always present if there are rows. */
   readonly bucket: BucketState | undefined
   readonly rows: Rows | undefined
 }
 
 export const EMPTY_CELL: Cell = Object.freeze({ bucket: undefined, rows: undefined })
 
-/** What this region has sent of a key to each peer, and received from each peer, in one era. */
+/** What this region has sent of a key to each peer, and received from each, in one era. */
 export interface Rows {
   readonly era: number
-  /** The units that the region held of the key in the era before any were sent or received. */
+  /** The units held of the key before any were sent or received in the era. */
   readonly weight: number
-  /** Set if the cell is not divided (R8). */
+  /** Set if one region holds all units of the cell. */
   readonly whole?: true
   readonly sent: ReadonlyMap<Region, Sent>
   readonly received: ReadonlyMap<Region, Received>
 }
 
-/** What was sent to one peer of a key, as sums that only grow. So a row that is repeated or late does no harm. */
+/** Sums that only grow, so that a repeated or late row does no harm. */
 export interface Sent {
   readonly units: number
-  /** The sum of the tokens that were sent, in micro-tokens. */
+  /** Sum of sent micro-tokens. */
   readonly tokens: number
-  /** The limit under which the last tokens were sent. */
+  /** The limit under which tokens were last sent. */
   readonly policy: string
-  /** The value of `tokens` when this policy was first used for the row. Tokens up to this value were sent under another policy. */
+  /** `tokens` when this policy was first used. Tokens before were sent under another policy. */
   readonly base: number
 }
 
-/** What was received of a key from one peer: the largest sums that its messages had. */
+/** The largest sums of one peer's messages. */
 export interface Received {
   readonly units: number
   readonly tokens: number
 }
 
-/** What was sent of a key, as the peer reads it. It names the run (life of the store) that sent it, and the run that it is for. */
+/** As the peer reads it: with the run (life of the store) that sent it, and the run that it is for. */
 export interface Row extends Sent {
   readonly from: Region
   readonly run: Run
@@ -107,14 +97,12 @@ export interface Row extends Sent {
   readonly era: number
 }
 
-/** A row, with the key that it belongs to. */
 export interface CellRow {
   readonly scope: string
   readonly key: string
   readonly row: Row
 }
 
-/** What a store reports of itself to a peer. */
 export interface Status {
   readonly from: Region
   readonly run: Run
@@ -126,7 +114,7 @@ export interface Status {
   readonly next: Roster | undefined
 }
 
-/** What a store that just started or was restored (a new run) needs to know of a peer before it sends the peer a hello. */
+/** What a new run (life of a store) must know of a peer before it sends a hello, the request to exchange units. */
 export interface Invitation {
   readonly from: Region
   readonly run: Run
@@ -134,20 +122,17 @@ export interface Invitation {
 }
 
 /**
- * The request of a new run that a peer binds it, that is, exchanges rows with this run only. The request counts only for the run of the
- * peer that it names. It does not count if that run has bound another run of the region since.
+ * Requests that a peer exchanges rows only with a new run of a store. Void if the peer has another run than named, or has bound another run
+ * of the region since.
  */
 export interface Hello {
   readonly from: Region
   readonly run: Run
   readonly to: Region
   readonly toRun: Run
-  /** The count of runs in the peer's invitation. */
+  /** From the peer's invitation. */
   readonly joins: number
-  /**
-   * How many runs of the peer `to` the new run has bound. The answer repeats this number. If the new run has bound another run of that peer
-   * since, it ignores the answer.
-   */
+  /** How many runs of `to` the new run has exchanged rows with. The answer repeats this number, and is ignored if it has changed since. */
   readonly seen: number
 }
 
@@ -161,21 +146,16 @@ export interface Transfers {
   sent: number
   /** How often it received units. */
   received: number
-  /** Units sent in all, in thousandths of the limits of their keys. */
+  /** Units sent in all: thousandths of their keys' limits. */
   unitsSent: number
   /** Units received in all. */
   unitsReceived: number
 }
 
-/** What a region reads from a peer in one request. */
 export interface Page {
-  /** What was sent of each key that changed since the cursor (a change number), the oldest changes first. */
+  /** Changes since the cursor (a change number), the oldest first. */
   readonly rows: readonly CellRow[]
-  /**
-   * The peer's status: its era and phase. Undefined while more pages follow, because a status counts only after all units that were sent
-   * before it.
-   */
+  /** The peer's era and phase. Undefined while more pages follow, because it counts only after all units that were sent before it. */
   readonly status: Status | undefined
-  /** The cursor for the next page. */
   readonly cursor: number
 }

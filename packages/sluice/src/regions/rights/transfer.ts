@@ -7,11 +7,8 @@ import type { Cell, RegionStore, Row, Rows } from './state.ts'
 import { isUndivided, isWhole } from './undivided.ts'
 
 /**
- * Sends units of a cell (one key of one limit) to a peer, with a part of the tokens that are left. Units and tokens that are sent belong to
- * no region until the peer reads them. Returns undefined if nothing may be sent, for one of these reasons:
- * - The store is not open, or the peer is not in the roster.
- * - The cell has fewer units; or it is not divided, and these are not all its units.
- * - The cell was divided when its rows were made and is not now, or the reverse.
+ * Sends units of a cell (one key of one limit) to a peer, with a part of the cell's tokens. Both belong to no region until the peer reads
+ * them. Undefined if the units may not be sent now.
  * @param units a whole number above 0
  * @param most the most micro-tokens to send; by default the units' part of the burst
  * @param doubt set if the cell may have another limit; see `inDoubt`
@@ -45,10 +42,7 @@ export function give(
   }
 }
 
-/**
- * The row that says what was sent to a peer of a cell. All its numbers are of one instant. Undefined if nothing was sent to the peer in
- * this era.
- */
+/** What was sent to a peer of a cell, all of one instant. Undefined if nothing was sent to the peer in this era. */
 export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefined {
   const row = cell.rows?.era === store.era ? cell.rows.sent.get(to) : undefined
   if (row === undefined) return undefined
@@ -56,13 +50,8 @@ export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefin
 }
 
 /**
- * Adds the units and tokens of a peer's row that were not received before to a cell. Returns undefined if nothing changes, for one of these
- * reasons:
- * - The store is not open.
- * - The row is of another run or era, or was received before.
- * - The cell was divided when the row was made and is not now, or the reverse.
- *
- * Tokens that were sent under another limit are lost; their units are not.
+ * Adds the units and tokens of a peer's row that were not received before. Undefined if nothing may be added. Tokens that were sent under
+ * another limit are lost; their units are not.
  * @param doubt set if the cell may have another limit; see `inDoubt`. Then all tokens are lost
  */
 export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row: Row, now: Micros, doubt?: Micros): Cell | undefined {
@@ -87,9 +76,9 @@ export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row:
 }
 
 /**
- * The state of a cell of which the region does not know by which limit it was last called. It is empty, or keeps its debt. Until the next
- * call it is refilled only at the rate of one unit. The reason is that the real limit might allow less than this one.
- * @param doubt how long such a state is needed, in microseconds: the longest fill time of the limits that the cell may have
+ * For a cell whose last limit is unknown. It is empty or keeps its debt, and is refilled at the rate of one unit until the next call: the
+ * real limit might allow less than this one.
+ * @param doubt microseconds for which the state is kept: the longest fill time of the limits that the cell may have
  */
 export function inDoubt({ bucket, units, time }: CurrentCell, limit: RegionalLimit, doubt: Micros): BucketState {
   if (bucket === undefined) return bucketWith(limit.share(1), 0n, time, doubt)
@@ -97,21 +86,18 @@ export function inDoubt({ bucket, units, time }: CurrentCell, limit: RegionalLim
   return { ...least, keepFor: Math.max(least.keepFor, doubt) }
 }
 
-/** How many units a region gained of a key by receiving a row, which says what a peer has sent. */
+/** Units gained by receiving a row. */
 export function unitsReceived({ era }: RegionStore, before: Cell, after: Cell | undefined): number {
   if (after?.rows === undefined) return 0
   return unitsIn(after.rows) - (before.rows?.era === era ? unitsIn(before.rows) : after.rows.weight)
 }
 
-/** The rows of a key (what was sent and received of it) if nothing was sent or received in this era. */
+/** The rows of a key without transfers in this era. */
 export function newRows({ era, roster }: RegionStore, weight: number, limit: RegionalLimit): Rows {
   return { era, weight, sent: new Map(), received: new Map(), ...(isWhole(roster, limit) ? { whole: true } : {}) }
 }
 
-/**
- * Whether a row (what a peer has sent of a key) fits a cell (what this region has of the key): in this era, the limit that the row names
- * and the limit of the cell are both divided, or both not. All tokens of one row were sent under limits of one of these two kinds.
- */
+/** Whether the limit that a row names and the limit of the cell are both divided in this era, or both not. */
 function isOfKind({ roster }: RegionStore, limit: RegionalLimit, { policy }: Row): boolean {
   if (policy === limit.policy || limit.hash === undefined) return true
   const plan = planIn(policy)
