@@ -1,29 +1,25 @@
-/** An item that a change log numbers. */
 interface Changed {
   /** The number of its last change; 0 after it was removed. */
   changed: number
 }
 
-/**
- * Items in the order of their last changes. So the items that changed after a cursor, the number of a change, are found without a search of
- * all items.
- */
+/** Items in the order of their last changes, so that those after a change number (a cursor) are found without a full search. */
 export interface ChangeLog<T extends Changed> {
   readonly size: number
-  /** The number of the latest change of any item. */
+  /** The number of the latest change. */
   readonly last: number
-  /** @param isNew whether the item is not in the log */
+  /** `isNew`: the item is not in the log yet. */
   change(item: T, isNew: boolean): void
   remove(item: T): void
-  /** The items that changed after a cursor, the oldest changes first. */
+  /** Items that changed after the cursor, oldest changes first. */
   after(cursor: number, most: number): readonly T[]
 }
 
-/** The log removes entries that are out of date when there are more of them than of items, plus this number. */
+/** Outdated entries are removed once they outnumber the items by this. */
 const SLACK = 64
 
 export function createChangeLog<T extends Changed>(): ChangeLog<T> {
-  // An item that changes again is appended again. Its older entry, whose `at` is not the item's last change any more, is then out of date.
+  // An item that changes again is appended again. Its older entry, whose `at` is not `item.changed` any more, is then outdated.
   let entries: { readonly item: T; readonly at: number }[] = []
   let [size, last] = [0, 0]
   const indexAfter = (cursor: number): number => {

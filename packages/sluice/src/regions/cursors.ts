@@ -2,11 +2,11 @@ import type { Region } from './rights/roster.ts'
 import type { RegionStore, Run } from './rights/state.ts'
 
 /**
- * For each peer, the number of its last change that this region has read (a cursor). A cursor counts only as long as both stores keep their
- * run (one life of a store) and this region keeps its era.
+ * For each peer, the number of its last change that was read. Valid only as long as both stores keep their run (one life of a store), and
+ * this region its era.
  */
 export interface Cursors {
-  /** The cursor of a peer; 0 if everything is to be read. @param own what is known of this region; undefined if nothing is known yet */
+  /** 0 if everything is to be read. `own` is undefined if nothing is known of this region yet. */
   of(peer: RegionStore, own: RegionStore | undefined): number
   set(peer: RegionStore, own: RegionStore, at: number): void
 }

@@ -7,19 +7,13 @@ import type { Meter } from './replicator/meter.ts'
 import type { ScopeLimit } from './rights/scope-limit.ts'
 import type { Cell, RegionStore } from './rights/state.ts'
 
-/**
- * By which limits this process called keys. Peers name a limit for a key too, but theirs may be an older one: during a rollout, or in a
- * message that is late.
- */
+/** By which limits this process called keys. A limit that a peer names may be older: during a rollout, or in a late message. */
 export interface LastLimits {
   called(scope: Scope, whole: AnyLimit, limit: RegionalLimit): void
-  /**
-   * The limit by which this process last called the key. If that is not known, and calls of the key's scope had only one limit, that limit.
-   */
+  /** The limit of this process's last call of the key. If unknown, and calls of the key's scope had only one limit, that limit. */
   of(id: StateId): ScopeLimit | undefined
-  /** Whether keys of a scope were called. */
   has(scope: string): boolean
-  /** The longest time, in microseconds, in which a limit of the scope fills a bucket. */
+  /** Microseconds: the longest time in which a limit of the scope fills a bucket. */
   fillOf(scope: string): Micros
   /** Knows for some keys by which limit they were called. */
   meter: Pick<Meter, 'find'> | undefined
@@ -33,7 +27,7 @@ export function createLastLimits(): LastLimits {
       const known = scopes.get(scope.text)
       const fill = Math.max(known?.fill ?? 0, limit.whole.emptyBefore.micros + 1)
       if (known === undefined || known.only?.limit.policy === limit.policy) scopes.set(scope.text, { only: { scope, whole, limit }, fill })
-      // If a scope has several limits, as with overrides or a rollout of a new policy, no single one is remembered.
+      // If a scope has several limits, as during a rollout, none is remembered.
       else Object.assign(known, { only: undefined, fill })
     },
     of(id) {
@@ -47,19 +41,17 @@ export function createLastLimits(): LastLimits {
   return last
 }
 
-/** The limit of a cell (one key of one limit). It is used to compute the tokens that are sent and received with units of the cell. */
+/** The limit by which the tokens that go with a cell's units are computed. */
 export interface OwnLimit extends ScopeLimit {
-  /** The parameter `doubt` of the functions `give` and `merge`. Set if the cell may have another limit than this one. */
+  /** Set if the cell may have another limit: how long its state must then be kept, in microseconds. */
   readonly doubt: Micros | undefined
 }
 
 /**
- * The limit by which a cell (one key of one limit) was last called. The cell's state shows by its plan which limit that was. If there is no
- * such state, the limit that this process knows is returned.
- * @param named the limit that a peer names
- * @param called the limit that this process knows; undefined if it knows none
- * @param isNew whether nobody can have called the key before
- * @param fill the longest time, in microseconds, in which a limit that the key may have fills a bucket
+ * The limit by which a cell (one key of one limit) was last called, as the plan of its state shows. Without such a state, the limit that
+ * this process knows.
+ * @param isNew nobody can have called the key before
+ * @param fill microseconds
  */
 export function ownLimit(
   store: RegionStore,
@@ -70,8 +62,8 @@ export function ownLimit(
   fill: Micros,
 ): OwnLimit {
   for (const one of [called, named]) if (one !== undefined && isOf(store, cell, one.limit)) return { ...one, doubt: undefined }
-  // A key without a state, or with at most one unit here, does not show by which limit it was called. Any other key was called by a limit
-  // that this process does not know.
+  // A key without a state, or with at most one unit here, does not show its limit. Any other key was called by a limit that this process
+  // does not know.
   const silent = cell.bucket === undefined || unitsOf(store, cell, named.limit) <= 1
   if (silent && called !== undefined) return { ...called, doubt: undefined }
   if (silent && isNew) return { ...named, doubt: undefined }

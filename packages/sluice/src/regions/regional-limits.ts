@@ -3,20 +3,15 @@ import { fractionOf } from '../algorithms/share.ts'
 import { attempt, LimiterError } from '../errors/limiter-error.ts'
 import { type RegionalLimit, regionalLimit, UNITS } from './rights/limit.ts'
 
-/** What a region grants of limits that all regions divide by fixed weights. */
 export interface RegionalLimits {
-  /** The region's part of a limit; undefined if it cannot be granted. The part of each limit is cached. */
+  /** Undefined if the part cannot be granted. Cached by limit. */
   partOf(limit: AnyLimit): AnyLimit | undefined
-  /**
-   * The limit, if it is a token bucket whose shares may change; undefined for other limits, and for a bucket that the regions cannot
-   * divide.
-   */
+  /** The limit, if its shares may change; undefined unless it is a token bucket that the regions can divide. */
   bucketOf(limit: AnyLimit): RegionalLimit | undefined
   /** Why the regions cannot divide a limit; undefined if they can. */
   problemOf(limit: AnyLimit): string | undefined
 }
 
-/** What was computed for a limit. */
 interface Known {
   readonly part: AnyLimit | undefined
   readonly problem: string | undefined
@@ -24,14 +19,13 @@ interface Known {
 }
 
 /**
- * @param weights of all regions, in thousandths; without escrow the weight of this region is at least 1
+ * @param weights of all regions, in thousandths; without escrow at least 1 for this region
  * @param escrow whether shares of token buckets may change
  */
 export function regionalLimits(region: string, weights: ReadonlyMap<string, number>, escrow: boolean): RegionalLimits {
   const units = weights.get(region) as number
   const known = new WeakMap<AnyLimit, Known>()
-  // The previous limit. Cached because most calls have the limit of the call before, and a map lookup takes a tenth of the time of a
-  // decision.
+  // A map lookup takes a tenth of the time of a decision.
   let last: AnyLimit | undefined
   let lastPart: AnyLimit | undefined
   let lastOfBucket: AnyLimit | undefined
@@ -42,8 +36,7 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
     const own = problemOf(region, weights, limit, escrow)
     const shares = escrow && own === undefined && limit.algorithm.tag === 'tb' ? attempt(() => regionalLimit(limit.plan)) : undefined
     const problem = shares instanceof LimiterError ? shares.message : own
-    // A call may have a limit that `problemOf` never checked. If that limit is a bucket whose shares cannot all be represented, the bucket
-    // has a fixed part, too.
+    // A bucket whose shares cannot all be represented has a fixed part, too: a call may have a limit that nobody checked.
     const part = own === undefined ? fractionOf(limit, units, UNITS) : undefined
     const made = { part, problem, bucket: shares instanceof LimiterError ? undefined : shares }
     known.set(limit, made)
@@ -67,8 +60,8 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
 }
 
 /**
- * Why a limit is refused; undefined if it is not. If the part of any region cannot be represented exactly, all regions refuse the limit.
- * Otherwise a policy would load in some regions and not in others.
+ * Undefined if the limit is accepted. If any region's part is not exact, all regions refuse the limit: otherwise a policy would load in
+ * some of them only.
  */
 function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: AnyLimit, escrow: boolean): string | undefined {
   for (const [name, units] of weights) {
@@ -78,7 +71,7 @@ function problemOf(region: string, weights: ReadonlyMap<string, number>, limit: 
     const part = fractionOf(limit, units, UNITS)
     const what = `the part of region ${name}, ${units} of ${UNITS} units`
     if (part === undefined) return `${what}, cannot be represented exactly; round the limit, or choose other weights`
-    // With escrow, a region's part of a bucket may be below one token, because the region can get more units when its callers need them.
+    // With escrow, a part of a bucket may be below one token, because the region can get more units later.
     if (escrow && limit.algorithm.tag === 'tb') continue
     if (name === region && limit.capacity >= 1 && part.capacity < 1)
       return `${what}, is at most ${part.capacity} of ${limit.capacity} tokens: less than a call costs. Raise it, or give it to one region`

@@ -18,34 +18,32 @@ import { equalRoster, weightOf } from './rights/roster.ts'
 
 /** Options of `regionalStore`. */
 export interface RegionalStoreOptions {
-  /** The store of this region, with its ring. */
+  /** The store of this region, with the ring (`remoteStore`) around it. */
   readonly store: Store
   /** The name of this region. */
   readonly self: string
-  /** The names of the other regions. All regions have equal weights; the first in the order of names also gets the remainder of 1000. */
+  /** The names of the other regions, all with equal weights. The first region by name also gets the remainder of 1000. */
   readonly peers?: readonly string[]
   /**
-   * The weight of each region by name, instead of `peers`: what it holds of every limit, in thousandths. Whole numbers from 0 to 1000,
-   * together at most 1000. Every region must be given the same weights.
+   * Instead of `peers`: what each region holds of every limit, in thousandths. Whole numbers from 0 to 1000, together at most 1000. Every
+   * region must be given the same weights.
    */
   readonly weights?: Readonly<Record<string, number>>
   /**
    * `fixed` (default): each region grants its part of each limit, which never changes. `escrow`: regions send each other units of token
-   * buckets (`replicate`, `exchange`); other limits keep fixed parts. Escrow does not run over every store in this version. `counters`:
-   * each region grants whole token buckets, and reads what the others spent to charge itself for it (`replicate`). N regions exceed a limit
-   * by at most (N - 1) * (burst + rate * D). D is how old their knowledge of each other is. Counters run only over a `memoryStore`.
+   * buckets (`replicate`, `exchange`); other limits keep fixed parts. `counters`, only over a `memoryStore`: each region grants whole token
+   * buckets, and charges itself later for what the others spent (`replicate`).
+   * N regions exceed a limit by at most (N - 1) * (burst + rate * D). D is how old their knowledge of each other is.
    */
   readonly mode?: 'fixed' | 'escrow' | 'counters'
   /**
-   * A bound for the number of keys, default 100,000. With `escrow` it bounds the keys of which units were sent or received. All other keys
-   * then keep the units that they have by weight. With `counters` it bounds the keys of which tokens were spent. Calls of further keys then
-   * fail.
+   * The most keys, default 100,000. With `escrow`: keys of which units were sent or received; all others keep the units of their weight.
+   * With `counters`: keys of which tokens were spent; calls of further keys fail.
    */
   readonly maxCells?: number
   /**
-   * With `counters`: if a region has not read some peer for this many milliseconds, it grants only its part of each limit, until it has
-   * read all peers again. So D, the age of what the regions know of each other, is never longer than this. At least 1000. Default: no
-   * cutoff, so D is as long as regions cannot reach each other.
+   * With `counters`: a region that has not read some peer for this many milliseconds grants only its part of each limit, until it has read
+   * all peers again. So D (see `mode`) is at most this. At least 1000; default: no cutoff.
    */
   readonly cutoffMs?: number
 }
@@ -64,10 +62,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 const MAX_CELLS = 100_000
 
-/**
- * What belongs to each regional store, by store. These are maps and not properties of the store, because a wrapper that copies the store's
- * properties would have them too.
- */
+/** Maps and not properties of the store, because a wrapper that copies the store's properties would have them too. */
 const METERINGS = new WeakMap<Store, Metering>()
 const ESCROWS = new WeakMap<Store, Escrow>()
 const REMOTES = new WeakMap<Store, RemoteEscrow>()
@@ -76,13 +71,12 @@ const COUNTERS = new WeakMap<Store, Counters>()
 export const countersOf = (store: Store): Counters | undefined => COUNTERS.get(store)
 
 /**
- * A store for one of several regions that share their limits. Each region grants its part of every limit, by fixed weights, in the store
- * that it has already. A decision calls no other region. Over every interval all regions together admit at most what the limit admits, also
- * while they cannot reach each other (demarcation: Barbara and Garcia-Molina 1994). What one region leaves unused, no other region can use.
- * This describes `mode: 'fixed'`, the default; the option `mode` describes the other modes.
+ * A store for one of several regions that share their limits. Each region grants its part of every limit, and calls no other region.
+ * Together they never admit more than the limit, also while they cannot reach each other (demarcation: Barbara and Garcia-Molina 1994).
+ * What one region leaves unused, no other can use. The option `mode` describes other modes.
  *
- * A cost above the region's part, which the whole limit could grant, is denied without a `retryAfter`. Blocks, resets, refunds and holds
- * apply in the region only.
+ * A cost above the region's part, but not above the limit, is denied without a `retryAfter`. Blocks, resets, refunds and holds apply in the
+ * region only.
  * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit that the regions cannot divide exactly, and
  * for one whose part would be below one token, unless its units can be sent
  */
@@ -120,8 +114,8 @@ export function regionalStore(options: RegionalStoreOptions): RegionalStore {
 }
 
 /**
- * The store without `maxWait`, the option by which a call is charged before its tokens are there. Such a call waits for tokens that the
- * region's units refill. If these units were sent to a peer meanwhile, both the waiting call and the peer would get the tokens.
+ * Without `maxWait`, by which a call is charged before its tokens are there. If units were sent to a peer meanwhile, both the waiting call
+ * and the peer would get the tokens.
  */
 function withoutAhead(store: Store): Store {
   const { groupOptions = [], changes, ...capabilities } = store.capabilities
@@ -135,7 +129,6 @@ function withoutAhead(store: Store): Store {
   }
 }
 
-/** A store whose shares of token buckets may change (`mode: 'escrow'`). */
 function escrowed(
   store: Store,
   escrow: Escrow,
@@ -157,7 +150,7 @@ function escrowed(
   }
   const made = metered(resetting, metering)
   const bucketOf = bucketsOf(limits)
-  // The getters are assigned, because spreading would evaluate each of them once.
+  // Spreading would evaluate each getter only once.
   const regions: RegionalStore = Object.defineProperties(made, {
     phase: { get: () => escrow.region.phase, enumerable: true },
     era: { get: () => escrow.region.era, enumerable: true },
@@ -176,7 +169,7 @@ function escrowed(
   return regions
 }
 
-/** Does the same as `exchange`, for two regions of which at least one has its store on a server. */
+/** As `exchange`, if at least one store is on a server. */
 export async function exchangeRemote(one: RegionalStore, other: RegionalStore): Promise<void> {
   const sides = [one, other].map((store): Side => REMOTES.get(store) ?? escrowOf(store))
   requirePeers(one, other)
@@ -191,9 +184,9 @@ function requirePeers(one: RegionalStore, other: RegionalStore): void {
 }
 
 /**
- * Lets each of two regions in this process read what the other has for it: units that were sent to it, and the other's era and phase. Each
- * region reads what changed since it last read. A read that is left out or repeated does no harm. Call it about once a second for each
- * pair. After a start, a region holds nothing until it has exchanged with all others two to three times.
+ * Lets each of two regions in this process read what the other has sent it since the last read. A read that is left out or repeated does no
+ * harm. Call it about once a second for each pair. After a start, a region holds nothing until it has exchanged with all others two to
+ * three times.
  * @throws LimiterError NOT_SUPPORTED for a store without `mode: 'escrow'`, INVALID_OPTIONS for regions that do not know each other
  */
 export function exchange(one: RegionalStore, other: RegionalStore): void {
@@ -203,12 +196,10 @@ export function exchange(one: RegionalStore, other: RegionalStore): void {
   pull(b, a)
 }
 
-/** @throws LimiterError NOT_SUPPORTED */
 export function escrowOf(store: RegionalStore): Escrow {
   return found('exchange', ESCROWS.get(store), ', over a memoryStore; exchangeRemote is for others')
 }
 
-/** @throws LimiterError NOT_SUPPORTED */
 export function meteringOf(where: string, store: RegionalStore): Metering {
   return found(where, METERINGS.get(store))
 }
@@ -218,7 +209,6 @@ function found<T>(where: string, value: T | undefined, over = ''): T {
   throw new LimiterError('NOT_SUPPORTED', `${where}: expected a regionalStore with mode escrow${over}`)
 }
 
-/** @throws LimiterError INVALID_OPTIONS */
 function weightsOf({ self, peers, weights, mode }: RegionalStoreOptions): ReadonlyMap<string, number> {
   if ((peers === undefined) === (weights === undefined)) refuse('give either peers or weights, and not both')
   if (peers !== undefined) {
@@ -235,7 +225,7 @@ function weightsOf({ self, peers, weights, mode }: RegionalStoreOptions): Readon
   }
   const sum = [...known.values()].reduce((total, weight) => total + weight, 0)
   if (sum > UNITS) refuse(`weights are ${sum} together, expected at most ${UNITS}`)
-  // With escrow, a region with a weight of 0 may receive units.
+  // With escrow, a region of weight 0 may receive units.
   const least = mode === 'escrow' && known.has(self) ? 0 : 1
   if (weightOf({ version: 1, weights: known }, self) < least)
     refuse(`weights.${self} is ${shown(known.get(self))}, expected at least 1: this region would deny every call`)

@@ -10,50 +10,45 @@ import type { Phase } from './rights/state.ts'
 export interface RegionalStore extends Store {
   /** The name of this region. */
   readonly self: string
-  /** What each region holds of every limit, in thousandths, by name. */
+  /** By name: what each region holds of every limit, in thousandths. */
   readonly weights: Readonly<Record<string, number>>
   /**
-   * Whether the region may send units now; absent with `mode: 'fixed'`. `learning`: a store that was just started holds nothing until all
-   * peers know it. `open`: units may be sent and received. `closed`: they may not, until all regions have ended this era.
+   * Absent with `mode: 'fixed'`. `learning`: a store that was just started holds nothing until all peers know it. `open`: units may be sent
+   * and received. `closed`: they may not, until all regions have ended this era (a time of constant weights).
    */
   readonly phase?: Phase
   /**
-   * How many eras the regions have begun; absent with `mode: 'fixed'`. In each new era every region holds its weight of every key again,
-   * whatever was sent before.
+   * How many eras the regions have begun; absent with `mode: 'fixed'`. In each new era every region holds its weight of every key again.
    */
   readonly era?: number
-  /** How many keys have sent or received units in this era; absent with `mode: 'fixed'`. */
+  /** Keys that have sent or received units in this era; absent with `mode: 'fixed'`. */
   readonly cells?: number
-  /** How many thousandths of a key's limit this region holds now; absent with `mode: 'fixed'`. */
+  /** Thousandths of a key's limit that this region holds now; absent with `mode: 'fixed'`. */
   unitsOf?(key: RegionalKey): number
   /**
    * Sends units of a key to a peer, with their part of the tokens that are left; absent with `mode: 'fixed'`. The units belong to no region
-   * until the peer has read them. Returns false, with nothing changed, if the store is not open, if the region holds fewer units of the
-   * key, or if as many keys as allowed (`maxCells`) have sent or received units already.
+   * until the peer has read them. Returns false, with nothing changed, if the store is not open, holds fewer units of the key, or has
+   * reached `maxCells`.
    * @param units a whole number above 0
    */
   give?(key: RegionalKey, to: string, units: number): boolean
-  /**
-   * The same operations for a store on a server, where other processes of the region change the units too. Absent with `mode: 'fixed'`, and
-   * over a `memoryStore`.
-   */
+  /** The same for a store on a server. Absent with `mode: 'fixed'`, and over a `memoryStore`. */
   readonly remote?: RemoteRights
 }
 
-/** The units of a region whose store is on a server that many processes share. If a method rejects, it does so with a StoreFailure. */
+/** For a store on a server. Methods reject with a StoreFailure. */
 export interface RemoteRights {
-  /** Reads phase and era of the region. */
   status(): Promise<{ readonly phase: Phase; readonly era: number }>
-  /** Does what `RegionalStore.unitsOf` does. */
+  /** As `RegionalStore.unitsOf`. */
   unitsOf(key: RegionalKey): Promise<number>
-  /** Does what `RegionalStore.give` does. */
+  /** As `RegionalStore.give`. */
   give(key: RegionalKey, to: string, units: number): Promise<boolean>
 }
 
-/** One key of one limit, by the same fields as a call of a store has. */
+/** One key of one limit. */
 export type RegionalKey = Pick<Call, 'id' | 'limit'>
 
-/** @param limitOf returns the part by which a call is decided; undefined if the region cannot grant it */
+/** @param limitOf undefined if the region cannot grant any part of the limit */
 export function regional(
   store: Store,
   self: string,
@@ -75,7 +70,7 @@ export function regional(
     capabilities: {
       ...store.capabilities,
       problemOf: (limit) => limits.problemOf(limit) ?? store.capabilities.problemOf?.(limit),
-      // The region may receive further units of a bucket, up to all of them. So the most that it can ever grant at once is the whole burst.
+      // The region may receive all units of a bucket, and then grant the whole burst at once.
       mostOf: (limit) => (limits.bucketOf(limit) === undefined ? (limits.partOf(limit) ?? limit) : limit).capacity,
       around: (inner) => regional(inner, self, weights, limits),
     },
@@ -106,10 +101,7 @@ export function regional(
   }
 }
 
-/**
- * @returns a function that returns the divided limit of a key. @throws LimiterError NOT_SUPPORTED from that function, for a limit of which
- * no units can be sent
- */
+/** The returned function throws a LimiterError NOT_SUPPORTED for a limit of which no units can be sent. */
 export function bucketsOf(limits: RegionalLimits): (verb: string, key: RegionalKey) => RegionalLimit {
   return (verb: string, { limit }: RegionalKey): RegionalLimit => {
     const bucket = limits.bucketOf(limit)
@@ -125,8 +117,8 @@ export function checkGive({ self, weights }: RegionalStore, to: string, units: n
 }
 
 /**
- * The verdict for a cost that is above what the region holds, but not above the whole limit. It has no `retryAfter` for the group, because
- * no wait in this region helps.
+ * For a cost above what the region holds, but not above the whole limit. The group has no `retryAfter`, because no wait in this region
+ * helps.
  */
 export function denied(verdict: Decided): Decided {
   const calls = verdict.calls.map((call) =>
@@ -136,8 +128,8 @@ export function denied(verdict: Decided): Decided {
 }
 
 /**
- * The answer to a request for a lease (tokens taken in advance) by a call whose cost is above the region's share. Nothing is leased. The
- * outcome `allowed` makes the caller call `decide`, which denies the call.
+ * For a lease (tokens taken in advance) by a call whose cost is above the region's share. Nothing is leased. The outcome `allowed` makes
+ * the caller call `decide`, which denies the call.
  */
 function leftTo(answer: Leased): Leased {
   return { ...answer, verdict: { ...answer.verdict, outcome: 'allowed' } }

@@ -19,10 +19,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   random: FUNCTION,
 }
 /**
- * With `mode: 'escrow'`: reads from each peer, about once a second, what the peer has sent to this region and what it needs. Sends units of
- * keys to the peers whose callers need more than they have. Whichever messages are lost, late or repeated, the regions never admit more
- * than the limit. Keys without a denied call cause no message. With `mode: 'counters'`: reads from each peer, about as often, what it has
- * spent. In both modes, the replicator keeps nothing that must survive a restart.
+ * With `mode: 'escrow'`: reads what each peer has sent and needs, about once a second, and sends units to peers whose callers need more.
+ * Lost, late or repeated messages never make the regions admit more than the limit. With `mode: 'counters'`: reads what each peer has
+ * spent. Nothing must survive a restart.
  * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store with `mode: 'fixed'`
  */
 export function replicate(options: ReplicateOptions): Replicator {

@@ -5,15 +5,12 @@ import type { Phase, Transfers } from './rights/state.ts'
 
 /** Options of `replicate`. */
 export interface ReplicateOptions {
-  /** The store of this region, with `mode: 'escrow'` or `'counters'`. */
+  /** With `mode: 'escrow'` or `'counters'`. */
   readonly store: RegionalStore
   /**
-   * Sends a request to a peer, and returns what `answer` of the peer's replicator returns. Request and answer are plain JSON. The transport
-   * may lose, repeat, delay or reorder them. It must make sure that the peer is the region that it says it is. The signal aborts when the
-   * answer is not needed any more.
-   *
-   * If the store is on a server, only one process of the region needs a transport. The others leave it out: they publish on the server what
-   * their callers need.
+   * Sends a request to a peer, and returns what `answer` of the peer's replicator returns; both are plain JSON. It may lose, repeat, delay
+   * or reorder them, but must verify that the peer is the region that it says it is. Over a store on a server, only one process of the
+   * region needs a transport.
    */
   readonly transport?: (peer: string, request: RegionRequest, signal: AbortSignal) => Promise<unknown>
   /**
@@ -24,9 +21,8 @@ export interface ReplicateOptions {
   /** Milliseconds after which a pull counts as failed, default 5000. */
   readonly timeoutMs?: number
   /**
-   * Called for each pull that failed, with the peer that could not be read. The next pull (request to this peer) reads what the failed one
-   * did not. Also called with the name of this region, if its own store did not answer, so that what its callers need could not be
-   * computed.
+   * Called with the peer for each pull that failed; the next pull reads what this one did not. Also called with the name of this region if
+   * its own store did not answer.
    */
   readonly onError?: (peer: string, error: unknown) => void
   /** The time for pulls and waits; default the system's. */
@@ -35,7 +31,6 @@ export interface ReplicateOptions {
   readonly random?: Random
 }
 
-/** The options that `replicate` passes on, with their defaults filled in. */
 export interface CarryOptions {
   readonly transport: ReplicateOptions['transport'] | undefined
   readonly onError: ReplicateOptions['onError'] | undefined
@@ -45,65 +40,50 @@ export interface CarryOptions {
   readonly random: Random
 }
 
-/** Sends units to other regions and reads what they sent, so that the regions' shares follow the demand. */
+/** Carries units between regions, so that shares follow the demand. */
 export interface Replicator {
   /**
-   * Answers a request that a peer's `transport` brought. The caller must have made sure that the request comes from that region.
+   * Answers a request of a peer's `transport`. The caller must have verified that the request comes from that region.
    * @throws LimiterError INVALID_OPTIONS for a request that no region sends, CLOSED after `close`; StoreFailure if the region's own store
-   * is on a server and does not answer: the peer then tries again
+   * on a server does not answer
    */
   answer(request: unknown): Promise<RegionPage>
-  /**
-   * What the replicator knows now, for an operator to look at. This call reads no store: for a store on a server, the result is as last
-   * read.
-   */
+  /** For operators. Reads no store: figures of a store on a server are as last read. */
   status(): ReplicatorStatus
-  /** Ends all pulls (requests to peers), and resolves when none is running. The store keeps the units that it holds. */
+  /** Ends all requests to peers, and resolves when none is running. The store keeps its units. */
   close(): Promise<void>
 }
 
-/** What a replicator knows. */
 export interface ReplicatorStatus {
   /** The name of this region. */
   readonly self: string
   /**
-   * The phase of the store. `learning`: it holds nothing until all peers know it. `open` and `closed`: see `RegionalStore.phase`. With
-   * `mode: 'counters'`, `open`: it grants whole token buckets; `learning`: it grants only its parts, because it has not read some peer for
-   * `cutoffMs`.
+   * See `RegionalStore.phase`. With `mode: 'counters'`, `open`: whole token buckets are granted; `learning`: only parts, because some peer
+   * was not read for `cutoffMs`.
    */
   readonly phase: Phase
-  /** How many eras the store has begun: times in which the weights stay the same. 0 with `mode: 'counters'`, which has no eras. */
+  /** How many eras (times of constant weights) the store has begun; 0 with `mode: 'counters'`. */
   readonly era: number
-  /** Thousandths of every token bucket that each region holds at the start of this era. A region that was removed is absent. */
+  /** Thousandths of every token bucket that each region holds at the start of this era. A removed region is absent. */
   readonly weights: Readonly<Record<string, number>>
-  /** Thousandths of a limit that this region holds of a key for which no units were sent or received. */
+  /** Thousandths that this region holds of a key without sent or received units. */
   readonly units: number
-  /**
-   * Of how many keys units were sent or received in this era. With `mode: 'counters'`: of how many keys the region keeps the sum that was
-   * spent, because some peer may not have read it yet.
-   */
+  /** Keys of which units were sent or received in this era. With `mode: 'counters'`: keys whose spent sum some peer may not have read. */
   readonly cells: number
-  /**
-   * What was sent and received since the store was started; if the store is on a server, by this process. All 0 with `mode: 'counters'`,
-   * which sends no units.
-   */
+  /** Since the store was started; for a store on a server, by this process. All 0 with `mode: 'counters'`. */
   readonly transfers: Readonly<Transfers>
-  /** What is known of each peer, by its name. */
+  /** By the peer's name. */
   readonly peers: Readonly<Record<string, PeerStatus>>
 }
 
-/** What a replicator knows of one peer. */
 export interface PeerStatus {
-  /**
-   * The run of the peer's store that this region knows last: one life of the store, which ends if the store is lost. Undefined before any
-   * is known.
-   */
+  /** The latest known run of the peer's store (one life of it); undefined if none is known. */
   readonly run: string | undefined
-  /** Milliseconds since the start of the latest pull that read everything; undefined before the first such pull. */
+  /** Milliseconds since the latest complete pull began; undefined before the first. */
   readonly lagMs: number | undefined
-  /** Milliseconds since this peer last read from this region; undefined before its first read. */
+  /** Milliseconds since this peer last read from this region; undefined before. */
   readonly readMs: number | undefined
-  /** How many pulls have failed since the latest successful one. */
+  /** Failed pulls since the latest successful one. */
   readonly failures: number
   /** Why the latest pull failed; undefined if it did not. */
   readonly error: string | undefined

@@ -12,9 +12,8 @@ type Pairs = readonly (readonly [region: string, weight: number])[]
 /** Options of `reweigh`. */
 export interface ReweighOptions {
   /**
-   * Runs of regions whose store will never run again: for each region by name its run, as `status().peers` of a replicator shows it. The
-   * era (the time in which weights stay the same) ends without them, also if its end has begun already. Only a person can know that such a
-   * run will never decide again. If it does, the regions together admit more than the limit.
+   * For each region whose store will never run again: its last run, as `status().peers` of a replicator shows it. The era ends without
+   * these runs. If one decides again, the regions together admit more than the limit.
    */
   readonly gone?: Readonly<Record<string, string>>
 }
@@ -22,10 +21,9 @@ export interface ReweighOptions {
 const FORMS: Readonly<Record<keyof ReweighOptions, Form>> = { gone: OBJECT }
 
 /**
- * Ends the era, so that the regions continue with other weights. Use a weight of 0 for a region that is to be stopped. Leave out a region
- * that will not come back. The other regions end the era as soon as they read of it. Until all have ended it, no units are sent, and each
- * region holds at most the lower of its old and its new weight.
- * @param weights thousandths of every token bucket, for some or all regions of the store; together 1 to 1000. Other limits keep their parts
+ * Ends the era, so that the regions continue with other weights: 0 for a region that is to be stopped, none for one that will not come
+ * back. Until all regions have ended the era, no units are sent, and each holds at most the lower of its old and its new weight.
+ * @param weights thousandths of every token bucket; together 1 to 1000
  * @returns false, with nothing changed, if the store is not open; with `gone`, if it is learning, or was removed
  * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store without `mode: 'escrow'`
  */

@@ -2,7 +2,7 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { StateId, StateProgram, Store } from '../stores/store.ts'
 import type { Micros } from '../time/micros.ts'
 
-/** A store in this process that rewrites single states at once, such as `memoryStore()`. */
+/** A store in this process, such as `memoryStore()`. */
 export interface RewritingStore extends Store {
   now(): Micros
   rewrite(id: StateId, algorithm: AnyLimit['algorithm'], program: StateProgram): boolean
