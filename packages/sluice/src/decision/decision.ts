@@ -100,31 +100,40 @@ interface Unknown {
 
 /** The request was charged, unless this answers a peek. */
 export interface Allowed extends Base, Unknown {
+  /** Discriminates the union. */
   readonly outcome: 'allowed'
+  /** The request may pass. */
   readonly allowed: true
 }
 
 /** A limit is used up, or the key is blocked. The request may pass later. */
 export interface Denied extends Base {
+  /** Discriminates the union. */
   readonly outcome: 'denied'
+  /** The request may not pass. */
   readonly allowed: false
   /** If several limits denied the request, the one with the longest wait. */
   readonly limitName: string
+  /** See `Reason`. */
   readonly reason: Exclude<Reason, 'capacity' | 'bad-request'>
+  /** Only a bad request has one. */
   readonly detail?: undefined
   /**
-   * Whole milliseconds until every limit would let this cost pass, at the earliest. Absent for slots, which holders may give back at any
-   * time. Also absent if no such wait was found: limits with ramps may never all let it pass at one instant.
+   * Whole milliseconds until every limit would let this cost pass, at the earliest. Absent for slots, and if limits with ramps may never
+   * all let it pass at one instant.
    */
   readonly retryAfterMs?: number
 }
 
 /** The cost is above the capacity, or a part of the request that the rule needs cannot be read. */
 export interface Impossible extends Base {
+  /** Discriminates the union. */
   readonly outcome: 'impossible'
+  /** The request may not pass. */
   readonly allowed: false
   /** The limit whose capacity is below the cost, or the rule that needs the unreadable part. */
   readonly limitName: string
+  /** See `Reason`. */
   readonly reason: 'capacity' | 'bad-request'
   /** For a bad request: where the problem is, the value (shortened), and what is allowed. */
   readonly detail?: string
@@ -134,7 +143,9 @@ export interface Impossible extends Base {
 
 /** `allowed` is what the failure policy decided. */
 export interface Undecided extends Base, Unknown {
+  /** Discriminates the union. */
   readonly outcome: 'undecided'
+  /** Why the store could not answer. */
   readonly degraded: Degraded
 }
 

@@ -41,6 +41,7 @@ export interface RefundOptions extends WaitOptions {
  * One or several named limits over one store, checked by key. Methods that change states reject with the StoreFailure if the store fails.
  */
 export interface Limiter extends AsyncDisposable, Reserving {
+  /** As passed to `createLimiter`. */
   readonly name: string
   /** By name, in the order in which decisions list them. */
   readonly limits: Readonly<Record<string, AnyLimit>>

@@ -22,7 +22,7 @@ interface Last {
 
 /** Sudden changes of the store's clock up to this long keep the order. */
 const STEP_MS = 50
-/** Keys whose callers have started are removed at this number of keys, or at twice what the last removal left. */
+/** Below this number of keys, those of started callers are kept. */
 const MIN_KEYS = 64
 
 export function createOrder(clock: Time): Order {

@@ -16,6 +16,7 @@ export interface ReserveOptions extends CheckOptions {
 
 /** What a limit counts for a settled hold, in tokens. */
 export interface SettledLimit {
+  /** Name of the limit. */
   readonly name: string
   /** What `reserve` charged. */
   readonly held: number
@@ -55,6 +56,7 @@ export interface Settlement extends Extension {
  * If the decision is not `allowed`, nothing is held. The methods reject with the StoreFailure if the store fails; each may be called again.
  */
 export interface Reservation {
+  /** As `check` returns it. */
   readonly decision: Decision
   /** For `settle(key, id)` in this or another process. */
   readonly id: string

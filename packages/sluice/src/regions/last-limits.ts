@@ -41,7 +41,6 @@ export function createLastLimits(): LastLimits {
   return last
 }
 
-/** The limit by which the tokens that go with a cell's units are computed. */
 export interface OwnLimit extends ScopeLimit {
   /** Set if the cell may have another limit: how long its state must then be kept, in microseconds. */
   readonly doubt: Micros | undefined

@@ -38,6 +38,7 @@ export interface RegionalStore extends Store {
 
 /** For a store on a server. Methods reject with a StoreFailure. */
 export interface RemoteRights {
+  /** Reads phase and era. */
   status(): Promise<{ readonly phase: Phase; readonly era: number }>
   /** As `RegionalStore.unitsOf`. */
   unitsOf(key: RegionalKey): Promise<number>

@@ -54,6 +54,7 @@ export interface Replicator {
   close(): Promise<void>
 }
 
+/** What a replicator knows. */
 export interface ReplicatorStatus {
   /** The name of this region. */
   readonly self: string
@@ -76,6 +77,7 @@ export interface ReplicatorStatus {
   readonly peers: Readonly<Record<string, PeerStatus>>
 }
 
+/** What a replicator knows of one peer. */
 export interface PeerStatus {
   /** The latest known run of the peer's store (one life of it); undefined if none is known. */
   readonly run: string | undefined

@@ -7,12 +7,15 @@ import type { Limiter } from '../limiter/limiter.ts'
 import { type ManualClock, manualClock } from '../time/manual.ts'
 import { sendRequest, type HttpAnswer, type HttpRequest } from './send-http.ts'
 
+/** A server on the loopback address. */
 export interface Served {
   /** Such as `http://127.0.0.1:8080`. */
   readonly url: string
+  /** Also ends its connections. */
   close(): Promise<void>
 }
 
+/** An adapter under test. */
 export interface AdapterSuiteOptions<Request> {
   /**
    * Starts a server. Every request passes through the adapter, and then to a handler that sends 200 and `hello`, with `Vary: Accept` and

@@ -7,10 +7,7 @@ import type { HttpAnswer } from './send-http.ts'
 
 const MINUTE_MS = 60_000
 
-/**
- * Resolves when a peek at a bucket of one token a minute states a wait for this many tokens: one for each waiting request, and one for the
- * peek.
- */
+/** Resolves when a peek states a wait for this many tokens (one a minute): those of the waiting requests, and one for the peek. */
 async function missing(limiter: Limiter, tokens: number): Promise<void> {
   await expect.poll(async () => (await limiter.peek('all')).retryAfterMs, { interval: 5 }).toBe(tokens * MINUTE_MS)
 }

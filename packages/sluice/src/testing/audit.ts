@@ -3,6 +3,7 @@ import { type Form, LIMIT, requireForm } from '../errors/options.ts'
 import { MICRO, microCost } from '../algorithms/decimal.ts'
 import type { Micros } from '../time/micros.ts'
 
+/** A call as observed. */
 export interface TraceEntry {
   /** Store time, microseconds since 1970. */
   readonly at: Micros
@@ -22,6 +23,7 @@ export interface Audit {
   readonly from: Micros
   /** Microseconds since 1970. */
   readonly to: Micros
+  /** Tokens admitted in the interval. */
   readonly admitted: number
   /** burst + rate * length of the interval, in tokens. */
   readonly permitted: number

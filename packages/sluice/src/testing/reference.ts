@@ -75,6 +75,7 @@ export class Reference {
     if (left !== stored) this.#write(call, left)
   }
 
+  /** Settles or extends a hold. */
   changeHold(change: HoldChange, now: Micros): HoldReport {
     const limits = change.calls.map((call) => this.#by(call, now).limit)
     const states = changedStates(change).map((id) => this.states.get(stateName(id))?.state)

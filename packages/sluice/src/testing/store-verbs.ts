@@ -7,6 +7,7 @@ export async function decide(store: Store, groups: readonly CallGroup[], options
   return (await store.decide(groups, options)).map(decided)
 }
 
+/** As `decide`, without charging. */
 export function peek(store: Store, groups: readonly CallGroup[], options?: CallOptions): Promise<Decided[]> {
   return decide(store, groups, { ...options, charge: false })
 }
@@ -30,6 +31,7 @@ export async function change(store: Store, changes: readonly Change[], options?:
   for (const { failure } of await store.change(changes, options)) if (failure !== undefined) throw failure
 }
 
+/** Amounts and calls have the same order. */
 export function adjust(
   store: Store,
   calls: readonly Call[],
@@ -47,6 +49,7 @@ export function block(store: Store, ids: readonly StateId[], micros: Micros | nu
   return change(store, changes, options)
 }
 
+/** Rejects with the first failure. */
 export function reset(store: Store, ids: readonly StateId[], options?: CallOptions): Promise<void> {
   const changes = ids.map((id): Change => ({ kind: 'reset', id }))
   return change(store, changes, options)

@@ -19,6 +19,7 @@ export interface TraceStep {
 export interface TraceOptions {
   /** Default: all whose tokens come back with time. */
   readonly algorithms?: readonly TimedTag[]
+  /** Time of the first step. */
   readonly start?: Micros
   /** True if time must never run backwards. */
   readonly forwards?: boolean

@@ -8,8 +8,8 @@ interface Listeners {
 const known = new WeakMap<AbortSignal, Listeners>()
 
 /**
- * Runs `fn` when the signal aborts, unless it is cancelled before. A signal gets one listener for all functions: thousands would be slow,
- * and Node.js would warn of a leak.
+ * Runs `fn` when the signal aborts, unless cancelled. One listener serves all functions: thousands would be slow, and Node.js would warn of
+ * a leak.
  */
 export function onAbort(signal: AbortSignal, fn: () => void): Cancel {
   const listeners = known.get(signal) ?? listened(signal)

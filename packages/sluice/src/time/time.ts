@@ -16,6 +16,7 @@ export type Cancel = () => void
 export interface Time {
   /** Microseconds since 1970; never goes backwards while the process lives. */
   now(): Micros
+  /** Milliseconds; only differences have a meaning. */
   monotonic(): MonotonicInstant
   /** Wall time in milliseconds since 1970; it may step. Unlike `monotonic`, it advances while the machine sleeps. */
   wall?(): number

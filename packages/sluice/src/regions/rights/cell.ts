@@ -35,7 +35,7 @@ export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): n
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
-/** For each shift (close or open of an era), the units after it of a cell that has sent and received none. */
+/** Units after each shift (close or open of an era), if none were sent or received. */
 export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly number[] {
   return store.shifts.map((shift) => weightAfter(store, shift, limit))
 }
@@ -143,7 +143,7 @@ function partsOf(bucket: BucketState, units: number, time: Micros): bigint {
   return levelAt(bucket.plan, filled(bucket.plan, bucket, at), at)
 }
 
-/** The units held right after a shift (the close or the open of an era). */
+/** Units held right after a shift (close or open of an era). */
 function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, limit: RegionalLimit): number {
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight
@@ -167,7 +167,7 @@ export function isOfRows({ whole }: Rows, roster: Roster | undefined, limit: Reg
   return roster !== undefined && (whole === true) === isWhole(roster, limit)
 }
 
-/** Units after a shift (the close or the open of an era), if none were sent or received. */
+/** As in `unitsByShift`, for one shift. */
 function weightAfter({ region }: RegionStore, shift: Shift, limit: RegionalLimit): number {
   if (limit.hash === undefined) return shift.units
   return shift.rosters === undefined ? 0 : Math.min(...shift.rosters.map((roster) => firstUnits(roster, region, limit)))

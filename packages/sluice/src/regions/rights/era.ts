@@ -70,7 +70,7 @@ function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Statu
   return status.next !== undefined && isSame(status.next, next)
 }
 
-/** If peers are two or more eras ahead, nothing that this store held counts any more. It holds nothing until the next era. */
+/** This store is two or more eras behind: nothing that it held counts, and it holds nothing until the next era. */
 function skip(store: RegionStore, { era, roster, next }: Status, now: Micros): RegionStore {
   const coming = newest([roster, ...[next, store.next].filter((known) => known !== undefined)])
   return {

@@ -37,7 +37,7 @@ export function replace(store: RegionStore, now: Micros): RegionStore {
   return { ...newRun(store.region, store.run, store.roster, now), phase: 'learning', joins: store.joins, replaced: true }
 }
 
-/** What a new run (life of a store) of a peer must name in its hello, the message that makes it known here. */
+/** What a peer's new run (life of a store) must name in its request to exchange units. */
 export function invite(store: RegionStore, guest: Region): Invitation {
   return { from: store.region, run: store.run, joins: joinsOf(store, guest) }
 }

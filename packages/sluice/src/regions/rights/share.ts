@@ -18,8 +18,8 @@ export interface Share {
 }
 
 /**
- * Decides like a token bucket, and applies the shifts (closes and opens of eras) to states. Keys without a state need this only until they
- * are full: for the time that fills an empty bucket, from the last shift on.
+ * Decides like a token bucket, and applies shifts (closes and opens of eras) to states. Keys without a state need this only until they are
+ * full.
  */
 export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
   const units = unitsOf(region, { bucket: undefined, rows }, limit)
@@ -34,7 +34,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   }
   const settled: Bucket = {
     ...base,
-    // Most states were written after the last shift (close or open of an era), with this share's plan. They need no conversion.
+    // Most states were written after the last shift (close or open of an era) with this plan.
     adopt: (own, state, now) => (at < state.seen && (state.plan === own || samePlan(state.plan, own)) ? state : current(state, now)),
     // A caller that stops waiting gets nothing back if the region's share has changed since the charge.
     leave: (own, state, now, cost, charged) =>

@@ -10,6 +10,7 @@ import { Reference } from '../reference.ts'
 import * as verbs from '../store-verbs.ts'
 import { scopesOf } from '../traces.ts'
 
+/** A store under test. */
 export interface StoreSuiteOptions {
   /** Opens a store that shares nothing with other suites. */
   open(): Promise<Store>
@@ -42,7 +43,7 @@ export interface StoreSuiteOptions {
   keepsTokens?(call: Pick<Call, 'id' | 'limit'>): boolean
   /** Returns how many expired states were deleted; absent if not supported. */
   sweep?(): Promise<number>
-  /** Opens a store with space for only one state; the suite closes it. Absent if the number of states has no bound. */
+  /** Opens a store with space for only one state; absent if the number of states has no bound. */
   openFull?(): Promise<Store>
 }
 
