@@ -3,7 +3,7 @@ import type { StoreCaller } from './call-store.ts'
 
 /** Gives back charges of callers that stopped waiting. */
 export interface Leaves {
-  /** Sent once per tick. If the store fails, the callers stay charged. */
+  /** Changes are sent once per tick. If the store fails, the callers stay charged. */
   add(store: StoreCaller, changes: readonly Change[]): void
 }
 

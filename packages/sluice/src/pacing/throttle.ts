@@ -5,7 +5,7 @@ import type { Turns } from './turns.ts'
 /** A function that waits for its turn before it runs. */
 export type Throttled<Args extends unknown[], Result> = (...args: Args) => Promise<Result>
 
-/** In the order of the calls. A slot of a concurrency limit is held until the call has settled. */
+/** Calls run in order. A slot of a concurrency limit is held until the call has settled. */
 export function throttledFunction<Args extends unknown[], Result>(
   where: string,
   fn: (...args: Args) => Result | PromiseLike<Result>,

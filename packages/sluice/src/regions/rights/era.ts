@@ -34,9 +34,9 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 }
 
 /**
- * Begins the next era if a peer has begun it, or if every peer is closed with the same next roster, or gone for good by it. A region
- * outside this era's roster never begins first: the others do not wait for it. Each region then holds its weight of every key again;
- * buckets keep their tokens.
+ * Begins the next era if a peer has begun it, or if every peer is closed with the same next roster (regions and weights), or gone for good
+ * by it. A region outside this era's roster never begins first: the others do not wait for it. Each region then holds its weight of every
+ * key again; buckets keep their tokens.
  * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
