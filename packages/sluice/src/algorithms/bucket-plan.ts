@@ -1,22 +1,21 @@
 import { MAX_MICROS, type Micros } from '../time/micros.ts'
 import { MICRO } from './decimal.ts'
 
-/** An exact length of time: `micros` whole microseconds, plus `rest` n-ths of a microsecond. n is the `n` of the bucket's plan. */
+/** `micros` whole microseconds plus `rest` n-ths of a microsecond, for the `n` of the bucket's plan. */
 export interface Span {
   readonly micros: Micros
   readonly rest: number
 }
 
-/** An instant at which a bucket is empty: `zero` in whole microseconds, plus `rest` n-ths of a microsecond. n is the `n` of the plan. */
+/** The instant at which a bucket is empty: `zero` microseconds plus `rest` n-ths of a microsecond, for the `n` of the plan. */
 export interface Zero {
   readonly zero: Micros
   readonly rest: number
 }
 
 /**
- * A rate of `n` micro-tokens every `m` microseconds, in lowest terms, and a burst in micro-tokens. The spans follow from these three
- * numbers. The plan contains them because every decision needs them: `perToken` and `perMicro` are the times to refill one token and one
- * micro-token.
+ * A rate of `n` micro-tokens every `m` microseconds, in lowest terms, and a burst in micro-tokens. `perToken` and `perMicro` are the times
+ * to refill one token and one micro-token.
  */
 export interface BucketPlan {
   readonly n: number
@@ -26,22 +25,17 @@ export interface BucketPlan {
   readonly perMicro: Span
   /** How long an empty bucket takes to fill. */
   readonly full: Span
-  /** For a bucket that is full at an instant t: its `zero` is the whole microsecond t - `micros`, plus this `rest`. */
+  /** For a bucket that is full at an instant t, `zero` is t - `micros`, plus this `rest`. */
   readonly emptyBefore: Span
-  /**
-   * By how many microseconds a call may be charged before its tokens are refilled. The call then waits for them. The number is 0 for calls
-   * that do not wait. States do not depend on it.
-   */
+  /** Microseconds by which a call may be charged before its tokens are refilled; 0 if calls do not wait. */
   readonly ahead: Micros
 }
 
-/**
- * How many whole `unit` spans fit between `zero` and `time`. Estimates with doubles, then corrects the estimate by exact comparisons.
- */
+/** How many whole `unit` spans fit between `zero` and `time`. Corrects an estimate in doubles by exact comparisons. */
 export function affordable(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, time: Micros): number {
   const span = time - zero
   if (span <= 0) return 0
-  // A unit of whole microseconds: the quotient of two whole numbers below 2^53, rounded down, is exact.
+  // The quotient of two whole numbers below 2^53, rounded down, is exact.
   if (unit.rest === 0 && rest === 0) return Math.floor(span / unit.micros)
   let count = Math.max(0, Math.floor((span - rest / plan.n) / (unit.micros + unit.rest / plan.n)))
   while (count > 0 && after(plan, unit, zero, rest, count) > time) count -= 1
@@ -49,7 +43,7 @@ export function affordable(plan: { readonly n: number }, unit: Span, zero: Micro
   return count
 }
 
-/** The instant that is `count` spans of `unit` after `zero` (plus its `rest`), rounded up to a whole microsecond. */
+/** The instant `count` spans after `zero` plus `rest`, rounded up to a whole microsecond. */
 export function after(plan: { readonly n: number }, unit: Span, zero: Micros, rest: number, count: number): Micros {
   const parts = rest + count * unit.rest
   return zero + count * unit.micros + (parts === 0 ? 0 : Math.ceil(parts / plan.n))
@@ -64,7 +58,7 @@ export function spanOf(plan: Pick<BucketPlan, 'n' | 'perToken' | 'perMicro'>, mi
   return { micros: tokens * plan.perToken.micros + parts * plan.perMicro.micros + carry, rest: sum - carry * plan.n }
 }
 
-/** The same instant, written with a rest from 0 to n - 1. */
+/** Carries, so that the rest is from 0 to n - 1. */
 export function normal({ n }: BucketPlan, zero: Micros, rest: number): Zero {
   const carry = Math.floor(rest / n)
   return { zero: zero + carry, rest: rest - carry * n }
@@ -75,8 +69,7 @@ export function isLater(one: Zero, other: Zero): boolean {
 }
 
 /**
- * What a bucket that is empty at `zero` contains at `time`, in m-ths of a micro-token. m is the `m` of the plan. The result is exact, not
- * capped at the burst, and below 0 for a debt.
+ * What the bucket contains at `time`, in m-ths of a micro-token (for the `m` of the plan). Not capped at the burst, and below 0 for a debt.
  */
 export function levelAt({ n }: BucketPlan, { zero, rest }: Zero, time: Micros): bigint {
   return BigInt(time - zero) * BigInt(n) - BigInt(rest)
@@ -100,7 +93,7 @@ export function samePlan(one: BucketPlan, other: BucketPlan): boolean {
   return one === other || (one.n === other.n && one.m === other.m && one.burst === other.burst)
 }
 
-/** Why whole numbers below 2^53 cannot represent the plan, as the end of an error message; undefined if they can. */
+/** Why whole numbers below 2^53 cannot represent the plan; undefined if they can. */
 export function inexact(plan: BucketPlan): string | undefined {
   if (!Number.isSafeInteger(plan.m * MICRO)) return 'the rate is too slow to be exact; the slowest takes about 285 years for a token'
   const byTime = Math.floor(Number((BigInt(MAX_MICROS) * BigInt(plan.n)) / BigInt(plan.m)) / MICRO)

@@ -8,30 +8,24 @@ import { MICRO, readTokens } from './decimal.ts'
 import { slotCells } from './slot-cells.ts'
 import { SLOT_WIDTH as WIDTH, type SlotState } from './slot-state.ts'
 
-/** The most holders of one key, and the largest limit. It is bounded because the state contains every holder. */
+/** Bounded, because the state contains every holder. */
 export const MAX_HOLDERS = 4_000
 /** 30 days. */
 const MAX_HOLD_MS = 2_592_000_000
 
 /** Options of a concurrency limit. */
 export interface ConcurrencyOptions {
-  /**
-   * The greatest sum of the costs of all holders at one time; with the default cost of 1, how many holders there may be. At most 4,000.
-   * Below 1, only calls of a lower `cost` get a slot.
-   */
+  /** The greatest sum of the costs of all holders, at most 4,000. Below 1, calls need a lower `cost` than the default of 1. */
   readonly limit: number | string
-  /**
-   * Milliseconds after which a slot that nobody gave back is free again; at most 30 days. Choose it longer than the work can take: work
-   * that takes longer loses its slot.
-   */
+  /** Milliseconds until a slot ends by itself; at most 30 days. Work that takes longer loses its slot. */
   readonly holdMs: number
 }
 
 export interface ConcurrencyPlan {
   readonly limit: MicroTokens
-  /** Microseconds for which a slot is held unless it is given back. */
+  /** Microseconds until a slot ends by itself. */
   readonly hold: Micros
-  /** The id of the holder that takes a slot, as two numbers. Absent: the slot is taken without an id, and nobody can give it back. */
+  /** The holder's id as two numbers. Without it, nobody can give the slot back. */
   readonly holder?: readonly [number, number]
 }
 
@@ -39,8 +33,7 @@ const [COST, UNTIL, FENCE] = [2, 3, 4]
 const NOBODY: readonly number[] = []
 
 /**
- * At most `limit` holders at once. `check` takes a slot, which is held until it is given back (`release`), or until `holdMs` have passed.
- * Each slot ends by itself. So if a holder dies, its slot becomes free at that end, whatever other holders do.
+ * At most `limit` holders at once. `check` takes a slot until `release`, or until `holdMs` have passed.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 4,000)
  */
 export function concurrency(options: ConcurrencyOptions): CompiledLimit<ConcurrencyPlan, SlotState> {
@@ -60,7 +53,7 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
   name: 'concurrency',
   tag: 'cc',
   step: () => stepOf<SlotState>({ holders: NOBODY, seen: 0.5, last: 0.5 }),
-  /** A call of a holder that has a slot already is allowed and changes nothing: neither the end of the slot nor its cost. */
+  /** A holder that has a slot already is allowed and changes nothing. */
   decide(plan, state, now, cost, _phase, into = concurrencyKernel.step()) {
     const held = liveAt(state, now)
     const used = costOf(held)
@@ -84,12 +77,9 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
     }
     return fillView(plan, held, used, now, into)
   },
-  /**
-   * After a change of the limit, holders keep their slots until the ends that they were granted (law 7 in ARCHITECTURE.md). There may be
-   * more of them than the new limit allows.
-   */
+  /** Holders keep their slots after a change of the limit, even if they are more than the new limit allows. */
   adopt: (_plan, state) => state,
-  /** Changes nothing. Only a holder can give back its slot, and a penalty has no holder. */
+  /** Only a holder can give back its slot, and a penalty has no holder. */
   adjust: (_plan, state) => state,
   view(plan, state, now) {
     const held = liveAt(state, now)
@@ -116,10 +106,7 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
     const holder = held.slice(index, index + WIDTH).with(UNTIL, until)
     return { holders: added(held.toSpliced(index, WIDTH), holder), seen: timeOf(state, now), last: state.last }
   },
-  /**
-   * The end of the last slot, or the instant after `last` if that is later. `last` exceeds the time only if several slots were granted in
-   * one microsecond. The state is kept until the time exceeds `last`, so that the next fencing number is greater.
-   */
+  /** The end of the last slot, but later than `last`, so that the next fencing number is greater. */
   expiresAt: (_plan, { holders, last }) => Math.max(last + 1, holders.at(UNTIL - WIDTH) ?? 0),
   envelope: ({ limit }) => ({ n: 0, m: 1, burst: limit }),
   codec: {
@@ -131,21 +118,17 @@ export const concurrencyKernel: Algorithm<ConcurrencyPlan, SlotState> = kernel({
   logCells: slotCells,
 })
 
-/**
- * 104 bits of a digest of the id. A digest, because ids have any length; cryptographic, so that nobody can find an id that counts as
- * another holder's.
- */
+/** 104 bits of a digest. It is cryptographic, so that nobody can find an id that counts as another holder's. */
 export function holderOf(id: string): readonly [number, number] {
   const digits = sha256(id, 4)
   return [Number.parseInt(digits.slice(0, 13), 16), Number.parseInt(digits.slice(13, 26), 16)]
 }
 
-/** The time of a decision: `now`, but never earlier than `seen` (law 3 in ARCHITECTURE.md). */
+/** `now`, but never earlier than `seen` (law 3 in ARCHITECTURE.md). */
 function timeOf(state: SlotState | undefined, now: Micros): Micros {
   return state === undefined ? now : Math.max(now, state.seen)
 }
 
-/** The holders whose slots have not ended, with five numbers each. */
 function liveAt(state: SlotState | undefined, now: Micros): readonly number[] {
   if (state === undefined) return NOBODY
   const { holders } = state
@@ -155,7 +138,7 @@ function liveAt(state: SlotState | undefined, now: Micros): readonly number[] {
   return from === 0 ? holders : holders.slice(from)
 }
 
-/** The index of the first of a holder's numbers; -1 if it has no slot. */
+/** -1 if the holder has no slot. */
 function indexOf(held: readonly number[], holder: ConcurrencyPlan['holder']): number {
   if (holder === undefined) return -1
   const [one, other] = holder
@@ -163,7 +146,7 @@ function indexOf(held: readonly number[], holder: ConcurrencyPlan['holder']): nu
   return -1
 }
 
-/** The list with `holder` inserted. Holders whose slots end earlier, or at the same time, come before it. */
+/** Inserts `holder` in the order in which slots end. */
 function added(held: readonly number[], holder: readonly number[]): readonly number[] {
   const until = holder[UNTIL] as Micros
   let index = held.length
@@ -182,7 +165,7 @@ function fits({ limit }: ConcurrencyPlan, { length }: { readonly length: number 
   return used + cost <= limit && length < MAX_HOLDERS * WIDTH
 }
 
-/** The first instant at which a cost fits that does not fit now, if every slot is held to its end. */
+/** When the cost fits, if every slot is held to its end. */
 function fitsAt(plan: ConcurrencyPlan, held: readonly number[], used: MicroTokens, cost: MicroTokens): Micros {
   let left = used
   let index = 0
@@ -193,7 +176,7 @@ function fitsAt(plan: ConcurrencyPlan, held: readonly number[], used: MicroToken
   return held[index - WIDTH + UNTIL] as Micros
 }
 
-/** Fills a view. Its waits are upper bounds: they assume that every slot is held to its end. */
+/** Waits assume that every slot is held to its end. */
 function fillView<V extends View>(plan: ConcurrencyPlan, held: readonly number[], used: MicroTokens, now: Micros, into: V): V {
   const remaining = fits(plan, held, used, 0) ? Math.floor((plan.limit - used) / MICRO) : 0
   const more = (remaining + 1) * MICRO

@@ -3,17 +3,16 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 
 /**
- * The most quanta (equal parts) of a window. `weighted` adds two products, each of a number below this one and a million. So the sum stays
- * below 2^53.
+ * The most equal parts (quanta) of a window. `weighted` adds two products of up to this number times a million, so the sum stays below
+ * 2^53.
  */
 const MAX_QUANTA = 2_147_483_648
 const MAX_PRODUCT = 4_503_599_627_370_496
 
 /**
- * What the `previous` micro-tokens (those of the previous window) still count in a sliding window. `left` of the present window's `quanta`
- * equal parts are left. So the result is previous * left / quanta, rounded up. Divides the whole tokens first, then their remainder
- * together with the micro-tokens. Exact while the whole tokens of `previous` times `quanta` stay below 2^53. Beyond that bound the result
- * is above every limit whose window may have so many quanta. That is enough, because callers only compare the result with a limit.
+ * previous * left / quanta, rounded up: what the micro-tokens of the previous window still count when `left` of the current window's
+ * `quanta` equal parts are left. Exact while the whole tokens of `previous` times `quanta` stay below 2^53. Beyond that it exceeds every
+ * limit that it is compared with.
  */
 export function weighted(previous: MicroTokens, left: number, quanta: number): MicroTokens {
   const tokens = Math.floor(previous / MICRO)
@@ -24,9 +23,8 @@ export function weighted(previous: MicroTokens, left: number, quanta: number): M
 }
 
 /**
- * Divides a window whose plan is not known into at most a million quanta (equal parts). With so few, `weighted` is exact for every limit.
- * Quanta are counted from the end of the window. A rest at its start that is shorter than one quantum belongs to none. Callers round the
- * number of quanta that are left up.
+ * At most a million equal parts (quanta), for a window of an unknown plan. With so few, `weighted` is exact for every limit. A rest shorter
+ * than a quantum is left at the start of the window.
  */
 export function roughly(window: Micros): { readonly quantum: Micros; readonly quanta: number } {
   let quantum = 1
@@ -35,8 +33,8 @@ export function roughly(window: Micros): { readonly quantum: Micros; readonly qu
 }
 
 /**
- * The shortest quantum (part of a window) with which `weighted` is exact for the limit. A quantum is a power of ten of microseconds, and
- * the window is a multiple of it. If no such quantum exists, a text that says why.
+ * The shortest quantum (part of a window) with which `weighted` is exact for the limit: a power of ten of microseconds that divides the
+ * window. If there is none, a text that says why.
  */
 export function quantumOf(limit: MicroTokens, window: Micros): Micros | string {
   const tokens = Math.ceil(limit / MICRO)

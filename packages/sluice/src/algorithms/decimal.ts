@@ -1,13 +1,12 @@
 import { type ErrorCode, LimiterError } from '../errors/limiter-error.ts'
 import { shown } from '../errors/options.ts'
 
-/** One token in micro-tokens, the unit of kernels. Costs, rates and bursts have at most six decimals. */
+/** One token in micro-tokens. Amounts have at most six decimals. */
 export const MICRO = 1_000_000
 
 /**
- * Converts a number or a decimal text to an exact whole number of millionths of a token. Returns undefined if the value has more than six
- * decimals, is negative, or is not finite. A double is taken for the nearest number with six decimals if the two differ by no more than a
- * few rounding errors. So 0.1 + 0.2 is 0.3, but an explicit seventh decimal is refused.
+ * Converts tokens to micro-tokens exactly. Undefined if the value is negative, not finite, or has more than six decimals. A double within a
+ * few rounding errors of a number with six decimals counts as that number: 0.1 + 0.2 is 0.3.
  */
 export function toMicroTokens(value: number | string): number | undefined {
   if (typeof value === 'string') {
@@ -26,13 +25,13 @@ export function toMicroTokens(value: number | string): number | undefined {
 }
 
 /**
- * How far a double may be from the nearest number with six decimals; the smaller bound applies. `ROUNDINGS` is relative to the value: four
- * to eight units in the last place of the double. `MICRO_FRACTION` is absolute, in tokens: a hundredth of a micro-token.
+ * How far a double may be from a number with six decimals: relative (four to eight units in the last place) and absolute (a hundredth of a
+ * micro-token). The smaller bound applies.
  */
 const [ROUNDINGS, MICRO_FRACTION] = [2 ** -50, 1e-8]
 
 /**
- * Converts tokens of a limit to micro-tokens. `most` is only named in the message of the error.
+ * `most` is only named in the error message, not checked.
  * @throws LimiterError with `code` unless the tokens are above 0 and have at most six decimals
  */
 export function readTokens(code: ErrorCode, value: number | string, problem: string, most: number, where = ''): number {
@@ -42,27 +41,21 @@ export function readTokens(code: ErrorCode, value: number | string, problem: str
   throw new LimiterError(code, `${where}${shown(value)} ${problem}: ${expected}`)
 }
 
-/** Converts micro-tokens to a decimal number of tokens, for output. */
 export function fromMicroTokens(micro: number): number {
   return micro / MICRO
 }
 
-/**
- * Converts a cost in tokens to micro-tokens.
- * @throws LimiterError INVALID_COST unless the cost is a number above 0 with at most six decimals
- */
+/** @throws LimiterError INVALID_COST unless the cost is a number above 0 with at most six decimals */
 export function microCost(cost: unknown): number {
   const micro = typeof cost === 'number' ? toMicroTokens(cost) : undefined
   if (micro !== undefined && micro > 0) return micro
   throw new LimiterError('INVALID_COST', `cost is ${shown(cost)}, expected a number above 0 ${COST_FORM}${hint(cost)}`)
 }
 
-/** The greatest cost: the most tokens whose micro-tokens are a safe integer. */
+/** The most tokens whose micro-tokens are a safe integer. */
 export const MAX_COST: number = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
-/** Says which numbers are costs, as the end of an error message. */
 export const COST_FORM: string = `and at most ${MAX_COST} with at most six decimals`
 
-/** A hint on how to correct an invalid cost. */
 function hint(cost: unknown): string {
   if (typeof cost === 'number' && cost > 0) return cost > MAX_COST ? '' : '; round what was computed: Number(cost.toFixed(6))'
   return ' (to read without charging, use peek)'

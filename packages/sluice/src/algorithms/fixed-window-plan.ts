@@ -4,14 +4,14 @@ import { MICRO } from './decimal.ts'
 import { alignedEnd } from './window.ts'
 
 /**
- * When windows begin. `clock`: at multiples of their length since 1970. `first`: at a key's first charge. `key`: shifted by an offset that
- * depends on the key, so that keys reset at different times.
+ * When windows begin. `clock`: at multiples of their length since 1970. `first`: at a key's first charge. `key`: at an offset for each key,
+ * so that keys reset at different times.
  */
 export type Align = 'clock' | 'first' | 'key'
 
 /**
- * `ramp`: for how many microseconds the limit grows after a reset; 0 for no ramp. It grows by `n` micro-tokens every `m` microseconds, a
- * fraction in lowest terms.
+ * For `ramp` microseconds after a reset (0: no ramp), the limit grows by `n` micro-tokens every `m` microseconds, a fraction in lowest
+ * terms.
  */
 export interface FixedWindowPlan {
   readonly limit: MicroTokens
@@ -22,13 +22,13 @@ export interface FixedWindowPlan {
   readonly m: Micros
 }
 
-/** The end of the window that a charge at `now` would begin or belong to, for a key without a state. */
+/** The end of the window at `now`, for a key without a state. */
 export function freshEnd({ align, window }: FixedWindowPlan, now: Micros, phase: number): Micros {
   if (align === 'first') return now + window
   return alignedEnd(window, now, align === 'key' ? shiftOf(window, phase) : 0)
 }
 
-/** floor(phase * window / 2^32). Computed in halves of 16 bits, so it is exact even if the product exceeds 2^53. */
+/** floor(phase * window / 2^32). Exact even if the product exceeds 2^53. */
 export function shiftOf(window: Micros, phase: number): Micros {
   const whole = Math.floor(window / 4_294_967_296)
   const part = window - whole * 4_294_967_296
@@ -39,13 +39,13 @@ export function shiftOf(window: Micros, phase: number): Micros {
   return phase * whole + quotient + Math.floor(carried / 4_294_967_296)
 }
 
-/** The most micro-tokens that a window may have admitted in all until `elapsed` microseconds after its start. */
+/** The most micro-tokens that a window may admit until `elapsed` microseconds after its start. */
 export function budget(plan: FixedWindowPlan, elapsed: Micros): MicroTokens {
   if (plan.ramp === 0 || elapsed >= plan.ramp) return plan.limit
   return Math.min(plan.limit, Math.max(MICRO, Math.floor((Math.max(0, elapsed) * plan.n) / plan.m)))
 }
 
-/** How many microseconds after the start of a window the ramp first admits `used` micro-tokens in all. */
+/** Microseconds after the window's start at which the ramp first admits `used` micro-tokens. */
 export function rampTo(plan: FixedWindowPlan, used: MicroTokens): Micros {
   return plan.ramp === 0 || used <= MICRO ? 0 : Math.ceil((used * plan.m) / plan.n)
 }

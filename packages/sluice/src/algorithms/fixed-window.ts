@@ -33,15 +33,14 @@ export interface FixedWindowOptions extends WindowOptions {
   /** When windows begin; default `clock`. */
   readonly align?: Align
   /**
-   * A soft start: for this long after a reset, the limit grows from one token to the full limit. It must be shorter than the window, and
-   * cannot be combined with align `first`.
+   * A soft start: for this long after a reset, the limit grows from one token to the full limit. Must be shorter than the window. Not with
+   * align `first`.
    */
   readonly ramp?: string | number
 }
 
 /**
- * A fixed window: at most `limit` tokens in each window, then a reset. An interval shorter than the window, around a reset, may admit twice
- * the limit; a sliding window avoids this.
+ * At most `limit` tokens in each window, then a reset. An interval around a reset may admit twice the limit; a sliding window avoids this.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */
@@ -113,8 +112,8 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
   },
   adopt,
   /**
-   * Penalties raise the count to at most twice the limit. A refund gives back only what was charged in the current window. If the window is
-   * that of a longer plan and divided into parts (`partAt`), a refund gives back only what was charged in the current part.
+   * Penalties raise the count to at most twice the limit. A refund gives back only charges of the current window, or of its current part
+   * (`partAt`).
    */
   adjust(plan, state, now, amount, phase, receipt) {
     const { start, end, window, turn, base, used } = partNow(plan, state, now, phase)
@@ -128,9 +127,8 @@ export const fixedWindowKernel: Algorithm<FixedWindowPlan, FixedWindowState> = k
     return { end, count: taken, window, turn: turnOf(turn, taken, plan.limit) }
   },
   /**
-   * A hold was charged before it was known what it would use. If it used less, the difference is given back to the window of the charge,
-   * unless that window has ended. If it used more, the difference is charged to the current window. Its count rises to at most twice the
-   * limit.
+   * Gives unused tokens back to the window of the charge, unless that window has ended. Charges additional use to the current window, up to
+   * twice the limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { start, used } = partNow(plan, state, now, phase)
@@ -168,9 +166,8 @@ type Plan = FixedWindowPlan
 type State = FixedWindowState | undefined
 
 /**
- * The window to which a charge at `now` belongs. It may have the length of a longer plan, which was called in it or in the window before.
- * While the longer plan has not been called in it (`ABSENT`), the window is divided into parts of this plan's length. Then only the part at
- * `now` is returned.
+ * The window of a charge at `now`. If another plan made the window longer and was not called in it yet (`ABSENT`), only this plan's part of
+ * the window at `now`.
  */
 function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPart {
   const part = PART
@@ -192,12 +189,10 @@ function partNow(plan: Plan, state: State, now: Micros, phase: number): WindowPa
   return part
 }
 
-/** Overwritten by each call, so that decisions allocate nothing. No caller keeps it. */
+/** Overwritten by each call, so that decisions allocate nothing. */
 const PART: WindowPart = { start: 0.5, end: 0.5, window: 0.5, turn: 0, base: 0.5, used: 0.5 }
 
-/**
- * Narrows `part` from the whole window to its part at `now`. `count` is the count of the whole window, so it includes the earlier parts.
- */
+/** `count` is that of the whole window; `part` becomes its part at `now`. */
 function divide(plan: Plan, part: WindowPart, count: MicroTokens, now: Micros): void {
   const index = partAt(plan, part.end, part.window, now)
   part.start += index * plan.window
@@ -209,10 +204,7 @@ function divide(plan: Plan, part: WindowPart, count: MicroTokens, now: Micros): 
   part.base = 0
 }
 
-/**
- * The first instant at which a cost fits that does not fit now. It is in this window's ramp, in a later part of this window, or in a later
- * window.
- */
+/** The first instant at which the cost fits. */
 function fitsAt(plan: Plan, state: State, part: WindowPart, cost: MicroTokens, now: Micros, phase: number): Micros {
   if (plan.ramp > 0 && state !== undefined && now >= state.end) return passesAfter(plan, state, now, cost, phase)
   if (cost <= plan.limit - part.used) return part.start + rampTo(plan, part.used + cost)

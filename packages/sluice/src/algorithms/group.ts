@@ -1,7 +1,7 @@
 import type { Micros } from '../time/micros.ts'
 import type { AnyLimit, CallOutcome, Grant, MicroTokens, Step, View } from './algorithm.ts'
 
-/** One call of a group, as `applyGroup` takes it. Calls of one state have the same `slot` (the state's index), limit and phase. */
+/** Calls of one state have the same `slot` (the state's index), limit and phase. */
 export interface GroupCall {
   readonly slot: number
   readonly limit: AnyLimit
@@ -11,41 +11,36 @@ export interface GroupCall {
 
 export interface CallResult extends View {
   readonly outcome: CallOutcome
-  /**
-   * The wait of this call alone, without the other calls of the group. It is 0 for an impossible call, and for a charged call whose tokens
-   * are there.
-   */
+  /** The wait of this call alone. 0 for an impossible call, and for a charged call whose tokens are there. */
   readonly retryAfter: Micros
   /** The state after the charge, if the limit charges calls ahead. */
   readonly after?: unknown
-  /** The slot that was granted, if the call takes a slot of a concurrency limit and was charged. */
+  /** The slot of a concurrency limit that was granted. */
   readonly grant?: Grant
-  /** For a denied call that records a hold (`hold-record.ts`): the record that exists already for the same hold. */
+  /** For a denied call of a hold record: the existing record. */
   readonly record?: unknown
-  /** Set if a block of the key (`Limiter.block`) denies the call, even if the limit denies it too. */
+  /** Set if `Limiter.block` denies the call, even if the limit denies it too. */
   readonly blocked?: true
 }
 
 export interface GroupResult {
   readonly outcome: CallOutcome
   /**
-   * For a denied group: the least wait after which all its calls would pass; a microsecond less is not enough. Absent if no such wait was
-   * found. For a group that was charged ahead: how long until the tokens of all its calls are there. Absent if they are there now.
+   * Denied: the least wait after which all calls would pass; absent if none was found. Charged before its tokens are refilled: how long
+   * until all are; absent if they are there now.
    */
   readonly retryAfter?: Micros
   readonly calls: readonly CallResult[]
-  /** The state to write for each slot. A slot whose state does not change is not in the list. */
+  /** States that do not change are not in the list. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
 }
 
 /**
- * Decides a group of calls in order: charges all of them or none (law 1 in ARCHITECTURE.md). If earlier calls of the group have the same
- * state, their costs are added to the call's own. If one call does not pass, nothing is charged, and the views are without the charges.
- * Then the only states to write are those that were converted to a changed limit (law 7). Programs in Lua and SQL must return exactly the
- * same.
+ * Charges all calls or none, in order (law 1 in ARCHITECTURE.md). The costs of calls of one state add up. If a call does not pass, only
+ * states that were converted to a changed limit (law 7) are written. Programs in Lua and SQL must return exactly the same.
  * @param states by slot, as stored; undefined if absent
- * @param blocks by slot: the instant until which nothing may pass, 0 if there is no block
- * @param dryRun whether all views are reported without the charges, even if the group would pass
+ * @param blocks by slot: the instant until which nothing may pass; 0 for none
+ * @param dryRun whether all views are without the charges
  */
 export function applyGroup(
   states: readonly unknown[],
@@ -96,7 +91,7 @@ export function applyGroup(
   return at === undefined ? group : { ...group, retryAfter: at - now }
 }
 
-/** A hold record remembers what the calls before it in a group were charged. This writes it into the records of a charged group. */
+/** Hold records remember what the calls before them were charged. */
 function noteAll(calls: readonly GroupCall[], steps: readonly Step<unknown>[]): void {
   for (const [index, { limit }] of calls.entries()) {
     const { algorithm, plan } = limit
@@ -107,7 +102,6 @@ function noteAll(calls: readonly GroupCall[], steps: readonly Step<unknown>[]): 
   }
 }
 
-/** The calls of a denied group, as `allPassFrom` takes them. Their states are uncharged, because a denied group charges nothing. */
 function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blocks: readonly Micros[]): WaitingCall[] {
   const taken = adopted.map(() => 0)
   return calls.map(({ slot, limit, cost, phase }) => {
@@ -116,38 +110,31 @@ function waitingOf(calls: readonly GroupCall[], adopted: readonly unknown[], blo
   })
 }
 
-/**
- * One call of a denied group. Its state is uncharged and converted to the plan of the call. Its cost includes those of earlier calls of the
- * same state.
- */
+/** A call of a denied group. Its cost includes those of earlier calls of the same state. */
 interface WaitingCall {
   readonly limit: AnyLimit
   readonly state: unknown
   readonly cost: MicroTokens
   readonly phase: number
-  /** The instant until which a block denies the call; 0 if it is not blocked. */
+  /** The end of a block of the key; 0 for none. */
   readonly until: Micros
 }
 
-/**
- * The most instants that `allPassFrom` tries. Limits with a ramp let less pass at the start of each window. With several of them, there may
- * be one that denies at every instant that is tried.
- */
+/** Of several limits with a ramp, one may deny at every instant that is tried. */
 const MAX_ROUNDS = 16
 
-/** The first instant from `at` on at which the call alone would pass, if nobody else called. Requires a cost that is possible. */
+/** When the call alone would pass, from `at` on. Requires a cost that is possible. */
 function passesFrom({ limit: { algorithm, plan }, state, cost, phase, until }: WaitingCall, at: Micros): Micros {
   const from = Math.max(at, until)
   const then = state === undefined ? undefined : algorithm.adopt(plan, state, from, phase)
   const { outcome, retryAfter } = algorithm.decide(plan, then, from, cost, phase)
-  // A call that is allowed passes at `from`. If it is charged ahead, its `retryAfter` is only the wait for its tokens.
+  // If the call is allowed, `retryAfter` is only the wait for its tokens.
   return outcome === 'denied' ? from + retryAfter : from
 }
 
 /**
- * The first instant from `at` on at which all calls would pass (law 4 in ARCHITECTURE.md). Each round finds the latest instant that one of
- * the calls needs; no earlier instant is enough. The next round checks all calls at that instant, because a ramped limit that would pass
- * now may deny then. Returns undefined if no round found an instant, or if the instant is beyond 2^53.
+ * The first instant from `at` on at which all calls would pass (law 4 in ARCHITECTURE.md). A limit with a ramp may pass now and deny later,
+ * so each round checks all calls again. Undefined if no round finds an instant below 2^53.
  */
 function allPassFrom(calls: readonly WaitingCall[], at: Micros): Micros | undefined {
   let latest = at

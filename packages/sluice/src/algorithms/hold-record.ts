@@ -3,68 +3,60 @@ import type { Micros } from '../time/micros.ts'
 import type { Algorithm, AlgorithmName, AlgorithmTag, AnyLimit, CellBounds, Cells, MicroTokens } from './algorithm.ts'
 import { compiled, kernel, stepOf } from './compiled.ts'
 
-/** How many microseconds after its end a hold is remembered, so that a repeated settlement gets the first answer. */
+/** Microseconds for which an ended hold is remembered, so that a repeated settlement gets the first answer. */
 export const KEPT_AFTER: Micros = 60_000_000
 
-/** The part of a hold that one limit was charged. */
+/** What one limit was charged for a hold. */
 export interface HoldPart {
-  /**
-   * A hash of the limit's scope (the names of limiter, limit and algorithm). A settlement finds the limit by this hash, also after a change
-   * of the policy.
-   */
+  /** A hash of the limit's scope (limiter, limit and algorithm), by which a settlement finds the limit. */
   readonly name: number
-  /** Micro-tokens that the limit was charged when the hold began. */
+  /** Charged when the hold began. */
   readonly held: MicroTokens
-  /** Micro-tokens that the limit counts for the hold now: the same as `held` until the hold is settled. */
+  /** Counted for the hold now: `held` until the hold is settled. */
   readonly charged: MicroTokens
-  /** Micro-tokens that the hold used and that could not be charged. */
+  /** Used by the hold, but could not be charged. */
   readonly overage: MicroTokens
-  /** The number that the limit's algorithm needs to settle the hold (`markOf`); 0 if it needs none. */
+  /** What `Algorithm.markOf` returned after the charge; 0 if settling needs none. */
   readonly mark: number
 }
 
-/** The record of a hold that was charged at `at` and can be settled until `expires`. */
+/** A hold that was charged at `at` and can be settled until `expires`. */
 export interface HoldState {
   at: Micros
   expires: Micros
-  /** 1 if the hold was settled, otherwise 0. */
+  /** 1 if settled, otherwise 0. */
   settled: number
   parts: readonly HoldPart[]
 }
 
-/** A hold that is to be recorded: its length in microseconds, and what each call before the record in the group is charged, in order. */
+/** `parts`: what the calls before the record's own in the group are charged, in order. */
 export interface HoldPlan {
   readonly micros: Micros
-  /** True if the hold will not be settled: its record is made as settled, and only shows that the calls were charged. */
+  /** True if the hold will not be settled. */
   readonly final: boolean
   readonly parts: readonly Pick<HoldPart, 'name' | 'held'>[]
 }
 
-/** The tag (short name of an algorithm) of hold records. The scopes of records end with it, as those of limits do with theirs. */
 export const HOLD_TAG = 'ho'
 
-/** The cost of a record's call. */
 export const RECORD_COST: MicroTokens = 1
 
-/** The scope (names of limiter, limit and algorithm) of the previous call, and its hash. Cached because most calls have the same scope. */
+/** Cached because most calls have the same scope. */
 let [lastScope, lastName] = ['', hash32('')]
 
-/** The hash by which records refer to the limit with this scope (names of limiter, limit and algorithm). */
 export function partName(scope: string): number {
   if (scope !== lastScope) lastName = hash32(scope)
   lastScope = scope
   return lastName
 }
 
-/** The first instant at which the record is forgotten. */
 function forgottenAt({ expires }: HoldState): Micros {
   return expires + KEPT_AFTER
 }
 
 /**
- * The algorithm of hold records. A hold is a call that is charged before it is known what it will use. The call that records a hold is the
- * last call of the group that the hold charges. So the record is written if and only if the other calls are charged. While a record exists,
- * it denies further calls that would make it, so a hold is charged once.
+ * Records a hold (a charge that is settled later). The record is the last call of its group, so it is written only if the others are
+ * charged. An existing record denies the group, so a hold is charged once.
  */
 const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
   // Casts, because `AlgorithmName` lists only algorithms of limits that users configure.
@@ -106,7 +98,7 @@ const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
     return { remaining: 0, replenishAfter: wait, resetAfter: wait }
   },
   expiresAt: (_plan, state) => forgottenAt(state),
-  // The loosest bound there is. So a record is never taken for the strictest limit of its group.
+  // The loosest bound, so that a record never counts as the strictest limit of its group.
   envelope: () => ({ n: Number.MAX_SAFE_INTEGER, m: 1, burst: Number.MAX_SAFE_INTEGER }),
   codec: {
     encodePlan: () => [],
@@ -129,26 +121,22 @@ const holdKernel: Algorithm<HoldPlan, HoldState> = kernel({
   logCells: holdCells,
 })
 
-/** How many numbers each `HoldPart` has. */
 const PART_WIDTH = 5
 
-/** Makes the limit for the call that records a hold. */
 export function holdRecord(plan: HoldPlan): AnyLimit {
   return compiled(holdKernel, plan, RECORD_COST, plan.micros)
 }
 
-/** Whether a limit is that of hold records. */
 export function isRecord({ algorithm }: AnyLimit): boolean {
   return algorithm.note !== undefined
 }
 
-/** A limit to read and change records with. Its calls record nothing. */
+/** The limit with which existing records are read and changed. */
 export const HOLD_RECORDS: AnyLimit = holdRecord({ micros: 0, final: false, parts: [] })
 
-/** Bytes of memory of a record without parts, and of each of its parts; upper estimates. */
+/** Bytes of a record without parts, and of each part; upper estimates. */
 const [RECORD_BYTES, PART_BYTES] = [96, 72]
 
-/** Keeps hold records for a table of states. A row of the table contains the index of its record in a list. */
 function holdCells({ maxBytes, maxHolds }: CellBounds): Cells<HoldState> {
   const records: (HoldState | undefined)[] = [undefined]
   const free: number[] = []

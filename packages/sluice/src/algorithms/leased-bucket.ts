@@ -6,49 +6,44 @@ import { MICRO } from './decimal.ts'
 import { settleBucket } from './settle-bucket.ts'
 import { type BucketState, keptUntil, timeOf, tokenBucketKernel } from './token-bucket.ts'
 
-/** Tokens that were leased to a holder. They are no longer in the bucket, and the holder may spend them until the lease ends. */
+/** Tokens out of the bucket, which a holder may spend until the lease ends. */
 export interface Lease {
-  /** The number of the holder: a whole number below 2^53 that no other holder has. */
+  /** A whole number below 2^53 that no other holder has. */
   readonly holder: number
-  /** Sequence number of the holder's last request that was applied. Requests with this number or a lower one are ignored. */
+  /** Of the holder's last applied request. Requests with this number or a lower one are ignored. */
   readonly sequence: number
   readonly amount: MicroTokens
-  /** The first instant of store time at which none of the tokens may be spent any more. */
+  /** Store time from which the tokens may not be spent. */
   readonly until: Micros
 }
 
 type Leases = readonly Lease[]
 
-/** A bucket and its leases, in the order of their ends. `leases` is absent if there are none. */
+/** `leases` is in the order of their ends, and absent if there are none. */
 export interface LeasedState extends BucketState {
   readonly leases?: readonly Lease[]
 }
 
-/** A holder's request for tokens, and its report on the tokens that it got before. */
+/** A holder's request, and its report on the tokens that it got before. */
 export interface LeaseArguments {
-  /** The least amount that the holder can use; above 0. Less is not granted. */
+  /** The least amount that the holder can use, above 0. */
   readonly cost: MicroTokens
-  /**
-   * The most that the holder requests. If it is below `cost`, nothing is granted, and the request only reports on the tokens it got before.
-   */
+  /** The most that the holder requests. Below `cost`, the request grants nothing and only reports. */
   readonly want: MicroTokens
   readonly holder: number
-  /** The number of the request. Each request of a holder has a greater one. */
+  /** Each request of a holder has a greater number. */
   readonly sequence: number
-  /** For how many microseconds from now the holder may spend all tokens that it has after this request. */
+  /** Microseconds from now for which the holder may spend its tokens. */
   readonly life: Micros
-  /** How many of its previous tokens the holder still has and keeps. */
+  /** How many of its previous tokens the holder keeps. */
   readonly kept: MicroTokens
-  /** How many of its previous tokens the holder gives back unspent. The tokens that it neither keeps nor gives back were spent. */
+  /** How many previous tokens come back unspent. Those neither kept nor returned were spent. */
   readonly returned: MicroTokens
 }
 
-/** What the bucket has left, and the wait of a call, for any caller. Both assume that no lease is given back early. */
+/** What any caller has left, if no lease is given back early. */
 interface LeaseView extends View {
-  /**
-   * If nothing was granted: the outcome of a call of this cost. `allowed` means that the bucket has the tokens, but this holder gets none
-   * of them.
-   */
+  /** The outcome of an ordinary call of the same cost. It may be `allowed` although this holder was granted nothing. */
   readonly outcome: CallOutcome
   readonly retryAfter: Micros
 }
@@ -58,14 +53,12 @@ export interface LeaseGrant extends LeaseView {
   readonly state: LeasedState | undefined
 }
 
-/** The most holders with leases of one bucket at once. The bound keeps the state small. */
+/** The most holders with leases of one bucket; bounds the state. */
 export const MAX_HOLDERS = 64
 
 /**
- * Applies a holder's request: settles its previous lease, and grants or renews one. The tokens in the bucket and the leased tokens together
- * never exceed the burst. So no interval admits more than burst + rate * length, no matter when during its lease a holder spends its
- * tokens. Leased tokens come back only if the holder returns them. The tokens of a lease that has ended count as spent, and so do those of
- * a lost request or reply.
+ * Settles a holder's previous lease, and grants or renews one. The tokens in the bucket and the leased tokens never exceed the burst
+ * together, so no interval admits more than burst + rate * length. Tokens of an ended lease, or of a lost request or reply, count as spent.
  * @param state of this plan
  */
 export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now: Micros, request: LeaseArguments): LeaseGrant {
@@ -91,23 +84,19 @@ export function grantLease(plan: BucketPlan, state: LeasedState | undefined, now
   return { ...viewOf(plan, next, now, request.cost), outcome: 'allowed', retryAfter: 0, granted, state: next }
 }
 
-/** Resets the bucket: fills it to burst - leased. */
+/** Fills the bucket to burst - leased. */
 export function resetLeased(state: LeasedState, now: Micros): LeasedState | undefined {
   const before = settled(state, now)
   return before.leases === undefined ? undefined : filled(state.plan, before, timeOf(state, now))
 }
 
-/**
- * The token bucket's kernel for states that may have leases. Without leases it decides as that kernel does. Each decision first drops
- * leases that have ended, then caps the bucket at the burst less all leased tokens, then calls the token bucket's kernel. Only the waits
- * are computed in another way: a cost above the burst less the leased tokens must wait until leases end.
- */
+/** Each decision drops ended leases, and caps the bucket at the burst less the leased tokens. A higher cost waits until leases end. */
 export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = kernel<BucketPlan, LeasedState>({
   ...tokenBucketKernel,
   decide(plan, state, now, cost, phase, into = tokenBucketKernel.step()) {
     const before = state && settled(state, now)
-    // A call that was charged ahead starts when its cost has been refilled. At that instant the leased tokens may be spent too. If both
-    // together exceed the burst, the call is not charged ahead.
+    // A call charged ahead starts when its cost is refilled. Leased tokens may be spent at the same instant. Both together must not exceed
+    // the burst.
     const isTight = plan.ahead > 0 && cost > plan.burst - outOn(before?.leases)
     const own = isTight ? planOf(plan.n, plan.m, plan.burst) : plan
     const step = tokenBucketKernel.decide(own, before, now, cost, phase, into)
@@ -166,14 +155,14 @@ export const leasedBucketKernel: Algorithm<BucketPlan, LeasedState> = kernel<Buc
       return withLeases(tokenBucketKernel.codec.decodeState(numbers, plan), leases)
     },
   },
-  // The number of leases varies, and so the size of a state.
+  // The number of leases varies, and so the state's size.
   cells: 'log' as const,
 })
 
-/** How many numbers a state without leases has. */
+/** Numbers of a state without leases. */
 const WIDTH = 7
 
-/** Makes a limit for stores whose states may have leases. Returns limits of other algorithms unchanged. */
+/** Lets the states of a token bucket have leases. Other limits are returned unchanged. */
 export function leasing(limit: AnyLimit): AnyLimit {
   return limit.algorithm === tokenBucketKernel ? { ...limit, algorithm: leasedBucketKernel } : limit
 }
@@ -182,10 +171,7 @@ function outOn(leases: Leases | undefined): MicroTokens {
   return leases === undefined ? 0 : leases.reduce((sum, { amount }) => sum + amount, 0)
 }
 
-/**
- * The state at `now`, without leases that have ended. Until each lease ended, the bucket held at most the burst less the tokens leased
- * then.
- */
+/** Without leases that have ended. Until each lease ended, the bucket held at most the burst less the tokens leased then. */
 function settled(state: LeasedState, now: Micros): LeasedState {
   const { leases } = state
   if (leases === undefined) return state
@@ -206,7 +192,6 @@ function withLeases({ zero, rest, seen, keepFor, plan }: BucketState, leases: Le
   return { zero, rest, seen, keepFor, plan, leases }
 }
 
-/** Inserts the lease after those that end no later. */
 function inOrder(leases: Leases, added: Lease): Leases {
   const at = leases.findIndex(({ until }) => until > added.until)
   return at === -1 ? [...leases, added] : [...leases.slice(0, at), added, ...leases.slice(at)]
@@ -221,17 +206,14 @@ function cut(bucket: BucketState, time: Micros, out: MicroTokens): BucketState {
   return bucket.zero > zero || (bucket.zero === zero && bucket.rest >= rest) ? bucket : { ...bucket, zero, rest }
 }
 
-/** The bucket with these leases, capped at `time`. */
 function capped(bucket: BucketState, time: Micros, leases: Leases): LeasedState {
   return withLeases(cut(bucket, time, outOn(leases)), leases)
 }
 
-/** A bucket that is filled to burst - leased at `time`. */
 function filled(plan: BucketPlan, { keepFor, leases = [] }: LeasedState, time: Micros): LeasedState {
   return capped({ zero: time - plan.full.micros - 1, rest: 0, seen: time, keepFor, plan }, time, leases)
 }
 
-/** The bucket with the returned tokens added, and with `leases`, the list of leases from now on. */
 function withReturned(bucket: BucketState, time: Micros, returned: MicroTokens, leases: Leases): LeasedState {
   const { zero, rest, seen, plan } = bucket
   const span = spanOf(plan, returned)
@@ -239,15 +221,14 @@ function withReturned(bucket: BucketState, time: Micros, returned: MicroTokens, 
   return capped({ ...bucket, ...moved, seen: Math.max(seen, time) }, time, leases)
 }
 
-/** Whole micro-tokens in the bucket. */
 function levelOf(plan: BucketPlan, bucket: BucketState | undefined, time: Micros): MicroTokens {
   if (bucket === undefined) return plan.burst
   return Number(levelAt(plan, cut({ ...bucket, plan }, time, 0), time) / BigInt(plan.m))
 }
 
 /**
- * The view and, if a cost is passed, its wait. Both are counted from `now`, under the assumption that no lease is given back early.
- * @param ahead by how many microseconds the call could be charged before its tokens are refilled
+ * Assumes that no lease is given back early.
+ * @param ahead microseconds by which the call could be charged before its tokens are refilled
  */
 function viewOf(plan: BucketPlan, state: LeasedState | undefined, now: Micros, cost?: MicroTokens, ahead: Micros = 0): LeaseView {
   const before = state && settled(state, now)
@@ -266,7 +247,7 @@ function viewOf(plan: BucketPlan, state: LeasedState | undefined, now: Micros, c
   }
 }
 
-/** The first instant at which enough leases have ended that the bucket could hold `micro`; 0 if it could already. */
+/** When enough leases have ended that the bucket could hold `micro`; 0 if it could already. */
 function roomAt({ burst }: BucketPlan, { leases = [] }: LeasedState, micro: MicroTokens): Micros {
   let out = outOn(leases)
   let at = 0
@@ -278,7 +259,7 @@ function roomAt({ burst }: BucketPlan, { leases = [] }: LeasedState, micro: Micr
   return at
 }
 
-/** The first instant at which this much is in the bucket, if every lease lasts to its end. */
+/** When the bucket has this much, if every lease lasts to its end. */
 function fitsAt(plan: BucketPlan, state: LeasedState, micro: MicroTokens): Micros {
   let bucket: BucketState = state
   let out = outOn(state.leases)

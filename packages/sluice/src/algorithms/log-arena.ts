@@ -1,19 +1,18 @@
-/** How many doubles a page has: twice as many as the largest block. */
+/** Doubles of a page: twice as many as the largest block. */
 const PAGE = 65_536
-/** How many doubles an entry has: its instant, and the sum of all charges up to it. */
+/** Doubles of an entry: its instant, and the sum of all charges up to it. */
 export const ENTRY = 2
 const BYTES = 8
 
 /**
- * Memory for the entries of logs: blocks of 2 ** size entries, cut from large pages and reused. So there is no object for each log. A block
- * is identified by a number: the index of its first double among the doubles of all pages.
+ * Memory for log entries, without an object for each log: blocks of 2 ** size entries, cut from pages. A block's number is the index of its
+ * first double among the doubles of all pages.
  */
 export class Arena {
-  /** Bytes of all blocks in use. */
   bytes = 0
   readonly #pages: Float64Array[] = []
   readonly #free: number[][] = []
-  /** The index of the first unused double of the last page. */
+  /** The index of the last page's first unused double. */
   #next: number = PAGE
 
   static bytesOf(size: number): number {
@@ -39,7 +38,6 @@ export class Arena {
     return this.#pages[Math.floor(block / PAGE)] as Float64Array
   }
 
-  /** The index within its page at which a block begins. */
   offsetOf(block: number): number {
     return block % PAGE
   }
@@ -56,7 +54,6 @@ export class Arena {
     return block
   }
 
-  /** Turns the unused end of the last page into free blocks. */
   #useUp(): void {
     while (PAGE - this.#next >= ENTRY) {
       const size = 31 - Math.clz32((PAGE - this.#next) / ENTRY)

@@ -3,10 +3,7 @@ import { Arena } from './log-arena.ts'
 import { Ring, RING_WIDTH, sizeAt } from './log-ring.ts'
 import type { LogState } from './log-state.ts'
 
-/**
- * Keeps sliding window logs for a table of states. A row says where its ring buffer of entries is. All rings are in one arena (memory
- * divided into blocks), of which at most `maxBytes` are in use.
- */
+/** Keeps entries in ring buffers outside of the table, at most `maxBytes` in all. A row says where its ring buffer is. */
 export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogState> {
   const arena = new Arena()
   const scratch = new Ring(arena)
@@ -14,7 +11,7 @@ export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogS
     width: RING_WIDTH,
     save(state, cells, at) {
       const isNew = sizeAt(cells, at) === -1
-      // If the state was read from this row, its ring is changed in place.
+      // A state that was read from this row changes its ring in place.
       const ring = state.entries instanceof Ring && !isNew ? state.entries : scratch
       if (isNew) ring.create()
       else if (ring === scratch) ring.load(cells, at)
@@ -22,7 +19,6 @@ export function logCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<LogS
       ring.save(cells, at)
     },
     load(_sample, cells, at, into) {
-      // If the state object was filled before, it has a `Ring` already, which is used again.
       const ring = into.entries instanceof Ring ? into.entries : new Ring(arena)
       ring.load(cells, at)
       into.entries = ring

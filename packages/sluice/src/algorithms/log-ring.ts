@@ -2,33 +2,21 @@ import type { Micros } from '../time/micros.ts'
 import { Arena, ENTRY } from './log-arena.ts'
 import type { Entries, LogState } from './log-state.ts'
 
-/**
- * Each entry contains the sum of all charges up to it, in micro-tokens. When the sum before the first entry exceeds this number, it is
- * subtracted from all sums of the ring. So all sums stay far below the greatest exact integer.
- */
+/** If the sum before the ring's first entry exceeds this number, it is subtracted from all sums, so that they stay far below 2^53. */
 const MAX_SUM = 2 ** 51
-/**
- * A row encodes three facts about its ring as one number, the shape: the size plus one (4 bits), the index of the first entry and the
- * number of entries (15 bits each).
- */
+/** A row encodes as one number: size plus one (4 bits), index of the first entry, and number of entries (15 bits each). */
 const SIZES = 16
 const OFFSETS = 32_768
 
-/**
- * How many numbers of a table row describe its ring: block, shape, the sum before the first entry, window, keepFor. A row of zeros has no
- * ring yet.
- */
+/** Block; size, first entry and length as one number; the sum before the first entry; window; keepFor. All are 0 without a ring. */
 export const RING_WIDTH = 5
 
-/** The size of the block that contains the row's ring: the block has room for 2 ** size entries. -1 if the row has no ring. */
+/** The row's ring has room for 2 ** size entries. -1 if the row has no ring. */
 export function sizeAt(cells: Float64Array, at: number): number {
   return ((cells[at + 1] as number) % SIZES) - 1
 }
 
-/**
- * A view of the entries of one log, which are a ring buffer in a block of the arena. `load` points the view at the ring of a row; `save`
- * writes the view's position and shape to a row.
- */
+/** A ring buffer in a block of the arena. */
 export class Ring implements Entries {
   length = 0
   window: Micros = 0
@@ -36,12 +24,12 @@ export class Ring implements Entries {
   readonly #arena: Arena
   #block = 0
   #size = -1
-  /** The number of entries that the block can hold, less one. */
+  /** The capacity of the block in entries, less one. */
   #mask = 0
   #page: Float64Array = NOTHING
   #start = 0
   #first = 0
-  /** The running sum (`through`) before the first entry. */
+  /** The sum of all charges before the first entry. */
   #before = 0
 
   constructor(arena: Arena) {
@@ -66,7 +54,6 @@ export class Ring implements Entries {
     cells[at + 4] = this.keepFor
   }
 
-  /** Allocates a ring without entries. */
   create(): void {
     this.#use(this.#arena.take(0), 0)
     this.length = 0
@@ -82,7 +69,7 @@ export class Ring implements Entries {
     return index < 0 ? this.#before : (this.#page[this.#offsetOf(index) + 1] as number)
   }
 
-  /** Stores the state in this ring. If its entries are those of this ring, they are changed in place. Otherwise they are copied. */
+  /** Copies the state's entries, unless they are this ring's. */
   apply(state: LogState): void {
     this.window = state.window
     this.keepFor = state.keepFor

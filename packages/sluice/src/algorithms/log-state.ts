@@ -1,24 +1,21 @@
 import type { Micros } from '../time/micros.ts'
 import type { MicroTokens } from './algorithm.ts'
 
-/** Entries of a log, oldest first. Each entry is the micro-tokens that were charged at one instant. The instants increase. */
+/** Oldest first: the micro-tokens charged at one instant each. The instants increase. */
 export interface Entries {
   readonly length: number
   at(index: number): Micros
-  /**
-   * The running sum: micro-tokens of all entries up to and including this one, plus a constant. The constant is `through(-1)`, and may be
-   * any number.
-   */
+  /** The sum of all entries up to and including this one, plus a constant. The constant is `through(-1)`, and may be any number. */
   through(index: number): MicroTokens
 }
 
 /**
- * A log and one charge that is not applied to its entries yet. A store can so apply the charge to entries that it keeps in its own form.
- * First the `skip` oldest entries are removed. Then `added` micro-tokens (0 for no charge) are added at `addedAt`. If `merges` is set, the
- * newest entry moves to `addedAt` and takes these micro-tokens; otherwise they become a new entry.
+ * A log and one charge that is not applied yet, so that a store can apply it to entries in its own form. The `skip` oldest entries are
+ * removed. Then `added` micro-tokens (0 for no charge) become a new entry at `addedAt`. If `merges` is set, the newest entry moves to
+ * `addedAt` and takes them instead.
  *
- * `window`: the window of the plan that wrote the state. `keepFor`: the longest window of any earlier plan of this state if that is longer
- * than `window`, otherwise 0. Entries are kept for `keepFor`, so that two alternating policies are both exact (law 7).
+ * `window`: that of the plan that wrote the state. `keepFor`: the longest window of an earlier plan if longer than `window`, otherwise 0.
+ * Entries are kept that long, so that two alternating policies are both exact (law 7).
  */
 export interface LogState {
   entries: Entries
@@ -42,7 +39,7 @@ export function arrayEntries(numbers: readonly number[]): Entries {
   }
 }
 
-/** The entries after the charge, as a flat list of pairs: instant, micro-tokens. */
+/** The entries after the charge, in the form of `arrayEntries`. */
 export function entryPairs({ entries, skip, addedAt, added, merges }: LogState): number[] {
   const pairs: number[] = []
   for (let index = skip; index < entries.length; index += 1) {
@@ -54,7 +51,7 @@ export function entryPairs({ entries, skip, addedAt, added, merges }: LogState):
   return [...pairs.slice(0, -2), addedAt, newest + added]
 }
 
-/** The same state with its charge applied. Its entries are a new list, independent of the old ones. Without a charge, the same object. */
+/** With the charge applied. Without a charge, the same object. */
 export function settled(state: LogState): LogState {
   return state.added === 0 ? state : stateOf(entryPairs(state), state.window, state.keepFor)
 }
@@ -69,10 +66,7 @@ export function newestOf({ entries, skip, addedAt, added }: LogState): Micros {
   return entries.length > skip ? entries.at(entries.length - 1) : 0
 }
 
-/**
- * The index of the first entry that is later than `instant`, among the entries from index `from` on; `length` if there is none. A binary
- * search, because logs are long.
- */
+/** `length` if no entry from `from` on is later than `instant`. */
 export function firstAfter(entries: Entries, instant: Micros, from: number): number {
   let [low, high] = [from, entries.length]
   while (low < high) {
@@ -83,10 +77,7 @@ export function firstAfter(entries: Entries, instant: Micros, from: number): num
   return low
 }
 
-/**
- * The index of the first entry whose running sum (`through`) reaches `sum`, among the entries from index `from` on; `length` if there is
- * none.
- */
+/** `length` if no running sum from `from` on reaches `sum`. */
 export function firstThrough(entries: Entries, sum: MicroTokens, from: number): number {
   let [low, high] = [from, entries.length]
   while (low < high) {

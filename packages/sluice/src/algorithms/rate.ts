@@ -4,17 +4,17 @@ import { bareProblem, DURATION_FORM, parsePeriod } from '../time/duration.ts'
 import type { Micros } from '../time/micros.ts'
 import { toMicroTokens } from './decimal.ts'
 
-/** `'10/s'`, `'100/min'`, `'10/30s'`, or tokens (at most six decimals) per duration (text, or milliseconds as a number from 1,000 on). */
+/** Such as `'10/s'`, `'100/min'` or `'10/30s'`, or the two numbers as an object. */
 export type Rate =
   | string
   | {
-      /** How many tokens: a number or its text, with at most six decimals. */
+      /** A number or its text, with at most six decimals. */
       readonly tokens: number | string
-      /** The time in which they are refilled: a text such as `'1s'` or `'30s'`, or milliseconds as a number from 1,000 on. */
+      /** The refill time: text such as `'30s'`, or milliseconds as a number from 1,000 on. */
       readonly per: string | number
     }
 
-/** An exact fraction: `micro` millionths of a token every `per` microseconds, not in lowest terms. */
+/** `micro` millionths of a token every `per` microseconds, not in lowest terms. */
 export interface ExactRate {
   readonly micro: number
   readonly per: Micros
@@ -22,10 +22,7 @@ export interface ExactRate {
 
 const RATE_FORM = `tokens with at most six decimals per duration, such as 10/s, 100/min, 0.5/s or 10/30s`
 
-/**
- * Parses a rate.
- * @throws LimiterError INVALID_RATE unless the tokens are above 0 with at most six decimals, and the period can be read
- */
+/** @throws LimiterError INVALID_RATE unless the tokens are above 0 with at most six decimals, and the period can be read */
 export function parseRate(rate: Rate): ExactRate {
   const parts = typeof rate === 'string' ? split(rate) : (rate ?? undefined)
   const micro = parts === undefined ? undefined : toMicroTokens(parts.tokens)

@@ -2,7 +2,6 @@ import type { Micros } from '../time/micros.ts'
 import type { Algorithm, HeldCharge, Settled } from './algorithm.ts'
 import { type BucketPlan, floorDiv, isLater, levelAt, type Zero } from './bucket-plan.ts'
 
-/** What `settleBucket` reads and writes of the state of a bucket. */
 interface Level extends Zero {
   readonly seen: Micros
   readonly leases?: unknown
@@ -11,17 +10,12 @@ interface Level extends Zero {
 type Kernel<S> = Pick<Algorithm<BucketPlan, S>, 'adjust' | 'expiresAt'>
 
 /**
- * Settles a hold of a bucket: a call that was charged before it was known what it would use. If it used more than it was charged, the
- * difference is charged now, down to one burst below empty.
+ * Settles a hold (a charge before the real use was known). Charges additional use now, down to one burst below empty. Gives unused tokens
+ * back as far as the bucket had room for them all the time since the charge. docs/reservations.md gives the bound for several holds.
  *
- * If it used less, the difference is given back, as far as the bucket had room for it all the time since the charge. `mark` is the `zero`
- * of the bucket right after the hold was charged: the instant at which the bucket is empty. So at a later instant t the bucket had at most
- * the tokens that are refilled in t - mark. It had room for the burst less these tokens. As t the function takes the present, or the
- * bucket's `zero` if that is later, because calls that were charged ahead of their tokens may start as late as `zero`.
- *
- * If an interval contains the charges of all holds that are settled in it, the calls that start in it take no more than the limit admits.
- * In other intervals, refunds of several overlapping holds can add up. The over-grant (tokens admitted beyond the limit) is then at most
- * what was given back in the interval for holds charged before it.
+ * At an instant t after the charge, the bucket had at most the tokens refilled in t - `mark`, and so room for the burst less these. `mark`
+ * is its `zero` (the instant at which it is empty) right after the charge. t is the present, or `zero` if that is later, because calls that
+ * were charged ahead may start as late as `zero`.
  */
 export function settleBucket<S extends Level>(
   kernel: Kernel<S>,
@@ -41,7 +35,7 @@ export function settleBucket<S extends Level>(
   }
   const present = { zero: time, rest: 0 }
   const { zero, rest } = isLater(bucket, present) ? bucket : present
-  // `room` and `back` are refill times in n-ths of a microsecond. One micro-token takes m of these to refill.
+  // Refill times in n-ths of a microsecond. A micro-token takes m of these.
   const room = burst * m - (BigInt(zero - mark) * n + BigInt(rest))
   const back = BigInt(held - actual) * m
   if (room <= 0n || back === 0n) return { state, charged: actual }
@@ -49,7 +43,7 @@ export function settleBucket<S extends Level>(
   return { state: movedBack(kernel, plan, state, now, bucket, room), charged: actual }
 }
 
-/** Gives tokens back to the bucket, including a part of a micro-token. `parts` is their refill time, in n-ths of a microsecond (n of the plan). */
+/** Gives back tokens, even a fraction of a micro-token. `parts`: their refill time in n-ths of a microsecond. */
 function movedBack<S extends Level>(
   { adjust, expiresAt }: Kernel<S>,
   plan: BucketPlan,
@@ -59,8 +53,7 @@ function movedBack<S extends Level>(
   parts: bigint,
 ): S | undefined {
   const whole = adjust(plan, state, now, Number(parts / BigInt(plan.m)), 0)
-  // If processes have leased tokens of the bucket, `adjust` has capped it at the burst less these tokens. A part of a micro-token more
-  // could exceed that cap, so only whole micro-tokens are given back.
+  // With leases, `adjust` has capped the bucket at the burst less the leased tokens. A fraction more could exceed that cap.
   if (whole === undefined || whole.leases !== undefined) return whole
   const n = BigInt(plan.n)
   const at = BigInt(zero) * n + BigInt(rest) - parts

@@ -3,8 +3,7 @@ import type { AnyLimit, HoldRequest, MicroTokens } from './algorithm.ts'
 import { type HoldPart, type HoldState, KEPT_AFTER, partName } from './hold-record.ts'
 
 /**
- * The status of a hold after a settlement or an extension.
- * - `open`: it can still be settled.
+ * - `open`: the hold can still be settled.
  * - `settled`: it was settled, by this settlement or an earlier one.
  * - `expired`: it ended before it was settled. What it charged stays charged.
  * - `unknown`: there is no such hold, or it ended more than a minute ago.
@@ -16,43 +15,39 @@ export type HeldPart = Pick<HoldPart, 'held' | 'charged' | 'overage'>
 
 /** The answer to a settlement or an extension. */
 export interface HoldReport {
-  /** The status of the hold after the change. */
+  /** The status after the change. */
   readonly status: HoldStatus
-  /** Set if the hold was settled before. Then nothing was changed, and `parts` reports what the first settlement charged. */
+  /** Set if the hold was settled before. Nothing was changed, and `parts` reports the first settlement. */
   readonly repeated?: true
-  /** Store time at which the hold ends, or ended; 0 if it is unknown. */
+  /** Store time at which the hold ends, or ended; 0 if unknown. */
   readonly expires: Micros
-  /** What each call of the change was charged, in order; undefined for a limit that the hold did not charge. */
+  /** Undefined for a limit that the hold did not charge. */
   readonly parts: readonly (HeldPart | undefined)[]
 }
 
-/** One limit of a hold that is being settled. `slot` is the index of the limit's state. Calls of one state have the same index. */
+/** Calls of one state have the same `slot`, the state's index. */
 export interface SettledCall {
   readonly slot: number
   readonly limit: AnyLimit
   readonly phase: number
-  /** The text of the state's scope. */
   readonly scope: string
-  /** What the hold really used of the limit, in micro-tokens; at least 0. */
+  /** What the hold really used of the limit; at least 0. */
   readonly actual: MicroTokens
 }
 
-/** The result of a settlement or an extension. */
 export interface HoldResult {
   readonly report: HoldReport
-  /** The record to write; absent if it does not change. */
+  /** Absent if the record does not change. */
   readonly record?: HoldState
-  /** The states to write, each with its index (`slot`); undefined if the state now equals that of an unused key. */
+  /** `state` is undefined if it equals an unused key's. */
   readonly writes: readonly { readonly slot: number; readonly limit: AnyLimit; readonly state: unknown }[]
 }
 
 /**
- * Settles a hold: a call that was charged before it was known what it would use. Every store must settle exactly as this function does. It
- * changes the record and the states of the limits together, or nothing.
- * @param record as stored; undefined if absent
- * @param states as stored, at the indexes that the calls have as `slot`; undefined if absent
+ * Every store must settle exactly as this function does, and write record and states together or not at all.
+ * @param states as stored, by `slot`
  * @param stands true if what was charged stays charged, whatever `actual` says
- * @param holder the id under which the hold took slots of concurrency limits; these slots are given back, even if `stands`
+ * @param holder the id under which the hold took slots of concurrency limits; these are given back even if `stands`
  */
 export function settleHold(
   record: HoldState | undefined,
@@ -94,10 +89,7 @@ export function settleHold(
   }
 }
 
-/**
- * Moves the end of an open hold, and of the slots of concurrency limits that it took under `hold.id`, to `hold.micros` from now. An end
- * that is later already does not change, nor does a hold that is not open. The other parameters are those of `settleHold`.
- */
+/** Moves the end of an open hold, and of its slots, to `hold.micros` from now. A later end stays. */
 export function extendHold(
   record: HoldState | undefined,
   states: readonly unknown[],
@@ -118,9 +110,8 @@ export function extendHold(
 }
 
 /**
- * The report on a settlement that a program on the store's server (a script in Lua or SQL) made.
- * @param before the status of the hold before the settlement
- * @param record after the settlement
+ * For a settlement by a program in Lua or SQL.
+ * @param before the status before it
  */
 export function reportAfter(before: HoldStatus, record: HoldState | undefined, calls: readonly SettledCall[], stands: boolean): HoldReport {
   if (before !== 'open') return reportOf(before, record, calls, stands)
@@ -134,14 +125,14 @@ function statusOf(record: HoldState | undefined, now: Micros): HoldStatus {
   return now < record.expires ? 'open' : 'expired'
 }
 
-/** The report on a hold that this change did not settle. If its status is `settled`, an earlier settlement did, so `repeated` is set. */
+/** If the status is `settled`, an earlier settlement made it so. */
 export function reportOf(status: HoldStatus, record: HoldState | undefined, calls: readonly SettledCall[], stands: boolean): HoldReport {
   const known = status === 'unknown' ? undefined : record
   const parts = calls.map(({ scope, actual }): HeldPart | undefined => {
     const part = known?.parts.find(({ name }) => name === partName(scope))
     if (part === undefined) return undefined
     const { held, charged, overage } = part
-    // After the end of a hold, nothing more is charged for it. What was used beyond the charge is overage.
+    // Nothing is charged after the end of a hold: use beyond the charge is overage.
     return { held, charged, overage: status === 'expired' && !stands ? Math.max(0, actual - charged) : overage }
   })
   const report = { status, expires: known?.expires ?? 0, parts }

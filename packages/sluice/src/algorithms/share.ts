@@ -3,13 +3,9 @@ import { inexact, planOf, reduced } from './bucket-plan.ts'
 import { quantumOf } from './counter-weight.ts'
 import { fromMicroTokens } from './decimal.ts'
 
-/** A fraction of a limit: `units` of `of`. */
 type Fraction = readonly [units: number, of: number]
 
-/**
- * Computes the plan of a fraction of `plan`'s limit. Undefined if whole numbers cannot represent that plan. Each algorithm has such a
- * function, and `plan` is a plan of its algorithm.
- */
+/** `plan` is a plan of the function's own algorithm. Undefined if whole numbers cannot represent the fraction. */
 // oxlint-disable-next-line typescript/no-explicit-any -- as above
 type PartOf = (plan: any, part: Fraction) => { plan: object; capacity: MicroTokens } | undefined
 
@@ -41,16 +37,15 @@ const PARTS: Readonly<Record<AlgorithmTag, PartOf>> = {
   },
 }
 
-/** micro * units / of, rounded down. Exact, also if the product of `micro` and `units` is above 2^53. */
+/** micro * units / of, rounded down. Exact even if the product exceeds 2^53. */
 export function portionOf(micro: MicroTokens, units: number, of: number): MicroTokens {
   const product = micro * units
   return Number.isSafeInteger(product) ? Math.floor(product / of) : Number((BigInt(micro) * BigInt(units)) / BigInt(of))
 }
 
 /**
- * An equal part of a limit. If each of `parts` processes has one part, they admit no more together than the limit, exactly. The remainder
- * of the division is not granted. States of the whole limit, or of a part of another size, are converted (law 7). Returns undefined if
- * whole numbers cannot represent the part, or if the part is 0.
+ * One of `parts` equal parts, rounded down, so that all parts together never exceed the limit. Undefined if the part is 0, or if whole
+ * numbers cannot represent it.
  * @param parts a whole number above 0
  */
 export function shareOf(limit: AnyLimit, parts: number): AnyLimit | undefined {
@@ -58,7 +53,7 @@ export function shareOf(limit: AnyLimit, parts: number): AnyLimit | undefined {
 }
 
 /**
- * Returns `units` of `of` equal parts of a limit. Otherwise the same as `shareOf`.
+ * `units` of `of` equal parts of a limit, otherwise as `shareOf`.
  * @param units a whole number above 0, at most `of`
  */
 export function fractionOf(limit: AnyLimit, units: number, of: number): AnyLimit | undefined {

@@ -6,10 +6,7 @@ import { quantumOf, roughly, weighted } from './counter-weight.ts'
 import { MICRO } from './decimal.ts'
 import { alignedEnd, envelopeOf, readWindow, refuseEndless, type WindowOptions } from './window.ts'
 
-/**
- * The plan of a sliding window counter. The window has `quanta` equal parts of `quantum` microseconds. The weight of the previous window
- * changes in steps of one part.
- */
+/** The weight of the previous window changes in `quanta` steps of `quantum` microseconds. */
 export interface CounterPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -18,9 +15,9 @@ export interface CounterPlan {
 }
 
 /**
- * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both windows. It is
- * the plan's, or that of another plan of this key with a longer window (the longer plan). `absent` is 1 if no call under the longer plan
- * has come in the current window yet. If `absent` is 0, the next window has the same length.
+ * `current` was charged in the window that ends at `end`, `previous` in the window before it. `window` is the length of both, which may
+ * come from another plan with a longer window. `absent` is 1 if that longer plan was not called in the current window yet. If it is 0, the
+ * next window has the same length.
  */
 export interface CounterState {
   end: Micros
@@ -31,9 +28,8 @@ export interface CounterState {
 }
 
 /**
- * A sliding window counter: at most `limit` tokens in the sliding window, which ends now. It overlaps the current window and a part of the
- * previous one. The counter assumes that the previous window's tokens were taken evenly (the article Rate Limiting at Scale). Over every
- * interval of length t it admits at most limit + limit / window * t.
+ * At most `limit` tokens in the sliding window, which ends now. Assumes that the previous window's tokens were taken evenly (the article
+ * Rate Limiting at Scale). Over every interval of length t it admits at most limit + limit / window * t.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */
@@ -76,9 +72,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return fillView(plan, at, counted, now, into)
   },
   /**
-   * The key may have been called under another plan with a longer window (the longer plan). Then the current window runs to its end. If a
-   * call under the longer plan came in the current window, the next window is as long. In all other cases the current window keeps its
-   * start and gets the plan's length, and both windows keep their charges (law 7).
+   * A longer window of another plan runs to its end. If that plan was called in it, the next window is as long. Otherwise the current
+   * window keeps its start and gets this plan's length. Both windows keep their charges (law 7).
    */
   adopt(plan, state, now) {
     const { window } = plan
@@ -91,8 +86,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return now >= next.end || current + previous === 0 ? undefined : next
   },
   /**
-   * Penalties raise the count to at most twice the limit. A refund with a receipt applies only to the window of that charge, which must be
-   * the current or the previous one. A refund without a receipt applies to the current window first.
+   * Penalties raise the count to at most twice the limit. A refund applies to the window of its receipt, the current or the previous one.
+   * Without a receipt it applies to the current window first.
    */
   adjust(plan, state, now, amount, _phase, receipt) {
     const at = rolled(plan.window, state, now)
@@ -110,9 +105,8 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
     return next.current + next.previous === 0 ? undefined : next
   },
   /**
-   * A hold was charged before it was known what it would use. If it used less, the difference is given back to the window of the charge. If
-   * that is neither the current nor the previous window, nothing is given back. If the hold used more, the difference is charged to the
-   * previous window if the charge was in that, otherwise to the current window. What is counted rises to at most twice the limit.
+   * Gives unused tokens back to the window of the charge, unless it is older than the previous one. Charges additional use to the previous
+   * window if the charge was in it, otherwise to the current one, up to twice the limit.
    */
   settle(plan, state, now, { held, actual, at }, phase) {
     const { end, current, previous, window } = rolled(plan.window, state, now)
@@ -160,7 +154,7 @@ export const slidingWindowCounterKernel: Algorithm<CounterPlan, CounterState> = 
   },
 })
 
-/** The current and the previous window at `now`. A window that has ended is the previous one for the length of one more window. */
+/** An ended window stays the previous one for one more window's length. */
 function rolled(window: Micros, state: CounterState | undefined, now: Micros): CounterState {
   const runs = state !== undefined && now < state.end
   const follows = state !== undefined && !runs && now < state.end + window
@@ -172,31 +166,22 @@ function rolled(window: Micros, state: CounterState | undefined, now: Micros): C
   return WINDOWS
 }
 
-/** Overwritten by each call, so that decisions allocate nothing. No caller keeps it. */
+/** Overwritten by each call, so that decisions allocate nothing. */
 const WINDOWS: CounterState = { end: 0.5, current: 0.5, previous: 0.5, window: 0.5, absent: 0 }
 
-/**
- * The equal parts in which the weight of the previous window is counted: those of the plan, if the window is as long as the plan's.
- * Otherwise another plan wrote the state. Its parts are not known, so `roughly` divides the window.
- */
+/** If another plan wrote the state, its steps are unknown, and `roughly` divides the window. */
 function partsOf(plan: CounterPlan, window: Micros): Pick<CounterPlan, 'quantum' | 'quanta'> {
   return window === plan.window ? plan : roughly(window)
 }
 
-/**
- * How many of the previous window's micro-tokens still count. If a clock stepped back to before the current window's start, all of them
- * count.
- */
+/** If a clock stepped back before the current window, all of the previous one counts. */
 function share(plan: CounterPlan, { end, previous, window }: CounterState, now: Micros): MicroTokens {
   if (previous === 0) return 0
   const { quantum, quanta } = partsOf(plan, window)
   return weighted(previous, Math.min(quanta, Math.ceil((end - now) / quantum)), quanta)
 }
 
-/**
- * The first instant at which a cost fits that does not fit now. It is in the current window, or after its end, when the current window has
- * become the previous one.
- */
+/** The first instant at which the cost fits. */
 function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros {
   const { end, current, previous, window, absent } = at
   const { limit } = plan
@@ -205,7 +190,7 @@ function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros 
   if (now >= 1) return end - now * quantum
   if (window > plan.window && absent === 0) {
     const next = mostLeft(current, limit - cost, quanta)
-    // The window of a longer plan is divided by `roughly` into quanta (parts), which may not fill it. Then there is a gap at its start.
+    // The parts that `roughly` makes may leave a gap at the start of the window.
     return next === quanta ? end : end + window - next * quantum
   }
   const then = mostLeft(current, limit - cost, plan.quanta)
@@ -213,8 +198,8 @@ function fitsAt(plan: CounterPlan, at: CounterState, cost: MicroTokens): Micros 
 }
 
 /**
- * The weight of `previous` is the part of the current window's quanta that are left. Returns the greatest number of quanta at which
- * `previous` counts at most `room`; -1 if `room` is below 0. Estimates with doubles, then corrects the estimate by exact comparisons.
+ * The most remaining quanta of the current window at which `previous` counts at most `room`; -1 if `room` is below 0. Corrects an estimate
+ * in doubles by exact comparisons.
  */
 function mostLeft(previous: MicroTokens, room: MicroTokens, quanta: number): number {
   if (room < 0) return -1

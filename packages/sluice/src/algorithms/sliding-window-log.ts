@@ -7,13 +7,10 @@ import { logCells } from './log-cells.ts'
 import { entryPairs, firstAfter, firstThrough, type LogState, newestOf, settled, stateOf } from './log-state.ts'
 import { envelopeOf, readWindow, type WindowOptions } from './window.ts'
 
-/** The largest limit in tokens. It is bounded because a log has an entry for every charge. */
+/** In tokens. A log has an entry for every charge. */
 const MAX_ENTRIES = 10_000
 
-/**
- * `most`: the most entries that the log keeps. Only charges of less than one token can need more. Once the log has that many, its newest
- * entry takes further charges.
- */
+/** `most`: the most entries of a log. Only charges below one token can need more. The newest entry then takes these charges. */
 export interface LogPlan {
   readonly limit: MicroTokens
   readonly window: Micros
@@ -21,8 +18,8 @@ export interface LogPlan {
 }
 
 /**
- * A sliding window log: at most `limit` tokens in every interval of one window's length. It is exact because it remembers each charge for
- * that long (the article Rate Limiting at Scale).
+ * At most `limit` tokens in every interval of one window's length. Exact, because each charge is remembered for that long (the article Rate
+ * Limiting at Scale).
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT (also above 10,000 tokens), INVALID_DURATION
  */
 export function slidingWindowLog(options: WindowOptions): CompiledLimit<LogPlan, LogState> {
@@ -42,8 +39,7 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
   tag: 'sl',
   step: () => stepOf<LogState>({ ...NONE }),
   decide(plan, stored, now, cost, _phase, into = slidingWindowLogKernel.step()) {
-    // Only peeks and the reference driver (`applyGroup`) pass a state with a charge that is not applied yet. Stores apply each charge to
-    // the entries that they keep.
+    // Only peeks and `applyGroup` pass a state with a charge that is not applied yet.
     const state = stored === undefined ? NONE : settled(stored)
     const part = partNow(plan, state, now)
     if (cost <= plan.limit - part.used) {
@@ -62,10 +58,7 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
     }
     return fillView(plan, state, part, now, into)
   },
-  /**
-   * Keeps all entries. A plan with a longer window may have written some of them, and `keepFor` says how long that plan needs them. So the
-   * log is exact under each of the plans (law 7).
-   */
+  /** Keeps entries for `keepFor`, the longest window of earlier plans, so that the log is exact under each plan (law 7). */
   adopt(plan, state, now) {
     if (state.window === plan.window) return state
     const keepFor = Math.max(state.window, state.keepFor)
@@ -73,9 +66,8 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
     return { ...state, window: plan.window, keepFor: keepFor > plan.window ? keepFor : 0 }
   },
   /**
-   * A penalty is charged now, and raises the count to at most twice the limit. A refund with a receipt is taken from the entry of that
-   * charge and from later entries. A refund without a receipt is taken from the newest entries first. Entries that have left the window
-   * give nothing back.
+   * A penalty raises the count to at most twice the limit. A refund is taken from the entry of its receipt and later ones; without a
+   * receipt, from the newest first. Entries out of the window give nothing back.
    */
   adjust(plan, stored, now, amount, _phase, receipt) {
     const state = stored === undefined ? NONE : settled(stored)
@@ -101,14 +93,13 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
       for (let index = firstAfter(state.entries, receipt - 1, first) - state.skip; index < count; index += 1) take(index)
     }
     if (left === amount) return stored
-    // An entry with an amount of 0 is removed: both of its numbers.
+    // Removes both numbers of an entry whose amount is 0.
     const rest = pairs.filter((_, index) => pairs[index | 1] !== 0)
     return rest.length === 0 ? undefined : stateOf(rest, state.window, state.keepFor)
   },
   /**
-   * A hold was charged before it was known what it would use. Changes the entry of that charge, or the later entry into which that entry
-   * was merged. If the charge has left the window, nothing is given back, and what the hold used in addition is charged now. The count
-   * rises to at most twice the limit.
+   * Changes the entry of the charge, or the later entry into which that was merged. If the charge has left the window, nothing is given
+   * back, and additional use is charged now. The count rises to at most twice the limit.
    */
   settle(plan, stored, now, { held, actual, at }, phase) {
     if (actual < held) {
@@ -142,15 +133,11 @@ export const slidingWindowLogKernel: Algorithm<LogPlan, LogState> = kernel({
   logCells,
 })
 
-/** Micro-tokens of all entries that the log keeps. */
 function sumOf(state: LogState | undefined): MicroTokens {
   return state === undefined ? 0 : entryPairs(settled(state)).reduce((sum, number, index) => (index % 2 === 0 ? sum : sum + number), 0)
 }
 
-/**
- * Writes the state to `into`, with a charge that is not applied to the entries yet. Skips entries that no plan of this state needs any
- * more.
- */
+/** Does not apply the charge to the entries yet. Skips entries that no plan needs any more. */
 function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cost: MicroTokens, into: LogState): void {
   const { entries, skip, keepFor } = state
   const { length } = entries
@@ -158,9 +145,8 @@ function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cos
   const kept = length - from
   let merges = kept > 0 && entries.at(length - 1) === time
   if (!merges && kept >= (keepFor > 0 ? MAX_ENTRIES : plan.most)) {
-    // The log is full. If its oldest entry is kept only for an earlier plan, that entry is dropped. Otherwise charges of less than one
-    // token have filled the log. The newest entry then takes this charge and moves to `time`, so the log can only deny more than an exact
-    // one.
+    // The log is full. If only an earlier plan needs the oldest entry, that entry is dropped. Otherwise the newest entry takes this charge
+    // and moves to `time`, so the log can only deny more than an exact one.
     if (from < first) from += 1
     else merges = true
   }
@@ -174,8 +160,8 @@ function charge(plan: LogPlan, state: LogState, first: number, time: Micros, cos
 }
 
 /**
- * The entries in the window that ends now: those from index `first` on. `used` is their sum. From index `last` on, entries count as charged
- * at the instant `newest`: they are the charge of this decision, or the entry into which that charge was merged.
+ * The entries from index `first` on are in the window that ends now; `used` is their sum. Entries from index `last` on count as charged at
+ * `newest`.
  */
 interface LogPart {
   first: number
@@ -184,7 +170,7 @@ interface LogPart {
   used: MicroTokens
 }
 
-/** Overwritten by each call, so that decisions allocate nothing. No caller keeps it. */
+/** Overwritten by each call, so that decisions allocate nothing. */
 const PART: LogPart = { first: 0, last: 0, newest: 0.5, used: 0.5 }
 
 function partNow(plan: LogPlan, state: LogState, now: Micros): LogPart {
@@ -196,7 +182,7 @@ function partNow(plan: LogPlan, state: LogState, now: Micros): LogPart {
   return PART
 }
 
-/** The first instant at which a cost fits that does not fit now: when enough of the entries have left the window. */
+/** The first instant at which the cost fits. */
 function fitsAt(plan: LogPlan, { entries }: LogState, part: LogPart, cost: MicroTokens): Micros {
   const { first, last, newest, used } = part
   const index = firstThrough(entries, entries.through(first - 1) + used + cost - plan.limit, first)

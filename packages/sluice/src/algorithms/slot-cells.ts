@@ -1,13 +1,9 @@
 import type { CellBounds, Cells } from './algorithm.ts'
 import type { SlotState } from './slot-state.ts'
 
-/** Estimated bytes of a state outside of its row, for its object and its list. Each number of the list takes eight bytes more. */
+/** Estimated bytes of a state outside of its row, without its list of numbers (eight bytes each). */
 const OVERHEAD_BYTES = 120
 
-/**
- * Keeps the states of concurrency limits for a table. A row contains the index of its state in a list. All these states take at most
- * `maxBytes`.
- */
 export function slotCells({ maxBytes }: Pick<CellBounds, 'maxBytes'>): Cells<SlotState> {
   const states: (SlotState | undefined)[] = [undefined]
   const free: number[] = []

@@ -4,9 +4,8 @@ import type { Micros } from '../time/micros.ts'
 export const SLOT_WIDTH = 5
 
 /**
- * Who holds slots. `holders` has five numbers for each holder: its id (two numbers), its cost in micro-tokens, the instant at which its
- * slot ends, and its fencing number. Holders whose slots end first come first. `seen`: the latest time at which the state was written; no
- * decision uses an earlier time (law 3). `last`: the fencing number of the last grant. A state does not depend on the plan.
+ * `holders` has five numbers for each holder: id (two numbers), cost in micro-tokens, end of the slot, fencing number. Slots that end first
+ * come first. `seen`: the latest time of a write; no decision uses an earlier time (law 3). `last`: the last fencing number.
  */
 export interface SlotState {
   holders: readonly number[]

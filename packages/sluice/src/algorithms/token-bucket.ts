@@ -23,10 +23,9 @@ import { parseRate, type Rate } from './rate.ts'
 import { settleBucket } from './settle-bucket.ts'
 
 /**
- * The bucket was last empty at `zero`, in whole microseconds, plus `rest` n-ths of a microsecond. Here n is that of `plan`, the plan that
- * wrote the state and that refills n micro-tokens in m microseconds. `seen`: the latest time at which the state was written; no decision
- * uses an earlier time (law 3). `keepFor`: the longest time that any earlier plan of this state needs to fill a bucket. The state is kept
- * that long after `seen`, so that two alternating policies create no tokens (law 7).
+ * The bucket is empty at `zero`, in microseconds, plus `rest` n-ths of a microsecond, for the n of `plan`, which wrote the state. `seen`:
+ * the latest time of a write; no decision uses an earlier time (law 3). `keepFor`: the longest time that an earlier plan needs to fill a
+ * bucket. The state is kept that long, so that two alternating policies create no tokens (law 7).
  */
 export interface BucketState {
   zero: Micros
@@ -41,15 +40,15 @@ const MAX_BURST = Math.floor(Number.MAX_SAFE_INTEGER / MICRO)
 
 /** Options of a token bucket. */
 export interface TokenBucketOptions {
-  /** Refill, such as `'10/s'`, `'100/min'` or `{ tokens: 10, per: '30s' }`; tokens with at most six decimals. */
+  /** Refill, such as `'10/s'`, `'100/min'` or `{ tokens: 10, per: '30s' }`. */
   readonly rate: Rate
-  /** The most tokens that the bucket holds; at most six decimals. Below 1, only calls of a lower `cost` than the default of 1 pass. */
+  /** The most tokens that the bucket holds; at most six decimals. Below 1, calls need a lower `cost` than the default of 1. */
   readonly burst: number | string
 }
 
 /**
- * A token bucket: `burst` tokens at first, refilled continuously at `rate`. Every interval of length t admits at most burst + rate * t
- * tokens, exactly (the article Rate Limiting at Scale; Turner 1986).
+ * `burst` tokens at first, refilled continuously at `rate`. Every interval of length t admits at most burst + rate * t tokens, exactly (the
+ * article Rate Limiting at Scale; Turner 1986).
  * @throws LimiterError INVALID_OPTIONS, INVALID_RATE, INVALID_BURST, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent the
  * limit
  */
@@ -65,7 +64,7 @@ export function tokenBucket(options: TokenBucketOptions): CompiledLimit<BucketPl
   return compiled(tokenBucketKernel, plan, burst, plan.emptyBefore.micros)
 }
 
-/** A placeholder. The object that `decide` fills (`Step`) contains a state. This is the plan of that state until `decide` writes it. */
+/** A placeholder until `decide` writes the plan of a state. */
 const NOTHING: BucketPlan = planOf(1, 1, 1)
 
 export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
@@ -73,7 +72,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   tag: 'tb',
   step: () => stepOf<BucketState>({ zero: 0.5, rest: 0, seen: 0.5, keepFor: 0, plan: NOTHING }),
   decide(plan, state, now, cost, _phase, into = tokenBucketKernel.step()) {
-    // The same as `filled` and `spanOf`, but without allocating objects, because every request runs this code.
+    // `filled` and `spanOf` without allocating objects, because every request runs this code.
     const time = state !== undefined && state.seen > now ? state.seen : now
     let zero = time - plan.emptyBefore.micros
     let { rest } = plan.emptyBefore
@@ -98,8 +97,7 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     if (cost > plan.burst || movedZero > latest || (movedZero === latest && movedRest > 0)) {
       const possible = cost <= plan.burst
       into.outcome = possible ? 'denied' : 'impossible'
-      // The wait is counted from `now`. If the state was written later (`seen`), because a clock stepped back, the wait includes the
-      // difference.
+      // Counted from `now`, so the wait includes the time by which a clock stepped back.
       into.retryAfter = possible ? movedZero - plan.ahead - now + (movedRest > 0 ? 1 : 0) : 0
       into.state = state
       fillView(plan, zero, rest, time, now, into)
@@ -119,11 +117,9 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
   ahead: ({ n, m, burst }, most) => planOf(n, m, burst, most),
   /**
-   * Gives back the charge of a call that will not start: its cost, less what other calls were charged after it. Go's x/time/rate cancels a
-   * reservation in the same way. Each charge moves `zero`, the instant at which the bucket is empty. So what was charged after the call is
-   * the present `zero` less the `zero` right after the call's charge; a penalty counts too. Nothing is given back if the limit was changed,
-   * or if a refund or a reset has moved `zero` before that of the charge. If the call's tokens are refilled already, the call is settled
-   * like a hold that used nothing.
+   * Gives back the cost of a call that will not start, less what was charged after it, as Go's x/time/rate does. The later charges are the
+   * distance that `zero` has moved since. Nothing is given back after a change of the limit, or if a refund or reset moved `zero` back
+   * beyond that of the charge. If the tokens are refilled already, the call is settled like a hold that used nothing.
    */
   leave(plan, state, now, cost, charged) {
     const time = timeOf(state, now)
@@ -141,9 +137,8 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     return tokenBucketKernel.expiresAt(plan, next) <= time ? undefined : next
   },
   /**
-   * Converts the tokens that the old plan would have left, capped at the new burst, to the `zero` of the new plan (when the bucket is
-   * empty). `zero` is rounded up by less than an n-th of a microsecond, so no tokens are created (law 7). A debt carries over in full, even
-   * if it exceeds the new burst.
+   * Converts the tokens left under the old plan, capped at the new burst. `zero` is rounded up, so no tokens are created (law 7). A debt
+   * carries over in full, even if it exceeds the new burst.
    */
   adopt(plan, state, now) {
     const old = state.plan
@@ -154,9 +149,8 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
     return bucketWith(plan, level, time, Math.max(state.keepFor, old.emptyBefore.micros))
   },
   /**
-   * Moves `zero`, the instant at which the bucket is empty: back for a refund, forward for a penalty. A penalty lowers the bucket to at
-   * most one burst below empty. If a change of the limit left it lower than that, the penalty changes nothing. If the charge of a receipt
-   * is older than the time in which the bucket fills, its tokens are refilled already, so the refund gives nothing.
+   * A penalty lowers the bucket to at most one burst below empty; if it is lower already, nothing changes. A refund of a charge that is
+   * older than the bucket's fill time gives nothing, because those tokens are refilled.
    */
   adjust(plan, state, now, amount, _phase, receipt) {
     const time = timeOf(state, now)
@@ -212,34 +206,31 @@ export const tokenBucketKernel: Algorithm<BucketPlan, BucketState> = kernel({
   },
 })
 
-/**
- * The instant from which no earlier plan needs the state: `keepFor` after it was written. A bucket in debt begins to fill only at `zero`,
- * so for such a bucket the time counts from there.
- */
+/** When no earlier plan needs the state any more. A debt begins to refill only at `zero`. */
 export function keptUntil({ zero, seen, keepFor }: BucketState): Micros {
   return Math.min(Math.max(seen, zero) + keepFor, Number.MAX_SAFE_INTEGER)
 }
 
-/** The time of a decision: `now`, but never earlier than `seen` (law 3). */
+/** `now`, but never earlier than `seen` (law 3). */
 export function timeOf(state: BucketState | undefined, now: Micros): Micros {
   return state === undefined ? now : Math.max(now, state.seen)
 }
 
 /**
- * The state of a bucket that has `level` at `time`, capped at the burst. `level` is in m-ths of a micro-token, for the `m` of the plan.
- * `zero` is rounded up by less than an n-th of a microsecond, for its `n`. A level below 0 is a debt, which may exceed the burst.
+ * The bucket that has `level` m-ths of a micro-token at `time` (for the `m` of the plan), capped at the burst. A level below 0 is a debt,
+ * which may exceed the burst.
  */
 export function bucketWith(plan: BucketPlan, level: bigint, time: Micros, keepFor: Micros): BucketState {
   const [n, full] = [BigInt(plan.n), BigInt(plan.burst) * BigInt(plan.m)]
   const parts = level < full ? level : full
-  // The time in which the plan refills the level, in n-ths of a microsecond.
+  // The refill time of the level, in n-ths of a microsecond.
   const back = -floorDiv(-parts, n)
   return { ...bounded(plan, { zero: time - Number(back), rest: Number(back * n - parts) }, time), seen: time, keepFor, plan }
 }
 
 /**
- * The state's `zero` and `rest`, or those of a bucket that is full at `time` if they are later. `keepFor` is 0 if the bucket is full and no
- * earlier plan needs the state any more (`keptUntil`).
+ * The state's `zero` and `rest`, or those of a full bucket if they are later. `keepFor` is 0 if the bucket is full and no earlier plan
+ * needs the state.
  */
 export function filled(plan: BucketPlan, state: BucketState | undefined, time: Micros): Omit<BucketState, 'seen' | 'plan'> {
   const { rest } = plan.emptyBefore
@@ -249,9 +240,7 @@ export function filled(plan: BucketPlan, state: BucketState | undefined, time: M
   return { zero, rest, keepFor: state.keepFor > 0 && time < keptUntil(state) ? state.keepFor : 0 }
 }
 
-/**
- * Writes the view of the bucket at `time` into `into`. The waits in it are counted from `now`, which is earlier if a clock stepped back.
- */
+/** Waits are counted from `now`, which is before `time` if a clock stepped back. */
 function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, now: Micros, into: View): View {
   const remaining = affordable(plan, plan.perToken, zero, rest, time)
   const full = after(plan, plan.full, zero, rest, 1)
@@ -261,7 +250,7 @@ function fillView(plan: BucketPlan, zero: Micros, rest: number, time: Micros, no
   return into
 }
 
-/** Caps a debt so that it is refilled within a hundred years. The cap also keeps the instant at which the bucket is full a safe integer. */
+/** Caps a debt at a hundred years of refill, so that the instant of the full bucket is a safe integer. */
 function bounded({ full }: BucketPlan, moved: Zero, time: Micros): Zero {
   const latest = { zero: Math.min(time + MAX_MICROS, Number.MAX_SAFE_INTEGER - full.micros - 1), rest: 0 }
   return isLater(moved, latest) ? latest : moved

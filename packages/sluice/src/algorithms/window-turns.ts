@@ -3,9 +3,9 @@ import type { MicroTokens } from './algorithm.ts'
 import { MICRO } from './decimal.ts'
 import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-plan.ts'
 
-// Fixed windows of a key that is called with several plans in turn (law 7; docs/decisions/0006). This happens, for example, while two
-// versions of a policy are in use. Windows of a key follow each other and never overlap. After its end, a window is remembered for at least
-// as long as a plan's rate takes to refill its count. So no change of plan creates tokens.
+// Fixed windows of a key that is called with several plans in turn, such as two versions of a policy (law 7; docs/decisions/0006). Windows
+// of a key never overlap. An ended window is remembered for at least as long as its plan's rate takes to refill the count, so no change of
+// plan creates tokens.
 
 /**
  * `count` was taken in the window that ends at `end`. `window` is the length of the longest plan that this window is for. A plan is called
@@ -14,7 +14,7 @@ import { type FixedWindowPlan as Plan, freshEnd, rampTo } from './fixed-window-p
  * - `BOTH`: a longer plan and a shorter plan
  * - `ABSENT`: a shorter plan; the longer plan was called in the previous window and not yet in this one
  * - `SPENT`: as `ABSENT`, but the count became too large for exact whole numbers. `window` and `count` are then those of the rest of the
- *   window only, from the start of one part on (see `partAt`). A longer plan finds nothing left.
+ * window, from the start of one part on (`partAt`). A longer plan finds nothing left.
  */
 export interface FixedWindowState {
   end: Micros
@@ -23,7 +23,7 @@ export interface FixedWindowState {
   turn: number
 }
 
-/** The window, or the part of a window, to which a charge belongs. `base` was taken before this part, `used` in this part. */
+/** The window of a charge, or a part of it. `base` was taken before this part, `used` in this part. */
 export interface WindowPart extends Omit<FixedWindowState, 'count'> {
   start: Micros
   base: MicroTokens
@@ -35,8 +35,7 @@ export const ABSENT = 5
 export const SPENT = 6
 
 /**
- * The `turn` of the state after a charge: which plans were called. If one plan is called alone, its `turn` decides how long the window is
- * remembered after its end (`freshAt`): at least as long as the plan's rate takes to refill the count.
+ * Decides how long the window of a single plan is remembered (`freshAt`): at least as long as the plan's rate takes to refill the count.
  */
 export function turnOf(turn: number, count: MicroTokens, limit: MicroTokens): number {
   if (turn >= BOTH) return turn
@@ -50,10 +49,9 @@ export function freshAt({ end, window, turn }: FixedWindowState): Micros {
 }
 
 /**
- * Converts a state to a plan with a window of another length. A longer window extends the current window to the end of its own window, if
- * that is later. With align `first` it extends the current window to its own length, from the same start. A shorter window keeps the
- * current one, or extends it to the end of its own window if that is later.
- * @returns the state converted to the plan; the same object if nothing changes, undefined if it equals that of an unused key
+ * Converts a state to a plan with a window of another length. The current window is extended to the end of the plan's window, if that is
+ * later. With align `first`, a longer plan extends it from the same start.
+ * @returns undefined for an unused key's state
  */
 export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: number): FixedWindowState | undefined {
   const { end, count, window, turn } = state
@@ -69,10 +67,8 @@ export function adopt(plan: Plan, state: FixedWindowState, now: Micros, phase: n
 }
 
 /**
- * The window that a call under `plan` begins at `now`, after the window `before` has ended. If `before` is longer than the plan's window,
- * the new window is as long as `before`. So the plan with the longer window finds what was charged. But if that longer plan was not called
- * during `before`, the new window has the length of `plan`. With align `clock` or `key`, the plan's window at `now` may have begun before
- * `before` ended. The new window then lasts one length longer.
+ * The window that a call begins at `now`, after `before`. It is as long as a longer `before`, so that the longer plan finds what was
+ * charged, unless that plan was not called in `before`. An aligned window that would have begun within `before` lasts one length longer.
  */
 export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: number): FixedWindowState {
   const own = freshEnd(plan, now, phase)
@@ -85,9 +81,8 @@ export function begun(plan: Plan, before: FixedWindowState, now: Micros, phase: 
 }
 
 /**
- * The index, from 0, of the part at `now`. While no call comes under a plan with a longer window, that window is divided into parts of this
- * plan's length. This plan may take its limit in each part. Tokens not taken in a part are lost, so the count is at least `limit` times the
- * index. The last part is longer if the plan's window does not divide the longer one.
+ * The index of the part at `now`. While a plan with a longer window is not called, its window is divided into parts of this plan's length.
+ * Tokens that this plan does not take in a part are lost. The last part is longer if the lengths do not divide.
  */
 export function partAt(plan: Plan, end: Micros, window: Micros, now: Micros): number {
   const part = Math.floor((now - end + window) / plan.window)
@@ -99,15 +94,14 @@ function lastPart({ window }: Plan, longer: Micros): number {
 }
 
 /**
- * Whether the count of a window that is divided into parts starts again with this part (`SPENT`). `base` was admitted before this part, and
- * penalties raise the count of a part to twice the limit. The count starts again if the sum might exceed 2^53 - 1. No plan can have a limit
- * as large as that, so a plan with a longer window finds nothing left.
+ * Whether the count starts again with this part (`SPENT`), because it might exceed 2^53 - 1. Penalties raise the count of a part to twice
+ * the limit.
  */
 export function isSpent({ limit }: Plan, turn: number, base: MicroTokens): boolean {
   return turn === SPENT || (turn === ABSENT && base > Number.MAX_SAFE_INTEGER - 2 * limit)
 }
 
-/** The first instant after this part or window at which a cost fits, if it does not fit into this part or window. */
+/** The first instant after this part or window at which a cost fits. */
 export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase: number): Micros {
   const { limit } = plan
   const { end, window, turn, base, used } = part
@@ -120,9 +114,8 @@ export function fitsLater(plan: Plan, part: WindowPart, cost: MicroTokens, phase
 }
 
 /**
- * The first instant from `from` on at which a cost passes, under a plan with a ramp. `from` is after the window `before`. A denial writes
- * no new window. So the search uses for each instant the window that a call at that instant would begin. As soon as `before` is no longer
- * remembered (`freshAt`), that is the plan's own window, possibly well into its ramp.
+ * The first instant from `from` on at which a cost passes under a plan with a ramp. Denials write no window, so each instant is tried with
+ * the window that a call would begin then.
  */
 export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, cost: MicroTokens, phase: number): Micros {
   if (cost <= MICRO) return from
@@ -138,15 +131,13 @@ export function passesAfter(plan: Plan, before: FixedWindowState, from: Micros, 
   }
 }
 
-/**
- * The instant at which a plan has its whole limit again, if the window is longer than the plan's and so is divided into parts (`partAt`).
- */
+/** When the plan has its whole limit again, in a longer window that is divided into parts (`partAt`). */
 export function wholeAt(plan: Plan, { end, window, base, used }: WindowPart): Micros {
   const next = base / plan.limit + partsOf(used, plan.limit)
   return next <= lastPart(plan, window) ? end - window + next * plan.window : end
 }
 
-/** count / limit, rounded up. Computed with the remainder, because doubles near 2^53 cannot represent a fraction. */
+/** Exact even near 2^53, where doubles have no fractions. */
 function partsOf(count: MicroTokens, limit: MicroTokens): number {
   const rest = count % limit
   return (count - rest) / limit + (rest > 0 ? 1 : 0)

@@ -8,17 +8,17 @@ import { MICRO, readTokens } from './decimal.ts'
 
 /** Options common to all window algorithms. */
 export interface WindowOptions {
-  /** The most tokens in one window; at most six decimals. With a limit below 1, only calls of a lower `cost` than the default of 1 pass. */
+  /** The most tokens in one window; at most six decimals. Below 1, calls need a lower `cost` than the default of 1. */
   readonly limit: number | string
   /** Length: text such as `'1m'`, or milliseconds as a number from 1,000 on. */
   readonly window: string | number
 }
 
-/** The largest limit in tokens. Penalties raise counts to twice the limit, which must stay a safe integer of micro-tokens. */
+/** In tokens. Penalties raise counts to twice the limit, which must stay a safe integer of micro-tokens. */
 const MAX_LIMIT = Math.floor(Number.MAX_SAFE_INTEGER / 2 / MICRO)
 
 /**
- * Reads and validates limit and window, and refuses options that are not in `known`.
+ * Refuses options that are not in `known`.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT above 4503599627 tokens
  */
 export function readWindow(
@@ -38,9 +38,8 @@ export function readWindow(
 }
 
 /**
- * Refuses a window that is so long that a call before 2100 would need an instant beyond the greatest exact number of microseconds.
- * @param after microseconds after a charge for which the window is still counted or reported
- * @param longest the longest accepted length, as text
+ * Refuses a window so long that a call before 2100 would need an instant beyond 2^53 microseconds.
+ * @param after microseconds after a charge for which the window counts
  * @throws LimiterError LIMIT_NOT_EXACT
  */
 export function refuseEndless(where: string, after: Micros, longest: string): void {
@@ -48,15 +47,12 @@ export function refuseEndless(where: string, after: Micros, longest: string): vo
   throw new LimiterError('LIMIT_NOT_EXACT', `${where} ${longest}: whole microseconds end in the year 2255, and calls until 2100 are exact`)
 }
 
-/** The end of the window that contains `now`. Windows follow each other without gaps, beginning at 1970 plus `shift`. */
+/** Windows follow each other without gaps, from 1970 plus `shift` on. */
 export function alignedEnd(window: Micros, now: Micros, shift: Micros = 0): Micros {
   return (Math.floor((now - shift) / window) + 1) * window + shift
 }
 
-/**
- * The envelope (the most that may pass in any interval) of a window that admits `burst` at once, and after that `limit` in each window's
- * length.
- */
+/** `burst` at once, and then `limit` in each window's length. */
 export function envelopeOf(limit: MicroTokens, window: Micros, burst: MicroTokens): Envelope {
   const [n, m] = reduced(limit, window)
   return { n, m, burst }
