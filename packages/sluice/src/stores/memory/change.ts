@@ -19,10 +19,7 @@ import { isNew, keep, read, rowOf, type Slot, slotted } from './slots.ts'
 type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 type Back = Extract<Change, { readonly kind: 'leave' | 'release' }>
 
-/**
- * Makes changes in order. Refunds and penalties (`adjust`) that follow each other in the list are made together. If the store has no room
- * for the state of one of them, none is made.
- */
+/** Makes changes in order. Successive `adjust` changes are made together, or none of them if the store has no room. */
 export function applyChanges(room: Room, changes: readonly Change[], now: Micros): ChangeResult[] {
   const results: ChangeResult[] = []
   while (results.length < changes.length) {
@@ -45,8 +42,7 @@ function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResul
     const { slot, limit, phase } = slotted(room, call, slots)
     const { algorithm, plan } = limit
     const known = slots[slot] as Slot
-    // If a key has no state, only a penalty (`amount` below 0) creates one. While the store was full, calls of the key may have been
-    // charged to an overflow state, which many keys share. Then the key's own state begins as a copy of the overflow state, not fresh.
+    // Only a penalty creates a state. It begins as a copy of the overflow state, which the key may have charged while the store was full.
     const found = writes.get(slot) ?? { state: amount < 0 || !isNew(known) ? read(room, known, false, now) : undefined }
     const state = found.state === undefined ? undefined : algorithm.adopt(plan, found.state, now, phase)
     const adjusted = algorithm.adjust(plan, state, now, amount, phase, receipt)
@@ -55,10 +51,6 @@ function adjustAll(room: Room, run: readonly Adjust[], now: Micros): ChangeResul
   return written(room, slots, [...writes.values()], now)
 }
 
-/**
- * Gives back what one call was charged before its tokens were there (`leave`), or the slots of one holder of a concurrency limit
- * (`release`).
- */
 function giveBack(room: Room, change: Back, now: Micros): ChangeResult {
   const slots: Slot[] = []
   const { slot, limit } = slotted(room, change.call, slots)
@@ -85,11 +77,7 @@ function ofHold(room: Room, change: HoldChange, now: Micros): ChangeResult {
   return failure === undefined ? { hold: report } : { failure }
 }
 
-/**
- * Replaces one state by the state that `program` computes from it, synchronously. Returns false, with nothing changed, if the store has no
- * room for the new state.
- * @param program returns the new state, and a limit with the numbers (`plan`) by which the new state counts; undefined for no change
- */
+/** Returns false, with nothing changed, if there is no room. */
 export function rewriteOne(room: Room, id: StateId, algorithm: AnyLimit['algorithm'], now: Micros, program: StateProgram): boolean {
   const slots: Slot[] = []
   const { slot } = slotted(room, { id, limit: { algorithm } as AnyLimit, cost: 0, phase: 0 }, slots)
@@ -97,16 +85,14 @@ export function rewriteOne(room: Room, id: StateId, algorithm: AnyLimit['algorit
   return made === undefined || written(room, slots, [{ slot, ...made }], now).failure === undefined
 }
 
-/**
- * Writes changed states, and removes those that equal the initial state. Returns a failure, with nothing changed, if the store has no room.
- */
+/** Removes states that equal the initial state. Changes nothing if there is no room. */
 function written(room: Room, slots: readonly Slot[], writes: GroupResult['writes'], now: Micros): ChangeResult {
   const kept = writes.filter(({ state }) => state !== undefined)
   if (!keep(room, slots, kept, now)) return { failure: room.full }
   for (const { slot, limit, state } of writes) {
     const { table } = (slots[slot] as Slot).known.states
     const row = rowOf(slots[slot] as Slot)
-    // The new state may expire earlier than the old one. So the table must know when, or it would search for expired rows too late.
+    // The table must know if the new state expires earlier, or it would search for expired rows too late.
     if (state !== undefined) table.touched(limit.algorithm.expiresAt(limit.plan, state))
     else if (row !== -1) table.remove(row)
   }

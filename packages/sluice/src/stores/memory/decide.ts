@@ -6,18 +6,16 @@ import type { Room } from './room.ts'
 import { type DryRun, isNew, keep, nameOf, read, type Slot, slotted } from './slots.ts'
 
 /**
- * What happens to a call of a new key when the store is full: it is allowed (`allow`), denied (`deny`), or decided by an overflow state
- * (`shared`). All such keys of a limit share 1,024 overflow states, which start without tokens. Sliding window logs have no overflow
- * states: with `shared`, calls of their new keys are denied.
+ * What happens to a call of a new key when the store is full. With `shared`, such keys of a limit share 1,024 overflow states, which start
+ * without tokens; sliding window logs and concurrency limits deny.
  */
 export type OnFull = 'allow' | 'deny' | 'shared'
 
 const one = (): number => 1
 
 /**
- * Decides one call of a key that is not blocked, as `applyGroup` does for a group of one call, but allocates only the verdict. Returns
- * undefined, with nothing changed, in two cases, which `decideGroup` handles: the store has no room for a new state, or a new state would
- * begin as a copy of an overflow state.
+ * Decides one call of a key that is not blocked as `applyGroup` does, but allocates only the verdict. Undefined, with nothing changed, if
+ * `decideGroup` must decide.
  */
 export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Micros): Decided | undefined {
   const known = room.find(id.scope, id.key, limit)
@@ -32,22 +30,18 @@ export function decideOne(room: Room, { id, limit, cost, phase }: Call, now: Mic
     if ((states.bounded && !states.fits(row, step.state)) || (row === -1 && !room.makeRoom(now, one))) return undefined
     known.planId = states.write(row, lo, hi, limit, step.state, known.planId, now)
   }
-  // The next call overwrites `step`, but the caller may keep the verdict. So its numbers are copied.
+  // The next call overwrites `step`, but the caller may keep the verdict.
   const { outcome, retryAfter, remaining, replenishAfter, resetAfter } = step
   const call = { outcome, retryAfter, remaining, replenishAfter, resetAfter }
   return { outcome, at: now, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [call] }
 }
 
-/**
- * Decides calls with `applyGroup`: all of them are charged, or none.
- * @param dryRun set for a peek, which must not change the store: the states that the peek has written so far. They are read instead of
- * those of the store
- */
+/** @param dryRun set for a peek: the states that it has written so far, which are read instead of the store's */
 export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onFull?: OnFull, dryRun?: DryRun): GroupVerdict {
   const slots: Slot[] = []
   const groupCalls = calls.map((call) => slotted(room, call, slots))
   const blocks = slots.map(({ id }) => room.blockOf(id, now))
-  /** @param share whether a key without a state of its own is decided by an overflow state, because the store has no room for its state */
+  /** @param share whether overflow states decide for keys without a state of their own */
   const decide = (share: boolean): Decided | undefined => {
     const shared = slots.map((slot) => isNew(slot, dryRun) && (share || room.overflow.trace(slot.id.scope.text, slot.lo) !== undefined))
     const states = slots.map((slot) => dryRun?.states.get(nameOf(slot)) ?? read(room, slot, share, now))
@@ -73,8 +67,8 @@ export function decideGroup(room: Room, calls: readonly Call[], now: Micros, onF
 }
 
 /**
- * Each call names its state by an index, its slot. Keys that share an overflow state have different slots here. Their calls get the first
- * of these slots, so that the one state is charged for all of them. Blocked keys keep their slots, because a block denies the group anyway.
+ * Keys that share an overflow state get the same slot (index of a state), so that the one state is charged for all of them. Blocked keys
+ * keep their slots, because a block denies the group anyway.
  */
 function together(
   calls: readonly GroupCall[],

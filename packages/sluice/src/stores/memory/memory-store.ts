@@ -12,43 +12,33 @@ import type { DryRun } from './slots.ts'
 
 /** Options of `memoryStore`. */
 export interface MemoryStoreOptions {
-  /** The most states kept at once, including blocks; default a million. */
+  /** The most states and blocks kept at once; default a million. */
   readonly maxKeys?: number
-  /**
-   * What happens to calls of new keys when the store is full. Default: the call fails, so the failure policy of the limiter or rule
-   * applies.
-   */
+  /** What happens to calls of new keys when the store is full. Default: the failure policy applies. */
   readonly onFull?: OnFull
   /**
-   * The most bytes for the entries of sliding window logs, and the most for the records of holds (reservations): each may take this many.
-   * Default 256 MiB. `onFull` also applies to calls of a log that cannot grow.
+   * The most bytes for each of: entries of sliding window logs, slots of concurrency limits, records of holds (reservations). Default 256
+   * MiB. `onFull` also applies to calls of a log that cannot grow.
    */
   readonly maxBytes?: number
-  /**
-   * The most holds (reservations) that are remembered at once. Each hold is remembered until a minute after its end, even if it was settled
-   * earlier. Default 100,000.
-   */
+  /** The most holds (reservations) that are remembered, each until a minute after its end. Default 100,000. */
   readonly maxHolds?: number
   /** The time of decisions; default the system's. */
   readonly clock?: Time
 }
 
-/** A store in this process, with methods that show its contents. */
+/** A store in this process. */
 export interface MemoryStore extends Store {
-  /** Decides synchronously. `now` (microseconds since 1970) replaces the clock. */
+  /** `now` (microseconds since 1970) replaces the clock. */
   decideNow(group: CallGroup, now?: Micros): GroupVerdict
-  /** How many states and blocks are stored now, including expired ones. */
+  /** The number of states and blocks, including expired ones. */
   readonly size: number
-  /**
-   * The numbers of a state, in the order in which its algorithm's `codec` writes them; undefined if there is no state. For tests and
-   * inspection.
-   */
+  /** For tests and inspection. The numbers as the algorithm's `codec` writes them; undefined if there is no state. */
   stateOf(id: StateId): readonly number[] | undefined
-  /** The present time of the store's clock, in microseconds since 1970. */
+  /** Of the store's clock, in microseconds since 1970. */
   now(): Micros
   /**
-   * Replaces one state by the state that `program` computes from it, synchronously. Regions use it to move shares of a limit. Returns
-   * false, with nothing changed, if the store has no room for the state.
+   * Replaces one state by what `program` computes, synchronously. Returns false, with nothing changed, if there is no room.
    * @param algorithm of the state
    */
   rewrite(id: StateId, algorithm: AnyLimit['algorithm'], program: StateProgram): boolean
@@ -65,10 +55,8 @@ const FORMS: Readonly<Record<string, Form>> = {
 const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
 /**
- * A store that keeps states in this process: synchronous, exact, lost on restart and not shared with other processes. States are rows of
- * numbers in tables, found by 64-bit digests of their keys. So a key needs no object, timer or text. At most `maxKeys` states are kept. To
- * make room, the store drops only expired states, so no denied key is allowed early. If no state is expired, `onFull` says what happens to
- * new keys.
+ * Keeps states in this process: exact, lost on restart, not shared with other processes. To make room, it drops only expired states, so
+ * that no denied key is allowed early.
  * @throws LimiterError INVALID_OPTIONS
  */
 export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {

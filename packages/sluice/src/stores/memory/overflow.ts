@@ -3,28 +3,19 @@ import { MICRO } from '../../algorithms/decimal.ts'
 import type { Micros } from '../../time/micros.ts'
 
 const STATES = 1_024
-/**
- * The most limits that have overflow states at once. If a further limit needs some, those of the limit that has had overflow states longest
- * are dropped.
- */
+/** The most limits with overflow states. One more replaces the oldest. */
 const LIMITS = 256
 
-/** The index of the overflow state of a key, among those of its limit. It is computed from `lo`, the lower half of the key's digest. */
+/** The index of a key's overflow state. */
 export function cellOf(lo: number): number {
   return lo & (STATES - 1)
 }
 
-/**
- * Overflow states: keys for which the store has no room share these. Each limit has up to 1,024 overflow states, which are created on first
- * use.
- */
+/** Up to 1,024 states for each limit, shared by keys for which the store has no room. */
 export class Overflow {
   readonly #states = new Map<string, unknown[]>()
 
-  /**
-   * The overflow state that decides for a key without a state of its own. A new overflow state starts without tokens, so that a flood of
-   * new keys gets no burst.
-   */
+  /** A new overflow state starts without tokens, so that a flood of new keys gets no burst. */
   read(scope: string, lo: number, limit: AnyLimit, now: Micros, phase: number): unknown {
     const known = this.trace(scope, lo)
     if (known !== undefined) return known
@@ -34,9 +25,8 @@ export class Overflow {
   }
 
   /**
-   * The state with which a key begins when the store has room for it. While there was no room, calls of the key may have been charged to
-   * its overflow state, so the key begins with a copy of it. A fresh state would give the key a second burst, or end a denial early.
-   * Undefined if the overflow state was never used.
+   * The overflow state, with a copy of which a key begins when there is room. A fresh state would give the key a second burst, or end a
+   * denial early. Undefined if it was never used.
    */
   trace(scope: string, lo: number): unknown {
     return this.#states.size === 0 ? undefined : this.#states.get(scope)?.[cellOf(lo)]

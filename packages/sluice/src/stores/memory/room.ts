@@ -6,43 +6,34 @@ import { Overflow } from './overflow.ts'
 import { States } from './states.ts'
 import { Table } from './table.ts'
 
-/** The most segments (parts of a table) that one call searches for expired states, so that the call takes a bounded time. */
+/** The most segments of a table that one call searches, to bound its time. */
 const MAX_SWEEPS = 32
 
-/** What the store keeps in mind for one limit: objects that calls use again, and what the previous call computed. */
 export interface KnownLimit {
   readonly seed: Seed
   readonly states: States
-  /** The object into which the algorithm writes each decision. */
   readonly step: Step<unknown>
   readonly state: unknown
-  /** The plan id (the index of a limit's numbers) of the state that was written last. */
+  /** The plan id of the state that was written last. */
   planId: number
-  /** The key of the previous call, with its digest in `lo` and `hi`. Cached, so that a key with many calls is digested once. */
+  /** The previous key and its digest, so that a busy key is digested once. */
   key: string | undefined
   lo: number
   hi: number
 }
 
-/** Everything that the store keeps: all states and blocks, within `maxKeys` and the other bounds. */
 export class Room {
   readonly overflow: Overflow = new Overflow()
-  /**
-   * The failure of calls for which there is no room. All such calls get this one object, because a flood of calls would create millions of
-   * them.
-   */
+  /** One object for all calls, because a flood of calls would create millions. */
   readonly full: StoreFailure
   readonly #maxKeys: number
   readonly #bounds: CellBounds
   readonly #digester
-  /** The blocks: one row with one number, the end of the block, for each blocked key. */
+  /** One row for each blocked key: the end of its block. */
   readonly #blocks = new Table(1, { expiresAt: (_planId, cells, at) => cells[at] as number, release: () => {} })
   readonly #states: States[] = []
   readonly #tables: Table[] = [this.#blocks]
-  /**
-   * The cached data of each limit, by the object that names limiter, limit and algorithm (`Scope`). An entry is garbage-collected with this
-   * object.
-   */
+  /** An entry is garbage-collected with its `Scope`. */
   readonly #known = new WeakMap<Scope, KnownLimit>()
   #lastScope: Scope | undefined
   #last: KnownLimit | undefined
@@ -51,7 +42,7 @@ export class Room {
     this.#maxKeys = maxKeys
     this.#bounds = bounds
     this.#digester = createDigester(random)
-    // The message names all bounds. All calls share one failure, and different calls may have reached different bounds.
+    // Names all bounds, because calls share one failure and may have reached different ones.
     const most = `maxKeys ${maxKeys}, maxHolds ${bounds.maxHolds}, maxBytes ${bounds.maxBytes}`
     this.full = new StoreFailure('memory', 'no', `memory store: full (${most}), and no state has expired`)
   }
@@ -60,7 +51,7 @@ export class Room {
     return this.#tables.reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Returns the cached data of a limit, after it has written the digest of the key into them. */
+  /** Also writes the digest of the key into what it returns. */
   find(scope: Scope, key: string, limit: AnyLimit): KnownLimit {
     let known = scope === this.#lastScope ? this.#last : this.#known.get(scope)
     if (known === undefined || known.states.tag !== limit.algorithm.tag) {
@@ -78,7 +69,7 @@ export class Room {
     return known
   }
 
-  /** The end of the id's block; 0 if it is not blocked. */
+  /** 0 if the id is not blocked. */
   blockOf(id: StateId, now: Micros): Micros {
     if (this.#blocks.size === 0) return 0
     const row = this.#rowOf(this.#blocks, '', id)
@@ -98,7 +89,7 @@ export class Room {
     if (row !== -1) this.#blocks.remove(row)
   }
 
-  /** The numbers of the state with this id, in the order in which its algorithm's `codec` writes them; undefined if there is no state. */
+  /** As the algorithm's `codec` writes it; undefined if there is none. */
   stateOf(id: StateId): readonly number[] | undefined {
     for (const states of this.#states) {
       const row = this.#rowOf(states.table, states.tag, id)
@@ -115,10 +106,10 @@ export class Room {
   }
 
   /**
-   * Drops expired states until there is room. Returns false if there is not enough room after the search.
-   * @param needed returns how many states the caller will add. It is called again after states were dropped: a state that the caller wants
-   * to replace may be among them, and must then be added
-   * @param fits returns whether there is room for what the caller stores outside of tables, such as the entries of logs
+   * Drops expired states until there is room. Returns false if there is not enough.
+   * @param needed how many states the caller will add. It is called again after states were dropped, because a state to replace may be
+   * among them
+   * @param fits whether there is room for what the caller stores outside of tables, such as the entries of logs
    */
   makeRoom(now: Micros, needed: () => number, fits: () => boolean = () => true): boolean {
     const done = (): boolean => this.size + needed() <= this.#maxKeys && fits()
@@ -129,19 +120,13 @@ export class Room {
     return false
   }
 
-  /**
-   * The row of the state that an id has under the algorithm with this tag (short name); with an empty tag, the row of its block. -1 if
-   * there is no such row.
-   */
+  /** The row of the id's state under this tag; with an empty tag, of its block. -1 if there is none. */
   #rowOf(table: Table, tag: AlgorithmTag | '', { scope, key }: StateId): number {
     this.#digester.digest(this.#digester.seed(scope.text + tag), key)
     return table.find(this.#digester.lo, this.#digester.hi)
   }
 
-  /**
-   * Creates the cached data of a limit. Two `Scope` objects with equal text (limiter, limit and algorithm) lead to the same states,
-   * because digests are computed from the text and the key.
-   */
+  /** States are found by the scope's text, whatever the object. */
   #know(scope: Scope, algorithm: AnyLimit['algorithm']): KnownLimit {
     const { tag } = algorithm
     let states = this.#states.find((one) => one.tag === tag)

@@ -1,19 +1,16 @@
-/**
- * How many 32-bit numbers a row has in `marks`: the two halves of its digest, and the id of its plan (a limit's numbers). The plan id of a
- * free row is 0.
- */
+/** Numbers of a row in `marks`: the two halves of its digest, and the id of its plan, which is 0 in a free row. */
 const MARKS = 3
 const HI = 1
 const PLAN_ID = 2
 
-/** The greatest share of rows in use. Beyond it, searching for a row would take too many steps. */
+/** The greatest share of rows in use. Beyond it, searches take too many steps. */
 const MAX_LOAD = 0.86
-/** Factor by which a segment grows: small enough that memory follows the number of rows, large enough that each row is copied few times. */
+/** Small enough that memory follows the number of rows, large enough that each row is copied few times. */
 const GROWTH = 1.3
 
 /**
- * A part of a table: a hash table with open addressing and linear probing, in which `lo` of a row's digest is the hash. A table consists of
- * many segments, and only a full one is replaced by a larger one, so that tables grow in small steps.
+ * A hash table with open addressing and linear probing. `lo` of a row's digest is the hash. A table has many segments and enlarges only
+ * full ones, so that it grows in small steps.
  */
 export class Segment {
   readonly capacity: number
@@ -21,31 +18,28 @@ export class Segment {
   /** `width` numbers for each row; all 0 in a free row. */
   readonly cells: Float64Array
   readonly width: number
-  /** How many leading bits of `hi`, the upper half of the digest, are the same in all its rows. */
+  /** How many leading bits of `hi` all its rows share. */
   readonly bits: number
   /** The most rows that may be in use. */
   readonly room: number
   count = 0
-  /**
-   * No row expires before this instant, so until then there is no need to search for expired rows. The first row may expire later, but not
-   * earlier.
-   */
+  /** No row expires before this instant, so there is no need to search for expired rows. */
   quietUntil: number = Infinity
 
-  /** @param rows how many rows it must be able to hold */
+  /** @param rows how many must fit */
   constructor(rows: number, width: number, bits: number) {
     this.capacity = Math.ceil(rows / MAX_LOAD) + 1
     this.room = Math.min(Math.floor(this.capacity * MAX_LOAD), this.capacity - 1)
     this.width = width
     this.bits = bits
-    // One allocation. The doubles come first, because they must be aligned to eight bytes.
+    // The doubles come first, because they must be aligned to eight bytes.
     const bytes = this.capacity * width * 8
     const buffer = new ArrayBuffer(bytes + this.capacity * MARKS * 4)
     this.cells = new Float64Array(buffer, 0, this.capacity * width)
     this.marks = new Int32Array(buffer, bytes)
   }
 
-  /** The index of the row with this digest; -1 if no row has it. */
+  /** -1 if no row has this digest. */
   find(lo: number, hi: number): number {
     const { marks, capacity } = this
     let row = Math.floor(((lo >>> 0) / 2 ** 32) * capacity)
@@ -65,10 +59,7 @@ export class Segment {
     this.marks[row * MARKS + PLAN_ID] = planId
   }
 
-  /**
-   * Adds a row for a digest that is absent, and returns its index. The caller fills its cells. The caller also checks before that there is
-   * a free row.
-   */
+  /** The digest must be absent, and a row must be free. The caller fills the cells. */
   add(lo: number, hi: number, planId: number): number {
     const { marks, capacity } = this
     let row = this.#homeOf(lo)
@@ -81,10 +72,7 @@ export class Segment {
     return row
   }
 
-  /**
-   * Removes a row. The home of a row is the place at which the search for its digest begins. Rows after the removed one may not be at their
-   * home, because another row was there. They are moved towards it, so that a search does not end at the hole.
-   */
+  /** Later rows move towards their home, the position at which the search for their digest begins, so that no search ends at the hole. */
   remove(row: number): void {
     const { marks, cells, capacity, width } = this
     let hole = row
@@ -92,8 +80,7 @@ export class Segment {
       next = next + 1 === capacity ? 0 : next + 1
       if (this.planIdOf(next) === 0) break
       const home = this.#homeOf(marks[next * MARKS] as number)
-      // The row may move to the hole, unless its home lies between the hole and its present position: a search that begins there would not
-      // find it.
+      // If a row's home lies between the hole and its position, it stays: a search from its home would not find it in the hole.
       if (hole <= next ? home > hole && home <= next : home > hole || home <= next) continue
       marks.copyWithin(hole * MARKS, next * MARKS, (next + 1) * MARKS)
       cells.copyWithin(hole * width, next * width, (next + 1) * width)
@@ -104,7 +91,7 @@ export class Segment {
     this.count -= 1
   }
 
-  /** Returns a new segment with the rows for which `takes` returns true, and with free rows for more. */
+  /** With the rows that `takes` accepts, and with free rows. */
   copy(bits: number, takes: (hi: number) => boolean): Segment {
     const { marks, cells, capacity, width } = this
     const rows: number[] = []

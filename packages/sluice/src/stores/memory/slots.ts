@@ -4,18 +4,18 @@ import type { Micros } from '../../time/micros.ts'
 import type { Call, StateId } from '../store.ts'
 import type { KnownLimit, Room } from './room.ts'
 
-/** What a peek (a dry run) would have written: the states by name, and how many of them the store does not have (`added`). */
+/** What a peek would have written. `added` counts the states that the store does not have. */
 export interface DryRun {
   readonly states: Map<string, unknown>
   added: number
   /**
-   * To make room, states that are expired at this time are dropped. It is never later than the present, although a peek may be for a later
-   * time: states that are still needed must not be dropped.
+   * To make room, states expired at this time are dropped. The time is at most the present, because a peek for a later time must not drop
+   * states that are still needed.
    */
   readonly dropAt: Micros
 }
 
-/** One state of a group, with the id, limit and phase (by which windows begin) of the group's first call of this state. */
+/** One state of a group, with id, limit and phase of its first call. */
 export interface Slot {
   readonly known: KnownLimit
   readonly lo: number
@@ -25,7 +25,7 @@ export interface Slot {
   readonly phase: number
 }
 
-/** Returns the call with the index of its state in `slots`. The first call of a state adds the state to `slots`. */
+/** Adds the call's state to `slots` if it is not there. */
 export function slotted(room: Room, { id, limit, cost, phase }: Call, slots: Slot[]): GroupCall {
   const known = room.find(id.scope, id.key, limit)
   const { lo, hi, states } = known
@@ -47,9 +47,8 @@ export function isNew(slot: Slot, dryRun?: DryRun): boolean {
 }
 
 /**
- * Reads the state of a slot. If the store has no row for the state, returns the key's overflow state, as a copy of which the key's own
- * state begins. Undefined if that was never used.
- * @param share whether a key without a row gets its overflow state even if that was never used, because there is no room for a row
+ * A key without a row begins with a copy of its overflow state; undefined if that was never used.
+ * @param share whether a key without a row gets its overflow state in any case, because there is no room for a row
  */
 export function read(room: Room, slot: Slot, share: boolean, now: Micros): unknown {
   const { known, lo, limit, id, phase } = slot
@@ -60,7 +59,7 @@ export function read(room: Room, slot: Slot, share: boolean, now: Micros): unkno
 
 type Writes = GroupResult['writes']
 
-/** Writes the states that a group changed. Returns false, with nothing written, if the store has no room for the new states among them. */
+/** Returns false, with nothing written, if there is no room. */
 export function keep(room: Room, slots: readonly Slot[], writes: Writes, now: Micros, dryRun?: DryRun): boolean {
   const at = (slot: number): Slot => slots[slot] as Slot
   const added = (): number => writes.filter(({ slot }) => isNew(at(slot), dryRun)).length

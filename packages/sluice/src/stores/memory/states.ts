@@ -2,34 +2,31 @@ import type { AlgorithmTag, AnyLimit, CellBounds, Cells } from '../../algorithms
 import type { Micros } from '../../time/micros.ts'
 import { type Rows, Table } from './table.ts'
 
-/** Data that all states of one plan share. */
 interface PlanEntry {
   readonly name: string
   readonly plan: unknown
-  /** A state under this plan (a limit's numbers). It has all numbers that states under the plan share. */
+  /** A state that has all numbers which states under the plan share. */
   readonly sample: unknown
   rows: number
 }
 
 /**
- * The states of one algorithm, as rows of numbers. States under one plan (the numbers of a limit) share some numbers, such as those of the
- * plan itself. These are kept once, by a plan id, which each row of such a state has. They are dropped when the last row with this plan id
- * is removed.
+ * The states of one algorithm, as rows. Numbers that states under one plan share are kept once, by a plan id, until the last row with this
+ * id is removed.
  */
 export class States implements Rows {
   readonly tag: AlgorithmTag
   readonly table: Table
-  /** Whether states keep data outside of their rows (such as the entries of logs), for which there may be no room. */
+  /** Whether states keep data outside of their rows, for which there may be no room. */
   readonly bounded: boolean
   readonly #algorithm: AnyLimit['algorithm']
   readonly #cells: Cells<unknown>
-  /** A state object that is used again: rows are read into it to compute when they expire. */
+  /** Rows are read into it to compute when they expire. */
   readonly #scratch: unknown
   readonly #plans: (PlanEntry | undefined)[] = [undefined]
   readonly #free: number[] = []
   readonly #byName = new Map<string, number>()
 
-  /** @param bounds on what states keep outside of their rows */
   constructor(algorithm: AnyLimit['algorithm'], bounds: CellBounds) {
     this.tag = algorithm.tag
     this.#algorithm = algorithm
@@ -39,7 +36,7 @@ export class States implements Rows {
     this.table = new Table(this.#cells.width, this)
   }
 
-  /** Fills `into` with the state of a row that `table.find` has just returned. */
+  /** `row` must be what `table.find` has just returned. */
   read(row: number, into: unknown): unknown {
     const { segment, width } = this.table
     const { sample } = this.#plans[segment.planIdOf(row)] as PlanEntry
@@ -47,22 +44,20 @@ export class States implements Rows {
     return into
   }
 
-  /** The numbers of a row's state, in the order in which its algorithm's `codec` writes them. */
+  /** As the algorithm's `codec` writes them. */
   numbersAt(row: number): readonly number[] {
     return this.#algorithm.codec.encodeState(this.read(row, this.#algorithm.step().next))
   }
 
-  /** Whether there is room for the data that the state keeps outside of its row. -1 stands for a row that does not exist yet. */
+  /** -1 stands for a row that does not exist yet. */
   fits(row: number, state: unknown): boolean {
     const { segment, width } = this.table
     return this.#cells.fits?.(state, segment.cells, row * width) ?? true
   }
 
   /**
-   * Writes a state to the row that `table.find` has just returned, or to a new row if that is -1.
-   * @param guess the plan id (the index of a limit's numbers) of the state that was written last under this limit. Most states have the
-   * same, so it is tried first
-   * @returns the plan id of this state
+   * Writes a state to the row that `table.find` has just returned, or to a new row if that is -1. Returns the state's plan id.
+   * @param guess the plan id of the limit's last state, which most states have too
    */
   write(row: number, lo: number, hi: number, { plan }: AnyLimit, state: unknown, guess: number, now: Micros): number {
     const { table } = this
@@ -72,7 +67,7 @@ export class States implements Rows {
       const before = planId
       planId = this.#planIdOf(plan, state, guess)
       ;(this.#plans[planId] as PlanEntry).rows += 1
-      // If the state has another plan (numbers of the limit) than before, the row may expire earlier, and the table must know when.
+      // With another plan the row may expire earlier, and the table must know when.
       const expiresAt = this.#algorithm.expiresAt(plan, state)
       if (row === -1) at = table.add(lo, hi, planId, now, expiresAt)
       else {
@@ -101,7 +96,6 @@ export class States implements Rows {
     return entry !== undefined && this.#cells.samePlan(entry.sample, state)
   }
 
-  /** The plan id of a state: the index of its plan (the numbers of the limit). If no row has its plan, a new id is made. */
   #planIdOf(plan: unknown, state: unknown, guess: number): number {
     if (this.#isOf(guess, state)) return guess
     const name = this.#cells.planNumbers(state).join()

@@ -1,38 +1,31 @@
 import type { Micros } from '../../time/micros.ts'
 import { Segment } from './segment.ts'
 
-/** A full segment with this many rows is split in two instead of enlarged. So one step of growth copies few more rows than this. */
+/** A full segment with this many rows is split, so one step of growth copies few more rows than this. */
 const MAX_ROWS = 1_500
 /** The most bits of `hi` by which segments are found. */
 const MAX_BITS = 24
 
-/** What the table calls for its rows. */
 export interface Rows {
-  /** First instant from which the row is expired. */
   expiresAt(planId: number, cells: Float64Array, at: number): Micros
-  /** Frees what the row keeps outside of the table. Called when the row is removed. */
+  /** Frees what a removed row keeps outside of the table. */
   release(planId: number, cells: Float64Array, at: number): void
 }
 
 /**
- * Rows of `width` numbers, found by 64-bit digests (`lo` and `hi`), without an object for each row. The first bits of `hi` select a segment
- * (extendible hashing). Segments grow one at a time, so that no call has to copy all rows. `find` sets `segment` to the segment that has
- * the row, or would get the row if it were added.
+ * Rows of `width` numbers, found by 64-bit digests (`lo` and `hi`). The first bits of `hi` select a segment (extendible hashing). Segments
+ * grow one at a time, so that no call copies all rows. `find` sets `segment` to that of the row.
  */
 export class Table {
   readonly width: number
   segment: Segment
   size = 0
   readonly #rows: Rows
-  /**
-   * The segments, by the first `#bits` bits of `hi`: 2 ** `#bits` entries. Several neighbouring entries may be the same segment, until it
-   * is split.
-   */
+  /** The segments, by the first `#bits` bits of `hi`. Neighbouring entries may be the same segment. */
   #directory: Segment[]
   #bits = 1
-  /** 32 - `#bits`: the first `#bits` bits of `hi` are `hi >>> #shift`, the index of an entry of the directory. */
+  /** `hi >>> #shift` is an index of the directory. */
   #shift = 31
-  /** The index of the entry whose segment was searched last for expired rows. */
   #swept = 0
 
   constructor(width: number, rows: Rows) {
@@ -48,8 +41,8 @@ export class Table {
   }
 
   /**
-   * Adds a row for a digest for which `find` has just returned -1, and returns its index. It may set `segment` to another segment. The
-   * caller then writes the row's numbers into `segment.cells`.
+   * Adds a row for a digest for which `find` has just returned -1. It may change `segment`, into whose cells the caller then writes the
+   * row.
    */
   add(lo: number, hi: number, planId: number, now: Micros, expiresAt: Micros): number {
     if (this.segment.count >= this.segment.room) {
@@ -61,21 +54,17 @@ export class Table {
     return this.segment.add(lo, hi, planId)
   }
 
-  /** Notes that a row of `segment` (set by the latest `find`) expires at this instant. */
+  /** Notes that a row of `segment` expires at this instant. */
   touched(expiresAt: Micros): void {
     this.segment.quietUntil = Math.min(this.segment.quietUntil, expiresAt)
   }
 
-  /** Removes a row of `segment`, as `find` has set it. */
   remove(row: number): void {
     this.#drop(this.segment, row)
     this.size -= 1
   }
 
-  /**
-   * Removes the expired rows of one segment, and returns whether any row was removed. Each call takes the segment of the next entry of the
-   * directory.
-   */
+  /** Removes the expired rows of the next segment. Returns whether there were any. */
   sweepNext(now: Micros): boolean {
     this.#swept = (this.#swept + 1) % this.pieces
     return this.#sweep(this.#directory[this.#swept] as Segment, now)
@@ -92,10 +81,10 @@ export class Table {
     let row = 0
     while (segment.planIdOf(row) !== 0) row += 1
     segment.quietUntil = Infinity
-    // Starts at a free row and goes backwards: a removal moves only rows that come after the removed one, and those were examined before.
+    // Goes backwards from a free row: a removal moves only rows after the removed one, which were examined before.
     for (let left = capacity; left > 0; left -= 1) {
       row = (row === 0 ? capacity : row) - 1
-      // A row may move into the place of a removed one. It is examined too.
+      // A row may move into the place of a removed one.
       for (let planId = segment.planIdOf(row); planId !== 0; planId = segment.planIdOf(row)) {
         const expiresAt = this.#rows.expiresAt(planId, cells, row * this.width)
         if (expiresAt > now) {
@@ -114,7 +103,6 @@ export class Table {
     segment.remove(row)
   }
 
-  /** Replaces the segment that `hi` selects by a larger one, or by two. */
   #grow(hi: number): void {
     const { segment } = this
     const { bits } = segment
