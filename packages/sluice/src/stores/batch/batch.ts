@@ -2,60 +2,45 @@ import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { encodeKey } from '../../keys/encode.ts'
 import type { Call, CallGroup } from '../store.ts'
 
-/** One state of a batch. */
 export interface BatchState {
-  /** The names of limiter, limit and algorithm (the text of the state's scope), followed by `key`. */
+  /** The text of the scope (limiter, limit and algorithm), followed by `key`. */
   readonly name: string
-  /** The key, encoded by `encodeKey`. */
+  /** Encoded by `encodeKey`. */
   readonly key: string
-  /**
-   * The first call of this state. If calls of the state have different limits, the reply's numbers are decoded by the limit of this call.
-   */
+  /** Its limit decodes the reply's numbers. */
   readonly first: Call
-  /**
-   * Whether the state is a sliding window log. A log may be long, so the program returns the verdicts of its calls instead of the state.
-   */
+  /** The program returns the verdicts of a log's calls instead of the state, which may be long. */
   readonly isLog: boolean
-  /**
-   * The state's index in the program's arguments and reply. At first, states have the order of their first calls. A store may change the
-   * order.
-   */
+  /** In the program's arguments and reply. A store may change the order. */
   index: number
   /** The last entry that uses this state. */
   entry: BatchEntry | undefined
 }
 
-/** A single group of calls; or a run, which is several equal groups that each have one call. */
+/** A single group of calls; or a run, which is several equal groups of one call each. */
 export interface BatchEntry {
-  /** The state of each call of the group. */
   readonly states: readonly BatchState[]
-  /** The index of the descriptor of each call of the group. */
   readonly descriptors: readonly number[]
-  /** How many groups the entry has; 1 unless it is a run. */
+  /** The number of groups; 1 unless it is a run. */
   times: number
-  /** How many of the groups have passed so far, when this process repeats the program's decisions with the kernels (`replay.ts`). */
+  /** How many of the groups have passed in `replay`. */
   passed: number
 }
 
 /**
- * Groups of calls in the form that programs in Lua and SQL take. A batch has three sections:
+ * Groups of calls in the form that programs in Lua and SQL take. Each state is in it once, and so is each combination of limit, cost and
+ * phase (a descriptor).
  *
- * 1. `states`: each state once, by name.
- * 2. `descriptors`: each combination of limit, cost and phase (by which the windows of a key begin) once.
- * 3. `entries`, in order. A run has its state, its descriptor and its number of groups. A single group has the state and the descriptor of
- * each call.
- *
- * The reply has sections too: the time; each state as it was found (`FoundState`); the verdict of each call of a log (`reported.ts`); and
- * how many groups of each entry passed. This process then repeats the decisions on these states with the kernels, its own code of the
- * algorithms, and must find the same counts. Each store encodes names and numbers in its own way.
+ * The program replies with the time, each state as it was found, the verdicts of logs, and how many groups of each entry passed. This
+ * process then decides again on these states, and must find the same counts.
  */
 export interface Batch {
   readonly states: readonly BatchState[]
   readonly descriptors: readonly Call[]
   readonly entries: readonly BatchEntry[]
-  /** The entry to which each group belongs; undefined for a group without calls. */
+  /** Undefined for a group without calls. */
   readonly byGroup: readonly (BatchEntry | undefined)[]
-  /** Whether every group is a single call, and all calls have the same limit, cost and phase (`Call.phase`). */
+  /** Whether all groups are single calls with the same limit, cost and phase. */
   readonly alike: boolean
 }
 
@@ -63,7 +48,7 @@ type IsLog = (limit: AnyLimit) => boolean
 
 const variesInSize: IsLog = ({ algorithm }) => algorithm.cells === 'log'
 
-/** @param isLog whether the program returns the verdicts of calls with this limit; default: if the size of the limit's states varies */
+/** @param isLog whether the program returns the verdicts of calls with this limit */
 export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSize): Batch {
   const only = groups.length === 1 ? groups[0]?.calls : undefined
   if (only?.length === 1) return batchOfOne(only[0] as Call, isLog)
@@ -73,7 +58,7 @@ export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSiz
   let last: BatchState | undefined
   const stateOf = (call: Call): BatchState => {
     const { id } = call
-    // On a busy key, most calls have the same state as the call before. For these the name is not built, which would take most of the time.
+    // On a busy key, most calls have the same state as the call before. Building the name would take most of the time.
     if (last !== undefined && last.first.id.key === id.key && last.first.id.scope === id.scope) return last
     const state = newState(call, states.size, isLog)
     last = states.get(state.name)
@@ -96,7 +81,7 @@ export function batchOf(groups: readonly CallGroup[], isLog: IsLog = variesInSiz
     const index = indexOf(first)
     const { entry } = state
     if (entry === undefined || entry.states.length > 1 || state.isLog || entry.descriptors[0] !== index) return added([state], [index])
-    // No entry after `entry` has this state. So the group may be added to `entry`: for each state, the calls stay in their order.
+    // No later entry has this state, so the state's calls stay in their order.
     entry.times += 1
     return entry
   })
@@ -115,14 +100,9 @@ function newState(call: Call, index: number, isLog: IsLog): BatchState {
   return { name: id.scope.text + key, key, first: call, isLog: isLog(limit), index, entry: undefined }
 }
 
-/**
- * Makes the list of descriptors, in which each combination of limit, cost and phase (`Call.phase`) is once. It compares a call first with
- * the call before, and with the last call of the same limit. Only if these differ, it looks the call up by a text.
- */
 function createDescriptors(): { readonly descriptors: readonly Call[]; indexOf(call: Call): number } {
   const descriptors: Call[] = []
   const known = new Map<AnyLimit, Map<string, number>>()
-  /** The index of the last call's descriptor, by limit. */
   const recent = new Map<AnyLimit, number>()
   let [last, index]: [Call | undefined, number] = [undefined, 0]
   const find = (call: Call): number => {
@@ -147,7 +127,6 @@ function createDescriptors(): { readonly descriptors: readonly Call[]; indexOf(c
   }
 }
 
-/** Whether both calls have one descriptor. */
 function isAlike(one: Call | undefined, { limit, cost, phase }: Call): boolean {
   return one !== undefined && one.limit === limit && one.cost === cost && one.phase === phase
 }

@@ -3,16 +3,14 @@ import { type Change, type ChangeResult, failedBy } from '../store.ts'
 export type Adjustment = Extract<Change, { readonly kind: 'adjust' }>
 
 /**
- * Changes that one call to the server can make; never empty. All have the same kind. If the kind is `block`, all have the same length. If
- * it is `adjust`, all have the same `receipt`, the time of the charge that is given back.
+ * Changes that one call to the server can make; never empty. All have the same kind. Blocks have the same length, adjustments the same
+ * `receipt`.
  */
 export type ChangeRun = readonly Change[]
 
 /**
- * Makes changes in order, one run after another (`ChangeRun`). If a run fails, each of its changes gets the failure as its result, and the
- * next run is made nevertheless.
- * @param make makes one run; rejects with StoreFailure if the run failed; resolves with one result for each change, or with undefined if
- * all succeeded
+ * If a run fails, each of its changes gets the failure, and the next run is made nevertheless.
+ * @param make resolves with one result for each change, or with undefined if all succeeded
  */
 export async function inRuns(
   changes: readonly Change[],

@@ -6,49 +6,36 @@ import { type Call, type CallGroup, type Failed, type GroupVerdict, StoreFailure
 import type { Batch, BatchEntry, BatchState } from './batch.ts'
 import { REPORTED, reportedLimit } from './reported.ts'
 
-/**
- * A state as the program on the server found it. The replay (the same decisions again, in this process) changes `state` after each group.
- */
+/** A state as the program on the server found it. The replay changes `state` after each group. */
 export interface FoundState {
-  /** Undefined if there is no state. Also undefined for a log: the program reports the verdicts of its calls. */
+  /** Undefined if there is none, and for a log, of which the program reports verdicts. */
   state: unknown
-  /** The end of the state's block; 0 if there is no block. */
+  /** The end of the state's block; 0 for none. */
   readonly until: Micros
-  /** The kernel (code of an algorithm) that decides on this state. Absent if it is the kernel of the call's limit. */
+  /** Decides on this state instead of the limit's own algorithm. */
   readonly kernel?: AnyLimit['algorithm'] | undefined
-  /** Why groups with this state cannot be decided; absent if they can. */
+  /** Why groups with this state cannot be decided. */
   readonly failure?: StoreFailure | undefined
-  /**
-   * Set if there is no state and none may be created, because the store is full. It is then the verdict of a group that would pass and
-   * create the state.
-   */
+  /** If the store is full: the verdict of a group that would create this state. */
   readonly refusal?: Failed | undefined
   /** Whether any group with this state has passed in the replay. */
   passed?: boolean
-  /**
-   * The object into which the code of the algorithm writes each decision on this state. It is used again for the next, which saves
-   * allocations.
-   */
+  /** Used again for each decision, which saves allocations. */
   step?: Step<unknown> | undefined
 }
 
-/** A program's reply, decoded. */
 export interface Found {
   readonly now: Micros
-  /** The states, by their index in the batch. */
+  /** By their index in the batch. */
   readonly states: readonly FoundState[]
   /** Reads the next number of the reported verdicts. */
   next(): number
 }
 
-/** Thrown if a program's reply does not have the expected form. */
+/** A program's reply does not have the expected form. */
 export class InvalidReply extends Error {}
 
-/**
- * Reads a program's reply with `read`.
- * @param read throws InvalidReply if the reply does not have the expected form
- * @throws StoreFailure of kind `protocol` in place of InvalidReply, because a corrupt reply must never look like a denial
- */
+/** @throws StoreFailure of kind `protocol` in place of InvalidReply, because a corrupt reply must never look like a denial */
 export function validated<T>(program: string, reply: unknown, read: () => T): T {
   try {
     return read()
@@ -59,10 +46,9 @@ export function validated<T>(program: string, reply: unknown, read: () => T): T 
 }
 
 /**
- * Computes the verdicts from a program's reply: the kernels, this process's code of the algorithms, decide again, on the states and at the
- * time in the reply. The function counts in `entry.passed` how many groups of each entry of the batch pass. The caller compares these
- * counts with those of the program.
- * @param charge false for a peek: `remaining` and the other numbers of a verdict are then those without the charge
+ * Decides again with the algorithms in TypeScript, on the states and at the time in a program's reply. Counts in `entry.passed` how many
+ * groups pass; the caller compares that with the program's counts.
+ * @param charge false for a peek: the numbers are then those without the charge
  * @throws InvalidReply
  */
 export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: Found, charge: boolean): GroupVerdict[] {
@@ -77,9 +63,8 @@ export function replay(groups: readonly CallGroup[], { byGroup }: Batch, found: 
 }
 
 /**
- * Decides a group of one call as `applyGroup` does. It allocates less, which pays because most groups have one call. Returns undefined, so
- * that `decideGroup` decides, for a group of several calls, and if the state is blocked, failed, a log or the record of a hold (a
- * reservation).
+ * Decides a group of one call as `applyGroup` does, with fewer allocations, because most groups have one call. Undefined if `decideGroup`
+ * must decide.
  */
 function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry, charge: boolean): GroupVerdict | undefined {
   // Indexed access: destructuring an array costs more than the decision.
@@ -91,7 +76,7 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
   const { plan } = limit
   const algorithm = state.kernel ?? limit.algorithm
   const adopted = state.state === undefined ? undefined : algorithm.adopt(plan, state.state, now, phase)
-  // `remaining` and the other numbers before the charge are computed first, because the decision overwrites the old state.
+  // The decision overwrites the old state, so the numbers before the charge are computed first.
   const view = charge ? undefined : algorithm.view(plan, adopted, now, phase)
   const step = algorithm.decide(plan, adopted, now, cost, phase, (state.step ??= algorithm.step()))
   const { outcome, retryAfter } = step
@@ -105,11 +90,7 @@ function decideOne(found: Found, calls: readonly Call[], { states }: BatchEntry,
   return { outcome, at: now, retryAfter: outcome === 'denied' ? retryAfter : undefined, calls: [verdict] }
 }
 
-/**
- * Decides a group of two calls as `applyGroup` does, if the second is for the record of a hold (a reservation) and the group passes.
- * Returns undefined, so that `decideGroup` decides, for all other groups; if a state is blocked, failed, refused or a log; if calls may be
- * charged before their tokens are there; and if the record exists already.
- */
+/** Decides one call and the record of its hold as `applyGroup` does, if both are charged. Undefined if `decideGroup` must decide. */
 function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry): GroupVerdict | undefined {
   const [call, record] = calls as readonly [Call, Call]
   if (calls.length !== 2 || !isRecord(record.limit) || isRecord(call.limit) || call.limit.ahead === true) return undefined
@@ -146,7 +127,6 @@ function recordOne(found: Found, calls: readonly Call[], { states }: BatchEntry)
   return { outcome, at: now, retryAfter: undefined, calls: verdicts }
 }
 
-/** Whether only the limit decides on a state, because it has no block, no failure and no refusal (`FoundState`). */
 function isOpen({ until, failure, refusal }: FoundState, now: Micros): boolean {
   return until <= now && failure === undefined && refusal === undefined
 }
@@ -182,7 +162,7 @@ function decideGroup(found: Found, calls: readonly Call[], states: readonly Batc
   return verdictOf(result, now)
 }
 
-/** For a call of a sliding window log: a limit whose algorithm returns the next verdict in the program's reply. */
+/** A limit whose algorithm returns the next verdict in the program's reply. */
 function reported(limit: AnyLimit, found: Found): AnyLimit {
   const numbers = Array.from({ length: REPORTED }, () => found.next())
   const made = reportedLimit(limit, numbers, found.now)

@@ -4,7 +4,7 @@ import type { Micros } from '../../time/micros.ts'
 /** Outcomes, by the numbers that programs write for them. */
 export const OUTCOMES: readonly CallOutcome[] = ['allowed', 'denied', 'impossible']
 
-/** How many numbers a verdict has in a reply: outcome, retryAfter, remaining, replenishAfter, resetAfter. */
+/** Outcome, retryAfter, remaining, replenishAfter, resetAfter. */
 export const REPORTED = 5
 
 interface Reported extends Omit<Step<undefined>, 'next'> {
@@ -12,10 +12,7 @@ interface Reported extends Omit<Step<undefined>, 'next'> {
   readonly at: Micros
 }
 
-/**
- * For each algorithm, a kernel that computes nothing: it returns the verdict which a program has reported. The verdict is in the field
- * `plan` of the limit, which has the limit's numbers in other kernels.
- */
+/** For each algorithm, one that returns a program's verdict. The verdict is the `plan` of its limit. */
 const KERNELS = new Map<AnyLimit['algorithm'], Algorithm<Reported, undefined>>()
 
 function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefined> {
@@ -26,10 +23,7 @@ function kernelOf(algorithm: AnyLimit['algorithm']): Algorithm<Reported, undefin
   return made
 }
 
-/**
- * Returns the reported verdict. If it is a denial, and `now` is later than the program's decision, the wait is shorter by the difference.
- * If the wait is over, the call is allowed: without new charges, entries only leave a log, so a denied call can pass then.
- */
+/** A wait is shorter by the time since the program decided. After it the call is allowed: without new charges, entries only leave a log. */
 function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   const passed = now - reported.at
   if (reported.outcome !== 'denied' || passed === 0) return reported
@@ -37,11 +31,7 @@ function decide(reported: Reported, _state: unknown, now: Micros): Reported {
   return left > 0 ? { ...reported, retryAfter: left } : { ...reported, outcome: 'allowed', retryAfter: 0 }
 }
 
-/**
- * Makes a limit whose kernel returns the verdict that a program has reported. So `applyGroup` can decide a group with this limit without
- * its state. Returns undefined if the number of the outcome is invalid.
- * @param at the store time at which the program decided
- */
+/** Returns a program's verdict, so that `applyGroup` needs no state. Undefined if the number of the outcome is invalid. */
 export function reportedLimit(
   limit: AnyLimit,
   [which = -1, retryAfter = 0, remaining = 0, replenishAfter = 0, resetAfter = 0]: readonly number[],
