@@ -7,14 +7,13 @@ import { ABSENT, rowWith, stateOf, type SwapRow } from './swap-row.ts'
 
 type LimitOf = (limit: AnyLimit) => AnyLimit
 
-/** The result of a change, and the rows that it writes, by the index of each row's id in `ids`. */
+/** `rows`: what the change writes, by the index of each id in `ids`. */
 interface Changed extends ChangeResult {
   readonly rows: ReadonlyMap<number, SwapRow>
 }
 
 /**
- * Computes the rows after a change.
- * @param ids the row ids of the states that the change may touch (`changedStates`)
+ * @param ids the row ids of `changedStates`
  * @param before the rows of these states
  */
 export function changedRows(change: Change, ids: readonly string[], before: readonly SwapRow[], now: Micros, limitOf: LimitOf): Changed {
@@ -37,7 +36,7 @@ function rowAfter(row: SwapRow, limit: AnyLimit, state: unknown): SwapRow {
   return state === undefined ? { ...ABSENT, until: row.until } : rowWith(row, limit, state)
 }
 
-/** Computes the row after a change of one state. Returns the same object if nothing changes. */
+/** Returns the same object if nothing changes. */
 function changedRow(change: Exclude<Change, HoldChange>, row: SwapRow, now: Micros, limitOf: LimitOf): SwapRow {
   switch (change.kind) {
     case 'block':

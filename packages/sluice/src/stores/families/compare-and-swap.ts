@@ -23,91 +23,71 @@ import { ABSENT, rowOf, rowWith, stateOf, type SwapRow } from './swap-row.ts'
 
 export type { SwapRow } from './swap-row.ts'
 
-/** A row that replaces the one that was read. */
 export interface SwapWrite extends SwapRow {
   readonly id: string
-  /**
-   * The version of the new row. It is random, so that a row which is deleted and created again does not get a version that it had before.
-   */
+  /** Random, so that a row which is deleted and created again does not get an earlier version. */
   readonly next: string
 }
 
-/** What `read` returns: the existing rows, by id, and the backend's time. */
+/** The existing rows, by id, and the backend's time. */
 export interface SwapRead {
   readonly rows: ReadonlyMap<string, SwapRow>
   readonly now: Micros
 }
 
-/** The operations that `compareAndSwapStore` needs. It may call each method again after a failure. */
+/** Each method may be called again after a failure. */
 export interface SwapBackend {
   readonly name: string
-  /** Whether the time that `read` returns is that of the caller or of the server. */
+  /** Whose time `read` returns. */
   readonly clock: Capabilities['clock']
   /** The id of a state's row. Different states have different ids. */
   idOf(id: StateId): string
   read(ids: readonly string[], options: DecideOptions | undefined): Promise<SwapRead>
   /**
-   * Writes all rows if each row still has the version that was read. Otherwise it writes none. Returns whether it wrote. The rows are in
-   * the order of their ids. With `options.now`, which may differ from the server's clock, rows are kept longer than `expiresAt`. A row that
-   * is absent both when it is read and when it is written counts as unchanged, even if it existed in between. So the backend must keep each
-   * row for `KEPT_MS` after it was written, and after it has expired.
+   * Writes all rows if each still has the version that was read, otherwise none. Returns whether it wrote. A row that is absent when it is
+   * read and when it is written counts as unchanged. So the backend must keep each row for `KEPT_MS` after it was written, and after it has
+   * expired. With `options.now`, rows are kept longer than `expiresAt`.
    */
   write(rows: readonly SwapWrite[], options: DecideOptions | undefined): Promise<boolean>
-  /** Converts an error that the client threw. */
   classify(error: unknown): StoreFailure
   /** Whether the server aborted an attempt because of concurrent calls. Then nothing was written, and another attempt may succeed. */
   isConflict?(error: unknown): boolean
-  /**
-   * Returns the limit with the algorithm that decides on this backend's states, such as one whose states have leases. Default: the limit
-   * itself.
-   */
+  /** The limit with the algorithm that decides on this backend's states, such as token buckets with leases. Default: the limit itself. */
   limitOf?(limit: AnyLimit): AnyLimit
-  /**
-   * The failure of a group that would create this row, if the row may not be created; undefined if it may. Default: all rows may be
-   * created.
-   */
+  /** Why this row may not be created; undefined if it may. */
   refuse?(id: string): StoreFailure | undefined
-  /**
-   * Runs the attempts of one call of the store. Default: refuses the call if `maxInFlight` calls are in flight already, otherwise settles
-   * it by its deadline.
-   */
+  /** Runs the attempts of one call. Default: bounded by `maxInFlight` and the deadline. */
   run?: <T>(attempts: () => Promise<T>, options: DecideOptions | undefined) => Promise<T>
 }
 
 export interface SwapOptions {
   readonly clock: Time
-  /** Makes versions of rows, and the pauses before further attempts. */
+  /** For versions of rows, and for pauses before further attempts. */
   readonly random: Random
-  /** The most calls in flight at once, including those that were abandoned at their deadline. Default 10,000. */
+  /** Includes calls that were abandoned at their deadline. Default 10,000. */
   readonly maxInFlight?: number
 }
 
-/** For how long a row is kept after it was written, or after it has expired, in milliseconds. */
+/** Milliseconds for which a row is kept after it was written, or after it has expired. */
 export const KEPT_MS = 2_000
 /**
- * The longest time in milliseconds from reading a row as absent to the end of writing it. It is shorter than the time for which each row is
- * kept. So if the row is still absent at the write, no other call can have created and deleted it meanwhile. An attempt that took half of
- * this time before the write begins again. If the write itself ended too late, the call fails, because it may have missed the charges of
- * others.
+ * The longest time in milliseconds from reading a row as absent to the end of writing it. It is shorter than `KEPT_MS`, so no other call
+ * can have created and deleted the row meanwhile. If a write ends later, the call fails, because it may have missed the charges of others.
  */
 const MAX_ATTEMPT_MS = KEPT_MS / 2
 
-/**
- * The longest pause before the second attempt, in milliseconds. The longest pause doubles before each further attempt, up to MAX_PAUSE_MS.
- */
+/** The longest pause before the second attempt, in milliseconds. It doubles with each attempt, up to MAX_PAUSE_MS. */
 const PAUSE_MS = 2
 const MAX_PAUSE_MS = 50
-/** The most attempts of a call; MAX_HASTY_TRIES is for calls with `onContention: 'fail'`. */
+/** MAX_HASTY_TRIES is for calls with `onContention: 'fail'`. */
 const MAX_TRIES = 100
 const MAX_HASTY_TRIES = 3
 
 const CHANGES = ['adjust', 'leave', 'release', 'settle', 'extend', 'block', 'unblock', 'reset'] as const
 
 /**
- * A store on any backend that can read rows, and write them if they have not changed since. This process decides, with the TypeScript code
- * of the algorithms. If a row has changed, the store reads and decides again, after a random pause and within the deadline. Decisions are
- * exact. If many processes charge one state at the same time, calls need many attempts. Batches, which decide many calls in one attempt,
- * reduce their number.
+ * A store on any backend that can read rows, and write them if they have not changed since. If a row has changed, the store reads and
+ * decides again, after a random pause and within the deadline.
  */
 export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxInFlight = 10_000 }: SwapOptions): Store {
   const { name } = backend
@@ -128,7 +108,7 @@ export function compareAndSwapStore(backend: SwapBackend, { clock, random, maxIn
   }
 }
 
-/** The answer to a call, and the rows that must be written before it may be returned, by row id. */
+/** The rows must be written before the answer may be returned. */
 interface Computed<T> {
   readonly answer: T
   readonly rows: ReadonlyMap<string, SwapRow>
@@ -136,10 +116,6 @@ interface Computed<T> {
 
 type Compute<T> = (rows: ReadonlyMap<string, SwapRow>, now: Micros) => Computed<T>
 
-/**
- * Makes the function that reads rows, computes from them, and writes the computed rows. It begins again if a row has changed between
- * reading and writing.
- */
 function createSwap(backend: SwapBackend, run: NonNullable<SwapBackend['run']>, clock: Time, random: Random) {
   const version = (): string => String(Math.floor(random() * Number.MAX_SAFE_INTEGER) + 1)
   return <T>(states: readonly StateId[], options: DecideOptions | undefined, compute: Compute<T>): Promise<T> => {
@@ -181,10 +157,8 @@ function createSwap(backend: SwapBackend, run: NonNullable<SwapBackend['run']>, 
   }
 }
 
-/** What a backend knows of the rows of states. */
 type Rows = Pick<SwapBackend, 'idOf' | 'limitOf' | 'refuse'>
 
-/** Decides groups with the reference driver. */
 function decided(
   { idOf, limitOf = unchanged, refuse }: Rows,
   groups: readonly CallGroup[],
@@ -223,7 +197,6 @@ function decided(
   return { answer, rows: dryRun ? new Map() : after }
 }
 
-/** Makes changes of one kind in order. */
 function changed(
   { idOf, limitOf = unchanged }: Rows,
   alike: readonly Change[],

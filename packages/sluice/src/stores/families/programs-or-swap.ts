@@ -2,19 +2,15 @@ import type { AnyLimit } from '../../algorithms/algorithm.ts'
 import { offersAll } from '../group-options.ts'
 import { type CallGroup, type Capabilities, type Change, failedBy, type GroupVerdict, nameOf, type Store } from '../store.ts'
 
-/** Returns the `decide` for a list of groups of which programs decide none or only some; undefined if programs decide all of them. */
+/** The `decide` for a list of groups that programs cannot decide alone; undefined if they can. */
 export type BySwap = (groups: readonly CallGroup[]) => Store['decide'] | undefined
 
 /**
- * Makes one store of two that have the same states. The store that `make` returns decides on the server, by programs, which exist for some
- * algorithms and some options of groups. `swap` decides with the kernels, the code of all algorithms in this process. `swap` gets each
- * group in which a call has an algorithm without a program, or which has an option that the other store does not offer. It also gets the
- * groups that share a state with such a group, so that all of them are decided in order. The other store gets the other groups of a list,
- * and decides them even if `swap` fails. If programs cannot make one of a list of changes, `swap` gets the whole list.
- * @param make makes the store with programs. Its `decide` must call `bySwap` with each list of groups. If that returns a function, this
- * function decides the groups
- * @param isChanged whether programs can make this change, whose kind the store lists. Default: all changes but an `adjust` whose algorithm
- * has no program
+ * Makes one store of two on the same states. The one with programs decides on the server, `swap` with the algorithms in TypeScript. `swap`
+ * gets groups for which there is no program, and groups that share a state with these, so that all are decided in order. It gets a list of
+ * changes if programs cannot make one of them.
+ * @param make must call `bySwap` with each list of groups; if that returns a function, this decides them
+ * @param isChanged whether programs can make this change, whose kind the store lists
  */
 export function programsOrSwap<S extends Store>(
   make: (bySwap: BySwap) => S,
@@ -22,7 +18,7 @@ export function programsOrSwap<S extends Store>(
   hasProgram: (limit: AnyLimit) => boolean,
   isChanged: (change: Change) => boolean = (change) => change.kind !== 'adjust' || hasProgram(change.call.limit),
 ): S {
-  // The last limit that was found to have a program. Cached because most calls have the limit of the call before.
+  // Cached because most calls have the limit of the call before.
   let known: AnyLimit | undefined
   const isKnown = (limit: AnyLimit): boolean => {
     if (limit !== known && hasProgram(limit)) known = limit
@@ -57,10 +53,7 @@ function offered({ capabilities: { groupOptions } }: Store): Pick<Capabilities, 
   return groupOptions === undefined ? {} : { groupOptions }
 }
 
-/**
- * Returns a function that says whether `swap` decides a group: no program can decide it, or it shares a state with a group that `swap`
- * decides.
- */
+/** Whether `swap` decides a group: no program can, or it shares a state with a group that `swap` decides. */
 function swappedAmong(groups: readonly CallGroup[], hasPrograms: (group: CallGroup) => boolean): (group: CallGroup) => boolean {
   const names = new Set<string>()
   const isSwapped = (group: CallGroup): boolean => !hasPrograms(group) || group.calls.some(({ id }) => names.has(nameOf(id)))
