@@ -18,41 +18,36 @@ import {
   StoreFailure,
 } from './store.ts'
 
-/** A call that is decided by a region's share (its part of rate and burst), not by the whole limit. */
+/** A call that is decided by a region's share (its part of rate and burst). */
 export interface ShareCall extends Call {
-  /**
-   * The state of the call's key. `id` names the same state, except if the region holds no units of the key: then `id` names one that is
-   * never written.
-   */
+  /** The key's state. If the region has no share of the key, `id` names a state that is never written. */
   readonly cell: StateId
   readonly shares: KnownShares
   readonly known: KnownShare
 }
 
-/** The region's shares by which groups are decided, and what this process knew of the region when it computed them. */
 export interface SharesUsed {
   readonly view: NonNullable<KnownShares['view']>
   /** Calls of a state that an earlier call names under another limit. */
   readonly others: readonly ShareCall[]
 }
 
-/** The call with its share; undefined if the call is not decided by a share. */
+/** Undefined if the call is not decided by a share. */
 export function shareCall(call: Call): ShareCall | undefined {
   return (call as Partial<ShareCall>).known === undefined ? undefined : (call as ShareCall)
 }
 
-/** The calls whose shares the server compares with its own: the first call of each state, in the order of the states, then `others`. */
+/** The first call of each state, then `others`. */
 export function comparedCalls(states: readonly { readonly first: Call }[], { others }: SharesUsed): readonly ShareCall[] {
   return [...states.flatMap(({ first }) => shareCall(first) ?? []), ...others]
 }
 
-/** What all states of one request to the server have in common, if equal shares decide them. */
 export interface AlikeCells {
   readonly settled: Micros
   readonly haveRows: boolean
 }
 
-/** Undefined unless equal shares, of which the region holds units, decide all states. */
+/** Undefined unless equal shares above 0 decide all states. */
 export function alikeCells(states: readonly { readonly first: Call }[], { others }: SharesUsed): AlikeCells | undefined {
   const known = states[0] && shareCall(states[0].first)?.known
   if (known?.holds !== true || others.length > 0) return undefined
@@ -69,15 +64,15 @@ export function isAlike(one: KnownShare, other: KnownShare): boolean {
   return other.limit === one.limit && other.settled === one.settled && other.holds === one.holds
 }
 
-/** How many times a call is sent at most, if each time the server has other shares than the process knows. */
+/** The most times that a call is sent while the server has other shares. */
 export const MAX_ROUNDS = 16
 
-/** Thrown if the server has other shares of the region than this process knows. Nothing was charged. */
+/** The server has other shares than this process knows. Nothing was charged. */
 export class StaleShares extends Error {
-  /** The calls whose keys must be read again from the server. Undefined stands for the region's record, which must be read again. */
+  /** The calls whose keys must be read again; undefined for the region's record. */
   readonly cells: readonly (ShareCall | undefined)[]
 
-  /** @param numbers the positions of calls among the compared calls, counted from 1; 0 for the region's record */
+  /** @param numbers positions in the list that `compared` returns, from 1; 0 for the region's record */
   constructor(numbers: readonly number[], compared: () => readonly ShareCall[]) {
     super('other shares')
     const calls = numbers.includes(0) ? [] : compared()
@@ -86,8 +81,7 @@ export class StaleShares extends Error {
 }
 
 /**
- * Decides groups by the shares that a region holds. The server decides only if it has the shares that this process knows. If it has others,
- * the process reads them and sends the groups again.
+ * The server decides only if it has the shares that this process knows. Otherwise the process reads them and sends the groups again.
  * @param decide throws StaleShares if the server has other shares
  */
 export function decideByShares<Options extends CallOptions>(
@@ -99,8 +93,7 @@ export function decideByShares<Options extends CallOptions>(
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const { own, others, varies } = groupsByShare(groups, view.run)
-      // If calls of one key have several limits, the key's state must be converted for each of them. One call of the server cannot do that,
-      // so the list is split into runs: parts within which each key has one limit.
+      // One call to the server cannot convert a key's state for several limits.
       if (groups.length > 1 && varies) {
         const runs = runsOf(groups)
         if (runs.length > 1) return inOrder(runs, (run) => decideAll(first, run, options))
@@ -131,7 +124,7 @@ function firstShares(groups: readonly CallGroup[]): KnownShares | undefined {
   return undefined
 }
 
-/** Wraps a store that cannot decide by shares: calls with shares fail. */
+/** Calls with shares fail, because the store cannot decide by shares. */
 export function withoutShares(store: Store): Store {
   return {
     ...store,
@@ -146,42 +139,33 @@ export function withoutShares(store: Store): Store {
   }
 }
 
-/** The failure of a group or a hold that a region's share must decide, if the store has no program that can do so. */
 function noProgram(store: string): StoreFailure {
   return new StoreFailure('unavailable', 'no', `${store}: an algorithm without a program cannot be in a group with a share of a region`)
 }
 
-/** What the process knows of the shares, read first if nothing is known. Undefined if it could not be read now. */
+/** Undefined if nothing is known and nothing can be read now. */
 export async function refreshed(shares: KnownShares, options: CallOptions | undefined): Promise<KnownShares['view']> {
   if (shares.view === undefined) await shares.refresh(options)
   return shares.view
 }
 
-/** Reads again what was out of date: the region's record, or what the server stores of the keys of calls. */
 export async function readAgain({ cells }: StaleShares, shares: KnownShares, options: CallOptions | undefined): Promise<void> {
   if (cells.includes(undefined)) await shares.refresh(options)
   else await Promise.all(cells.map(async (call) => call?.shares.settle(call.cell, options)))
 }
 
-/** The failure of a call that found other shares each of the `MAX_ROUNDS` times that it was sent. */
 export function changing(store: string): StoreFailure {
   return new StoreFailure('contention', 'no', `${store}: the shares of the region keep changing`)
 }
 
 interface ByShare extends Pick<SharesUsed, 'others'> {
-  /** The groups with the shares in place of the limits. */
+  /** With shares in place of the limits. */
   readonly own: readonly CallGroup[]
-  /**
-   * Whether the groups may name one key under several limits. Such limits have different shares, or one is a token bucket that is not
-   * divided into shares.
-   */
+  /** Whether the groups may name one key under several limits. */
   readonly varies: boolean
 }
 
-/**
- * Replaces the limits of calls by the region's shares. If a group equals the one before it, both become the same object, because on a busy
- * key most groups are equal.
- */
+/** If a group equals the one before it, both become the same object, because on a busy key most groups are equal. */
 function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   const limits = createLimits()
   let last: ShareCall | undefined
@@ -190,7 +174,7 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
     if (isRecord(limit)) return ofShares(calls, id.key) ? { ...call, id: recordIn(run, id) } : call
     const shares = sharesOf(limit)
     if (shares === undefined) {
-      // Only a token bucket needs to be noted, because only states of token buckets can also be named by a limit that has shares.
+      // Only states of token buckets can also be named by a limit that has shares.
       if (limit.algorithm.tag === 'tb') limits.note(id.scope, limit)
       return call
     }
@@ -216,19 +200,15 @@ function groupsByShare(groups: readonly CallGroup[], run: string): ByShare {
   return { own, varies: limits.vary, others: limits.vary ? othersAmong(own) : [] }
 }
 
-/**
- * Notes for each scope (the part of a state's name that all keys of a limit share) what decides its keys: the shares of a limit, or a limit
- * without shares.
- */
+/** Notes what decides the keys of each scope: shares, or a limit without shares. */
 function createLimits() {
   let scopes: Map<string, KnownShares | AnyLimit> | undefined
   let [lastScope, lastBy]: [Scope | undefined, KnownShares | AnyLimit | undefined] = [undefined, undefined]
   const limits = {
-    /** Whether two different ones were noted for one scope. */
+    /** Whether different ones were noted for one scope. */
     vary: false,
     note(scope: Scope, by: KnownShares | AnyLimit): void {
       if (scope === lastScope && by === lastBy) return
-      // A list with one limit needs no map.
       if (lastScope !== undefined) {
         scopes ??= new Map([[lastScope.text, lastBy as KnownShares | AnyLimit]])
         const known = scopes.get(scope.text)
@@ -255,15 +235,11 @@ function othersAmong(groups: readonly CallGroup[]): readonly ShareCall[] {
   )
 }
 
-/** Whether one of the calls charges a share of this key. */
 function ofShares(calls: readonly Call[], key: string): boolean {
   return calls.some(({ id, limit }) => id.key === key && sharesOf(limit) !== undefined)
 }
 
-/**
- * Replaces a call if the region holds no units of its key. The new call never passes, because it costs twice the burst. Its scope is one
- * that no limiter has, so no state of the key is written.
- */
+/** Never passes, because it costs twice the burst. Its state is never written. */
 function nothing({ id, phase }: Call, shares: KnownShares, known: KnownShare): ShareCall {
   const { limit } = known
   const scope = { text: nothingOf(id.scope.text) }

@@ -6,31 +6,26 @@ import { type Failed, type Store, StoreFailure } from './store.ts'
 
 const NODES: Form = [(value) => typeof value === 'function' || COUNT[0](value), `${COUNT[1]}, or a function`]
 
-/** A store that grants only a part of each limit. */
 export interface DividedStore extends Store {
-  /** The number of processes among which limits are divided now; NaN if the count is not a whole number above 0. */
+  /** The number of processes now; NaN if it is not a whole number above 0. */
   readonly nodes: number
 }
 
 /**
- * A store that grants an equal part of each limit, for one of `nodes` processes. Each process may use it as its local fallback. All parts
- * together are at most the limit. In three cases a group of calls fails with `unavailable` and is not charged. A denial would be wrong
- * then, because it would say that the quota is used up.
- * - The whole limit could grant the group, but its part never can.
- * - The part is 0.
- * - The count of processes is not a whole number above 0.
+ * A store that grants an equal part of each limit, for one of `nodes` processes. All parts together are at most the limit. A group fails
+ * with `unavailable`, uncharged, if only the whole limit could grant it, if the part is 0, or if `nodes` is not a whole number above 0. A
+ * denial would wrongly say that the quota is used up.
  *
- * Bound G, the most tokens that n processes can grant together beyond the limit if they divide by `nodes`, over an interval of length T:
- * max(0, n / nodes - 1) * (burst + rate * T). It does not include what the failed store granted in the interval.
- * @param nodes the number of processes, or a function that returns how many are alive now. If the number changes, states are converted to
- * the new parts, as after a change of the limit
+ * Bound G, the most tokens that n processes can grant beyond the limit over an interval of length T: max(0, n / nodes - 1) * (burst + rate
+ * * T). It does not include what the failed store granted.
+ * @param nodes the number of processes, or a function that returns it. A new number counts as a change of the limit
  * @throws LimiterError INVALID_OPTIONS
  */
 export function withDividedLimit(store: Store, nodes: number | (() => number)): DividedStore {
   requireForm('withDividedLimit', 'store', store, STORE)
   requireForm('withDividedLimit', 'nodes', nodes, NODES)
   const partOf = createParts()
-  // A decision must not throw an error of the caller's function. So if the function throws, groups fail as for an invalid count.
+  // If the caller's function throws, groups fail as for an invalid count.
   const count = (): number => {
     try {
       const found: unknown = typeof nodes === 'function' ? nodes() : nodes
@@ -60,10 +55,7 @@ export function withDividedLimit(store: Store, nodes: number | (() => number)): 
   }
 }
 
-/**
- * Makes a function that computes the part of a limit, and caches the last part of each limit. The function returns undefined if the part is
- * 0, if whole numbers cannot represent the part, or if the number of parts is NaN.
- */
+/** Computes the part of a limit. Undefined if that is 0, if whole numbers cannot represent it, or if `parts` is NaN. */
 function createParts(): (limit: AnyLimit, parts: number) => AnyLimit | undefined {
   const known = new WeakMap<AnyLimit, { readonly parts: number; readonly limit: AnyLimit | undefined }>()
   return (limit, parts) => {

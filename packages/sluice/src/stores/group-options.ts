@@ -2,10 +2,7 @@ import { chargedAhead } from '../algorithms/ahead.ts'
 import type { AnyLimit, HoldRequest } from '../algorithms/algorithm.ts'
 import type { Call, CallGroup, GroupOptions } from './store.ts'
 
-/**
- * The calls of a group, with the limits that the kernels (the code of the algorithms) get for them. If the group has the option `maxWait`,
- * these limits allow a charge before its tokens are there. If it has the option `hold`, limits with slots grant the slots to its holder.
- */
+/** The group's calls, with limits that its options `maxWait` and `hold` have changed. */
 export function callsOf({ calls, options }: CallGroup): readonly Call[] {
   if (options === undefined || isPlanned(calls, options)) return calls
   const { maxWait, hold } = options
@@ -18,23 +15,17 @@ function heldBy(hold: HoldRequest | undefined, limit: AnyLimit): AnyLimit {
   return hold === undefined || algorithm.holding === undefined ? limit : { ...limit, plan: algorithm.holding(plan, hold) }
 }
 
-/** Whether kernels can decide by the calls' own limits, because the group's options change none of these limits. */
 function isPlanned(calls: readonly Call[], { maxWait, hold }: GroupOptions): boolean {
   return maxWait === undefined && (hold === undefined || calls.every(({ limit }) => limit.algorithm.holding === undefined))
 }
 
-/** The groups with their calls replaced by those of `callsOf`. */
 export function plannedGroups(groups: readonly CallGroup[]): readonly CallGroup[] {
   if (groups.every(({ calls, options }) => options === undefined || isPlanned(calls, options))) return groups
   return groups.map((group) => (group.options === undefined ? group : { ...group, calls: callsOf(group) }))
 }
 
-/**
- * Whether a store offers every option of a group.
- * @param offered the option names in the store's capabilities
- */
+/** @param offered the option names in the store's capabilities */
 export function offersAll(offered: readonly (keyof GroupOptions)[] | undefined, options: GroupOptions | undefined): boolean {
-  // `for in` needs no list of the names.
   for (const option in options) if (offered?.includes(option as keyof GroupOptions) !== true) return false
   return true
 }

@@ -4,10 +4,7 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import type { Micros } from '../time/micros.ts'
 import type { HoldChange } from './change.ts'
 
-/**
- * A state to write; undefined if it equals the initial state, so that it must be removed. `index`: 0 for the record of the hold (a
- * reservation), n for the state of the n-th call (from 1).
- */
+/** `state` is undefined if it must be removed. `index`: 0 for the record of the hold, n for the state of the n-th call. */
 export interface HoldWrite {
   readonly index: number
   readonly limit: AnyLimit
@@ -15,8 +12,8 @@ export interface HoldWrite {
 }
 
 /**
- * Computes which states a change of a hold (`settle`, `extend`) writes, and what it reports.
- * @param limits the limits of the change's calls, with the algorithms that decide the store's states
+ * Computes which states a `settle` or `extend` writes, and what it reports.
+ * @param limits with the algorithms that decide the store's states
  * @param states as stored: that of the record, then that of each call
  * @param slots for each call the index of the first call that has the same state
  */

@@ -4,20 +4,15 @@ import { type KnownShares, sharesOf } from './region-port.ts'
 import { nothingOf, recordIn } from './share-names.ts'
 import { type Call, type CallOptions, type Change, type ChangeResult, failedBy, type HoldChange, isOfHold, type Store } from './store.ts'
 
-/** Settles a hold, if the server has the same shares of the region as `used` has. @throws StaleShares */
+/** @throws StaleShares if the server has other shares of the region than `used` */
 type SettleGuarded = (change: HoldChange, used: SharesUsed, options: CallOptions | undefined) => Promise<ChangeResult>
 
-/**
- * An extension only moves the end of a hold to a later instant. So one to this many microseconds from now changes nothing, and reads what
- * the hold was charged.
- */
+/** An extension to this many microseconds from now changes nothing. It only reads what the hold was charged. */
 const READ_ONLY = 1
 
 /**
- * Makes the store's `change`, for a store whose holds may have charged a region's share of a limit. A settlement gives tokens back to the
- * share that the region has now, as far as there is room, or charges that share. The server makes the settlement only if it has the share
- * that this process knows. Otherwise the process reads the share and tries again. If the region holds no units of a key any more, nothing
- * can be given back to that key or charged to it.
+ * A settlement charges the region's present share of a limit, or gives back as far as that has room. If the server has another share than
+ * this process knows, the process reads it and tries again. Nothing changes for a key of which the region has no share any more.
  * @param plain makes changes that need no share
  */
 export function changingByShares(store: string, plain: Store['change'], settle: SettleGuarded): Store['change'] {
@@ -26,7 +21,7 @@ export function changingByShares(store: string, plain: Store['change'], settle: 
       const view = await refreshed(first, options)
       if (view === undefined) continue
       const own = { ...change, id: recordIn(view.run, change.id) }
-      // An extension only moves the end of a hold. With `stands` a settlement leaves all charges as they are. Neither needs a share.
+      // An extension changes no charges, nor does a settlement with `stands`. Neither needs a share.
       if (own.kind === 'extend' || own.stands === true) return only(await plain([own], options))
       const calls = change.calls.map(byShare)
       const read = async (): Promise<HoldReport | undefined> => {
@@ -71,7 +66,6 @@ function only([result]: readonly ChangeResult[]): ChangeResult {
   return result as ChangeResult
 }
 
-/** The shares of the first limit that has some. Undefined if the change is not of a hold, or if no limit has shares. */
 function sharesIn(change: Change): KnownShares | undefined {
   if (!isOfHold(change)) return undefined
   for (const { limit } of change.calls) {
@@ -81,7 +75,7 @@ function sharesIn(change: Change): KnownShares | undefined {
   return undefined
 }
 
-/** The call with the share in place of the limit. If the region holds no units of the key, the call names a state that is never written. */
+/** If the region has no share of the key, the call names a state that is never written. */
 function byShare(call: Call): Call | ShareCall {
   const { id, limit } = call
   const shares = sharesOf(limit)
@@ -91,7 +85,7 @@ function byShare(call: Call): Call | ShareCall {
   return { ...call, limit: known.limit, id: own, cell: id, shares, known }
 }
 
-/** Adds to the overage (what was used but not charged) what the hold used beyond the costs that were sent to the server. */
+/** Adds what the hold used beyond the costs that were sent. */
 function withOverage({ hold, ...result }: ChangeResult, used: readonly Call[], sent: readonly Call[]): ChangeResult {
   if (hold === undefined) return result
   const parts = hold.parts.map((part, index) => {

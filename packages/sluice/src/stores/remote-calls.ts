@@ -2,28 +2,24 @@ import { createDeadlines } from '../time/deadlines.ts'
 import type { Time } from '../time/time.ts'
 import { type CallOptions, StoreFailure } from './store.ts'
 
-/** Sends a store's calls. Each call resolves or rejects by its deadline, and the number of calls in flight is bounded. */
 export interface RemoteCalls {
-  /** @param classify converts what `send` threw, or rejected with, into a StoreFailure */
+  /** @param classify converts what `send` threw, or rejected with */
   run<T>(send: () => Promise<T>, options: CallOptions | undefined, classify: (error: unknown) => StoreFailure): Promise<T>
 }
 
 export interface RemoteBounds {
-  /** The most calls in flight, including those that were abandoned at their deadline. */
+  /** Includes calls that were abandoned at their deadline. */
   readonly maxInFlight: number
-  /**
-   * The most calls that the client can send at once. Further calls wait here, and are not sent if they are abandoned. Default: no bound.
-   */
+  /** The most calls that the client can send at once; others wait here. Default: no bound. */
   readonly maxSent?: number | undefined
-  /** While this function returns a promise, calls wait here until that resolves. Default: they do not wait. */
+  /** While it returns a promise, calls wait here until that resolves. */
   readonly opening?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
- * Makes the `RemoteCalls` of a store. A call whose deadline passes is abandoned: it rejects with `timeout`. If the call was sent, the
- * failure has `executed: 'unknown'`, because the server may still execute the call. A late answer is dropped. The call counts as in flight
- * until the client rejects or answers it. So a dead server cannot make the process queue calls without end. A call that was not sent by its
- * deadline is never sent. So after an outage the server does not get calls whose callers have stopped waiting.
+ * At its deadline a call rejects with `timeout`. If it still waits here, it is never sent. If it was sent, the failure has `executed:
+ * 'unknown'`, and the call counts as in flight until the client answers it. So a dead server cannot make the process queue calls without
+ * end.
  */
 export function createRemoteCalls(name: string, time: Time, bounds: RemoteBounds): RemoteCalls {
   const { maxInFlight, maxSent = Number.POSITIVE_INFINITY, opening } = bounds

@@ -3,11 +3,11 @@ import type { AnyLimit } from '../algorithms/algorithm.ts'
 import { type KnownShares, sharesOf } from './region-port.ts'
 import { type CallGroup, failedBy, type GroupVerdict, StoreFailure } from './store.ts'
 
-/** Splits a list of groups, in order, into runs within which each key has one limit. Each run is sent in a separate call. */
+/** Splits groups, in order, into runs within which each key has one limit. */
 export function runsOf(groups: readonly CallGroup[]): readonly (readonly CallGroup[])[] {
   let run: CallGroup[] = []
   const runs = [run]
-  /** For each key of the run, by name: the shares that decide it, or its limit if that has no shares. */
+  /** By the key's name: its shares, or its limit if it has no shares. */
   const found = new Map<string, KnownShares | AnyLimit>()
   for (const group of groups) {
     const named = group.calls.map(({ id, limit }) => ({ name: stateName(id), by: sharesOf(limit) ?? limit }))
@@ -23,9 +23,8 @@ export function runsOf(groups: readonly CallGroup[]): readonly (readonly CallGro
 }
 
 /**
- * Decides runs one after another. If the first run fails, nothing was charged, and the whole call fails. If a later run fails, the call
- * must not fail as a whole: a caller may send a failed call again, and the earlier runs would be charged twice. So only the groups of the
- * failed run get its failure, and the groups of later runs fail unsent.
+ * If the first run fails, nothing was charged, and the whole call fails. A later failure fails only its own groups and those after them.
+ * Otherwise a caller might send the whole call again, and charge the earlier runs twice.
  */
 export async function inOrder(
   runs: readonly (readonly CallGroup[])[],

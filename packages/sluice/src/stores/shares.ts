@@ -12,22 +12,19 @@ import {
   type Store,
 } from './store.ts'
 
-/** The parts of limits that a store grants, such as one of several processes or regions. */
+/** The parts of limits that a store grants. */
 export interface Shares {
-  /** The part of a call's limit; undefined if the store cannot grant it, or if the part is 0. */
+  /** Undefined if the store cannot grant the part, or if the part is 0. */
   of(call: Call): AnyLimit | undefined
-  /** The verdict for a group with a call for which `of` returns undefined. */
+  /** The verdict if `of` returns undefined for a call. */
   none(group: CallGroup): GroupVerdict
-  /** The verdict for a group that its parts decide as `impossible`, because a cost is above what the part of its limit can ever hold. */
+  /** The verdict for a group with a cost above what the part of its limit can ever hold. */
   beyond(group: CallGroup, verdict: Decided): GroupVerdict
 }
 
 type Sharing = Pick<Store, 'decide' | 'decideNow' | 'change' | 'laneOf' | 'ready' | 'close'>
 
-/**
- * The methods of a store that grants parts of limits.
- * @param sharesNow returns the parts; called once for each call of the store
- */
+/** @param sharesNow called once for each call of the store */
 export function sharing(store: Store, sharesNow: () => Shares): Sharing {
   const decideNow = store.decideNow?.bind(store)
   const decideAll = async (shares: Shares, groups: readonly CallGroup[], options: DecideOptions | undefined): Promise<GroupVerdict[]> => {
@@ -44,7 +41,7 @@ export function sharing(store: Store, sharesNow: () => Shares): Sharing {
       const shares = sharesNow()
       const [only] = groups
       if (groups.length !== 1 || only === undefined) return decideAll(shares, groups, options)
-      // Most lists have one group. For these, the store's list of verdicts is returned and not copied.
+      // For one group, the store's list of verdicts is not copied.
       const mine = divided(shares, only)
       if (mine === undefined) return Promise.resolve([shares.none(only)])
       return store.decide([mine], options).then((verdicts) => {
@@ -69,7 +66,7 @@ export function sharing(store: Store, sharesNow: () => Shares): Sharing {
   }
 }
 
-/** The group with the parts in place of the limits; undefined if the store cannot grant one of them. */
+/** Undefined if the store cannot grant one of the parts. */
 function divided(shares: Shares, group: CallGroup): CallGroup | undefined {
   const [only] = group.calls
   if (group.calls.length === 1 && only !== undefined) {
@@ -87,13 +84,12 @@ function divided(shares: Shares, group: CallGroup): CallGroup | undefined {
   return group.options === undefined ? { calls } : { calls, options: group.options }
 }
 
-/** The verdict for a group, corrected if its parts decide it as `impossible`. */
 function whole(shares: Shares, group: CallGroup, verdict: GroupVerdict): GroupVerdict {
   return verdict.outcome === 'impossible' ? shares.beyond(group, verdict) : verdict
 }
 
 function decidingNow(decideNow: DecideNow, sharesNow: () => Shares): DecideNow {
-  // Most groups have one call. The store keeps no reference to the group, so one object serves all of them.
+  // The store keeps no reference to the group, so one object serves all calls.
   const only: Mutable<Call>[] = [{ id: { scope: { text: '' }, key: '' }, limit: undefined as unknown as AnyLimit, cost: 0, phase: 0 }]
   const single = { calls: only as readonly Call[] }
   return (group, now) => {
@@ -122,9 +118,7 @@ type DecideNow = NonNullable<Store['decideNow']>
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/**
- * Whether the undivided limits could ever grant the calls. The costs of calls of one state are added up, because they are charged together.
- */
+/** Whether the undivided limits could ever grant the calls. Costs of one state add up, because they are charged together. */
 export function isPossible(calls: readonly Call[]): boolean {
   const sums = new Map<string, number>()
   return calls.every(({ id, cost, limit }) => {

@@ -12,227 +12,190 @@ export { type Call, type CallOptions, nameOf, type Scope, type StateId } from '.
 export { type Change, changedState, changedStates, type ChangeResult, givenBack, type HoldChange, isOfHold } from './change.ts'
 export { StoreFailure, type StoreFailureKind } from './store-failure.ts'
 
-/** What a group needs in addition to a plain decision. A store lists the options that it offers in its capabilities. */
+/** A store lists the options that it offers in its capabilities. */
 export interface GroupOptions {
-  /**
-   * Microseconds. The group may be charged up to this long before its tokens are there, and its caller then waits. The verdict says how
-   * long it takes until the tokens are there. Only for limits whose algorithm allows this (`ahead`).
-   */
+  /** Microseconds by which the group may be charged before its tokens are there. Only for limits whose algorithm has `ahead`. */
   readonly maxWait?: Micros
   /**
-   * Who takes the slots of the group's concurrency limits; other limits ignore this option. If a holder with this id has slots already, the
-   * group is granted these. Without this option, slots are taken too, but nobody can give them back: each slot becomes free when its time
-   * ends.
+   * The holder of the slots of concurrency limits. A holder that has slots already is granted these. Without this option, nobody can give
+   * back the slots.
    */
   readonly hold?: HoldRequest
 }
 
 /** Calls that are charged together or not at all, in order. Calls of one state must have the same limit; their costs add up. */
 export interface CallGroup {
-  /** The calls, in the order in which they are charged; at least one. */
+  /** At least one. */
   readonly calls: readonly Call[]
-  /** Only options that the store's capabilities list. */
+  /** Only those that the capabilities list. */
   readonly options?: GroupOptions
 }
 
-/** Options of a store's `decide`. */
+/** Options of `decide`. */
 export interface DecideOptions extends CallOptions {
-  /**
-   * `false`: a peek. Outcomes and waits are the same, but nothing is charged or written. `remaining` and the other numbers of a `View` are
-   * those before the group.
-   */
+  /** `false`: a peek. Nothing is charged or written. `remaining` and the other numbers of a `View` are those before the group. */
   readonly charge?: boolean
   /**
-   * `fail`: a group with a state that another transaction has locked fails at once with `contention`; the store decides the other groups.
-   * Absent: the option of the same name of the store applies, by which it waits for the lock by default. Stores without locks ignore this
-   * option.
+   * `fail`: a group with a state that another transaction has locked fails at once with `contention`. Absent: the store's own option
+   * applies. Stores without locks ignore it.
    */
   readonly onContention?: 'fail'
 }
 
-/** The answer to one call of a group. Times are microseconds from the group's `at`. */
+/** Times are microseconds from the group's `at`. */
 export interface Verdict extends Readonly<View> {
   /** The outcome of this call alone. In a denied group nothing is charged, even if this call is allowed. */
   readonly outcome: CallOutcome
-  /**
-   * The wait of this call alone, without the other calls of the group. 0 unless the call is denied, or charged before its tokens are there.
-   */
+  /** The wait of this call alone. 0 unless the call is denied, or charged before its tokens are there. */
   readonly retryAfter: Micros
-  /** The state after the charge, if the group has the option `maxWait`. To give the charge back (`leave`), this state is needed. */
+  /** Under `maxWait`: the state after the charge, which `leave` needs. */
   readonly after?: unknown
-  /** The slot that was granted, if the call takes a slot of a concurrency limit and was charged. */
+  /** The slot of a concurrency limit that was granted. */
   readonly grant?: Grant
-  /** For a call that records a hold, and is denied because the hold has a record already: that record. */
+  /** For a denied call of a hold record: the existing record. */
   readonly record?: unknown
   /** Set if a block denies the call, even if the limit denies it too. */
   readonly blocked?: true
 }
 
-/** The answer for a group that was decided. */
+/** A group that was decided. */
 export interface Decided {
-  /** The outcome of the group: the worst outcome of its calls (`impossible`, then `denied`, then `allowed`). */
+  /** The worst outcome of the calls: `impossible`, then `denied`, then `allowed`. */
   readonly outcome: CallOutcome
   /** Store time of the decision, microseconds since 1970. */
   readonly at: Micros
   /**
-   * For a denied group: the least wait after which every call of the group would pass if nobody else called (law 4). Absent if no such wait
-   * was found: limits with ramps may never let all calls pass at the same instant. For a group that was charged before its tokens were
-   * there (`maxWait`): how long it takes until all are there; absent if they are there now. Absent for other outcomes.
+   * Denied: the least wait after which every call would pass (law 4 in ARCHITECTURE.md); absent if none was found. Charged under `maxWait`:
+   * how long until all tokens are there; absent if they are there now.
    */
   readonly retryAfter?: Micros | undefined
-  /** One verdict for each call, in the order of the calls. */
+  /** In the order of the calls. */
   readonly calls: readonly Verdict[]
-  /** What made the decision. Default `store`. */
+  /** Default `store`. */
   readonly source?: Source
-  /**
-   * Set if an overflow state denied a call of the group. New keys share overflow states while the store has no room for their own states.
-   */
+  /** Set if a call was denied by an overflow state, which new keys share while the store is full. */
   readonly reason?: 'overflow'
-  /** Why an overflow state was used instead of the key's own; absent if none was used. */
+  /** Why an overflow state was used; absent if none was. */
   readonly degraded?: StoreFailure
-  /** Absent. By this field `Decided` and `Failed` are distinguished. */
+  /** Distinguishes `Decided` from `Failed`. */
   readonly failure?: undefined
 }
 
-/** Makes the answer for a group from the result of the reference driver (`applyGroup`). */
 export function verdictOf({ outcome, retryAfter, calls }: GroupResult, at: Micros): Decided {
   return { outcome, at, retryAfter, calls }
 }
 
-/** The answer for a group that was not decided. */
+/** A group that was not decided. */
 export interface Failed {
-  /** Why the group was not decided, and whether it may have been charged. */
+  /** Why it was not decided. */
   readonly failure: StoreFailure
-  /**
-   * Set if the store has no room for a new key, and its option `onFull` says `allow` or `deny` for this case. This field then applies
-   * instead of the failure policy.
-   */
+  /** Set if the store is full. The store's option `onFull` then applies instead of the failure policy. */
   readonly onFull?: 'allow' | 'deny'
-  /** Absent, because only a decided group has an outcome. */
+  /** Absent. */
   readonly outcome?: undefined
-  /** Absent, because only a decided group has verdicts. */
+  /** Absent. */
   readonly calls?: undefined
 }
 
-/** The answer for one group of a `decide` call. Check `failure` first. */
+/** Check `failure` first. */
 export type GroupVerdict = Decided | Failed
 
 /**
- * A request for a lease: a process wants tokens of one bucket to spend later (`grantLease`). The owner of a lease is its holder. The cost
- * of `call` is the least amount that the holder can use. The holder may spend the tokens for `life` microseconds from before it sent the
- * request, by a clock that never steps. It ignores answers to older requests.
+ * Requests tokens of one bucket to spend later. The cost of `call` is the least amount that the holder can use. It may spend the tokens for
+ * `life` microseconds from before it sent the request, by a clock that never steps.
  */
 export interface LeaseRequest extends Omit<LeaseArguments, 'cost'> {
   readonly call: Call
 }
 
 export interface Leased {
-  /** Micro-tokens that were taken from the bucket for the holder to spend; 0 if nothing was granted. */
+  /** Micro-tokens taken from the bucket; 0 if nothing was granted. */
   readonly granted: MicroTokens
   /** Store time of the grant, microseconds since 1970. */
   readonly at: Micros
   /**
-   * The bucket after the grant. If nothing was granted, the outcome says why. `allowed` then means that the bucket has the tokens, but the
-   * store does not lease them, so the caller should call `decide`.
+   * The bucket after the grant. If nothing was granted although the outcome is `allowed`, call `decide`: the store does not lease the
+   * tokens.
    */
   readonly verdict: Verdict
   readonly failure?: undefined
 }
 
-/** The answer to one request: a lease, or a failure of this request only. */
+/** A lease, or a failure of this request only. */
 export type LeaseAnswer =
   | Leased
   | { readonly failure: StoreFailure; readonly granted?: undefined; readonly at?: undefined; readonly verdict?: undefined }
 
-/**
- * Computes a new state from a stored state. Returns it with a limit whose plan (the limit in whole numbers) the new state has. The stored
- * state is undefined if no state is stored. The result is undefined if nothing changes.
- */
+/** Computes a new state, and the limit under which it counts. Undefined if nothing changes. `state` is undefined if none is stored. */
 export type StateProgram = (state: unknown, now: Micros) => { readonly limit: AnyLimit; readonly state: unknown } | undefined
 
-/** What a store can do. Code for all stores reads this, and never the name of a store. */
+/** Shared code reads this, and never the name of a store. */
 export interface Capabilities {
-  /** Which clock times decisions: that of the caller, or that of the store's server. */
+  /** Which clock times decisions. */
   readonly clock: 'caller' | 'server'
-  /** Which groups the store decides atomically: all, only those whose keys share a cluster slot, or none. */
+  /** Which groups are decided atomically: all, only those whose keys share a cluster slot, or none. */
   readonly atomicBatch: 'any' | 'same-slot' | 'none'
-  /** The algorithms that the store decides. Absent if it decides all. */
+  /** Absent if the store decides all. */
   readonly algorithms?: readonly AlgorithmTag[]
-  /** The kinds of changes that the store can make. */
+  /** The kinds that the store can make. */
   readonly changes: readonly Change['kind'][]
-  /** The options of groups that the store offers. Absent if it offers none. */
+  /** Absent if the store offers none. */
   readonly groupOptions?: readonly (keyof GroupOptions)[]
-  /** Whether the store has `decideNow`, and `decideNow` always decides. */
+  /** Whether `decideNow` exists and always decides. */
   readonly sync: boolean
-  /**
-   * Milliseconds that a call may take, if an option of the store says so. They replace the limiter's default deadline. Unlike that, they
-   * are not extended while the store's first connection is made.
-   */
+  /** Milliseconds that a call may take, in place of the limiter's default deadline. Not extended while the first connection is made. */
   readonly deadlineMs?: number
-  /** Returns why the store cannot decide this limit; undefined if it can. Absent if the store decides every limit of its algorithms. */
+  /** Why the store cannot decide this limit; undefined if it can. */
   readonly problemOf?: (limit: AnyLimit) => string | undefined
-  /**
-   * Returns the most tokens of a limit that the store can ever grant to one call, if it grants only a part of each limit. If this is
-   * absent, it is the limit's capacity.
-   */
+  /** The most tokens that one call can get, if the store grants only parts of limits. Default: the limit's capacity. */
   readonly mostOf?: (limit: AnyLimit) => number
-  /**
-   * The end of error messages which say that the store cannot do something, such as `with regions of mode counters`. If absent, the
-   * messages say `in this version`.
-   */
+  /** The end of error messages about what the store lacks, such as `with regions of mode counters`. Default: `in this version`. */
   readonly lacks?: string
-  /**
-   * Present if this store grants only parts of limits. Wraps another store, such as the local fallback, so that the other store grants the
-   * same parts.
-   */
+  /** Present if the store grants only parts of limits. Makes another store, such as the local fallback, grant the same parts. */
   readonly around?: (store: Store) => Store
-  /** The operations that regions need of the store, or a text that says why the store does not have them. */
+  /** What regions need of the store, or why it is missing. */
   readonly regions?: RegionPort | string
 }
 
 /**
- * The port: the interface of every store. A store keeps states and decides groups atomically. If one of its methods rejects, it rejects
- * with a StoreFailure, and the whole call has failed. To extend the port, add a kind of change or an option, never a method.
+ * Keeps states and decides groups atomically. Rejects only with a StoreFailure. To extend this interface, add a kind of change or an
+ * option, never a method.
  */
 export interface Store {
-  /** The name of the store in metrics. */
+  /** The store's name in metrics. */
   readonly name: string
   /** What the store can do. */
   readonly capabilities: Capabilities
-  /** Decides groups in order, and charges all calls of a group or none. If one group cannot be decided, only that group fails. */
+  /** Charges all calls of a group or none. A group that cannot be decided fails alone. */
   decide(groups: readonly CallGroup[], options?: DecideOptions): Promise<readonly GroupVerdict[]>
   /**
-   * Decides and charges a group synchronously, without calling a server. Returns undefined if it cannot; nothing is charged then. It keeps
-   * no reference to the group, because callers use the object again.
-   * @param now as in `CallOptions`
+   * Decides and charges a group synchronously. Undefined, with nothing charged, if it cannot. Must keep no reference to the group, because
+   * callers use the object again.
    */
   decideNow?(group: CallGroup, now?: Micros): GroupVerdict | undefined
   /**
-   * Makes changes in order. If changes that follow each other have one state and one kind, they are made in one atomic step; changes of
-   * kind `adjust` only if they have the same receipt. If a change fails, other changes are not undone.
+   * Makes changes in order. Successive changes of one state and one kind are made in one atomic step; `adjust` only with the same receipt.
+   * If a change fails, others are not undone.
    */
   change(changes: readonly Change[], options?: CallOptions): Promise<readonly ChangeResult[]>
-  /**
-   * Leases tokens of token buckets to this process. Requests are answered in order, and a failed request does not affect the others. The
-   * tokens in a bucket and the tokens leased from it together never exceed the burst. Absent if the store has no leases.
-   */
+  /** Answers requests in order. The tokens in a bucket and the tokens leased from it together never exceed the burst. */
   lease?(requests: readonly LeaseRequest[], options?: CallOptions): Promise<readonly LeaseAnswer[]>
   /**
-   * Returns a name of the server that holds these states, or their cluster slot if the server is not known. Returns undefined if the states
-   * are on several servers. Absent if states are not spread over servers that fail separately.
+   * A name of the server that holds these states, or their cluster slot. Undefined if they are on several servers. Absent if the store's
+   * servers do not fail separately.
    */
   laneOf?(ids: readonly StateId[]): string | number | undefined
-  /** Resolves when the store can decide. If it cannot, rejects with a StoreFailure that says why. */
+  /** Resolves when the store can decide. Rejects with a StoreFailure. */
   ready(options?: CallOptions): Promise<void>
-  /** Stops the store's own timers and queues. Clients that were passed to the store stay open. */
+  /** Stops the store's own timers and queues. Clients that were passed to it stay open. */
   close(): Promise<void>
 }
 
-/** Makes the answer for a group that failed with this error. @throws the error if it is not a StoreFailure, because it is then a defect */
+/** @throws other errors, which are defects */
 export function failedBy(error: unknown): Failed {
   if (error instanceof StoreFailure) return { failure: error }
   throw error
 }
 
-/** What happens to a group if the store fails: `allow` lets it pass, `deny` refuses it, `local` decides it in this process. */
+/** If the store fails: pass, refuse, or decide in this process. */
 export type FailurePolicy = 'allow' | 'deny' | 'local'
