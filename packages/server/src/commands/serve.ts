@@ -160,7 +160,7 @@ async function serveWith(opened: Opened, options: ServeOptions, group: Group): P
   const connections = watchConnections(server, guarded, { bounds, onFull: () => group.repeated('connections-full') })
   const port = await group.listen(server)
 
-  // A reader of the lines below may send a signal at once, so signals are handled first.
+  // Who reads the line that is logged next may send a signal at once. So signals are handled first.
   const stopped = group.stopped()
   await announce(options, policy.current, port, backing.description, log)
   const watched = watch(shared.replaceBy, log)

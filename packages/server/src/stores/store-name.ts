@@ -20,7 +20,10 @@ export function withoutPassword(url: string): string {
   return `${scheme}://${host}${path}${path === rest ? '' : '?***'}`
 }
 
-/** A client would take the beginning of the password for a host, and name the host in its messages. */
+/**
+ * Whether an @ follows a `/`, `?` or `#` that is not escaped, as in a password. A client would take the beginning of the password for a
+ * host, and name the host in its messages.
+ */
 export function hasLateLogin(url: string): boolean {
   const [, path = '', hash = ''] = /^[^:]*:\/\/[^/?#]*([^?#]*)(?:\?[^#]*)?(.*)$/s.exec(url) ?? []
   return !IN_PROCESS.test(url) && `${path}${hash}`.includes('@')

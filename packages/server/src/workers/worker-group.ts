@@ -17,7 +17,7 @@ export type Change = Extract<ToWorker, { kind: 'policy' | 'ordered' | 'override'
 
 export interface Group {
   readonly logs: Logs
-  /** Reports that this process lost its store or opened a breaker, or that this has ended. */
+  /** Reports that this process lost its store or opened a breaker, or that the store works again or the breaker is closed. */
   readonly report: (change: StateChange) => void
   /** For frequent events: the counts of all processes are logged in one line. */
   readonly repeated: CountRepeated

@@ -24,7 +24,7 @@ export interface RateLimitModuleOptions<Request = NestRequest, Response = NestRe
 
 /** The options of a route or a controller. They override those of the module. */
 export interface RouteOptions<Request = NestRequest, Response = NestResponse> extends Omit<NestOptions<Request, Response>, 'limiter'> {
-  /** A limiter, or the name of one of the module's `limiters`. It also removes the module's engine and its option `limit`. */
+  /** A limiter, or the name of one of the module's `limiters`. For this route it replaces the module's engine and `limit` too. */
   readonly limiter?: GateOptions<Request>['limiter'] | string
 }
 

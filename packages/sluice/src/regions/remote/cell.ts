@@ -18,7 +18,7 @@ export type Made =
   | {
       readonly bucket: BucketState | undefined
       readonly rows?: StoredRows | null
-      /** Set if the state was only converted to the present weights, without new tokens. */
+      /** Set if the state was only converted to the present weights of the regions, without new tokens. */
       readonly settled?: true
     }
   | undefined
@@ -73,7 +73,7 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
 
 /**
  * The state to write for a key that has none: full, or empty if its limit is in doubt. It is written before units are sent or received.
- * Otherwise a state could be made and expire between read and write, and its tokens would count twice.
+ * Otherwise another call could make a state after the read, spend of it, and let it expire before the write: its tokens would count twice.
  */
 export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: By, now: Micros): RegionWrite {
   const current = currentCell(region, cell, limit, now)

@@ -2,9 +2,10 @@ import type { StateId } from '../../stores/store.ts'
 import type { StoredRows } from './rows.ts'
 import type { RegionStore } from '../rights/state.ts'
 
-/** The region's record as last read, and its beginning, by which the server checks that this process knows the present record. */
+/** The region's record, as this process last read it. */
 export interface KnownRegion {
   readonly region: RegionStore
+  /** The first characters of the record. The server compares them, to see whether the record has changed. */
   readonly begins: string
 }
 

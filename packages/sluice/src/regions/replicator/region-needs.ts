@@ -70,7 +70,7 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
           const metered = meter.find(id) ?? (known && meter.watch(id, known.whole, known.limit))
           if (metered === undefined) continue
           metered.idle = 0
-          // A process with a need was called, so its limit is that of a call.
+          // A process with a need was called, so its limit is that of a call. It replaces a limit that is known only from a peer.
           if (known !== undefined && need !== null && need > 0 && !metered.called)
             Object.assign(metered, { whole: known.whole, limit: known.limit, called: true })
         }

@@ -150,8 +150,8 @@ function calledName({ cell, known }: ShareCall): string {
 }
 
 /**
- * The text begins with the server's run (one life of its data), so that a server in another run does not know it. A call that sends the
- * text also compares the run.
+ * The program's text begins with the name of the server's run (one life of its data). So a server in another run does not know the program.
+ * A call that sends the text also compares the run.
  */
 function createGuarded(send: SendKeys) {
   let known: { readonly run: string; readonly programs: Map<string, Loadable | Promise<Loadable>> } | undefined

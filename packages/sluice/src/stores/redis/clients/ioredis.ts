@@ -7,7 +7,9 @@ import type { Connections, RedisPort } from './redis-port.ts'
 export interface IoredisLike {
   /** Runs a command. Texts in its reply are bytes. */
   callBuffer(command: string, ...args: (string | number)[]): Promise<unknown>
+  /** The socket, once it has been opened. */
   readonly stream?: { destroy(): unknown; readonly errored?: unknown } | undefined
+  /** The state of the connection, such as `connecting`. */
   readonly status?: string
   /** Makes the first connection of a client with `lazyConnect`. */
   connect?(): Promise<unknown>

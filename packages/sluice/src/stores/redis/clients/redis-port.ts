@@ -2,6 +2,7 @@ import { LimiterError } from '../../../errors/limiter-error.ts'
 import { hasMethods, shown } from '../../../errors/options.ts'
 import type { Opening, UntilConnected } from './first-connection.ts'
 
+/** The connections of a client that allows replacing them. */
 export interface Connections {
   /** The client library's object that owns the socket for this key; undefined if not known yet. */
   of(key: string | undefined): object | undefined
@@ -20,6 +21,7 @@ export interface RedisPort {
   readonly nodeOf?: ((slot: number) => string | undefined) | undefined
   /** Runs a script by its SHA-1 in hexadecimal. Rejects with NOSCRIPT if the server does not know it. */
   evalsha(sha1: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
+  /** EVAL: sends the script itself. */
   eval(source: string, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>
   /** Absent if connections cannot be replaced. Then the client's own timeouts must detect one without replies. */
   readonly connections?: Connections

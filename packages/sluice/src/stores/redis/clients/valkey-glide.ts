@@ -3,6 +3,7 @@ import type { RedisPort } from './redis-port.ts'
 
 /** What the store uses of a GlideClient or GlideClusterClient (version 2). */
 export interface ValkeyGlideLike {
+  /** Runs a command of any name. */
   customCommand(args: string[], options?: { decoder: number }): Promise<unknown>
 }
 

@@ -13,8 +13,8 @@ export interface NewKeysOptions {
    */
   readonly maxNewKeys?: number
   /**
-   * How a call of a new key beyond `maxNewKeys` is decided: `allow`, `deny`, or by one of 1,024 states, empty at first, that all such keys
-   * of a limit share (`shared`). By default the call fails, and the failure policy applies.
+   * How a call of a new key beyond `maxNewKeys` is decided: `allow`, `deny`, or by one of 1,024 states that all such keys of a
+   * limit share (`shared`), and that allow nothing at first. By default the call fails, and the failure policy applies.
    */
   readonly onFull?: OnFull
 }
@@ -49,7 +49,7 @@ export function createNewKeys(maxNewKeys: number, clock: Time): NewKeys {
     left.set(scope, known)
     return known
   }
-  // Overflow states are few, and hold records no more than charged calls.
+  // Overflow states are few. Records of holds are bounded as well, by the calls that were charged.
   const isExempt = (scope: string): boolean => scope.startsWith(SHARED) || isRecordScope(scope)
   const closed = (scope: string): boolean => !isExempt(scope) && levelOf(scope).level < 1
   return {

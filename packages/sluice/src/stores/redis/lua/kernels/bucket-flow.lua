@@ -45,7 +45,8 @@ local function level_of(zero, rest, n, m, time)
   return tokens * 1000000 + parts, zero, rest, parts
 end
 
--- As `flow`, for whole tokens. `tokens * rest` may exceed 2^53, so the product is computed in two parts.
+-- Returns how long it takes to refill this many whole tokens, as `flow` does for micro-tokens. `tokens * rest` may exceed 2^53, so the
+-- product is computed in two parts.
 local function owed_span(n, m, tokens)
   local token = m * 1000000
   local rest = token % n

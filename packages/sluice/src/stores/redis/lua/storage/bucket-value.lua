@@ -9,7 +9,8 @@ local function is_possible(rest, seen, keep_for, n, m, burst)
   return n * (burst / 1000000 + 2) <= 9007199254740992 and burst / n * m <= 3200000000000000
 end
 
--- Returns zero (nil if the value is not a bucket), rest, seen, keep_for, n, m, burst, the end of the block, and the leases (nil for none).
+-- Returns the fields `zero` (nil if the value is not a bucket), `rest`, `seen`, `keep_for`, `n`, `m` and `burst`, until when the key is
+-- blocked, and the leases (nil for none).
 local function read_bucket(value, ends)
   local size = #value
   local high, low, rest, age, seen, keep_for, n, m, burst

@@ -1,7 +1,7 @@
 -- Programs read parts of a log and append to it. Its value begins with 47 bytes:
 -- - the byte 2
--- - in 7 bytes each: end of the block, window, keep_for, base, instant of the newest entry, sum of the newest entry
--- - how many entries are skipped (4 bytes)
+-- - in 7 bytes each: until when the key is blocked, window, keep_for, base, instant of the newest entry, sum of the newest entry
+-- - how many of the first entries are skipped, because they no longer count (4 bytes)
 -- The other entries follow, oldest first, with instant and sum (14 bytes). A sum counts the micro-tokens of all entries so far, modulo
 -- 2^52. `base` is the sum before the first entry that is not skipped.
 
