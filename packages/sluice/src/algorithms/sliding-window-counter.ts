@@ -28,8 +28,8 @@ export interface CounterState {
 }
 
 /**
- * At most `limit` tokens in the sliding window, which ends now. Assumes that the previous window's tokens were taken evenly (the article
- * Rate Limiting at Scale). Over every interval of length t it admits at most limit + limit / window * t.
+ * At most `limit` tokens in the window that ends now. This is an estimate: it assumes that the previous window's tokens were taken evenly
+ * (the article Rate Limiting at Scale). Over every interval of length t it admits at most limit + limit / window * t.
  * @throws LimiterError INVALID_OPTIONS, INVALID_LIMIT, INVALID_DURATION, or LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent
  * the limit
  */

@@ -33,7 +33,7 @@ export interface RegionalStoreOptions {
    * `fixed` (default): each region grants its part of each limit, which never changes. `escrow`: regions send each other units of token
    * buckets (`replicate`, `exchange`); other limits keep fixed parts. `counters`, only over a `memoryStore`: each region grants whole token
    * buckets, and charges itself later for what the others spent (`replicate`).
-   * N regions exceed a limit by at most (N - 1) * (burst + rate * D). D is how old their knowledge of each other is.
+   * With `counters`, N regions exceed a limit by at most (N - 1) * (burst + rate * D). D is how old their knowledge of each other is.
    */
   readonly mode?: 'fixed' | 'escrow' | 'counters'
   /**

@@ -68,8 +68,8 @@ export function lastShift({ shifts }: RegionStore): Shift {
 }
 
 /**
- * Whether the state's plan shows that the cell was last called by this limit. A share of one unit shows nothing: it is also written if the
- * limit is in doubt.
+ * Whether the state's plan shows that the last call of the cell had this limit. A plan of one unit shows nothing, because such a plan is
+ * also written if the limit is not known for sure.
  */
 export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: RegionalLimit): boolean {
   if (bucket === undefined) return false
