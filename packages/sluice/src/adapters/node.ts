@@ -81,7 +81,7 @@ export function rateLimit<Request extends NodeRequest = IncomingMessage & RateLi
     finishAtEnd(response, passage, response)
     if (left || response.headersSent) {
       if (!left && answer === undefined) return PASSED
-      // The response has begun, so its status is final. The code that began it may not end it.
+      // The response has begun, so its status is final. Its end is not left to the code that began it.
       if (response.writableEnded !== true) response.end('')
       return REFUSED
     }

@@ -20,7 +20,7 @@ interface Last {
   lateMs: number
 }
 
-/** Sudden changes of the store's clock up to this long keep the order. */
+/** Waiting callers of a key still start in their order if the store's clock jumps by at most this. */
 const STEP_MS = 50
 /** Below this number of keys, those of started callers are kept. */
 const MIN_KEYS = 64

@@ -68,7 +68,7 @@ export interface SwapOptions {
   readonly maxInFlight?: number
 }
 
-/** Milliseconds for which a row is kept after it was written, or after it has expired. */
+/** A row is kept for at least this many milliseconds after it was last written, and after it has expired. */
 export const KEPT_MS = 2_000
 /**
  * The longest time in milliseconds from reading a row as absent to the end of writing it. It is shorter than `KEPT_MS`, so no other call

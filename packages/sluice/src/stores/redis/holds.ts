@@ -64,8 +64,8 @@ export function releasesArgument(releases: readonly Release[], now: Micros): str
 }
 
 /**
- * Statuses by the number that holds.lua returns. BEFORE: an earlier call settled the hold. NOT_CHANGED: a newer version of Sluice wrote a
- * state.
+ * Statuses by the number that holds.lua returns; `settled`: by this call. BEFORE: an earlier call settled the hold. NOT_CHANGED: a newer
+ * version of Sluice wrote a state.
  */
 const STATUSES: readonly HoldStatus[] = ['unknown', 'open', 'settled', 'expired']
 const [BEFORE, NOT_CHANGED] = [4, 5]

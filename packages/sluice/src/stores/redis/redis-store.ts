@@ -146,8 +146,9 @@ function leasing(send: SendProgram): Required<Store>['lease'] {
 }
 
 /**
- * Computes the verdicts with the kernels, on the states that the program found.
- * @param otherwise another `decide`, for groups that need one
+ * The server's program reads, charges and writes the states, and returns them as it found them. From these this process computes the same
+ * verdicts.
+ * @param otherwise returns another `decide` if this one cannot decide the groups: those of an algorithm without a program, or of regions
  */
 function createDecide(
   { packed }: Layout,
