@@ -21,7 +21,7 @@ export function withoutPassword(url: string): string {
 }
 
 /**
- * Whether an @ follows a `/`, `?` or `#` that is not escaped, as in a password. A client would take the beginning of the password for a
+ * Whether an @ follows a `/` or `#` that is not escaped, as in a password. A client would take the beginning of the password for a
  * host, and name the host in its messages.
  */
 export function hasLateLogin(url: string): boolean {

@@ -41,9 +41,9 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * Converts a state to this limit's share. A bucket that is full under another limit becomes full under this one, unless units were moved:
- * by rows, or lately by a shift (close or open of an era). Then it keeps its tokens, because what a smaller limit fills need not fill a
- * larger one.
+ * Converts a state to this limit's share. A bucket that is full under another limit becomes full under this one, unless units were moved
+ * between regions, or an era has just ended or begun. Then it keeps its tokens: those that came with units may fill the bucket of a small
+ * limit. To fill that of a larger limit would grant again what another region has spent.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)

@@ -18,8 +18,8 @@ export interface Share {
 }
 
 /**
- * Decides like a token bucket, and applies shifts (closes and opens of eras) to states. Keys without a state need this only until they are
- * full.
+ * Decides like a token bucket, and applies shifts (ends and begins of eras) to states. The units that a shift added are empty at
+ * first, also for keys without a state. Once all such keys have refilled, the share becomes a plain limit.
  */
 export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
   const units = unitsOf(region, { bucket: undefined, rows }, limit)

@@ -10,7 +10,7 @@ export type BySwap = (groups: readonly CallGroup[]) => Store['decide'] | undefin
  * gets groups for which there is no program, and groups that share a state with these, so that all are decided in order. It gets a list of
  * changes if programs cannot make one of them.
  * @param make must call `bySwap` with each list of groups; if that returns a function, this decides them
- * @param isChanged whether programs can make this change, whose kind the store lists
+ * @param isChanged whether programs can make a change of a kind that is among the `changes` of the programs' store
  */
 export function programsOrSwap<S extends Store>(
   make: (bySwap: BySwap) => S,

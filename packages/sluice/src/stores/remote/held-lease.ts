@@ -23,7 +23,7 @@ export type Refusal = Leased & { readonly cost: MicroTokens }
 export const CHECKS = 4
 /** The fraction of a lease's life in which its tokens are spent. The rest allows for clocks that run at different rates. */
 const USABLE = 0.8
-/** A request is for the tokens of at least MIN_CALLS calls, at first FIRST_CALLS, and grows at most MAX_GROWTH-fold. */
+/** A request is for the tokens of at least MIN_CALLS calls, at first FIRST_CALLS, and is at most MAX_GROWTH times the one before. */
 const [MIN_CALLS, FIRST_CALLS, MAX_GROWTH] = [4, 8, 8]
 
 export class HeldLease {
