@@ -4,8 +4,9 @@ import { type Gone, isGone, newest, type Roster } from './roster.ts'
 import type { RegionStore } from './state.ts'
 
 /**
- * Ends the era like `close`, without waiting for runs (lives of stores) that a person has declared gone.
- * @returns undefined if the store is learning (just started), or not in the roster: it may then not know the latest run of a region
+ * Closes the era with a next roster (regions and weights) that declares runs (lives of stores) gone. The next era then begins without
+ * waiting for them.
+ * @returns undefined if this store may not know every region's latest run: it just started (`learning`), or its region is not in the roster
  */
 export function adopt(store: RegionStore, weights: Roster['weights'], gone: readonly Gone[], now: Micros): RegionStore | undefined {
   const { phase, roster, next } = store

@@ -18,8 +18,8 @@ export interface CurrentCell {
 }
 
 /**
- * A shift (close or open of an era) changes the units of all cells at one instant. It is applied at a cell's next use, as of that instant:
- * otherwise the cell would accrue tokens at its old share until then.
+ * Applies shifts (closes and opens of eras) to a cell at its next use. Tokens until the instant of a shift accrue by the share before it,
+ * later tokens by the share after it.
  */
 export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit, now: Micros): CurrentCell {
   const last = lastShift(store)
@@ -30,12 +30,12 @@ export function currentCell(store: RegionStore, cell: Cell, limit: RegionalLimit
   return { time, units, bucket, rows }
 }
 
-/** At every instant, all regions together hold at most UNITS of a cell. */
+/** The region's units of a cell. At every instant, all regions together hold at most UNITS of it. */
 export function unitsOf(store: RegionStore, cell: Cell, limit: RegionalLimit): number {
   return unitsAfter(store, lastShift(store), cell.rows, limit)
 }
 
-/** Units after each shift (close or open of an era), if none were sent or received. */
+/** After each shift (close or open of an era), the units of a key of which none were sent or received. */
 export function unitsByShift(store: RegionStore, limit: RegionalLimit): readonly number[] {
   return store.shifts.map((shift) => weightAfter(store, shift, limit))
 }
@@ -68,8 +68,8 @@ export function lastShift({ shifts }: RegionStore): Shift {
 }
 
 /**
- * Whether the state's plan shows that the last call of the cell had this limit. A plan of one unit shows nothing, because such a plan is
- * also written if the limit is not known for sure.
+ * Whether the plan in the state shows that the cell's last call had this limit. A plan of one unit shows nothing: it is also written when
+ * that limit is unknown (`inDoubt`).
  */
 export function isOf(store: RegionStore, { bucket, rows }: Cell, limit: RegionalLimit): boolean {
   if (bucket === undefined) return false
@@ -85,7 +85,10 @@ export function keepUntil({ bucket, rows }: Cell): Micros {
   return bucket === undefined ? -Infinity : tokenBucketKernel.expiresAt(bucket.plan, bucket)
 }
 
-/** A cell without a state is full. A debt (a level below empty) is kept, even without units. */
+/**
+ * The stored bucket, which may be in debt (below empty). Without one, a full bucket of the share, or an empty bucket if the region holds no
+ * units.
+ */
 export function explicitBucket({ bucket, units, time }: CurrentCell, limit: RegionalLimit): BucketState {
   if (bucket !== undefined) return bucket
   if (units === 0) return bucketWith(limit.share(1), 0n, time, 0)
@@ -94,8 +97,8 @@ export function explicitBucket({ bucket, units, time }: CurrentCell, limit: Regi
 }
 
 /**
- * A key without a stored state is full under its last limit. By another limit it need not be: peers may have sent units whose tokens were
- * used up.
+ * The bucket of a key without a stored state. It is full under the key's last limit only: under another limit, peers may have spent the
+ * tokens of units that they sent.
  */
 export function fullBucket(store: RegionStore, rows: Rows, last: RegionalLimit, now: Micros): BucketState {
   return explicitBucket(currentCell(store, { bucket: undefined, rows }, last, now), last)
@@ -114,8 +117,8 @@ export function levelOf(bucket: BucketState, units: number, time: Micros): numbe
 }
 
 /**
- * Refills a bucket at its old rate, adds tokens, and converts it to another share. Tokens are never raised to the new burst: a full small
- * share has fewer tokens than a full large one.
+ * Refills a bucket at its old rate, adds tokens, and converts it to another share. A full bucket keeps its number of tokens, so under a
+ * larger share it is not full.
  * @param before units of the old share
  * @param after units of the new share
  * @param time not before `seen`
@@ -148,8 +151,8 @@ function unitsAfter(store: RegionStore, shift: Shift, rows: Rows | undefined, li
   const weight = weightAfter(store, shift, limit)
   if (rows === undefined || rows.era !== shift.era) return weight
   const units = unitsIn(rows)
-  // The limit was divided among regions when the rows were made and is not now, or the reverse. Then the region holds no more units than
-  // without these rows.
+  // Rows may be of a limit that was divided among regions, while the present limit is not, or the reverse. They then give the region no
+  // more units than it has without rows.
   if (!isOfRows(rows, shift.rosters?.[0], limit)) return Math.min(units, weight)
   return shift.cut ? Math.min(units, weight) : units
 }
@@ -179,13 +182,13 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
   if (lastShift(store).at < bucket.seen && isShare(limit, held, bucket.plan)) return bucket
   const units = shifts.map((shift) => unitsAfter(store, shift, rows, limit))
   let known = shifts.findLastIndex(({ at }) => at < bucket.seen)
-  // If the clock stepped back, a bucket that was written before a shift may have a later time than the shift. It then still has the older
-  // share.
+  // If the clock stepped back, a bucket that was written before a shift may have a later time than the shift. Its share then shows that the
+  // shift is not applied to it yet.
   if (known > 0 && !isShare(limit, units[known] as number, bucket.plan)) {
     const older = units.findLastIndex((count, index) => index < known && isShare(limit, count, bucket.plan))
     if (older >= 0) known = older
   }
-  // A key that missed more shifts than are kept (`MAX_SHIFTS`) loses its tokens, but keeps its debt.
+  // Only the latest `MAX_SHIFTS` shifts are kept. A key last used before all of these loses its tokens, but keeps its debt.
   let state = known < 0 ? resettle(limit, bucket, 0, 0, bucket.seen) : bucket
   for (let next = known + 1; next < shifts.length; next += 1) {
     const time = Math.max((shifts[next] as Shift).at, state.seen)
@@ -196,8 +199,8 @@ function shifted(store: RegionStore, bucket: BucketState, rows: Rows | undefined
 }
 
 /**
- * The bucket of a cell without a state; undefined if it is full. Units that the last shift (close or open of an era) added start empty, and
- * fill up from then on. Earlier units count as full, unless they were added so shortly before that they had not filled up.
+ * The bucket of a cell without a state; undefined if it is full. Units that the last shift (close or open of an era) added start empty.
+ * Earlier units count as full, unless an earlier shift added some too shortly before to be full: then all start empty.
  */
 function absentBucket(store: RegionStore, limit: RegionalLimit, time: Micros): BucketState | undefined {
   const { shifts } = store

@@ -41,9 +41,8 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * Converts a state to this limit's share. A bucket that is full under another limit becomes full under this one, unless units were moved
- * between regions, or an era has just ended or begun. Then it keeps its tokens: those that came with units may fill the bucket of a small
- * limit. To fill that of a larger limit would grant again what another region has spent.
+ * Converts a state to this limit's share. Normally a bucket that is full under another limit becomes full under this one. It keeps its
+ * tokens instead if units were sent or received, or if an era has just ended or begun: another region may have spent the difference.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)

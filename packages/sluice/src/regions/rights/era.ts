@@ -8,8 +8,8 @@ import { isBound } from './status.ts'
 export { statusFor } from './status.ts'
 
 /**
- * Ends this era (a time of constant weights) in one store, which then sends and receives no units. Of each key it holds at most the lower
- * of its units in this era and in the next.
+ * Closes this era (a time of constant weights) in one store, which then sends and receives no units. From then on it holds, of each key, at
+ * most the lower of its present units and its units in the next era.
  */
 export function close(store: RegionStore, wanted: Roster, now: Micros): RegionStore {
   const { phase, roster, next, region } = store
@@ -22,8 +22,8 @@ export function close(store: RegionStore, wanted: Roster, now: Micros): RegionSt
 }
 
 /**
- * Follows a peer that has closed this era or has begun a later one: closes this store, too. A store that just started (`learning`) updates
- * the peer's answer instead.
+ * Follows a peer that has closed this era or has begun a later one: closes this store, too. A store that just started (`learning`) replaces
+ * the peer's answer to its hello instead.
  */
 export function meet(store: RegionStore, status: Status, now: Micros): RegionStore {
   if (!isBound(store, status) || status.phase === 'learning') return store
@@ -34,9 +34,9 @@ export function meet(store: RegionStore, status: Status, now: Micros): RegionSto
 }
 
 /**
- * Begins the next era if a peer has begun it, or if every peer is closed with the same next roster (regions and weights), or gone for good
- * by it. A region outside this era's roster never begins first: the others do not wait for it. Each region then holds its weight of every
- * key again; buckets keep their tokens.
+ * Begins the next era once a peer has begun it, or once all peers agree on its roster, the regions and weights (`hasAgreed`). A region
+ * outside this era's roster only follows a peer, because the others do not wait for it. In the new era each region holds its weight of
+ * every key again, and buckets keep their tokens.
  * @param statuses the latest status of each peer; older ones do no harm
  */
 export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, now: Micros): RegionStore {
@@ -62,7 +62,10 @@ export function open(store: RegionStore, statuses: ReadonlyMap<Region, Status>, 
   return open(met, statuses, now)
 }
 
-/** Whether a peer has the same next roster (regions and weights) as this store, or is gone for good by that roster. */
+/**
+ * Whether a peer has closed this era, with the same next roster (regions and weights) as this store. A peer that this roster declares gone
+ * agrees, too.
+ */
 function hasAgreed(store: RegionStore, next: Roster, peer: Region, status: Status | undefined): boolean {
   const run = store.bound.get(peer)
   if (run !== undefined && isGone(next, peer, run)) return true

@@ -11,8 +11,8 @@ export interface RegionalLimit {
   readonly policy: string
   readonly whole: BucketPlan
   /**
-   * A hash of the key, below 2^32, the same in all regions. If the limit is too small to be divided, the hash chooses the region that first
-   * holds all units of the key. Undefined: the key counts as divided.
+   * A hash of the key, below 2^32, the same in all regions. If the limit is too small to be divided, the hash chooses the region that
+   * begins an era with all units of the key. Undefined: the limit counts as divided.
    */
   readonly hash?: number
   /**
@@ -23,7 +23,7 @@ export interface RegionalLimit {
 }
 
 /**
- * Every share fills in the same time as the whole bucket.
+ * Divides a bucket into shares. Every share fills in the same time as the whole bucket.
  * @throws LimiterError LIMIT_NOT_EXACT if whole numbers below 2^53 cannot represent one of the shares
  */
 export function regionalLimit(whole: BucketPlan): RegionalLimit {
@@ -59,7 +59,7 @@ export function limitNamed(policy: string): RegionalLimit | undefined {
   return limit
 }
 
-/** If the limit is not divided in an era, the hash chooses the region that begins with all units of the key. */
+/** Adds a key's hash to a limit. If the limit is not divided, the hash chooses the region that begins an era with all units of the key. */
 export function keyedLimit(limit: RegionalLimit, hash: number): RegionalLimit {
   return limit.hash === hash ? limit : Object.freeze({ ...limit, hash })
 }

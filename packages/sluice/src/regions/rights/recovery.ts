@@ -3,14 +3,17 @@ import { isNewer, newest, peersOf, type Region, type Roster } from './roster.ts'
 import type { Answer, Hello, Invitation, RegionStore, Run, Status } from './state.ts'
 import { statusFor } from './status.ts'
 
-/** The server may have been replaced since the previous operation: what another run (life of the store) has stored does not count. */
+/**
+ * What the present run (life of the store) has stored. If another run stored it, the server was replaced: the result is then what a new run
+ * knows.
+ */
 export function inRun(stored: RegionStore | undefined, region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   return stored?.run === run ? stored : newRun(region, run, roster, now)
 }
 
 /**
- * A run is one life of a store. A new one begins after a loss, a restore, a promotion, or at the first start. Units and tokens that are
- * still stored do not count. The region holds nothing until its peers know the run, and the next era gives it its weight back.
+ * What a new run (life of a store) knows at first. Units and tokens that an earlier run stored do not count. The region holds nothing until
+ * its peers know the new run and another era begins.
  */
 export function newRun(region: Region, run: Run, roster: Roster, now: Micros): RegionStore {
   const store: RegionStore = {
@@ -29,15 +32,15 @@ export function newRun(region: Region, run: Run, roster: Roster, now: Micros): R
 }
 
 /**
- * For a store whose region's name a later store has taken. That one may hold the units, so this store holds nothing from now on. It sends
- * no hello to take the name back: two running stores would replace each other for ever.
+ * For a store whose region's name a later store has taken. The later store may hold the units, so this one holds nothing from now on. It
+ * sends no hello to take the name back: two running stores would replace each other for ever.
  */
 export function replace(store: RegionStore, now: Micros): RegionStore {
   if (store.replaced === true) return store
   return { ...newRun(store.region, store.run, store.roster, now), phase: 'learning', joins: store.joins, replaced: true }
 }
 
-/** What a peer's new run (life of a store) must name in its request to exchange units. */
+/** What a peer's new run (life of its store) must name in its hello, the request to exchange units with it. */
 export function invite(store: RegionStore, guest: Region): Invitation {
   return { from: store.region, run: store.run, joins: joinsOf(store, guest) }
 }
@@ -48,8 +51,8 @@ export function hello(store: RegionStore, { from, run, joins }: Invitation): Hel
 }
 
 /**
- * From now on, rows and statuses of earlier runs (lives of the store) of the peer do not count. If this store has accepted another run of
- * the peer since the invitation, the hello is late: nothing changes, and the answer is undefined.
+ * Accepts a new run (life of the store) of a peer: from now on, rows and statuses of its earlier runs do not count. The hello is late if
+ * this store has accepted another run since the invitation: then nothing changes, and the answer is undefined.
  */
 export function greet(store: RegionStore, guest: Hello): { readonly store: RegionStore; readonly answer: Answer | undefined } {
   const joins = joinsOf(store, guest.from)
@@ -60,9 +63,9 @@ export function greet(store: RegionStore, guest: Hello): { readonly store: Regio
 }
 
 /**
- * By the answer to a hello: this store now exchanges units with this run (life of the peer's store) only. When all peers have answered, a
- * store that just started is `closed` in the latest era that any of them knows. It holds nothing then, because an earlier run may have sent
- * its units away.
+ * Handles an answer to a hello: with this peer, the store now exchanges units only with the run (life of the store) that answered. Once all
+ * peers have answered, a store that just started is `closed` in the latest era of any peer. It still holds nothing, because its earlier run
+ * may have sent its units away.
  */
 export function learn(store: RegionStore, answer: Answer): RegionStore {
   const { from, run } = answer
@@ -86,15 +89,15 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
 }
 
 /**
- * A hello makes this store known to a peer. A store that just started (`learning`) needs the answers of all peers. Later, peers that were
- * in no roster before are greeted, too: until two stores know each other, no era of both can end.
+ * Whether this store must send a peer a hello, which makes it known there. A store that just started (`learning`) sends one to each peer
+ * until that peer answers. Later, it sends one only to peers that joined since: until two stores know each other, no era of both can end.
  */
 export function mustGreet(store: RegionStore, peer: Region): boolean {
   if (store.replaced === true) return false
   return store.phase === 'learning' ? unanswered(store).includes(peer) : !store.bound.has(peer)
 }
 
-/** Includes peers of which this store learned from other answers. */
+/** Peers that have not answered, also those that only another peer's answer names. */
 function unanswered(store: RegionStore): readonly Region[] {
   return peersOf(latestRoster(store), store.region).filter((peer) => !store.answers.has(peer))
 }

@@ -10,7 +10,8 @@ export type Gone = readonly [region: Region, run: Run]
 export interface Roster {
   readonly version: number
   /**
-   * Units of every key at the start of the era; together at most UNITS. The others wait for a region of weight 0, too, when the era ends.
+   * Units of every key at the start of the era; together at most UNITS. When an era ends, the others wait for all regions in it, also for
+   * those of weight 0.
    */
   readonly weights: ReadonlyMap<Region, number>
   /** No region waits for these runs (lives of stores) when the era of this roster begins. Absent: none. */
@@ -33,21 +34,21 @@ export function peersOf(roster: Roster, region: Region): readonly Region[] {
   return [...roster.weights.keys()].filter((name) => name !== region)
 }
 
-/** Another run of the same region is not gone, because it may hold units. */
+/** Whether the roster declares this run (life of a store) gone. A later run of the region may hold units, so it is not gone. */
 export function isGone({ gone = [] }: Roster, region: Region, run: Run): boolean {
   return gone.some(([name, dead]) => name === region && dead === run)
 }
 
 /**
- * Peers may have begun an era by the other roster, so the runs (lives of stores) that it declares gone are added. The version is then the
- * next one.
+ * Adds to a roster the runs (lives of stores) that an earlier roster declares gone, because peers may have begun an era by the earlier one.
+ * If any are added, the version rises by one.
  */
 export function keepingGone(roster: Roster, { gone = [] }: Roster): Roster {
   const more = gone.filter(([region, run]) => !isGone(roster, region, run))
   return more.length === 0 ? roster : { ...roster, version: roster.version + 1, gone: [...(roster.gone ?? []), ...more] }
 }
 
-/** Whether all regions choose `one` over `other`. Of two rosters of one version, the one with the greater text is chosen. */
+/** Whether all regions choose `one` over `other`: it has the higher version, or the same version and the greater text. */
 export function isNewer(one: Roster, other: Roster): boolean {
   return one.version > other.version || (one.version === other.version && textOf(one) > textOf(other))
 }

@@ -13,13 +13,13 @@ type Bucket = Algorithm<BucketPlan, BucketState>
 
 /** A region's share of a bucket, as a limit. Any store that runs kernels (algorithms in TypeScript) can decide it. */
 export interface Share {
-  /** Replaced by a simpler limit as soon as all keys without a state are full. */
+  /** Just after an era began, keys without a state need not be full. Replaced by a simpler limit once all of them are. */
   limit: AnyLimit
 }
 
 /**
- * Decides like a token bucket, and applies shifts (ends and begins of eras) to states. The units that a shift added are empty at
- * first, also for keys without a state. Once all such keys have refilled, the share becomes a plain limit.
+ * Decides like a token bucket, and applies shifts (ends and begins of eras) to states. The units that a shift added are empty at first,
+ * also for keys without a state. Once all keys without a state have refilled, a simpler limit replaces the share's.
  */
 export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionStore, rows: Rows | undefined): Share {
   const units = unitsOf(region, { bucket: undefined, rows }, limit)
@@ -34,7 +34,7 @@ export function shareOf(whole: AnyLimit, limit: RegionalLimit, region: RegionSto
   }
   const settled: Bucket = {
     ...base,
-    // Most states were written after the last shift (close or open of an era) with this plan.
+    // Most states need no conversion: they were written with this plan, after the last shift (close or open of an era).
     adopt: (own, state, now) => (at < state.seen && (state.plan === own || samePlan(state.plan, own)) ? state : current(state, now)),
     // A caller that stops waiting gets nothing back if the region's share has changed since the charge.
     leave: (own, state, now, cost, charged) =>
@@ -66,7 +66,7 @@ export function plainShare(whole: AnyLimit, limit: RegionalLimit, units: number)
   return Object.freeze({ ...whole, plan, capacity: fromMicroTokens(plan.burst), algorithm: base })
 }
 
-/** A share without units: every cost is above it. No state changes, so that it is intact when units arrive later. */
+/** A share without units: every cost is above it. States do not change, so they are intact when units arrive later. */
 const EMPTY: Bucket = {
   ...base,
   adopt: (_plan, state) => state,

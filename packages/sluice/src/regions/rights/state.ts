@@ -11,8 +11,8 @@ export type { Run }
 export type Phase = 'learning' | 'open' | 'closed'
 
 /**
- * An era closes or opens, which changes the units that a region holds of all cells (keys of limits). It is applied to a cell at its next
- * use, but as of `at`.
+ * The close or open of an era, which changes the units that a region holds of all cells (keys of limits). Each cell is updated at its next
+ * use, as if at `at`.
  */
 export interface Shift {
   readonly era: number
@@ -21,7 +21,7 @@ export interface Shift {
   readonly units: number
   /**
    * The roster (regions and weights) of the era, and those that may follow. Of an undivided cell, the region holds the least that any of
-   * them gives it. Undefined: the region holds nothing.
+   * these rosters gives it. Undefined: the region holds nothing.
    */
   readonly rosters: readonly Roster[] | undefined
   /** If true, an era closes: the region keeps at most `units` of each cell. Otherwise it holds exactly `units`. */
@@ -41,7 +41,7 @@ export interface RegionStore {
   readonly shifts: readonly [Shift, ...Shift[]]
   /** For each peer, the run (life of its store) with which this store exchanges rows. */
   readonly bound: ReadonlyMap<Region, Run>
-  /** For each peer, how many of its runs this run has exchanged rows with. */
+  /** For each peer, how many of its runs (lives of its store) this store has accepted. */
   readonly joins: ReadonlyMap<Region, number>
   readonly answers: ReadonlyMap<Region, Answer>
   /** Set if another store has this region's name now. This store then holds nothing. */
@@ -78,7 +78,7 @@ export interface Sent {
   readonly tokens: number
   /** The limit under which tokens were last sent. */
   readonly policy: string
-  /** `tokens` when this policy was first used. Tokens before were sent under another policy. */
+  /** `tokens` when this policy was first used. The tokens up to `base` were sent under other limits. */
   readonly base: number
 }
 
@@ -88,7 +88,7 @@ export interface Received {
   readonly tokens: number
 }
 
-/** As the peer reads it: with the run (life of the store) that sent it, and the run that it is for. */
+/** What a peer reads: with the run (life of the store) that sent the row, and the peer's run that the row is for. */
 export interface Row extends Sent {
   readonly from: Region
   readonly run: Run
@@ -122,8 +122,8 @@ export interface Invitation {
 }
 
 /**
- * Requests that a peer exchanges rows only with a new run of a store. Void if the peer has another run than named, or has bound another run
- * of the region since.
+ * Requests that a peer exchanges rows only with a new run of a store. Void if the peer is in another run than `toRun`, or has accepted
+ * another run since its invitation.
  */
 export interface Hello {
   readonly from: Region
@@ -132,7 +132,10 @@ export interface Hello {
   readonly toRun: Run
   /** From the peer's invitation. */
   readonly joins: number
-  /** How many runs of `to` the new run has exchanged rows with. The answer repeats this number, and is ignored if it has changed since. */
+  /**
+   * How many runs of `to` the sender has accepted. The answer repeats this number. The sender ignores the answer if its own number differs
+   * by then.
+   */
   readonly seen: number
 }
 
@@ -155,7 +158,9 @@ export interface Transfers {
 export interface Page {
   /** Changes since the cursor (a change number), the oldest first. */
   readonly rows: readonly CellRow[]
-  /** The peer's era and phase. Undefined while more pages follow, because it counts only after all units that were sent before it. */
+  /**
+   * The peer's era and phase. Undefined while more pages follow: the status counts only once all units that were sent before it are read.
+   */
   readonly status: Status | undefined
   readonly cursor: number
 }

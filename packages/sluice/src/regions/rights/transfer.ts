@@ -7,8 +7,8 @@ import type { Cell, RegionStore, Row, Rows } from './state.ts'
 import { isUndivided, isWhole } from './undivided.ts'
 
 /**
- * Sends units of a cell (one key of one limit) to a peer, with a part of the cell's tokens. Both belong to no region until the peer reads
- * them. Undefined if the units may not be sent now.
+ * Sends units of a cell (one key of one limit) to a peer, with a part of the cell's tokens. Until the peer reads them, these units and
+ * tokens belong to no region. Undefined if the units may not be sent now.
  * @param units a whole number above 0
  * @param most the most micro-tokens to send; by default the units' part of the burst
  * @param doubt set if the cell may have another limit; see `inDoubt`
@@ -42,7 +42,7 @@ export function give(
   }
 }
 
-/** What was sent to a peer of a cell, all of one instant. Undefined if nothing was sent to the peer in this era. */
+/** The row for a peer: all that was sent to it of a cell in this era. Undefined if nothing was. */
 export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefined {
   const row = cell.rows?.era === store.era ? cell.rows.sent.get(to) : undefined
   if (row === undefined) return undefined
@@ -50,9 +50,9 @@ export function rowTo(store: RegionStore, cell: Cell, to: Region): Row | undefin
 }
 
 /**
- * Adds the units and tokens of a peer's row that were not received before. Undefined if nothing may be added. Tokens that were sent under
- * another limit are lost; their units are not.
- * @param doubt set if the cell may have another limit; see `inDoubt`. Then all tokens are lost
+ * Adds the units and tokens of a peer's row that were not received before. Undefined if there is nothing new, or nothing may be added.
+ * Tokens that were sent under another limit are lost; their units are not.
+ * @param doubt set if the cell may have another limit; see `inDoubt`. Then the cell's tokens are lost, too
  */
 export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row: Row, now: Micros, doubt?: Micros): Cell | undefined {
   if (store.phase !== 'open' || row.era !== store.era) return undefined
@@ -76,8 +76,8 @@ export function merge(store: RegionStore, cell: Cell, limit: RegionalLimit, row:
 }
 
 /**
- * For a cell whose last limit is unknown. It is empty or keeps its debt, and is refilled at the rate of one unit until the next call: the
- * real limit might allow less than this one.
+ * The bucket of a cell whose last limit is unknown. It is empty, or keeps its debt. Until the next call it refills only at the rate of one
+ * unit, because the unknown limit may be smaller than `limit`.
  * @param doubt microseconds for which the state is kept: the longest fill time of the limits that the cell may have
  */
 export function inDoubt({ bucket, units, time }: CurrentCell, limit: RegionalLimit, doubt: Micros): BucketState {
@@ -97,7 +97,7 @@ export function newRows({ era, roster }: RegionStore, weight: number, limit: Reg
   return { era, weight, sent: new Map(), received: new Map(), ...(isWhole(roster, limit) ? { whole: true } : {}) }
 }
 
-/** Whether the limit that a row names and the limit of the cell are both divided in this era, or both not. */
+/** Whether the limit that a row names and the cell's limit are both divided among regions in this era, or both undivided. */
 function isOfKind({ roster }: RegionStore, limit: RegionalLimit, { policy }: Row): boolean {
   if (policy === limit.policy || limit.hash === undefined) return true
   const plan = planIn(policy)

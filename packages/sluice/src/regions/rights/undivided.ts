@@ -6,8 +6,8 @@ import { type Region, type Roster, weightOf } from './roster.ts'
 import type { RegionStore } from './state.ts'
 
 /**
- * Whether one region holds all units of a key, because an equal share would be below one token and could grant no call. This depends only
- * on the burst and the roster, on which all regions agree: otherwise they would together hold more than the limit.
+ * Whether one region holds all units of a key, because an equal share would be below one token and could grant no call. Only the burst and
+ * the roster decide this, because all regions know the same. If they disagreed, they could together hold more than the limit.
  * @param burst micro-tokens
  */
 export function isUndivided({ weights }: Roster, burst: number): boolean {
@@ -19,7 +19,7 @@ export function isWhole(roster: Roster, { hash, whole }: RegionalLimit): boolean
   return hash !== undefined && isUndivided(roster, whole.burst)
 }
 
-/** At the start of an era. All regions of a roster together hold at most UNITS of a key. */
+/** The units of a key that a region holds at the start of an era. All regions of a roster together hold at most UNITS. */
 export function firstUnits(roster: Roster, region: Region, limit: RegionalLimit): number {
   if (!isWhole(roster, limit)) return weightOf(roster, region)
   return homeOf(roster, limit.hash as number) === region ? UNITS : 0
@@ -43,8 +43,8 @@ export function keyed<T extends { readonly limit: RegionalLimit } | undefined>(k
 const ENDS = new WeakMap<Roster, readonly (readonly [region: Region, end: number])[]>()
 
 /**
- * The key's hash chooses the region that holds all units of an undivided key, in proportion to the weights. Undefined if no region has a
- * weight.
+ * The region that begins an era with all units of an undivided key. The key's hash chooses it, in proportion to the weights. Undefined if
+ * all weights are 0.
  */
 function homeOf(roster: Roster, hash: number): Region | undefined {
   let ends = ENDS.get(roster)
