@@ -22,13 +22,13 @@ export interface EscrowCells {
   /** Returns false, with nothing stored, if `program` returned nothing, or if the store has no room. */
   rewrite(id: StateId, by: CellLimit, program: (cell: Cell, own: OwnLimit, now: Micros) => Cell | undefined): boolean
   /**
-   * Notes the limit by which a key is called. A key without a state is full under its last limit: before a call by another limit, that full
-   * bucket is written as a state. Returns false if the state is still one of another limit, or if the store has no room.
+   * Notes the limit of a key's present call. If the last call had another limit and the key has no state, its full bucket of that limit is
+   * first stored as a state. Returns false if the stored state is still one of another limit, or if the store has no room.
    */
   noteUse(entry: Entry, whole: AnyLimit, limit: RegionalLimit): boolean
   /**
-   * After another era (with other weights) has begun: writes each key's state at the end of the old one, and drops what was sent and
-   * received in it. Until then, only these rows show the key's share.
+   * Called when a new era (with new weights) has begun. Converts the state of each key with rows (what was sent and received) to the key's
+   * new share, and drops the rows. Until then, only the rows show its old share.
    * @param before the region in the era that is over
    */
   settleAll(before: RegionStore): void
@@ -91,7 +91,7 @@ export function createEscrowCells(
   }
 }
 
-/** After an era in which units of the key were sent or received. Returns false if the store has no room. */
+/** Converts the state of one key, of which units were sent or received in the old era. Returns false if the store has no room. */
 function settle(store: RewritingStore, before: RegionStore, region: RegionStore, entry: Entry, limits: LastLimits): boolean {
   const { id, whole, limit, rows, doubtful } = entry
   return store.rewrite(id, tokenBucketKernel, (state, now) => {

@@ -14,9 +14,9 @@ export interface Entry {
   /** The limit of the latest call or transfer of units. */
   whole: AnyLimit
   limit: RegionalLimit
-  /** The limit by which the bucket is full if it has no state. */
+  /** The limit under which the bucket is full if it has no state. */
   fullBy: RegionalLimit
-  /** Whether the key may have another limit. */
+  /** Whether the key's last call may have had another limit. */
   doubtful: boolean
   rows: Rows
   /** The number of the last change of the rows. */
@@ -26,13 +26,14 @@ export interface Entry {
   of: LimitShares | undefined
 }
 
-/** Whether the key's last limit was another one. */
+/** Whether the key, without a state, is full under a known limit other than this one. */
 export function isOther({ era }: RegionStore, { rows, fullBy, doubtful }: Entry, limit: RegionalLimit): boolean {
   return !doubtful && rows.era === era && fullBy.policy !== limit.policy
 }
 
 /**
- * A bucket without a stored state is full under its last limit. Undefined if that limit is in doubt, or if the rows are of an earlier era.
+ * The key's stored state, or a full bucket of its last limit. Without a state, undefined if that limit is not known for sure, or if the
+ * rows are of an earlier era.
  */
 export function bucketOf(region: RegionStore, { rows, fullBy, doubtful }: Entry, state: unknown, now: Micros): BucketState | undefined {
   if (state !== undefined) return state as BucketState

@@ -16,7 +16,8 @@ export interface LimitShares {
 
 export function createLimitShares(region: RegionStore, whole: AnyLimit, limit: RegionalLimit): LimitShares {
   /**
-   * The share of all keys without rows. Undefined if in some era one region holds all units of a key: the share then depends on the key.
+   * The share of all keys without rows. Undefined if, in an era that the region knows, one region holds all units of a key: the share then
+   * depends on the key.
    */
   const plain = mayBeWhole(region, limit) ? undefined : shareOf(whole, limit, region, undefined)
   const byUnits = new Map<number, Share>()

@@ -15,7 +15,7 @@ export function pull(reader: Escrow, peer: Escrow): void {
     cursor = page.cursor
     all = page.status !== undefined
     fits = reader.receive(page) && fits
-    // The same pages are read again at the next pull if there was no room for a key, or if an era began here meanwhile.
+    // The cursor is kept only if all keys had room and no era began here meanwhile. Otherwise the next pull reads the same pages again.
     if (fits && reader.region.era === era) reader.setCursor(peer.region, cursor)
   }
 }

@@ -14,7 +14,7 @@ export interface EscrowTransfers {
   readonly counts: Transfers
   /** Returns false if the units may not be sent, or if there is no room for another key. */
   send(id: StateId, by: CellLimit, to: Region, wanted: UnitsToGive, most?: number): boolean
-  /** A row says what a peer has sent of a key. Returns false if there was no room for it. */
+  /** Adds what a peer has sent of a key, as its row says. Returns false if there was no room for the key. */
   receive(row: CellRow): boolean
   /** Chooses the limit of a key for which a peer has named one, because calls in this region may have used another. */
   limitBy(id: StateId, named: ScopeLimit): CellLimit
