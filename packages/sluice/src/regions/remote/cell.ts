@@ -18,7 +18,7 @@ export type Made =
   | {
       readonly bucket: BucketState | undefined
       readonly rows?: StoredRows | null
-      /** Set if the state was only converted to the present weights of the regions, without new tokens. */
+      /** Set if the state was only converted to the region's present share: nothing was sent, received or charged. */
       readonly settled?: true
     }
   | undefined
@@ -33,9 +33,9 @@ export function recordRunOf(record: unknown): Run | undefined {
 }
 
 /**
- * The state and rows (what was sent and received) of a key, without rows of another run (server lifetime). If only rows are left, the
- * bucket is full by the limit that the rows name. Rows of an earlier era (set of weights) do not show the bucket's share, so it counts as
- * empty at the latest change.
+ * The state and rows (what was sent and received) of a key, without rows of another run (server lifetime). If a key has rows but no state,
+ * its bucket is full under the limit that the rows name. Rows of an earlier era (time of constant weights) do not show the share: the
+ * bucket then counts as empty when the latest era closed or opened.
  */
 export function cellOf({ cell, now }: FoundRegion, region: RegionStore, stored: StoredRows | undefined, limit: RegionalLimit): Cell {
   const rows = stored !== undefined && isOfRun(stored, region) ? stored.rows : undefined
@@ -66,14 +66,14 @@ export function writeOf({ bucket, rows }: NonNullable<Made>): RegionWrite {
   const stored = rows === undefined ? {} : { rows: rows === null ? null : encodeRows(rows) }
   if (bucket === undefined) return { bucket: null, ...stored }
   const { codec, expiresAt } = tokenBucketKernel
-  // After units were sent, the bucket may be below empty and never refill, so it is kept longer.
+  // The bucket of a key with rows is kept for a year: it may be below empty, and without units it does not refill.
   const expires = Math.max(expiresAt(bucket.plan, bucket), rows === undefined || rows === null ? 0 : bucket.seen + DEBT)
   return { bucket: codec.encodeState(bucket), expires, ...stored }
 }
 
 /**
- * The state to write for a key that has none: full, or empty if its limit is in doubt. It is written before units are sent or received.
- * Otherwise another call could make a state after the read, spend of it, and let it expire before the write: its tokens would count twice.
+ * The state to write for a key that has none, before its units or tokens change. It is full, or empty if the key's limit is unknown.
+ * Without it, a call after the read could make a state, spend tokens, and let the state expire: the later write would not notice.
  */
 export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: By, now: Micros): RegionWrite {
   const current = currentCell(region, cell, limit, now)
@@ -82,7 +82,7 @@ export function presentState(region: RegionStore, cell: Cell, { limit, doubt }: 
   return { bucket: codec.encodeState(bucket), expires: Math.max(expiresAt(bucket.plan, bucket), now + PRESENT) }
 }
 
-/** A state from `presentState` is kept at least this many microseconds; a slower process must write it again. */
+/** A state from `presentState` is kept at least this many microseconds. A process that takes longer must write it again. */
 const PRESENT: Micros = 1_000_000
 
 /** Microseconds (a year) for which a key's state is kept after units were sent or received, because it may be below empty. */

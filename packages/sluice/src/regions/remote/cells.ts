@@ -22,7 +22,9 @@ export type Adjust = Extract<Change, { readonly kind: 'adjust' }>
 /** Cells on a server: a key's state, and its rows (what was sent and received of it). */
 export interface RemoteCells {
   read(id: StateId, limit: RegionalLimit, options?: CallOptions): Promise<RemoteCell>
-  /** Writes the state and rows that `program` returns for a cell. Returns false if there are no rows, or no room. */
+  /**
+   * Writes the state and rows that `program` returns for a cell. Returns false if it returns no rows, or if there is no room for the key.
+   */
   transfer(id: StateId, by: RewriteBy, program: (read: Read) => Cell | undefined): Promise<boolean>
   /** Applies to a key's state all changes of weights (eras) since it was written. Removes the key's rows of an earlier era. */
   settle(id: StateId, by: RewriteBy, options?: CallOptions): Promise<void>
@@ -81,7 +83,8 @@ export function createRemoteCells(
 
 function settled({ found, region, cell, now, stored, by: { limit } }: Read): Made {
   const current = currentCell(region, cell, limit, now)
-  // If the limit has changed, rows and state are both written, because a missing state is full by the limit that the rows name.
+  // Normally only the state is written. If the limit has changed, the rows are written, too: a key without a state is full under the limit
+  // that they name.
   if (current.rows !== undefined && stored?.policy !== limit.policy)
     return { bucket: convertedBucket(region, cell, limit, now), settled: true, rows: storedRows(region, limit, current.rows) }
   const bucket = current.units === 0 ? current.bucket : adopted(region, current, limit)
@@ -100,8 +103,8 @@ function adjusted({ call, amount, receipt }: Adjust, limit: RegionalLimit, { reg
 }
 
 /**
- * The limit by which a key was last called. Undefined if the last call may have had a limit unknown here: the key then stays as it is until
- * its next call.
+ * The limit by which a key was last called. Undefined if this process may not know that limit: the key's state then stays as it is until
+ * the next call.
  * @param policy the limit that the key's rows name
  */
 function lastLimit(limits: LastLimits, id: StateId, policy: string): RewriteBy {

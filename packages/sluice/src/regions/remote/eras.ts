@@ -14,7 +14,7 @@ import type { RegionStore, Status } from '../rights/state.ts'
 /** What a region knows of all regions and their eras, in its record on the server. */
 export interface RemoteEras {
   /**
-   * What the record says; if an earlier run (server lifetime) wrote it, what a new run begins with.
+   * What the region's record says. If an earlier run (server lifetime) wrote the record, what a new run knows at first.
    * @throws StoreFailure for the record of another region; its cause is a LimiterError that names the mistake
    */
   regionIn(found: FoundRegion): RegionStore
@@ -48,7 +48,7 @@ export function createRemoteEras(
     let found = await port.read(undefined, time(), options)
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const before = regionIn(found)
-      // `now + 1`: an era must close or open later than all states that were written before.
+      // `now + 1`: the close or open of an era must have a later time than all states written before it.
       const next = open(program(before, found.now + 1), statuses, found.now + 1)
       if (next === before && found.record !== undefined && before.run === recordRun(found)) {
         known.remember(before, found.begins)

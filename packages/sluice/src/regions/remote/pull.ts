@@ -14,13 +14,13 @@ export async function pullRemote(reader: Side, peer: Side): Promise<void> {
   let fits = true
   for (let all = false; !all;) {
     const page = await peer.page(own.region, cursor)
-    // Nothing new: the peer's server was replaced and has no record yet, or it announced more keys and returned none.
+    // Stops at a page without news: the peer's server was replaced and has no record yet, or it announced more keys and returned none.
     if (page.status === undefined && page.cursor === cursor) return
     cursor = page.cursor
     all = page.status !== undefined
     fits = (await reader.receive(page)) && fits
-    // The cursor is kept only if all keys had room and no era (set of weights) began meanwhile. Otherwise the next pull reads the same
-    // pages again.
+    // The cursor is kept only if all keys had room and no era (time of constant weights) began meanwhile. Otherwise the next pull reads the
+    // same pages again.
     if (fits && (await current(reader)).era === own.era) reader.setCursor(other, cursor)
   }
 }

@@ -21,7 +21,8 @@ export function remoteRegional(
     ...made,
     capabilities: {
       ...capabilities,
-      // `leave` and `maxWait` are for calls charged before their tokens are there. A peer may get the units that would refill these tokens.
+      // Left out are `leave` and `maxWait`, for calls charged before their tokens are there: a peer may get the units that would refill
+      // them.
       changes: changes.filter((kind) => kind !== 'leave'),
       groupOptions: groupOptions.filter((option) => option !== 'maxWait'),
     },

@@ -24,9 +24,9 @@ export function isOfRun({ run }: StoredRows, region: RegionStore): boolean {
 }
 
 /**
- * ASCII text without field names, because there is one for each key of which units moved. It holds run, era, weight (with `!` if the key is
- * not divided) and limit. For each peer follow its name, `>` with units, tokens, base and limit sent, and `<` with units and tokens
- * received. Numbers have base64url digits; base and limit are left out where possible.
+ * A short ASCII text, because a server stores one for each key of which units were sent or received. It holds run, era, weight (with `!` if
+ * the key is not divided) and limit. For each peer follow its name, `>` with units, tokens, base and limit sent, and `<` with units and
+ * tokens received. Numbers have base64url digits. Of what was sent, the limit is left out if it is the key's, and then the base if it is 0.
  */
 export function encodeRows({ run, policy, rows }: StoredRows): string {
   const { era, weight, whole, sent, received } = rows

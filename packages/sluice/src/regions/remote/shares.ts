@@ -24,8 +24,8 @@ export function createShares(parts: SharesParts, whole: AnyLimit, limit: Regiona
   let viewed: { readonly of: KnownRegion; readonly view: KnownShares['view'] } | undefined
   const byRows = new WeakMap<KnownRows, { readonly of: KnownRegion; readonly share: KnownShare }>()
   /**
-   * Shared by keys of which no units were sent or received. `share` is undefined if the limit is not divided, because each key is then in
-   * one region.
+   * Shared by keys of which no units were sent or received. `share` is undefined if the limit is not divided: each key is then in one
+   * region, so keys have different shares.
    */
   let plain: { readonly of: KnownRegion; readonly share: KnownShare | undefined } | undefined
   const make = (current: RegionStore, change: number, stored: StoredRows | undefined, own: RegionalLimit): KnownShare => {

@@ -90,7 +90,8 @@ export function relearn(store: RegionStore, status: Status): RegionStore {
 
 /**
  * Whether this store must send a peer a hello, which makes it known there. A store that just started (`learning`) sends one to each peer
- * until that peer answers. Later, it sends one only to peers that joined since: until two stores know each other, no era of both can end.
+ * until that peer answers. Later, it sends one only to a peer that it does not know: until two stores know each other, no era of both can
+ * end.
  */
 export function mustGreet(store: RegionStore, peer: Region): boolean {
   if (store.replaced === true) return false
