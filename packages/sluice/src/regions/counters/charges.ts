@@ -6,8 +6,8 @@ import { indebted } from './debt.ts'
 import type { RewritingStore } from '../rewriting-store.ts'
 
 /**
- * Charges this region's buckets for what other regions spent, and for calls that it decided by other buckets while it could not read a
- * peer.
+ * Charges this region's buckets for what other regions spent. While it is cut off (could not read a peer), separate buckets decide its
+ * calls, so those calls are charged here, too.
  */
 export interface Charges {
   /**

@@ -15,8 +15,8 @@ export interface Counters {
   readonly run: Run
   readonly spend: Pick<Spend, 'size' | 'hasRoom'>
   /**
-   * Since which store time some peer has not been read for `cutoffMs`, so that the region grants only its fixed part of limits. Undefined
-   * otherwise. Called before each decision.
+   * The store time at which the region was cut off: it has not read some peer for `cutoffMs`, and grants only its fixed part of limits.
+   * Undefined if it is not cut off. Called before each decision.
    */
   cutSince(): Micros | undefined
   /** Counts a call that passed. While the region is cut off, a separate state decides calls, so this also charges the key's own state. */
@@ -27,8 +27,8 @@ export interface Counters {
   detach(): void
   readonly attached: boolean
   /**
-   * Notes that the peer has charged everything up to a position. Returns the spent sums of keys that changed since; without a position of
-   * this run (store lifetime), from the first change.
+   * Notes that the peer has charged everything up to a position, and returns the sums spent that changed after it. Returns all sums if the
+   * position is missing, or of another run (store lifetime).
    */
   page(to: Region, position: { readonly run: Run; readonly at: number } | undefined): SpendPage
   /** Charges what a peer spent. Returns false if a state had no room: the page must be read again. */
@@ -106,7 +106,7 @@ export function createCounters(
       const now = store.now()
       peers.sweep(now)
       spend.sweep(now)
-      // Also without calls the region must notice soon that it is cut off: its parts of limits fill from then on.
+      // Even without calls the region must notice soon that it is cut off: its parts of limits fill from the moment when it notices.
       cutSince()
     },
   }

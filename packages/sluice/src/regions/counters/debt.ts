@@ -5,8 +5,8 @@ import { type BucketState, bucketWith, filled, timeOf, tokenBucketKernel as base
 import type { Micros } from '../../time/micros.ts'
 
 /**
- * Charges a bucket for what other regions spent. Its level may fall any amount below empty: with a bound, debt would be forgotten and the
- * same tokens granted again. How far it can fall: docs/decisions/0036.
+ * Charges a bucket for what other regions spent. Its level may fall any amount below empty: if there were a lowest level, debt below it
+ * would be forgotten, and these tokens granted again. How far it can fall: docs/decisions/0036.
  * @param plan used without a state: the bucket is then full before the charge
  * @param amount micro-tokens
  */

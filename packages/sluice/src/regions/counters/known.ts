@@ -38,7 +38,7 @@ const MARGIN = 1.001
 
 export function createKnown(): Known {
   let run: Run | undefined
-  /** Rows begun in `run` at the last complete read; undefined before. */
+  /** How many rows `run` had begun at the last complete read; undefined before. */
   let births: number | undefined
   let rows = new Map<string, Map<string, Row>>()
   /** A new run (store lifetime) of the peer counts from zero, so all rows are forgotten. */
@@ -70,7 +70,7 @@ export function createKnown(): Known {
     },
     sweep(readAt) {
       for (const [scope, keys] of rows) {
-        // Twice the idle time after which the peer begins a new row.
+        // After half of this time without calls, the peer begins a new row.
         for (const [key, { at, plan }] of keys) if (readAt - at > 2 * plan.emptyBefore.micros) keys.delete(key)
         if (keys.size === 0) rows.delete(scope)
       }
@@ -78,7 +78,10 @@ export function createKnown(): Known {
   }
 }
 
-/** Uncharged tokens of a row that this region does not know: at most burst + rate * elapsed, and at most the row's value. */
+/**
+ * What to charge for a row of which this region does not know how much is charged: what the limit admits in `elapsed`, or the row's value
+ * if that is less.
+ */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }

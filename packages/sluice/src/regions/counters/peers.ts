@@ -11,7 +11,10 @@ export interface CounterPeers {
   /** As `owed` of `Known`. */
   owed(from: Region, run: Run, row: SpendRow, plan: BucketPlan): number
   charged(from: Region, row: SpendRow, plan: BucketPlan, now: Micros): void
-  /** Returns the earliest instant up to which all that a peer had spent is charged; -Infinity if some peer was never read completely. */
+  /**
+   * Notes a complete read of a peer. Returns up to which instant the spending of all peers is charged; -Infinity if one was never read
+   * completely.
+   */
   complete(from: Region, run: Run, births: number, requestedAt: MonotonicInstant): MonotonicInstant
   /** @param readUpTo the number of the last change that the peer has read */
   noteRead(peer: Region, readUpTo: number): void
@@ -24,7 +27,7 @@ export interface CounterPeers {
 
 interface Peer {
   readonly known: Known
-  /** All that the peer spent up to then is charged; undefined before the first complete read. */
+  /** The instant up to which all that the peer spent is charged; undefined before the first complete read. */
   completeAt: MonotonicInstant | undefined
   /** The last change that the peer has read, and when it last read (at first, when this region started). */
   readUpTo: number
@@ -63,7 +66,7 @@ export function createCounterPeers(names: readonly Region[], monotonic: () => Mo
     readByAll: () => readByAll,
     sweep(now) {
       recount()
-      // A row is forgotten only if it was old at the latest read: the peer may have added to it since.
+      // A row's age counts up to the latest complete read, because the peer may have added to the row since.
       for (const { known, completeAt } of peers.values())
         if (completeAt !== undefined) known.sweep(now - (monotonic() - completeAt) * MICROS_PER_MS)
     },

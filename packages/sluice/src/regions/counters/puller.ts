@@ -12,7 +12,7 @@ export interface SpendPuller {
   run(): Run | undefined
 }
 
-/** The puller waits no longer after a failure: a region that cannot read a peer for `cutoffMs` grants less. */
+/** After a failure the wait is as short as always, because a region that cannot read a peer for `cutoffMs` grants less. */
 export function createSpendPuller(self: Region, counters: Counters, parts: PullerParts): SpendPuller {
   const { peer } = parts
   let position: Position | undefined
@@ -23,7 +23,7 @@ export function createSpendPuller(self: Region, counters: Counters, parts: Pulle
       const page = readSpendPage(await send(spendRequest({ from: self, to: peer, read })), peer, self)
       requireProgress(peer, page.cursor, read?.run === page.run ? read.at : 0, page.all)
       fits = counters.receive(peer, page.run, page) && fits
-      // Pages of a new run (store lifetime) begin with the first row, whatever position was requested.
+      // Pages of a peer's new run (store lifetime) begin with the first row, whatever position was requested.
       read = { run: page.run, at: page.cursor }
       if (fits) position = read
       if (!page.all) continue

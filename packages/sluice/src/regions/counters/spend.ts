@@ -47,11 +47,11 @@ interface Entry {
   value: number
   /** Store time of the latest call. */
   at: Micros
-  /** The number of the row's first change that no page contains; if there is none, of its latest change. 0 after the row was dropped. */
+  /** The number of the row's latest change. Later changes keep this number until a page is made. 0 after the row was dropped. */
   changed: number
 }
 
-/** Micro-tokens at which a row begins again from 0, so that no sum exceeds 2^53, where numbers stop being exact. */
+/** A row that reaches this many micro-tokens begins again from 0, so that no sum exceeds 2^53, where numbers stop being exact. */
 const LARGE = 2 ** 52
 
 /** @param readUpTo the number of the last change that all peers have read */

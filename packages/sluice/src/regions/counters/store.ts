@@ -67,7 +67,7 @@ export function countingStore(
     capabilities: offered(fixed.capabilities, limits),
     decideNow,
     async decide(groups, options) {
-      // One synchronous step decides and counts. A page for a peer that is made in between would lack what was granted.
+      // Decides and counts in one synchronous step: a page for a peer, if made in between, would lack what was granted.
       if (options?.charge !== false) return groups.map((group) => decideNow(group, options?.now))
       const since = counters.cutSince()
       const mine = groups.map((group) => placedGroup(group, since))
