@@ -17,9 +17,9 @@ export interface Gift {
 
 /** Each region gets this multiple of its need if units suffice. */
 const MARGIN = 1.1
-/** A peer that has enough for its need is sent more only if it lacks at least this fraction of its need plus margin. */
+/** A peer whose units cover its need, but not the margin, is sent more only if it lacks at least this fraction of need plus margin. */
 const DEAD_BAND = 0.1
-/** A peer with too few units for its need is sent units once it lacks this many, or `DEAD_BAND` of its need plus margin. */
+/** A peer with too few units for its need is sent units once it lacks this many, or `DEAD_BAND` of its need plus margin if that is less. */
 const MIN_GIFT: number = UNITS / 100
 /** Units that a region without calls keeps for its first call. */
 const RESERVE: number = UNITS / 100
@@ -66,7 +66,7 @@ function fairShare(wants: readonly number[], total: number): number {
 
 /** The demand for a key that regions use in turns, because a share of it could not grant the largest call. */
 export interface WholeDemand extends Demand {
-  /** The units without which the region cannot grant its largest call. */
+  /** The units that the region must hold to grant its largest call. */
   readonly cost: number
   /** For a peer, since when its units have been below `cost`; for the region itself, since when it has had its units. */
   readonly since: Micros

@@ -20,8 +20,8 @@ export function createEscrowPuller(self: Region, ledger: Ledger, needs: Needs, p
 
 function createPull(self: Region, peer: Region, ledger: Ledger, needs: Needs): (send: Send) => Promise<void> {
   const checkBound = createBoundCheck(self, peer, ledger)
-  // How far the peer's rows (sent quota) were read. They are read again after the weights have changed, because this region refused them
-  // before.
+  // How far the peer's rows (sent quota) were read. When a new era has begun here, all are read again, because this region refused the rows
+  // of that era before.
   let rows: (Position & { readonly of: Pick<RegionStore, 'run' | 'era'> }) | undefined
   let knownNeeds: Position | undefined
 
@@ -90,8 +90,8 @@ function isOf(of: Pick<RegionStore, 'run' | 'era'>, { run, era }: RegionStore): 
 }
 
 /**
- * Whether the peer introduces its restarted store first. If both introduced themselves at once, each would invalidate the other's answer,
- * so the lower name begins.
+ * Whether the peer introduces its restarted store first. If both did so at once, each hello would void the answer to the other. So the
+ * region with the lower name begins.
  */
 function defers(peer: Region, self: Region, { bound }: RegionStore, { status, run }: Pulled): boolean {
   return status?.phase === 'learning' && peer < self && bound.get(peer) !== run

@@ -51,7 +51,7 @@ export interface Meter {
 
 /** A shorter window shows too little of the demand. */
 const MIN_WINDOW_MS = 400
-/** Growing demand is reported as expected this many windows later: quota takes that long to arrive. */
+/** Growing demand is reported as it is expected to be this many windows later, because quota takes that long to arrive. */
 const LEAD = 2
 /** Windows for which a denied call without `retryAfter` counts: its caller may call seldom, and peers do not read in every window. */
 const WAITS = 6
@@ -166,7 +166,7 @@ function endWindow(metered: Metered, now: MonotonicInstant): void {
   Object.assign(metered, { since: now, cost: 0, most: 0, largest: metered.waits > 0 ? metered.largest : 0 })
 }
 
-/** A change by a larger fraction is real; a smaller one may be chance. */
+/** A need that changes by a larger fraction is applied at once. A smaller change may be chance. */
 const JUMP = 0.25
 /** Fraction of a smaller change that is applied in each window. */
 const WEIGHT = 0.5

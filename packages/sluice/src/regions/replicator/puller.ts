@@ -19,7 +19,9 @@ export type Send = (request: RegionRequest) => Promise<unknown>
 /** Pulls from one peer repeatedly, one request at a time. */
 export interface Puller {
   start(): void
-  /** Called when the peer has read from this region, so the peer runs: a pull that failures postponed is made soon. */
+  /**
+   * Called when the peer has read from this region, which shows that it runs. A pull that was postponed after failures is then made soon.
+   */
   onRequest(): void
   close(): Promise<void>
   status(): PullStatus

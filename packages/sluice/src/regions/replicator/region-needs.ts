@@ -61,7 +61,7 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
       own = otherOf(entry)
       const found = (await share(name, entry, keepFor, MAX_PROCESSES)).filter(isEntry)
       others = found.map(otherOf)
-      // A sum is known only if all processes count the key.
+      // A sum is known only if all processes count the key. So this process also counts keys that others want.
       for (const { keys: wanted } of found) {
         for (const [scope, key, policy, need, isWanted] of wanted) {
           const id = { scope: { text: scope }, key }
@@ -70,7 +70,8 @@ export function createRegionNeeds(share: RegionPort['shareNeeds'], meter: Meter,
           const metered = meter.find(id) ?? (known && meter.watch(id, known.whole, known.limit))
           if (metered === undefined) continue
           metered.idle = 0
-          // A process with a need was called, so its limit is that of a call. It replaces a limit that is known only from a peer.
+          // A process that reports a need was called, so the limit in its entry is that of a call. This limit replaces one known only from
+          // a peer.
           if (known !== undefined && need !== null && need > 0 && !metered.called)
             Object.assign(metered, { whole: known.whole, limit: known.limit, called: true })
         }
