@@ -47,8 +47,8 @@ export interface OwnLimit extends ScopeLimit {
 }
 
 /**
- * The limit by which a cell (one key of one limit) was last called, as the plan of its state shows. Without such a state, the limit that
- * this process knows.
+ * The limit by which a cell (one key of one limit) was last called, as the plan of its state shows. If the state shows no limit that is
+ * known here, the limit that this process used, or else the one that a peer named.
  * @param isNew nobody can have called the key before
  * @param fill microseconds
  */

@@ -13,8 +13,8 @@ type Later<T> = T | Promise<T>
 export interface Ledger extends Pick<Escrow, 'region' | 'cells' | 'limitIn' | 'limits' | 'transfers'> {
   held(id: StateId, limit: RegionalLimit): Later<Held>
   /**
-   * Names of the keys of which units were sent or received since `cursor`; undefined if these may be any keys. Absent over a store in this
-   * process, where `held` needs no call to a server.
+   * Names of the keys of which units were sent or received since `cursor`; undefined if all keys must be read again. Absent over a store in
+   * this process, where `held` needs no call to a server.
    */
   changedKeys?(cursor: number | undefined): Promise<{ readonly names: readonly string[] | undefined; readonly cursor: number }>
   give(call: Pick<Call, 'id' | 'limit'>, limit: RegionalLimit, to: Region, units: UnitsToGive, most?: number): Later<boolean>

@@ -6,7 +6,10 @@ import { type RegionalLimit, regionalLimit, UNITS } from './rights/limit.ts'
 export interface RegionalLimits {
   /** Undefined if the part cannot be granted. Cached by limit. */
   partOf(limit: AnyLimit): AnyLimit | undefined
-  /** The limit, if its shares may change; undefined unless it is a token bucket that the regions can divide. */
+  /**
+   * The limit, if regions may send each other units of it. Undefined without escrow, and for all but token buckets of which all shares are
+   * exact.
+   */
   bucketOf(limit: AnyLimit): RegionalLimit | undefined
   /** Why the regions cannot divide a limit; undefined if they can. */
   problemOf(limit: AnyLimit): string | undefined
@@ -36,7 +39,8 @@ export function regionalLimits(region: string, weights: ReadonlyMap<string, numb
     const own = problemOf(region, weights, limit, escrow)
     const shares = escrow && own === undefined && limit.algorithm.tag === 'tb' ? attempt(() => regionalLimit(limit.plan)) : undefined
     const problem = shares instanceof LimiterError ? shares.message : own
-    // A bucket whose shares cannot all be represented has a fixed part, too: a call may have a limit that nobody checked.
+    // Calls may have a limit that was never checked by `problemOf`. So a bucket of which some shares are not exact still gets its fixed
+    // part.
     const part = own === undefined ? fractionOf(limit, units, UNITS) : undefined
     const made = { part, problem, bucket: shares instanceof LimiterError ? undefined : shares }
     known.set(limit, made)

@@ -62,7 +62,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 }
 const MAX_CELLS = 100_000
 
-/** Maps and not properties of the store, because a wrapper that copies the store's properties would have them too. */
+/** Maps, not properties of the store: a wrapper that copies all properties of a regional store would be taken for one. */
 const METERINGS = new WeakMap<Store, Metering>()
 const ESCROWS = new WeakMap<Store, Escrow>()
 const REMOTES = new WeakMap<Store, RemoteEscrow>()
@@ -114,8 +114,8 @@ export function regionalStore(options: RegionalStoreOptions): RegionalStore {
 }
 
 /**
- * Without `maxWait`, by which a call is charged before its tokens are there. If units were sent to a peer meanwhile, both the waiting call
- * and the peer would get the tokens.
+ * The store without the option `maxWait`, by which a call is charged before its tokens are there. If units were sent to a peer while the
+ * call waits, both the call and the peer would get the tokens.
  */
 function withoutAhead(store: Store): Store {
   const { groupOptions = [], changes, ...capabilities } = store.capabilities

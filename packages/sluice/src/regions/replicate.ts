@@ -21,7 +21,7 @@ const FORMS: Readonly<Record<string, Form>> = {
 /**
  * With `mode: 'escrow'`: reads what each peer has sent and needs, about once a second, and sends units to peers whose callers need more.
  * Lost, late or repeated messages never make the regions admit more than the limit. With `mode: 'counters'`: reads what each peer has
- * spent. Nothing must survive a restart.
+ * spent. The replicator keeps nothing that must survive a restart.
  * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store with `mode: 'fixed'`
  */
 export function replicate(options: ReplicateOptions): Replicator {

@@ -24,8 +24,8 @@ const FORMS: Readonly<Record<keyof ReweighOptions, Form>> = { gone: OBJECT }
  * Ends the era, so that the regions continue with other weights: 0 for a region that is to be stopped, none for one that will not come
  * back. Until all regions have ended the era, no units are sent, and each holds at most the lower of its old and its new weight.
  * @param weights thousandths of every token bucket; together 1 to 1000
- * @returns whether the era ends. Without `gone`, this takes a store whose phase is `open`. With `gone`, it takes any phase but `learning`
- *   (just started), and a region that the weights still have
+ * @returns whether this store ends the era. Without `gone`, only in the phase `open`. With `gone`, in any phase but `learning` (just
+ * started), if the present weights name the store's region
  * @throws LimiterError INVALID_OPTIONS, NOT_SUPPORTED for a store without `mode: 'escrow'`
  */
 export async function reweigh(
