@@ -42,8 +42,8 @@ export interface RegionalStoreOptions {
    */
   readonly maxCells?: number
   /**
-   * With `counters`: a region that has not read some peer for this many milliseconds grants only its part of each limit, until it has read
-   * all peers again. So D (see `mode`) is at most this. At least 1000; default: no cutoff.
+   * With `counters`: a region that has not read some peer for this many milliseconds grants only its part of each limit. This ends when it
+   * has read all peers again. So D (see `mode`) is at most this. At least 1000; default: no cutoff.
    */
   readonly cutoffMs?: number
 }
@@ -77,8 +77,8 @@ export const countersOf = (store: Store): Counters | undefined => COUNTERS.get(s
  *
  * A cost above the region's part, but not above the limit, is denied without a `retryAfter`. Blocks, resets, refunds and holds apply in the
  * region only.
- * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit that the regions cannot divide exactly, and
- * for one whose part would be below one token, unless its units can be sent
+ * @throws LimiterError INVALID_OPTIONS. A limiter or an engine throws NOT_SUPPORTED for a limit that the regions cannot divide exactly. It
+ * also does for a part below one token, unless units of the limit can be sent
  */
 export function regionalStore(options: RegionalStoreOptions): RegionalStore {
   checkOptions('regionalStore', options, FORMS)

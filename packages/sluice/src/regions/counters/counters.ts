@@ -15,8 +15,8 @@ export interface Counters {
   readonly run: Run
   readonly spend: Pick<Spend, 'size' | 'hasRoom'>
   /**
-   * The store time at which the region was cut off: it has not read some peer for `cutoffMs`, and grants only its fixed part of limits.
-   * Undefined if it is not cut off. Called before each decision.
+   * The store time at which the region was cut off; undefined if it is not. While cut off (some peer not read for `cutoffMs`), it grants
+   * only its fixed part of limits. Called before each decision.
    */
   cutSince(): Micros | undefined
   /** Counts a call that passed. While the region is cut off, a separate state decides calls, so this also charges the key's own state. */

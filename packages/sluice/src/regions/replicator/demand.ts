@@ -17,9 +17,11 @@ export interface Gift {
 
 /** Each region gets this multiple of its need if units suffice. */
 const MARGIN = 1.1
-/** A peer whose units cover its need, but not the margin, is sent more only if it lacks at least this fraction of need plus margin. */
+/** Units for the margin alone are sent only if a peer lacks at least this fraction of its need plus margin. */
 const DEAD_BAND = 0.1
-/** A peer with too few units for its need is sent units once it lacks this many, or `DEAD_BAND` of its need plus margin if that is less. */
+/**
+ * A peer with too few units for its need is sent units once it lacks this many. Or `DEAD_BAND` of its need plus margin, if that is less.
+ */
 const MIN_GIFT: number = UNITS / 100
 /** Units that a region without calls keeps for its first call. */
 const RESERVE: number = UNITS / 100

@@ -41,8 +41,8 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * Converts a state to this limit's share. Normally a bucket that is full under another limit becomes full under this one. It keeps its
- * tokens instead if units were sent or received, or if an era has just ended or begun: another region may have spent the difference.
+ * Converts a state to this limit's share. Normally a bucket that is full under another limit becomes full under this one. If units were
+ * sent or received, or an era has just ended or begun, it keeps its tokens instead. Another region may have spent the difference.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
   const plan = limit.share(units)

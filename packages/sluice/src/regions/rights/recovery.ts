@@ -78,8 +78,8 @@ export function learn(store: RegionStore, answer: Answer): RegionStore {
 }
 
 /**
- * A store that just started (`learning`) updates a peer's answer by later statuses: the peer may have begun another era, or know that a
- * region is gone.
+ * Replaces a peer's answer by its later status, in a store that just started (`learning`). The peer may have begun another era, or know
+ * that a region is gone.
  */
 export function relearn(store: RegionStore, status: Status): RegionStore {
   const known = store.answers.get(status.from)
