@@ -78,7 +78,7 @@ export function createKnown(): Known {
   }
 }
 
-/** What to charge for a row if it is unknown how much of it is charged: what the limit admits in `elapsed`, at most the row's value. */
+/** What to charge for a row of which an unknown amount is charged: what the limit admits in `elapsed`, at most the row's value. */
 function mostOf(value: number, { n, m, burst }: Envelope, elapsed: Micros): number {
   return Math.min(value, burst + Math.ceil((elapsed * MARGIN * n) / m))
 }

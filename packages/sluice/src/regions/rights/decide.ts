@@ -41,7 +41,7 @@ export function spendable(store: RegionStore, cell: Cell, limit: RegionalLimit, 
 }
 
 /**
- * Converts a state to this limit's share. Normally a bucket that is full under another limit becomes full under this one. If units were
+ * Converts a state to this limit's share: normally, a bucket that is full under another limit becomes full under this one. If units were
  * sent or received, or an era has just ended or begun, it keeps its tokens instead. Another region may have spent the difference.
  */
 export function adopted(store: RegionStore, { units, bucket, rows, time }: CurrentCell, limit: RegionalLimit): BucketState | undefined {
